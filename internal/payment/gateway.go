@@ -3,10 +3,12 @@ package payment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"carteira/internal/platform/address"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 )
 
@@ -69,6 +71,9 @@ type Provider struct {
 	// Pace is the time between two looks at the charges of one company, where the
 	// provider's quota wants more than the usual.
 	Pace time.Duration
+	// Computes reports whether a gateway with these options has the bank compute
+	// what a late payment costs; nil: none does.
+	Computes func(options map[string]string) bool
 	// Open makes the gateway of one company from its options, which are those
 	// declared and nothing else. It checks them without calling anybody; what is
 	// wrong with one is a fault of that field.
@@ -107,6 +112,24 @@ type Order struct {
 	ExpiresAt   time.Time
 	Payer       Payer
 	PayURL      string // our own page for this charge
+	// Due has the bank compute the amount by the day on which it is paid; nil: the
+	// charge asks for Amount. Only a provider that Computes gets one.
+	Due *Due
+}
+
+// Due is what a bank computes the amount of a charge by.
+type Due struct {
+	On           civil.Date
+	Face         money.Cents
+	Discount     money.Cents   // off the face amount until On
+	LateFee      money.Percent // once, after On
+	LateInterest money.Percent // a month, after On
+	Days         int           // after On on which it can be paid
+}
+
+// String tells two of them apart.
+func (d Due) String() string {
+	return fmt.Sprintf("%s %s -%s +%s +%s/month %d", d.On, d.Face, d.Discount, d.LateFee, d.LateInterest, d.Days)
 }
 
 // Payer is who is asked for the money; anything but the name may be empty.

@@ -282,6 +282,7 @@ type held struct {
 	payments  []Received
 	lie       string // the reference it reports instead
 	payer     Payer
+	due       *Due
 }
 
 func newBank(clock *sqldbtest.Clock) *bank {
@@ -304,7 +305,9 @@ func (b *bank) providers() []Provider {
 		}
 	}
 	return []Provider{
-		{Name: "fake", Title: "Fake", Flow: FlowPix, Options: options, Open: open("fake")},
+		{Name: "fake", Title: "Fake", Flow: FlowPix, Options: options, Open: open("fake"), Computes: func(options map[string]string) bool {
+			return options["color"] == "green"
+		}},
 		{Name: "other", Title: "Other", Flow: FlowRedirect, Options: options, Open: open("other")},
 		{Name: "hand", Title: "Hand", Flow: FlowPix, Manual: true, Open: open("hand")},
 	}
@@ -422,7 +425,7 @@ func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {
 	c, known := f.charges[order.Reference]
 	if !known {
 		f.made++
-		c = &held{reference: order.Reference, amount: order.Amount, state: StatePending, payer: order.Payer}
+		c = &held{reference: order.Reference, amount: order.Amount, state: StatePending, payer: order.Payer, due: order.Due}
 		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + order.Reference, ExpiresAt: order.ExpiresAt}
 		if soonest := f.clock.Now().Add(f.shortest); c.ExpiresAt.Before(soonest) {
 			c.ExpiresAt = soonest

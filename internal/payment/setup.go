@@ -78,6 +78,15 @@ func (s *Service) flow(setup Setup) Flow {
 	return setup.Provider.Flow
 }
 
+// computes reports whether the gateway has the bank compute amounts by the day.
+func (s *Service) computes(setup Setup) bool {
+	if setup.Provider.Computes == nil {
+		return false
+	}
+	options, err := s.unseal(setup)
+	return err == nil && setup.Provider.Computes(options)
+}
+
 // Gateway returns the gateway that the company has chosen.
 func (s *Service) Gateway(ctx context.Context, actor account.Actor) (Setup, error) {
 	setup, err := s.active(ctx, s.db, actor.Company.ID)

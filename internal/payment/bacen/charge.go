@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 type gateway struct {
@@ -21,9 +22,13 @@ type gateway struct {
 // Create puts the charge under our reference. That there is one already is as
 // good as having made it.
 func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	charge, err := g.cob(ctx, http.MethodPut, order.Reference, g.request(order))
+	kind := immediate
+	if order.Due != nil {
+		kind = withDue
+	}
+	charge, err := g.cob(ctx, cobCall{http.MethodPut, kind, order.Reference, g.request(order)})
 	if wire.Changed(err) {
-		charge, err = g.madeBefore(ctx, order, err)
+		charge, err = g.madeBefore(ctx, cobCall{http.MethodGet, kind, order.Reference, nil}, order, err)
 	} else {
 		err = wire.Outcome(err)
 	}
@@ -35,15 +40,15 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 
 // madeBefore looks for the charge of a call that was refused. Banks have no word
 // in common for an id that is taken, so each refusal is looked into.
-func (g *gateway) madeBefore(ctx context.Context, order payment.Order, refused error) (cob, error) {
-	charge, err := g.cob(ctx, http.MethodGet, order.Reference, nil)
+func (g *gateway) madeBefore(ctx context.Context, call cobCall, order payment.Order, refused error) (cob, error) {
+	charge, err := g.cob(ctx, call)
 	if status := wire.Status(err); status >= 400 && status < 500 {
 		if wire.Status(refused) == http.StatusConflict {
 			return charge, err // it was said to be there: this is no refusal
 		}
 		return charge, wire.Outcome(refused)
 	}
-	if err == nil && (charge.Valor.Original != order.Amount.String() || charge.Status != statusActive) {
+	if err == nil && (charge.Valor.Original != original(order).String() || charge.Status != statusActive) {
 		err = fmt.Errorf(
 			"charge %s was made before, for %.20q, and is %.40q",
 			order.Reference,
@@ -56,13 +61,23 @@ func (g *gateway) madeBefore(ctx context.Context, order payment.Order, refused e
 
 const minLife = time.Minute
 
+// original is the amount before the bank computes.
+func original(order payment.Order) money.Cents {
+	if order.Due != nil {
+		return order.Due.Face
+	}
+	return order.Amount
+}
+
 func (g *gateway) request(order payment.Order) cob {
 	var charge cob
-	charge.Calendario.Expiracao = int64(max(
-		order.ExpiresAt.Sub(g.env.Now()),
-		minLife,
-	) / time.Second)
-	charge.Valor.Original = order.Amount.String()
+	if order.Due != nil {
+		charge.leaveToBank(*order.Due)
+	} else {
+		life := max(order.ExpiresAt.Sub(g.env.Now()), minLife)
+		charge.Calendario.Expiracao = int64(life / time.Second)
+	}
+	charge.Valor.Original = original(order).String()
 	charge.Chave = g.key
 	charge.Solicitacao = wire.Cut(order.Description, 140)
 	name := wire.Cut(order.Payer.Name, 200)
@@ -73,6 +88,21 @@ func (g *gateway) request(order payment.Order) cob {
 		charge.Devedor = &devedor{CNPJ: order.Payer.TaxID, Nome: name}
 	}
 	return charge
+}
+
+// leaveToBank says what the bank is to compute the amount by.
+func (c *cob) leaveToBank(due payment.Due) {
+	c.Calendario.Vencimento, c.Calendario.Validade = due.On.String(), due.Days
+	if due.LateFee > 0 {
+		c.Valor.Multa = &rate{percentOnce, due.LateFee.String()}
+	}
+	if due.LateInterest > 0 {
+		c.Valor.Juros = &rate{percentAMonth, due.LateInterest.String()}
+	}
+	if due.Discount > 0 {
+		until := []discountedTo{{due.On.String(), due.Discount.String()}}
+		c.Valor.Desconto = &discount{amountUntilADay, until}
+	}
 }
 
 // charge is what payers need of it.
@@ -103,8 +133,13 @@ func (g *gateway) state(charge *cob) (payment.State, error) {
 }
 
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (cob, payment.State, error) {
-	charge, err := g.cob(ctx, http.MethodGet, wire.Pick(ref.ID, ref.Reference), nil)
+	txID := wire.Pick(ref.ID, ref.Reference)
+	charge, err := g.cob(ctx, cobCall{http.MethodGet, immediate, txID, nil})
 	if wire.Status(err) == http.StatusNotFound {
+		charge, err = g.cob(ctx, cobCall{http.MethodGet, withDue, txID, nil})
+	}
+	// An application that may not read charges with a due date has made none.
+	if status := wire.Status(err); status == http.StatusNotFound || charge.kind == withDue && status == http.StatusForbidden {
 		err = payment.ErrNoCharge
 	}
 	if err != nil {
@@ -148,12 +183,9 @@ func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 	if live, err := wire.Live(state, err); !live {
 		return err
 	}
-	after, err := g.cob(
-		ctx,
-		http.MethodPatch,
-		charge.TxID,
-		map[string]string{"status": statusRemoved},
-	)
+	after, err := g.cob(ctx, cobCall{
+		http.MethodPatch, charge.kind, charge.TxID, map[string]string{"status": statusRemoved},
+	})
 	if err == nil && after.Status != statusRemoved {
 		err = fmt.Errorf("charge %s was to be removed and is %.40q", charge.TxID, after.Status)
 	}

@@ -17,11 +17,24 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// cob is an immediate charge.
+// kind is which of the two collections a charge is in.
+type kind string
+
+const (
+	immediate kind = "/cob/"
+	withDue   kind = "/cobv/" // with a due date: the bank computes the amount
+)
+
+// cob is a charge.
 type cob struct {
+	kind kind // where it was found
+
 	Calendario struct {
 		Criacao   string `json:"criacao,omitempty"`
-		Expiracao int64  `json:"expiracao"`
+		Expiracao int64  `json:"expiracao,omitempty"`
+		// Of one with a due date, in place of expiracao.
+		Vencimento string `json:"dataDeVencimento,omitempty"`
+		Validade   int    `json:"validadeAposVencimento,omitempty"`
 	} `json:"calendario"`
 	TxID   string `json:"txid,omitempty"`
 	Status string `json:"status,omitempty"`
@@ -32,7 +45,10 @@ type cob struct {
 	Location string   `json:"location,omitempty"`
 	Devedor  *devedor `json:"devedor,omitempty"`
 	Valor    struct {
-		Original string `json:"original"`
+		Original string    `json:"original"`
+		Multa    *rate     `json:"multa,omitempty"`
+		Juros    *rate     `json:"juros,omitempty"`
+		Desconto *discount `json:"desconto,omitempty"`
 	} `json:"valor"`
 	Chave         string `json:"chave"`
 	Solicitacao   string `json:"solicitacaoPagador,omitempty"`
@@ -40,6 +56,29 @@ type cob struct {
 	BRCode        string `json:"brcode,omitempty"` // what Sicoob calls the code
 	Pix           []paid `json:"pix,omitempty"`
 }
+
+// rate is a part of the amount, by a way to count it.
+type rate struct {
+	Modalidade int    `json:"modalidade"`
+	Valor      string `json:"valorPerc"`
+}
+
+type discount struct {
+	Modalidade int            `json:"modalidade"`
+	Until      []discountedTo `json:"descontoDataFixa"`
+}
+
+type discountedTo struct {
+	Date  string `json:"data"`
+	Valor string `json:"valorPerc"`
+}
+
+// The ways to count that we use.
+const (
+	percentOnce     = 2 // multa: a percentage
+	percentAMonth   = 3 // juros: a percentage a month, by calendar days
+	amountUntilADay = 1 // desconto: an amount until a day
+)
 
 type devedor struct {
 	CPF  string `json:"cpf,omitempty"`
@@ -92,23 +131,32 @@ const (
 	statusReturned = "DEVOLVIDO"
 )
 
+// cobCall is a call about one charge.
+type cobCall struct {
+	method string
+	kind   kind
+	txID   string
+	body   any
+}
+
 // validTxID is what a charge may be called.
 var validTxID = regexp.MustCompile(`^[a-zA-Z0-9]{26,35}$`)
 
 // cob calls one charge by its id.
-func (g *gateway) cob(ctx context.Context, method, txID string, body any) (cob, error) {
-	var charge cob
+func (g *gateway) cob(ctx context.Context, call cobCall) (cob, error) {
+	charge := cob{kind: call.kind}
+	method, txID := call.method, call.txID
 	if !validTxID.MatchString(txID) {
 		return charge, payment.ErrNoCharge
 	}
 	err := g.do(
 		ctx,
 		g.env.Now(),
-		wire.Request{Method: method, Path: "/cob/" + txID, Body: body},
+		wire.Request{Method: method, Path: string(call.kind) + txID, Body: call.body},
 		&charge,
 	)
 	if err == nil && (charge.TxID != txID || charge.Status == "") {
-		err = fmt.Errorf("%s /cob/%s: the answer is about %.40q", method, txID, charge.TxID)
+		err = fmt.Errorf("%s %s%s: the answer is about %.40q", method, call.kind, txID, charge.TxID)
 	}
 	return charge, err
 }
@@ -141,6 +189,9 @@ func (g *gateway) codeAtLocation(ctx context.Context, id int64) (string, error) 
 }
 
 func (c *cob) expiry() time.Time {
+	if due := wire.Time(c.Calendario.Vencimento); !due.IsZero() {
+		return due.AddDate(0, 0, c.Calendario.Validade+1)
+	}
 	created := wire.Time(c.Calendario.Criacao)
 	if created.IsZero() {
 		return created

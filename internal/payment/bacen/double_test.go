@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,6 +50,9 @@ func newDouble(base string) *double {
 	d.mux.HandleFunc("PUT "+base+"/cob/{txid}", d.create)
 	d.mux.HandleFunc("GET "+base+"/cob/{txid}", d.read)
 	d.mux.HandleFunc("PATCH "+base+"/cob/{txid}", d.remove)
+	d.mux.HandleFunc("PUT "+base+"/cobv/{txid}", d.create)
+	d.mux.HandleFunc("GET "+base+"/cobv/{txid}", d.read)
+	d.mux.HandleFunc("PATCH "+base+"/cobv/{txid}", d.remove)
 	d.mux.HandleFunc("GET "+base+"/loc/{id}/qrcode", d.code)
 	d.mux.HandleFunc("GET "+base+"/cob", d.list)
 	d.mux.HandleFunc("PUT "+base+"/webhook/{key}", d.register)
@@ -112,7 +116,7 @@ func (d *double) giveToken(w http.ResponseWriter, r *http.Request) {
 }
 
 func makes(r *http.Request) bool {
-	return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/cob/")
+	return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/cob")
 }
 
 func reply(w http.ResponseWriter, status int, body any) {
@@ -156,7 +160,13 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 	location := "pix.example.com/qr/v2/" + txID
 	b["txid"], b["status"], b["revisao"], b["location"] = txID, "ATIVA", 0, location
 	b["loc"] = map[string]any{
-		"id": 789 + len(d.cobs), "txid": txID, "location": location, "tipoCob": "cob", "criacao": gatewaytest.Now.Format(stamp),
+		"id": 789 + len(d.cobs), "txid": txID, "location": location, "tipoCob": kindOf(r), "criacao": gatewaytest.Now.Format(stamp),
+	}
+	if kindOf(r) == "cobv" {
+		receiver := map[string]any{"logradouro": "Rua A", "cidade": "Recife", "uf": "PE", "cep": "70011750"}
+		maps.Copy(b, receiver) // the document wants it of the charge, too
+		maps.Copy(receiver, map[string]any{"cnpj": "11222333000181", "nome": "Ana Internet"})
+		b["recebedor"] = receiver
 	}
 	b["calendario"].(map[string]any)["criacao"] = gatewaytest.Now.Format(stamp)
 	if !d.apart {
@@ -166,12 +176,26 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 	reply(w, 201, b)
 }
 
+// kindOf is cob or cobv.
+func kindOf(r *http.Request) string {
+	if strings.Contains(r.URL.Path, "/cobv/") {
+		return "cobv"
+	}
+	return "cob"
+}
+
+// found is the charge of a call, if it is of its kind.
+func (d *double) found(r *http.Request) (map[string]any, bool) {
+	c, ok := d.cobs[r.PathValue("txid")]
+	return c, ok && c["loc"].(map[string]any)["tipoCob"] == kindOf(r)
+}
+
 func codeOf(txID string) string {
 	return "00020101021226br.gov.bcb.pix2561pix.example.com/qr/v2/" + txID
 }
 
 func (d *double) read(w http.ResponseWriter, r *http.Request) {
-	c, ok := d.cobs[r.PathValue("txid")]
+	c, ok := d.found(r)
 	if !ok {
 		d.refuse(w, 404, "NaoEncontrado", "Nenhuma cobrança encontrada para o txid informado")
 		return
@@ -201,7 +225,7 @@ func (d *double) code(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *double) remove(w http.ResponseWriter, r *http.Request) {
-	c, ok := d.cobs[r.PathValue("txid")]
+	c, ok := d.found(r)
 	switch {
 	case !ok:
 		d.refuse(w, 404, "NaoEncontrado", "Nenhuma cobrança encontrada para o txid informado")

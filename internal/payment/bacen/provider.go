@@ -29,7 +29,7 @@ type Settings struct {
 func Provider(settings Settings) payment.Provider {
 	known := &sessions{}
 	return payment.Provider{
-		Name: "bacen", Title: "API Pix do seu banco", Flow: payment.FlowPix,
+		Name: "bacen", Title: "API Pix do seu banco", Flow: payment.FlowPix, Computes: computes,
 		Options: slices.Concat([]payment.Option{{
 			Name: "bank", Title: "Banco", Required: true, Choices: bankNames(),
 			Help: "whose addresses and manners are known; other: tell the addresses below",
@@ -47,7 +47,7 @@ func Provider(settings Settings) payment.Provider {
 func EfiProvider(settings Settings) payment.Provider {
 	known := &sessions{}
 	return payment.Provider{
-		Name: "efi", Title: "Efí", Flow: payment.FlowPix,
+		Name: "efi", Title: "Efí", Flow: payment.FlowPix, Computes: computes,
 		Options: credentials("Efí > API > Aplicações; it needs the scopes "+usualScopes, true),
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			return open(opening{known, settings, bankNamed("efi"), &wire.Options{Given: options}, env})
@@ -80,9 +80,19 @@ func credentials(where string, secret bool) []payment.Option {
 			Help: "only when the certificate's text does not hold it",
 		},
 		{Name: "key", Title: "Chave PIX", Required: true, Help: "a PIX key of the account, which receives the money"},
+		lateCharges,
 		wire.Environment,
 	}
 }
+
+// lateCharges says who computes late fee, interest and discount.
+var lateCharges = payment.Option{
+	Name: "late_charges", Title: "Multa, juros e desconto", Choices: []string{"daily", "bank"},
+	Help: "daily (a code for each day, the default) or bank (one code, and the bank computes; customers need a CPF or CNPJ, " +
+		"the application the scopes cobv.read cobv.write)",
+}
+
+func computes(options map[string]string) bool { return options[lateCharges.Name] == "bank" }
 
 // bankOptions are those that only some banks need.
 var bankOptions = []payment.Option{
@@ -155,6 +165,9 @@ func (p opening) place(chosen bank) (bank, place) {
 	allowed := slices.Concat(chosen.hosts(), p.settings.Hosts)
 	where.base = readAddress(o, "base_url", where.base, allowed)
 	where.token = readAddress(o, "token_url", where.token, allowed)
+	if computes(o.Given) && chosen.scopes != "" {
+		chosen.scopes += " cobv.read cobv.write"
+	}
 	if scopes := o.Text("scopes"); scopes != "" {
 		chosen.scopes = scopes
 	}

@@ -162,7 +162,8 @@ var optionWords = map[string]string{
 	"Certificado (PEM ou .p12)": "Certificate (PEM or .p12)",
 	"Chave privada (PEM)":       "Private key (PEM)", "Senha do certificado": "Password of the certificate",
 	"API Pix do seu banco": "PIX API of your bank", "Banco": "Bank", "Escopos": "Scopes",
-	"Chave do aplicativo": "Key of the application", "Conta corrente": "Account",
+	"Multa, juros e desconto": "Late fee, interest and discount",
+	"Chave do aplicativo":     "Key of the application", "Conta corrente": "Account",
 	"Endereço da API": "Address of the API", "Endereço do token": "Address of the token",
 	"Credenciais no token":       "Credentials in the token call",
 	"Autoridades do banco (PEM)": "Authorities of the bank (PEM)",
@@ -176,6 +177,7 @@ var optionWords = map[string]string{
 	"efi": "Efí", "bb": "Banco do Brasil", "bradesco": "Bradesco", "inter": "Inter", "itau": "Itaú",
 	"santander": "Santander", "sicoob": "Sicoob", "sicredi": "Sicredi", "other": "Another bank",
 	"basic": "Basic", "form": "Form",
+	"daily": "A code for each day", "bank": "One code: the bank computes",
 }
 
 // optionWord is such a text in the reader's language; a proper name stays.
