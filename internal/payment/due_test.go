@@ -105,6 +105,14 @@ func TestBankIsLeftToComputeOnlyWhatItCan(t *testing.T) {
 			t.Helper()
 			world.at(t, midnight.Add(time.Hour))
 		},
+		"an invoice of which a part has come": func(t *testing.T, world *world, invoice billing.Invoice) {
+			t.Helper()
+			world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 20_00)
+			world.later(t, time.Minute)
+			review := world.wantReviews(t, ReasonWrongAmount)[0]
+			_, err := world.Decide(t.Context(), world.actor, Decision{ReviewID: review.ID, Resolution: Applied, Difference: billing.DifferencePartial})
+			must(t, err)
+		},
 		"a gateway that is not told to": func(t *testing.T, world *world, _ billing.Invoice) {
 			t.Helper()
 			world.gateway(t, "provider", "fake", "color", "red")
@@ -122,4 +130,16 @@ func TestBankIsLeftToComputeOnlyWhatItCan(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestSuchACodePaidInTimeAndReportedAfterMidnightPaysInFull(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := left(t, world)
+		code := world.charged(t, invoice.ID).PixCode
+		world.bank.payAt(t, code, 33_25, midnight.Add(-time.Minute))
+		world.clock.Advance(midnight.Add(time.Hour).Sub(world.clock.Now()))
+		world.work(t)
+		world.wantReviews(t)
+		world.wantPaid(t, invoice)
+	})
 }
