@@ -35,8 +35,10 @@ var roomsWithApply = []applied{
 			"known_devices":   "a sign-in is audited as what happened to the user",
 			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
+			"day_work_asked":  "a queue: what a company is looked at for is audited where it happened",
 		},
 		functions: map[string]string{
+			"setDayDone": "how far the calendar is with a company, which nobody sees; for many at once",
 			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",
 			"spendStep":  "compares and sets at once, so that a code works once; the sign-in is audited",
 		},

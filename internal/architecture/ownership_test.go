@@ -47,6 +47,7 @@ var owned = map[string]table{
 	"known_devices":   {owner: account},
 	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
+	"day_work_asked":  {owner: account},
 
 	"sandbox_clock":    {owner: "internal/sandbox"},
 	"sandbox_happened": {owner: "internal/sandbox"},
