@@ -40,7 +40,7 @@ func (b *tab) arrive() {
 }
 
 // The band leads to the clock, a button moves it by a month, and the page says
-// what the month has brought: invoices, reminders. They are in their lists.
+// what the month has brought: invoices, due dates, reminders. The logs have it too.
 func TestClockOfTheSandboxIsMovedInThePanel(t *testing.T) {
 	b := start(t, "Sign-in", "demo").open(t)
 	b.signIn("demo@example.com", "demonstracao")
@@ -63,17 +63,33 @@ func TestClockOfTheSandboxIsMovedInThePanel(t *testing.T) {
 	}
 
 	issued, sent := b.happened("invoice.created"), b.happened("message.sent")
+	tomorrow := b.clock().AddDate(0, 0, 1).Format("02/01/2006")
 	b.press("+1 dia")
-	b.see("O relógio avança.")
+	b.see(tomorrow)
 	b.arrive()
 	if b.happened("invoice.created") >= issued || b.happened("message.sent") >= sent {
 		t.Errorf("a day has brought %d invoices and %d messages, the month before it %d and %d",
 			b.happened("invoice.created"), b.happened("message.sent"), issued, sent)
 	}
-	day := b.clock().Format("02/01/2006")
 	b.visit("/settings/audit")
 	b.see("Relógio do sandbox adiantado")
-	b.visit("/messages/log")
-	b.see(day[:5])
+	for _, list := range []string{"/messages/log?status=sent", "/invoices"} {
+		b.visit(list)
+		if newest := newestDay(b.text("main")); newest.Before(before.AddDate(0, 0, 20)) {
+			t.Errorf("%s: the newest is of %s", list, newest)
+		}
+	}
 	b.do(chromedp.WaitVisible(chromedp.CSS(`.band a[href="/sandbox"]`)))
+}
+
+var shownDay = regexp.MustCompile(`\d{2}/\d{2}/\d{4}`)
+
+// newestDay is the latest day that a page shows.
+func newestDay(text string) (newest time.Time) {
+	for _, found := range shownDay.FindAllString(text, -1) {
+		if day, err := time.Parse("02/01/2006", found); err == nil && day.After(newest) {
+			newest = day
+		}
+	}
+	return newest
 }
