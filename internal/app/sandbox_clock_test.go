@@ -353,20 +353,25 @@ func TestTimesAreWrittenInTheOrderOfTheMoves(t *testing.T) {
 		first := newTrial(t, engine, 0)
 		second := openSandboxWith(t, first.program.Config)
 		ctx, stop := context.WithCancel(t.Context())
-		var writers sync.WaitGroup
+		var writers, begun sync.WaitGroup
 		for _, program := range []*App{first.program, second} {
 			for i := range 3 {
+				begun.Add(1)
 				writers.Go(func() {
+					begin := sync.OnceFunc(begun.Done)
+					defer begin()
 					for n := 0; ctx.Err() == nil; n++ {
 						_, err := program.Customers.Create(t.Context(), first.actor, customer.Draft{Name: input.Some(fmt.Sprint(i, n))})
 						if err != nil {
 							t.Error(err)
 							return
 						}
+						begin()
 					}
 				})
 			}
 		}
+		begun.Wait() // on a busy machine the moves would else be over before anybody writes
 		for day := range 30 {
 			first.setClock(trialBegin.AddDate(0, 0, day))
 		}
