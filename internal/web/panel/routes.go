@@ -135,6 +135,7 @@ func (s *Server) table() []route {
 		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview},
 		{get, "/payments/gateway", owner, payments, s.gatewayPage},
 		{post, "/payments/gateway/check", owner, payments, s.checkGateway},
+		{post, "/payments/gateway/webhook", owner, payments, s.replaceWebhook},
 		{get, "/payments/gateway/clear", owner, payments, s.askClearGateway},
 		{post, "/payments/gateway/clear", owner, payments, s.clearGateway},
 		{get, "/payments/gateways/{provider}", owner, payments, s.gatewayFormPage},
