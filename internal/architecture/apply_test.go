@@ -35,6 +35,8 @@ var roomsWithApply = []applied{
 			"known_devices":   "a sign-in is audited as what happened to the user",
 			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
+			"list_views":      "how a user looks at a list is nobody else's business",
+			"list_columns":    "how a user looks at a list is nobody else's business",
 		},
 		functions: map[string]string{
 			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",
