@@ -18,7 +18,6 @@ var seesStaged = map[string]string{
 	"internal/customer.existing":          "a login or key that is staged is taken",
 	"internal/customer.listing.source":    "adds the condition for whichever column has the id",
 	"internal/customer.markImported":      "is the import",
-	"internal/customer.rows":              "reads what a Window has found",
 	"internal/customer.staged":            "is the import",
 	"internal/customer.taken":             "a login or key that is staged is taken",
 	"internal/customer.unfilled":          "completes the rows of an earlier version, which had no staging",

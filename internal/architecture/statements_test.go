@@ -29,7 +29,8 @@ var spared = map[string]sparing{
 	"internal/billing.sumRows":           {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
 	"internal/customer.countRows":        {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
 	"internal/reseller.countRows":        {[]string{hole}, "its Source comes from listing.matching, which holds it to the company above"},
-	"internal/platform/sqldb.IDs":        {[]string{hole}, "sqldb knows no table; the Source of a Window holds itself to a company"},
+	"internal/platform/sqldb.find":       {[]string{hole}, "sqldb knows no table; the Source of a Window holds itself to a company"},
+	"internal/platform/sqldb.Rows":       {[]string{hole}, "as find, whose statement is in it"},
 	"internal/customer.companyOf":        {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},
 	"internal/tally.companiesWithDeltas": {[]string{"tally_deltas"}, "finds the companies that have work waiting, and reads nothing else of theirs"},
 }

@@ -1,8 +1,10 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -18,6 +20,8 @@ var columns = `i.id, i.customer_id, c.uuid, c.name, c.whatsapp, c.email, c.exter
 const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
 	LEFT JOIN products r ON r.company_id = i.company_id AND r.id = i.product_id`
+
+var reading = sqldb.Reading{Columns: columns, Table: "invoices", Alias: "i", Joins: joins}
 
 func scan(row sqldb.Row) (invoice Invoice, err error) {
 	var paid, created, updated int64
@@ -97,10 +101,10 @@ func rows(
 	companyID int64,
 	window sqldb.Window,
 ) ([]Invoice, error) {
-	page, args := window.IDs()
-	return sqldb.All(ctx, querier, scan, `WITH page AS MATERIALIZED (`+page+`)
-		SELECT `+columns+` FROM page CROSS JOIN invoices i`+joins+`
-		WHERE i.id = page.id AND i.company_id = ? ORDER BY i.id DESC`, append(args, companyID)...)
+	text, args := window.Rows(reading, companyID)
+	list, err := sqldb.All(ctx, querier, scan, text, args...)
+	slices.SortFunc(list, func(a, b Invoice) int { return cmp.Compare(b.ID, a.ID) })
+	return list, err
 }
 
 func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,6 +20,8 @@ var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
+
+var reading = sqldb.Reading{Columns: columns, Table: "customers", Alias: "c", Joins: joins}
 
 func scan(row sqldb.Row) (Customer, error) { return scanner()(row) }
 
@@ -101,18 +104,17 @@ func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, 
 	return planID, err
 }
 
-// rows reads the customers of a window, newest first. CROSS JOIN makes SQLite
-// begin with the ids; left to itself it reads all customers of the company.
+// rows reads the customers of a window, newest first.
 func rows(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
 	window sqldb.Window,
 ) ([]Customer, error) {
-	page, args := window.IDs()
-	return sqldb.All(ctx, querier, scanner(), `WITH page AS MATERIALIZED (`+page+`)
-		SELECT `+columns+` FROM page CROSS JOIN customers c`+joins+`
-		WHERE c.id = page.id AND c.company_id = ? ORDER BY c.id DESC`, append(args, companyID)...)
+	text, args := window.Rows(reading, companyID)
+	list, err := sqldb.All(ctx, querier, scanner(), text, args...)
+	slices.SortFunc(list, func(a, b Customer) int { return cmp.Compare(b.ID, a.ID) })
+	return list, err
 }
 
 func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {

@@ -23,7 +23,7 @@ func (b Counter) Window(
 	matches int64,
 	page input.Page,
 ) (sqldb.Window, error) {
-	window := sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()}
+	window := sqldb.Window{Source: source, Whole: whole, Limit: page.Size, Offset: page.Offset()}
 	if whole && window.Offset > DeepOffset {
 		below, skipped, err := skip(ctx, querier, companyID, b, window.Offset)
 		if err != nil {

@@ -7,12 +7,39 @@ type Window struct {
 	Source
 	First     string // a column that orders before Order, the same way; "": none
 	Ascending bool   // Order from the smallest on
+	Whole     bool   // every row matches
 	Limit     int64
 	Offset    int64
 }
 
+// nearOffset is up to where a page of a whole list is read on one walk along its
+// rows. Past it the rows that are skipped would cost more than looking up those
+// that are not.
+const nearOffset = 200
+
+// Reading is what is read of a row: columns of a table that is called by an
+// alias, and of others that are joined to it.
+type Reading struct{ Columns, Table, Alias, Joins string }
+
+// Rows is the statement that reads the rows of the window in any order, with its
+// arguments.
+func (w Window) Rows(what Reading, companyID int64) (text string, args []any) {
+	if w.Whole && w.Offset <= nearOffset {
+		page, args := w.find(what.Alias + ".*")
+		return `SELECT ` + what.Columns + ` FROM (` + page + `) AS ` + what.Alias + what.Joins, args
+	}
+	// CROSS JOIN makes SQLite begin with the ids; left to itself it reads all rows
+	// of the company.
+	page, args := w.IDs()
+	return `WITH page AS MATERIALIZED (` + page + `)
+		SELECT ` + what.Columns + ` FROM page CROSS JOIN ` + what.Table + ` ` + what.Alias + what.Joins + `
+		WHERE ` + what.Alias + `.id = page.id AND ` + what.Alias + `.company_id = ?`, append(args, companyID)
+}
+
 // IDs is the statement that finds the ids, as id, with its arguments.
-func (w Window) IDs() (text string, args []any) {
+func (w Window) IDs() (text string, args []any) { return w.find(w.ID + " AS id") }
+
+func (w Window) find(columns string) (text string, args []any) {
 	direction := " DESC"
 	if w.Ascending {
 		direction = " ASC"
@@ -21,7 +48,7 @@ func (w Window) IDs() (text string, args []any) {
 	if w.First != "" {
 		order = w.First + direction + ", " + order
 	}
-	text = `SELECT ` + w.ID + ` AS id FROM ` + w.From + w.Where.String() + ` ORDER BY ` + order + ` LIMIT ? OFFSET ?`
+	text = `SELECT ` + columns + ` FROM ` + w.From + w.Where.String() + ` ORDER BY ` + order + ` LIMIT ? OFFSET ?`
 	return text, append(append([]any{}, w.Where.Args...), w.Limit, w.Offset)
 }
 
