@@ -36,6 +36,8 @@ var roomsWithApply = []applied{
 			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
 			"day_work_asked":  "a queue: what a company is looked at for is audited where it happened",
+			"list_views":      "how a user looks at a list is nobody else's business",
+			"list_columns":    "how a user looks at a list is nobody else's business",
 		},
 		functions: map[string]string{
 			"setDayDone": "how far the calendar is with a company, which nobody sees; for many at once",

@@ -48,6 +48,8 @@ var owned = map[string]table{
 	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
 	"day_work_asked":  {owner: account},
+	"list_views":      {owner: account},
+	"list_columns":    {owner: account},
 
 	"sandbox_clock":    {owner: "internal/sandbox"},
 	"sandbox_happened": {owner: "internal/sandbox"},

@@ -78,6 +78,10 @@ func (s *Server) table() []route {
 		{get, "/sandbox", reader, basic, s.sandboxPage},
 		{post, "/sandbox", owner, basic, s.moveClock},
 
+		{post, "/views", self, basic, s.saveView},
+		{post, "/views/{id}/delete", self, basic, s.deleteView},
+		{post, "/columns", self, basic, s.chooseColumns},
+
 		{get, "/customers", reader, basic, s.customers},
 		{get, "/customers/new", staff, basic, s.newCustomer},
 		{post, "/customers/new", staff, basic, s.createCustomer},
