@@ -184,7 +184,8 @@ func idleRows(engine sqldb.Engine, companies int) []string {
 		`INSERT INTO delivery_lanes (lane, token, until, sending) SELECT id, '', 0, '' FROM webhooks`,
 		`INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at, updated_at)
 			SELECT id, 'log', 'Log', '{}', '', TRUE, 0, 0, 1, 1 FROM companies`,
-		`INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params, created_at, updated_at)
+		`INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params,
+			created_at, updated_at)
 			SELECT id, 'T', '', 'x', '', '', '[]', 1, 1 FROM companies`,
 		fmt.Sprintf(`INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, status, channels, template_id, cursor_on,
 				cursor_id, plan_at, created_at, updated_at)

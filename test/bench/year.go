@@ -71,7 +71,10 @@ func (b *bench) year(ctx context.Context, engine sqldb.Engine) error {
 
 func (b *bench) printYear(happened map[string]int64, cpu time.Duration) {
 	var t table
-	t.add(fmt.Sprintf("SQLite: a year in a sandbox, %s customers, half of whom pay", grouped(yearCustomers)), b.lived.Round(time.Millisecond).String())
+	t.add(
+		fmt.Sprintf("SQLite: a year in a sandbox, %s customers, half of whom pay", grouped(yearCustomers)),
+		b.lived.Round(time.Millisecond).String(),
+	)
 	t.add("  CPU", cpu.String())
 	for _, name := range slices.Sorted(maps.Keys(happened)) {
 		t.add("  "+name, grouped(int(happened[name])))
@@ -87,7 +90,12 @@ func (b *bench) judgeYear(table *table) {
 	if b.lived > yearGoal {
 		verdict = "not met"
 	}
-	table.add("  SQLite: a year in a sandbox, 1,000 customers, half of whom pay", "≤ "+yearGoal.String(), b.lived.Round(time.Millisecond).String(), verdict)
+	table.add(
+		"  SQLite: a year in a sandbox, 1,000 customers, half of whom pay",
+		"≤ "+yearGoal.String(),
+		b.lived.Round(time.Millisecond).String(),
+		verdict,
+	)
 }
 
 // payHour is when those pay who pay.
