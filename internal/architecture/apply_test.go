@@ -35,6 +35,7 @@ var roomsWithApply = []applied{
 			"known_devices":   "a sign-in is audited as what happened to the user",
 			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
+			"company_logos":   "the picture that a company's row names; the row's change is audited",
 		},
 		functions: map[string]string{
 			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -124,6 +126,26 @@ func (s *Service) Received(
 		next = list[limit-1].Number
 	}
 	return list, next, err
+}
+
+// List lists the payments of a filter, newest first, with the reviews that are open,
+// and how many there are.
+func (s *Service) List(
+	ctx context.Context,
+	actor account.Actor,
+	filter billing.PaymentFilter,
+	page input.Page,
+) ([]Payment, int64, error) {
+	records, total, err := s.billing.Payments(ctx, actor, filter, page)
+	if err != nil || len(records) == 0 {
+		return []Payment{}, total, err
+	}
+	numbers := make([]int64, len(records))
+	for n, record := range records {
+		numbers[n] = record.ID
+	}
+	list, err := paymentsNumbered(ctx, s.db, actor.Company.ID, numbers)
+	return list, total, err
 }
 
 // Payments lists the payments of an invoice, oldest first.

@@ -54,6 +54,16 @@ type window struct {
 	limit  int64
 }
 
+func paymentsNumbered(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	numbers []int64,
+) ([]Payment, error) {
+	return sqldb.All(ctx, querier, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id {in ?} ORDER BY p.id DESC`, companyID, numbers)
+}
+
 // newestPayments counts nothing, so the oldest page costs what the newest does.
 func newestPayments(
 	ctx context.Context,

@@ -101,6 +101,7 @@ type customerData struct {
 	Renewal  *page.Form
 	Choices  []page.Option // what may become of the open invoice
 	Place    place
+	Own      ownPage // the customer's own page
 }
 
 func newCustomerData(req *request, record customer.Customer) customerData {
@@ -140,6 +141,9 @@ func (s *Server) customer(req *request) error {
 	}
 	data.History = deedRows(req, deeds)
 	if data.Messages, err = s.customerMessages(req, record); err != nil {
+		return err
+	}
+	if data.Own, err = s.ownPage(req, record); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})

@@ -18,7 +18,7 @@ var words = map[string]string{
 	"cash":                     "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer",
 	"boleto": "boleto", "other": "another way",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff",
-	string(account.RoleReadOnly): "Read-only",
+	string(account.RoleAttendant): "Attendant", string(account.RoleReadOnly): "Read-only",
 
 	// what the audit log says
 	"company.created": "Company created", "company.updated": "Settings changed",
@@ -51,8 +51,10 @@ var words = map[string]string{
 	"channel.created":  "Channel created", "channel.updated": "Channel changed",
 	"channel.deleted":     "Channel deleted",
 	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about",
-	"customer.opted_out": "Messages to a customer switched",
-	"user.created":       "User created", "user.updated": "User changed",
+	"customer.page_shared":    "Customer's page opened",
+	"customer.page_withdrawn": "Customer's page withdrawn",
+	"customer.opted_out":      "Messages to a customer switched",
+	"user.created":            "User created", "user.updated": "User changed",
 	"user.removed":     "User removed",
 	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed",
 	"reseller.level":   "Level of a reseller changed",
