@@ -112,22 +112,6 @@ func (s *Service) Attempts(
 	return attempts, nil
 }
 
-// Received lists the payments that the company received, newest first: at most
-// limit of those before a number, 0 being no bound. If there are more, next is
-// the number of the last.
-func (s *Service) Received(
-	ctx context.Context,
-	actor account.Actor,
-	before, limit int64,
-) (list []Payment, next int64, err error) {
-	list, err = newestPayments(ctx, s.db, actor.Company.ID, window{before, limit + 1})
-	if err == nil && int64(len(list)) > limit {
-		list = list[:limit]
-		next = list[limit-1].Number
-	}
-	return list, next, err
-}
-
 // List lists the payments of a filter, newest first, with the reviews that are open,
 // and how many there are.
 func (s *Service) List(

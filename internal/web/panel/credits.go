@@ -35,10 +35,23 @@ type entryRow struct {
 
 func entryChips(req *request) []chipLine {
 	kinds := []page.Option{{Value: "", Label: req.lang.T("All movements")}}
-	for _, kind := range reseller.EntryKinds {
+	for _, kind := range req.entryKinds() {
 		kinds = append(kinds, page.Option{Value: string(kind), Label: req.lang.T(entryWords[kind])})
 	}
 	return []chipLine{choiceChips(req, "What", "kind", kinds), dateChips(req, "from", "to", false)}
+}
+
+// entryKinds are the kinds of entries that the company can have.
+func (req *request) entryKinds() (kinds []reseller.EntryKind) {
+	if req.Actor.Company.ParentID == 0 {
+		kinds = append(kinds, reseller.Granted)
+	} else {
+		kinds = append(kinds, reseller.Received, reseller.Returned)
+	}
+	if req.sells() {
+		kinds = append(kinds, reseller.ForCreate, reseller.ForRenew, reseller.Sent, reseller.TakenBack)
+	}
+	return kinds
 }
 
 // sells reports whether the company has the pages of resellers.

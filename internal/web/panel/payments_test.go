@@ -19,6 +19,7 @@ import (
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/payment/woovi"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
@@ -218,7 +219,7 @@ func TestPersonDecidesInThePanel(t *testing.T) {
 		person.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "precisam da sua decisão")
 		person.get("/payments/reviews").want(t, http.StatusOK, "Bia", "Caio", "Valor diferente", "R$\u00a030,00")
 		person.get("/payments").want(t, http.StatusOK, "Para revisar")
-		list, _, err := office.Payments.Received(t.Context(), person.actor, 0, 10)
+		list, _, err := office.Payments.List(t.Context(), person.actor, billing.PaymentFilter{}, input.Page{Number: 1, Size: 10})
 		if err != nil || len(list) != 2 {
 			t.Fatal(list, err)
 		}

@@ -22,8 +22,7 @@ type endingList struct {
 // resale is nil for who may not see it, and for a company without a level, a
 // function or a reseller for it.
 func (s *Server) resale(req *request) (*resale, error) {
-	sells := req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)
-	if !sells || !allows(req.User.Role, viewer) {
+	if !req.sells() || !allows(req.User.Role, viewer) {
 		return nil, nil //nolint:nilnil // there is nothing to show, which is no error
 	}
 	_, all, err := s.Resellers.List(req.Context(), req.Actor, reseller.Filter{}, input.Page{Number: 1, Size: 1})
