@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/taxid"
@@ -155,6 +156,7 @@ type customerForm struct {
 	Texts           []textField
 	Action, Back    string
 	New             bool
+	Alike           []customer.Alike // who may be the same person
 }
 
 func (s *Server) customerForm(req *request, title string, form customerForm, err error) error {
@@ -185,8 +187,31 @@ func (s *Server) newCustomer(req *request) error {
 		nil)
 }
 
+// alike are the customers who may be the one that a form would make, unless the
+// form says that it is another.
+func (s *Server) alike(req *request, draft customer.Draft) ([]customer.Alike, error) {
+	if req.PostFormValue("another") != "" {
+		return nil, nil
+	}
+	return s.Customers.Alike(req.Context(), req.Actor, draft)
+}
+
 func (s *Server) createCustomer(req *request) error {
-	record, err := s.Customers.Create(req.Context(), req.Actor, customer.ReadNew(req.form("price")))
+	draft := customer.ReadNew(req.form("price"))
+	alike, err := s.alike(req, draft)
+	if err != nil {
+		return err
+	}
+	if len(alike) > 0 {
+		return s.customerForm(req, "New customer", customerForm{
+			Form:   page.Sent(req.Request, nil),
+			Action: "/customers/new",
+			Back:   "/customers",
+			New:    true,
+			Alike:  alike,
+		}, fault.Conflict("a customer like this is there already"))
+	}
+	record, err := s.Customers.Create(req.Context(), req.Actor, draft)
 	if refused(err) {
 		return s.customerForm(req, "New customer", customerForm{
 			Form:   page.Sent(req.Request, err),

@@ -179,7 +179,7 @@ func (s *Server) exportAudit(req *request) error {
 		columns: []string{"quando", "quem", "o quê", "registro", "de onde", "o que mudou"},
 		rows: func(write func(...string) error) error {
 			return s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
-				return write(req.moment(line.At), line.Who, word(page.Portuguese, line.Action), line.Name, line.Address, changesText(line.Changes))
+				return write(req.moment(line.At), line.Who, deedText(page.Portuguese, line), line.Name, line.Address, changesText(line.Changes))
 			})
 		},
 	})

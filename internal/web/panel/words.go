@@ -87,6 +87,25 @@ func word(lang page.Lang, value string) string {
 	return value
 }
 
+// invoiceDeeds are what a change of an invoice's status is called.
+var invoiceDeeds = map[string]string{
+	billing.Paid.String():      "Invoice paid",
+	billing.Cancelled.String(): "Invoice cancelled",
+	billing.Open.String():      "Invoice opened again",
+}
+
+// deedText is what a line of the audit log says was done.
+func deedText(lang page.Lang, line account.AuditLine) string {
+	if line.Action == "invoice.updated" {
+		for _, change := range line.Changes {
+			if deed := invoiceDeeds[change.After]; change.Field == "status" && deed != "" {
+				return lang.T(deed)
+			}
+		}
+	}
+	return word(lang, line.Action)
+}
+
 // deedRow is a line of the audit log with its text.
 type deedRow struct {
 	account.AuditLine
@@ -96,7 +115,7 @@ type deedRow struct {
 func deedRows(req *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
 	for i, line := range list {
-		rows[i] = deedRow{line, word(req.lang, line.Action)}
+		rows[i] = deedRow{line, deedText(req.lang, line)}
 	}
 	return rows
 }
