@@ -195,7 +195,7 @@ func (o *old) count() {
 // migrated opens the program on the old database: it migrates by itself.
 func migrated(t *testing.T, engine sqldb.Engine) *App {
 	t.Helper()
-	url := sqldbtest.URL(t, engine)
+	url := sqldbtest.Empty(t, engine)
 	before := openOld(t, url)
 	before.fill()
 	housetest.Must(t, before.Close())

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"carteira/internal/account"
-	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -42,11 +41,11 @@ func (i Invoice) follows() bool {
 }
 
 // reprice has an invoice be for what the customer buys now.
-func (i *Invoice) reprice(record customer.Customer, period civil.Period) {
+func (i *Invoice) reprice(record customer.Customer) {
 	if i.Description == i.Plan.Name {
 		i.Description = record.Plan.Name
 	}
-	i.Amount, i.Plan, i.Product, i.Period = record.Price(), record.Plan, record.Product, period
+	i.Amount, i.Plan, i.Product, i.Period = record.Price(), record.Plan, record.Product, record.Period()
 }
 
 // follow has the invoices of a customer follow a change of its record.
@@ -118,7 +117,8 @@ func (c *Change) follow(
 	if !repriced(owner) || !early || c.After.DueOn != owner.After.DueOn || c.After.Withdrawn.revivable() {
 		return nil
 	}
-	return c.followPrice(ctx, tx, actor, owner.After)
+	c.followPrice(owner.After)
+	return nil
 }
 
 // followDate moves the invoice to the customer's new due date. Where that has an
@@ -147,22 +147,12 @@ func (c *Change) followDate(
 }
 
 // followPrice has the invoice take the customer's new plan and price.
-func (c *Change) followPrice(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	owner customer.Customer,
-) error {
+func (c *Change) followPrice(owner customer.Customer) {
 	if !billable(owner) {
 		c.After.withdraw(withdrawnFree)
-		return nil
+		return
 	}
-	plan, err := catalog.FindPlan(ctx, tx, actor, owner.Plan.ID)
-	if err != nil {
-		return err
-	}
-	c.After.reprice(owner, plan.Period)
-	return nil
+	c.After.reprice(owner)
 }
 
 // billable reports whether the customer has something to pay for.
@@ -246,12 +236,8 @@ func (s *Service) reviveFor(
 	if err != nil || !found || !invoice.Withdrawn.revivable() {
 		return err
 	}
-	plan, err := catalog.FindPlan(ctx, tx, actor, record.Plan.ID)
-	if err != nil {
-		return err
-	}
 	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
 	change.After.Status, change.After.Withdrawn = Open, ""
-	change.After.reprice(record, plan.Period)
+	change.After.reprice(record)
 	return s.apply(ctx, tx, actor, &change)
 }

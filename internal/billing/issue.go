@@ -109,11 +109,7 @@ func (s *Service) issueFor(
 	if !billable(record) || record.DueOn.IsZero() || record.IsCancelled() {
 		return false, nil
 	}
-	plan, err := catalog.FindPlan(ctx, tx, actor, record.Plan.ID)
-	if err != nil {
-		return false, err
-	}
-	change := Change{Action: ActionCreated, After: generated(record, plan, tx.Now())}
+	change := Change{Action: ActionCreated, After: generated(record, tx.Now())}
 	err = s.apply(ctx, tx, actor, &change)
 	if errors.Is(err, errIssued) {
 		return false, s.reviveFor(ctx, tx, actor, record)
@@ -122,10 +118,10 @@ func (s *Service) issueFor(
 }
 
 // generated is the invoice of a customer's due date.
-func generated(record customer.Customer, plan catalog.Plan, now time.Time) Invoice {
+func generated(record customer.Customer, now time.Time) Invoice {
 	invoice := newInvoice(record, now)
 	invoice.Generated, invoice.Description, invoice.DueOn, invoice.IssuedFor = true, record.Plan.Name, record.DueOn, record.DueOn
-	invoice.reprice(record, plan.Period)
+	invoice.reprice(record)
 	return invoice
 }
 

@@ -3,9 +3,9 @@ package billing
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -30,9 +30,7 @@ func (s *Service) Reissue(
 		if err := extra.Problems.With(extra.notReissued(owner)).Err(); err != nil {
 			return err
 		}
-		if change.After, err = extra.generated(ctx, tx, actor, owner); err != nil {
-			return err
-		}
+		change.After = extra.generated(owner, tx.Now())
 		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
 			return err
 		}
@@ -64,21 +62,12 @@ func (e Extra) notReissued(owner customer.Customer) (refused fault.Fields) {
 
 // generated is the invoice of the customer's due date. One with an amount of its
 // own follows nobody.
-func (e Extra) generated(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	owner customer.Customer,
-) (Invoice, error) {
-	plan, err := catalog.HoldPlan(ctx, tx, actor, owner.Plan.ID)
-	if err != nil {
-		return Invoice{}, err
-	}
-	invoice := generated(owner, plan, tx.Now())
+func (e Extra) generated(owner customer.Customer, now time.Time) Invoice {
+	invoice := generated(owner, now)
 	invoice.Amount = e.Amount.Or(invoice.Amount)
 	invoice.Edited = invoice.Amount != owner.Price()
 	invoice.Description = e.Description.Or(invoice.Description)
-	return invoice, nil
+	return invoice
 }
 
 // supersede has the invoice of the customer's due date make room for another.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -86,7 +85,7 @@ func (s *Service) RenewTx(
 	if err != nil {
 		return Renewal{}, err
 	}
-	renewal, err := PrepareRenewalTx(ctx, tx, actor, before)
+	renewal, err := prepareRenewal(actor, before, actor.Today(tx.Now()))
 	if err != nil {
 		return Renewal{}, err
 	}
@@ -114,29 +113,18 @@ func (s *Service) ExtendTx(
 	return renewal, s.ApplyRenewalTx(ctx, tx, actor, &renewal)
 }
 
-// PrepareRenewalTx computes the renewal of a customer that the transaction has
-// locked, by the period of its plan and as of today, and writes nothing: a
-// payment must know what it renews before its own change is written, and
-// invoice.paid comes before customer.renewed.
-func PrepareRenewalTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	before Customer,
-) (Renewal, error) {
+// prepareRenewal computes the renewal of a customer by the period of its plan,
+// and writes nothing.
+func prepareRenewal(actor account.Actor, before Customer, on civil.Date) (Renewal, error) {
 	if before.Plan.ID == 0 {
 		return Renewal{}, fault.Field(
 			"plan_id",
 			"the customer has no plan; set one to renew by its period",
 		)
 	}
-	plan, err := catalog.FindPlan(ctx, tx, actor, before.Plan.ID)
-	if err != nil {
-		return Renewal{}, err
-	}
 	return PrepareExtension(actor, before, Extension{
-		Period: plan.Period,
-		On:     actor.Today(tx.Now()),
+		Period: before.period,
+		On:     on,
 	})
 }
 

@@ -207,19 +207,17 @@ func codeOfInvoice(
 	)
 }
 
-// payCode returns the code of an invoice's page, made at the first time.
+// payCode returns the code of an invoice's page, made at the first time: most
+// often for an invoice that is new.
 func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
-	code, err := codeOfInvoice(ctx, tx, companyID, invoiceID)
-	if !errors.Is(err, sqldb.ErrNotFound) {
-		return code, err
-	}
-	_, err = tx.Exec(ctx,
-		`INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	code, err := sqldb.Value[string](ctx, tx, `
+		INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING RETURNING code`,
 		companyID, invoiceID, id.NewCode(24), tx.Now().UnixMicro())
-	if err != nil {
-		return "", err
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return codeOfInvoice(ctx, tx, companyID, invoiceID)
 	}
-	return codeOfInvoice(ctx, tx, companyID, invoiceID)
+	return code, err
 }
 
 func invoiceOfCode(

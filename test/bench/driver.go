@@ -29,7 +29,7 @@ func openDriver(ctx context.Context, databaseURL string) (*driver, error) {
 	db.SetMaxIdleConns(conns)
 	d := &driver{db, map[string]*sql.Stmt{}}
 	return d, d.prepare(ctx, tokenSQL, totalSQL, skipSQL, pageSQL, pageBelowSQL, oneSQL,
-		planSQL, insertSQL, deltaSQL, eventSQL, invoiceSQL)
+		planSQL, insertSQL, threeDeltasSQL, twoDeltasSQL, auditSQL, eventSQL, deliverySQL, invoiceSQL, debtorSQL, linkSQL, rulesSQL)
 }
 
 // prepare compiles statements, which live as long as the process.
@@ -58,6 +58,25 @@ func (d *driver) query(ctx context.Context, text string, args ...any) (*sql.Rows
 
 func (d *driver) row(ctx context.Context, text string, args ...any) *sql.Row {
 	return d.prepared[text].QueryRowContext(ctx, args...)
+}
+
+// slots are places for the columns of a row, by a letter each: i is a number, s
+// a text, b a truth value, n a text or number that may be missing.
+func slots(kinds string) []any {
+	places := make([]any, len(kinds))
+	for i, kind := range kinds {
+		switch kind {
+		case 'i':
+			places[i] = new(int64)
+		case 'b':
+			places[i] = new(bool)
+		case 'n':
+			places[i] = new(sql.NullString)
+		default:
+			places[i] = new(string)
+		}
+	}
+	return places
 }
 
 func (d *driver) close() { _ = d.db.Close() }

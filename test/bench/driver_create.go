@@ -25,7 +25,7 @@ type newCustomer struct {
 }
 
 func (d *driver) createCustomer(r *http.Request) error {
-	companyID, err := d.admit(r)
+	who, err := d.admit(r)
 	if err != nil {
 		return err
 	}
@@ -38,20 +38,21 @@ func (d *driver) createCustomer(r *http.Request) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after the commit it does nothing
-	if err := d.createTx(r.Context(), tx, companyID, in); err != nil {
+	creation := creation{driver: d, tx: tx, who: who, in: in, now: time.Now()}
+	if err := creation.run(r.Context()); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// rowIn runs a prepared statement in a transaction, which closes what it made.
-func (d *driver) rowIn(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return tx.StmtContext(ctx, d.prepared[text]).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // closed with the transaction
-}
-
-func (d *driver) execIn(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
-	_, err := tx.StmtContext(ctx, d.prepared[text]).ExecContext(ctx, args...) //nolint:sqlclosecheck // closed with the transaction
-	return err
+// creation is one customer being created.
+type creation struct {
+	driver *driver
+	tx     *sql.Tx
+	who    caller
+	in     newCustomer
+	now    time.Time
+	plan   soldPlan
 }
 
 // soldPlan is a plan as the product reads it.
@@ -61,66 +62,110 @@ type soldPlan struct {
 	active                                 bool
 }
 
-func (d *driver) createTx(ctx context.Context, tx *sql.Tx, companyID int64, in newCustomer) error {
-	var p soldPlan
-	if err := d.rowIn(ctx, tx, planSQL, companyID, in.PlanID).Scan(
+// row runs a prepared statement in the transaction, which closes what it made.
+func (c *creation) row(ctx context.Context, text string, args ...any) *sql.Row {
+	return c.tx.StmtContext(ctx, c.driver.prepared[text]).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // see above
+}
+
+func (c *creation) exec(ctx context.Context, text string, args ...any) error {
+	_, err := c.tx.StmtContext(ctx, c.driver.prepared[text]).ExecContext(ctx, args...) //nolint:sqlclosecheck // see above
+	return err
+}
+
+func (c *creation) run(ctx context.Context) error {
+	p := &c.plan
+	if err := c.row(ctx, planSQL, c.who.companyID, c.in.PlanID).Scan(
 		&p.id, &p.name, &p.value, &p.unit, &p.periods, &p.productID, &p.productName, &p.active, &p.created); err != nil {
 		return err
 	}
-	now := time.Now()
-	var customerID int64
-	if err := d.rowIn(ctx, tx, insertSQL, companyID, id.NewUUID(), in.Name, in.Whatsapp, in.Email, in.Usuario, in.Usuario, "",
-		in.Due, 1, p.id, p.productID, "", in.search(), now.UnixMicro(), now.UnixMicro()).Scan(&customerID); err != nil {
+	customerID, err := c.insert(ctx)
+	if err != nil {
 		return err
 	}
-	if err := d.execIn(ctx, tx, deltaSQL, companyID, "customers", customerID/deepPages, in.Due, p.id, p.productID, "", 0); err != nil {
+	if err := c.invoice(ctx, customerID); err != nil {
 		return err
 	}
-	if err := d.record(ctx, tx, companyID, "customer.created", now, in, p); err != nil {
-		return err
-	}
-	return d.invoice(ctx, tx, companyID, customerID, now, in, p)
+	return c.exec(ctx, rulesSQL, c.who.companyID)
 }
 
-func (d *driver) invoice(
-	ctx context.Context,
-	tx *sql.Tx,
-	companyID, customerID int64,
-	now time.Time,
-	in newCustomer,
-	soldPlan soldPlan,
-) error {
+func (c *creation) micros() int64 { return c.now.UnixMicro() }
+
+func (c *creation) today() string { return c.now.Format(time.DateOnly) }
+
+func (c *creation) product() any {
+	if c.plan.productID == 0 {
+		return nil
+	}
+	return c.plan.productID
+}
+
+// insert writes the customer with its counts, its audit line and its event.
+func (c *creation) insert(ctx context.Context) (customerID int64, err error) {
+	in, company := c.in, c.who.companyID
+	err = c.row(ctx, insertSQL, company, id.NewUUID(), in.Name, in.Whatsapp, in.Email, in.Usuario, in.Due,
+		1, in.Usuario, c.plan.id, c.product(), in.search(), c.micros(), c.today(), -10800, c.micros(), in.Due, false,
+		c.plan.value, c.today()[:7]).Scan(&customerID)
+	if err != nil {
+		return 0, err
+	}
+	err = c.exec(ctx, threeDeltasSQL,
+		company, "customers", customerID/deepPages, in.Due, c.plan.id, c.plan.productID, "", 1, 0,
+		company, "created", 0, c.today(), c.plan.id, c.plan.productID, "", 1, 0,
+		company, "recurring", 0, c.today()[:7], c.plan.id, c.plan.productID, "new", 1, c.plan.value)
+	if err != nil {
+		return 0, err
+	}
+	changes, err := json.Marshal(in)
+	if err != nil {
+		return 0, err
+	}
+	err = c.exec(ctx, auditSQL, company, c.micros(), c.who.tokenID, company, c.who.tokenID, "127.0.0.1", "customer.created",
+		"customer", customerID, in.Name, string(changes))
+	if err != nil {
+		return 0, err
+	}
+	return customerID, c.record(ctx, "customer.created")
+}
+
+func (c *creation) invoice(ctx context.Context, customerID int64) error {
 	var invoiceID int64
-	if err := d.rowIn(ctx, tx, invoiceSQL, companyID, customerID, true, soldPlan.value, soldPlan.name, in.Due,
-		soldPlan.id, soldPlan.productID, now.UnixMicro(), in.Due, now.UnixMicro()).Scan(&invoiceID); err != nil {
+	due, company := c.in.Due, c.who.companyID
+	err := c.row(ctx, invoiceSQL, company, customerID, c.plan.value, c.plan.name, due, due, c.plan.id, c.product(),
+		c.plan.unit, c.plan.periods, c.micros(), c.today(), -10800, c.micros()).Scan(&invoiceID)
+	if err != nil {
 		return err
 	}
-	if err := d.execIn(ctx, tx, deltaSQL, companyID, "invoices", invoiceID/deepPages, in.Due,
-		soldPlan.id, soldPlan.productID, "open", soldPlan.value); err != nil {
+	if err := c.row(ctx, debtorSQL, due, company, customerID).Scan(slots("sii")...); err != nil {
 		return err
 	}
-	return d.record(ctx, tx, companyID, "invoice.created", now, in, soldPlan)
+	err = c.exec(ctx, twoDeltasSQL,
+		company, "invoices", invoiceID/deepPages, due, c.plan.id, c.plan.productID, "open", 1, c.plan.value,
+		company, "debtors", 0, due, c.plan.id, c.plan.productID, "", 1, 0)
+	if err != nil {
+		return err
+	}
+	if err := c.row(ctx, linkSQL, company, invoiceID, id.NewCode(24), c.micros()).Scan(new(string)); err != nil {
+		return err
+	}
+	return c.record(ctx, "invoice.created")
 }
 
-// record writes an event about as long as the product's.
-func (d *driver) record(
-	ctx context.Context,
-	tx *sql.Tx,
-	companyID int64,
-	name string,
-	now time.Time,
-	in newCustomer,
-	soldPlan soldPlan,
-) error {
+// record writes an event about as long as the product's, and its deliveries.
+func (c *creation) record(ctx context.Context, name string) error {
 	body, err := json.Marshal(map[string]any{
-		"event": name, "platform": "carteira", "id": id.NewEvent(now), "api_version": "v1", "occurred_at": now, "company_id": companyID,
-		"data": map[string]any{"customer": in, "plan": soldPlan.name, "product": soldPlan.productName},
+		"event": name, "platform": "carteira", "id": id.NewEvent(c.now), "api_version": "v1", "occurred_at": c.now,
+		"company_id": c.who.companyID,
+		"data":       map[string]any{"customer": c.in, "plan": c.plan.name, "product": c.plan.productName},
 	})
 	if err != nil {
 		return err
 	}
 	var eventID int64
-	return d.rowIn(ctx, tx, eventSQL, companyID, id.NewEvent(now), name, now.UnixMicro(), string(body)).Scan(&eventID)
+	err = c.row(ctx, eventSQL, c.who.companyID, id.NewEvent(c.now), name, c.micros(), string(body)).Scan(&eventID)
+	if err != nil {
+		return err
+	}
+	return c.exec(ctx, deliverySQL, eventID, name, c.micros(), c.who.companyID, "%,"+name+",%", c.today(), c.today())
 }
 
 // search is the folded text that the product stores.

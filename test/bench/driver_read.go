@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func (d *driver) handler(answers answers) http.Handler {
@@ -25,15 +26,15 @@ func (d *driver) handler(answers answers) http.Handler {
 	return routes(serve(d.listCustomers, answers.list), serve(d.readCustomer, answers.read), serve(d.createCustomer, answers.create))
 }
 
+// caller is the company and the token of a call.
+type caller struct{ companyID, tokenID int64 }
+
 // admit looks the token up, as every call must.
-func (d *driver) admit(r *http.Request) (companyID int64, err error) {
+func (d *driver) admit(r *http.Request) (caller, error) {
 	hash := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
-	var parent, lead, created, tokenID int64
-	var name, level, zone, from string
-	var onPayment bool
-	err = d.row(r.Context(), tokenSQL, hash[:]).Scan(
-		&companyID, &parent, &name, &level, &zone, &from, &onPayment, &lead, &created, &tokenID)
-	return companyID, err
+	places := slots(tokenKinds)
+	err := d.row(r.Context(), tokenSQL, hash[:], time.Now().UnixMicro()).Scan(places...)
+	return caller{*places[0].(*int64), *places[len(places)-2].(*int64)}, err
 }
 
 const (
@@ -42,11 +43,11 @@ const (
 )
 
 func (d *driver) listCustomers(r *http.Request) error {
-	companyID, err := d.admit(r)
+	who, err := d.admit(r)
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
+	ctx, companyID := r.Context(), who.companyID
 	var total int64
 	if err := d.row(ctx, totalSQL, companyID, companyID).Scan(&total); err != nil {
 		return err
@@ -85,40 +86,25 @@ func (d *driver) skipTo(ctx context.Context, companyID, from int64) (below, skip
 	return below, skipped, rows.Err()
 }
 
-// record is all columns of a customer.
-type record struct {
-	id, ownDay, planID, value, productID, created, updated                       int64
-	uuid, name, whatsapp, email, usuario, planName, productName, notes, external string
-	dueOn                                                                        sql.NullString
-}
-
-func (c *record) columns() []any {
-	return []any{
-		&c.id, &c.uuid, &c.name, &c.whatsapp, &c.email, &c.usuario, &c.dueOn, &c.ownDay, &c.planID, &c.planName, &c.value,
-		&c.productID, &c.productName, &c.notes, &c.external, &c.created, &c.updated,
-	}
-}
-
 func readRows(rows *sql.Rows, err error) error {
 	if err != nil {
 		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells what matters
-	list := make([]record, 0, pageSize)
-	for rows.Next() {
-		list = append(list, record{})
-		if err := rows.Scan(list[len(list)-1].columns()...); err != nil {
+	read := 0
+	for places := slots(columnKinds); rows.Next(); read++ {
+		if err := rows.Scan(places...); err != nil {
 			return err
 		}
 	}
-	if len(list) != pageSize {
+	if read != pageSize {
 		return errors.New("the page is not full")
 	}
 	return rows.Err()
 }
 
 func (d *driver) readCustomer(r *http.Request) error {
-	companyID, err := d.admit(r)
+	who, err := d.admit(r)
 	if err != nil {
 		return err
 	}
@@ -126,6 +112,5 @@ func (d *driver) readCustomer(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var c record
-	return d.row(r.Context(), oneSQL, companyID, id).Scan(c.columns()...)
+	return d.row(r.Context(), oneSQL, who.companyID, id).Scan(slots(columnKinds)...)
 }

@@ -2,21 +2,35 @@
 
 package main
 
-// The statements are copies of the product's: internal/account/sql.go,
-// internal/catalog/sql.go, internal/customer/sql.go, internal/billing/sql.go,
-// internal/tally and internal/event.
+// The statements are copies of the product's, in the order in which it runs
+// them: internal/account, catalog, customer, tally, event, webhook, billing,
+// payment and reminder. They are written anew when those change: PostgreSQL's
+// own log of one request shows them.
 const (
-	tokenSQL = `SELECT c.id, COALESCE(c.parent_id, 0), c.name, c.level, c.timezone, c.renew_from, c.renew_on_payment,
-		c.lead_days, c.created_at, t.id FROM api_tokens t JOIN companies c ON c.id = t.company_id WHERE t.hash = ?`
+	tokenSQL = `SELECT c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
+		c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
+		c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
+		COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
+		c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents, t.id, t.scope
+		FROM api_tokens t JOIN companies c ON c.id = t.company_id
+		WHERE t.hash = ? AND (t.expires_at IS NULL OR t.expires_at > ?)`
+	tokenKinds = "iisssssbisisiniisinbiiiiis"
+
 	totalSQL = `SELECT COALESCE((SELECT n FROM tally_totals WHERE company_id = ? AND book = 'customers'), 0)
 		+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas WHERE company_id = ? AND book = 'customers'), 0)`
 	skipSQL = `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
 			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = 'customers'
 			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = 'customers'
 		) AS counted GROUP BY bucket ORDER BY bucket DESC`
-	columnsSQL = `c.id, c.uuid, c.name, c.whatsapp, c.email, c.usuario, c.due_on, c.own_day,
+
+	columnsSQL = `c.id, c.uuid, c.name, c.whatsapp, c.email, c.usuario, c.due_on, c.notes, c.external_id, c.cpf_cnpj, c.address,
+		c.price_cents, c.custom, c.cancel_reason, c.own_day,
 		COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
-		COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.notes, c.external_id, c.created_at, c.updated_at`
+		COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0),
+		COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
+		COALESCE(c.cancelled_at, 0), c.updated_at, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
+	columnKinds = "isssssnssssnssiisisiisinnnbiiisiii"
+
 	joinsSQL = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 		LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 	pageSQL      = pageStartSQL + pageEndSQL
@@ -25,17 +39,42 @@ const (
 	pageEndSQL   = ` ORDER BY c.id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT))
 		SELECT ` + columnsSQL + ` FROM page CROSS JOIN customers c` + joinsSQL + `
 		WHERE c.id = page.id AND c.company_id = ? ORDER BY c.id DESC`
-	oneSQL  = `SELECT ` + columnsSQL + ` FROM customers c` + joinsSQL + ` WHERE c.company_id = ? AND c.id = ?`
+	oneSQL = `SELECT ` + columnsSQL + ` FROM customers c` + joinsSQL + ` WHERE c.company_id = ? AND c.id = ?`
+
 	planSQL = `SELECT p.id, p.name, p.value_cents, p.period_unit, p.period_count, COALESCE(p.product_id, 0), COALESCE(r.name, ''),
 		p.active, p.created_at FROM customer_plans p LEFT JOIN products r ON r.company_id = p.company_id AND r.id = p.product_id
-		WHERE p.company_id = ? AND p.id = ?`
-	insertSQL = `INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id,
-		due_on, own_day, plan_id, product_id, notes, search, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
-	deltaSQL = `INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)`
-	eventSQL   = `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`
-	invoiceSQL = `INSERT INTO invoices (company_id, customer_id, generated, status, amount_cents, description, due_on, plan_id, product_id,
-		paid_via, note, renewed_day, created_at, created_on, updated_at)
-		VALUES (?, ?, ?, 'open', ?, ?, ?, ?, ?, '', '', 0, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
+		WHERE p.company_id = ? AND p.id = ? FOR KEY SHARE OF p`
+	insertSQL = `INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, due_on, notes, external_id, cpf_cnpj,
+		address, price_cents, custom, cancel_reason, own_day, usuario_key, plan_id, product_id, search, created_at, created_on,
+		created_offset, updated_at, expiry_on, expired, cancelled_at, mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan,
+		mrr_start_product)
+		VALUES (?, ?, ?, ?, ?, ?, ?, '', '', '', '', NULL, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, 0, 0, 0)
+		ON CONFLICT DO NOTHING RETURNING id`
+	threeDeltasSQL = deltaSQL + `, ` + deltaValues + `, ` + deltaValues
+	twoDeltasSQL   = deltaSQL + `, ` + deltaValues
+	deltaSQL       = `INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents) VALUES ` + deltaValues
+	deltaValues    = `(?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	auditSQL       = `INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch)
+		VALUES (?, ?, NULL, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ''), ?, ?, ?, ?, ?, ?, '')`
+	eventSQL    = `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`
+	deliverySQL = `INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
+		SELECT company_id, id, CAST(? AS BIGINT), CAST(? AS TEXT), '', id, 'pending', FALSE, 0, CAST(? AS BIGINT)
+		FROM webhooks WHERE company_id = ? AND active = TRUE AND events LIKE ? AND EXISTS (
+			SELECT 1 FROM companies c WHERE c.id = webhooks.company_id AND c.suspended_at IS NULL AND c.above_suspended_at IS NULL
+				AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.above_expires_on IS NULL OR c.above_expires_on >= ?)
+				AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')) FOR KEY SHARE RETURNING lane`
+	invoiceSQL = `INSERT INTO invoices (company_id, customer_id, generated, status, amount_cents, description, due_on, issued_for,
+		paid_on, paid_via, received_cents, late_fee_cents, late_interest_cents, discount_cents, forgiven_cents, own_discount_cents,
+		edited, superseded, withdrawn, note, plan_id, product_id, paid_at, paid_offset, renewed_from, renewed_to, renewed_day,
+		renewed_on, period_unit, period_count, created_at, created_on, created_offset, updated_at)
+		VALUES (?, ?, TRUE, 'open', ?, ?, ?, ?, NULL, '', 0, 0, 0, 0, 0, NULL, FALSE, FALSE, '', '', ?, ?, NULL, NULL, NULL, NULL, 0,
+		NULL, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
+	debtorSQL = `INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
+		SELECT company_id, id, CAST(? AS TEXT), COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+		WHERE company_id = ? AND id = ? ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`
+	linkSQL = `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING RETURNING code`
+	rulesSQL = `SELECT id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels,
+		template_id, cursor_on, cursor_id, plan_at, created_at, updated_at, round FROM reminder_rules
+		WHERE company_id = ? AND active = TRUE ORDER BY id FOR KEY SHARE`
 )

@@ -54,7 +54,7 @@ func install(t *testing.T, engine sqldb.Engine) *installation {
 		in.url = "sqlite:" + filepath.Join(in.dir, "carteira.db")
 		return in
 	}
-	in.url = sqldbtest.URL(t, engine)
+	in.url = sqldbtest.Empty(t, engine)
 	key := newKey()
 	in.env = append(in.env, "CARTEIRA_DATABASE_URL="+in.url, "CARTEIRA_SECRET_KEY="+key)
 	in.secret(key, passwordOf(t, in.url))

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,28 +125,11 @@ func (in *installation) dump(t *testing.T) []byte {
 		}
 		return content
 	}
-	server, schema := schemaOf(t, in.url)
-	out, err := exec.CommandContext(t.Context(), need(t, "pg_dump"), "--no-owner", "--no-privileges", "--schema="+schema, server).Output()
+	out, err := exec.CommandContext(t.Context(), need(t, "pg_dump"), "--no-owner", "--no-privileges", in.url).Output()
 	if err != nil {
 		t.Fatal(explained(err))
 	}
-	return bytes.ReplaceAll(out, []byte(schema), []byte(schemaName))
-}
-
-// schemaName stands for the schema of a dump.
-const schemaName = "the_schema"
-
-// schemaOf takes the address of a database apart into that of the server's
-// database and the schema.
-func schemaOf(t *testing.T, address string) (server, schema string) {
-	t.Helper()
-	target, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, _, _ = strings.Cut(target.Query().Get("search_path"), ",")
-	target.RawQuery = ""
-	return target.String(), schema
+	return out
 }
 
 func explained(err error) error {
@@ -213,10 +195,8 @@ func (in *installation) load(t *testing.T, file string) {
 		write(t, filepath.Join(in.dir, "carteira.db"), string(content))
 		return
 	}
-	server, schema := schemaOf(t, in.url)
-	text := strings.Replace(string(content), "CREATE SCHEMA "+schemaName+";", "", 1) // the test's is there already
-	cmd := exec.CommandContext(t.Context(), need(t, "psql"), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", server)
-	cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, schemaName, schema))
+	cmd := exec.CommandContext(t.Context(), need(t, "psql"), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", in.url)
+	cmd.Stdin = bytes.NewReader(content)
 	if _, err := cmd.Output(); err != nil {
 		t.Fatal(explained(err))
 	}

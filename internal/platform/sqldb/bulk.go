@@ -11,9 +11,15 @@ import (
 // (32,766) or PostgreSQL (65,535) refuses.
 const maxPiece = 512
 
-// PieceOf is how many of n rows one statement takes: a power of two, so that a
-// list of any length needs few statements, of few different texts.
+// smallPiece is up to how many rows have a statement of their own length.
+const smallPiece = 6
+
+// PieceOf is how many of n rows one statement takes: all of a few, or a power of
+// two, so that a list of any length needs few statements, of few different texts.
 func PieceOf(n int) int {
+	if n <= smallPiece {
+		return n
+	}
 	size := maxPiece
 	for size > n {
 		size /= 2

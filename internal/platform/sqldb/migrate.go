@@ -60,6 +60,20 @@ func known(engine Engine) ([]migration, error) {
 	return list, nil
 }
 
+// SchemaHash names the newest schema of an engine: it changes with any
+// migration.
+func SchemaHash(engine Engine) (string, error) {
+	list, err := known(engine)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, migration := range list {
+		sum.Write([]byte(migration.hash))
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}
+
 // work is what Migrate has to do: run migrations, and write down the hashes of
 // those that were run before hashes were kept.
 type work struct{ pending, unhashed []migration }

@@ -73,7 +73,7 @@ func orDash(value any) string {
 
 func TestMoneyThatCameBeforeTheBooksIsInThem(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{})
+		db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, engine), sqldb.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

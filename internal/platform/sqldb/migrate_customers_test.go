@@ -12,7 +12,7 @@ import (
 // moves from columns of the customer to tables of its own.
 func TestExpiriesAndRenewalsOfCustomersMoveToTheirTables(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{})
+		db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, engine), sqldb.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ const beforeFigures = 16
 // computed by hand.
 func TestWhatWasThereBeforeTheFiguresIsInThem(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{})
+		db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, engine), sqldb.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func texts(t *testing.T, db *sqldb.DB, query string, args ...any) []string {
 // everything around it.
 func TestStatusesOfInvoicesBecomeCodes(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{})
+		db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, engine), sqldb.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 
 func TestStartersAtOnceMigrateOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		url := sqldbtest.URL(t, engine)
+		url := sqldbtest.Empty(t, engine)
 		errs := make([]error, 4)
 		var starters sync.WaitGroup
 		for i := range errs {
@@ -91,7 +91,7 @@ func TestBothFoldersOfMigrationsGiveTheSameTables(t *testing.T) {
 // What waited to be sent before the queue stood apart still does, in its place.
 func TestDeliveriesKeepTheirPlaceInTheQueue(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{})
+		db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, engine), sqldb.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,11 @@
 // Package sqldbtest gives tests real databases: a migrated SQLite file, or a
-// schema of their own on the PostgreSQL server of CARTEIRA_TEST_POSTGRES_URL,
+// database of their own on the PostgreSQL server of CARTEIRA_TEST_POSTGRES_URL,
 // which `make test` starts. It owns their life, from creation to removal, and a
 // clock that tests set. Only tests import it.
 package sqldbtest
 
 import (
 	"context"
-	"crypto/rand"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +15,6 @@ import (
 
 	"carteira/internal/platform/sqldb"
 )
-
-const serverVariable = "CARTEIRA_TEST_POSTGRES_URL"
 
 // Each runs test once for each engine, on a fresh database.
 func Each(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
@@ -55,40 +51,11 @@ func WithWrongClock(by time.Duration) Option {
 // New opens a fresh, migrated database.
 func New(tb testing.TB, engine sqldb.Engine, options ...Option) *sqldb.DB {
 	tb.Helper()
-	url := URL(tb, engine)
-	if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		if err := os.WriteFile(file, migrated(tb), 0o600); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return Open(tb, url, options...)
+	return connect(tb, URL(tb, engine), options...)
 }
 
-var template struct {
-	once sync.Once
-	file []byte
-}
-
-// migrated is a SQLite file with every migration applied. Copying it takes a
-// hundredth of the time of making it, under the race detector.
-func migrated(tb testing.TB) []byte {
-	tb.Helper()
-	template.once.Do(func() {
-		url := URL(tb, sqldb.SQLite)
-		if err := Open(tb, url).Close(); err != nil {
-			tb.Fatal(err)
-		}
-		file, err := os.ReadFile(strings.TrimPrefix(url, "sqlite:"))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		template.file = file
-	})
-	return template.file
-}
-
-// Open opens and migrates the database of a URL from URL. Opened twice, it is
-// what two processes see.
+// Open opens the database of a URL, and migrates it where that is still to do.
+// Opened twice, it is what two processes see.
 func Open(tb testing.TB, url string, options ...Option) *sqldb.DB {
 	tb.Helper()
 	db := connect(tb, url, options...)
@@ -98,59 +65,49 @@ func Open(tb testing.TB, url string, options ...Option) *sqldb.DB {
 	return db
 }
 
-// URL is the address of a fresh, empty database.
+// URL is the address of a fresh, migrated database. It is a copy, which takes a
+// hundredth of the time of the migrations.
 func URL(tb testing.TB, engine sqldb.Engine) string {
 	tb.Helper()
-	if engine == sqldb.SQLite {
-		return "sqlite:" + filepath.Join(tb.TempDir(), "carteira.db")
+	if engine == sqldb.Postgres {
+		return newDatabase(tb, template(tb))
 	}
-	return newSchema(tb)
+	url := Empty(tb, engine)
+	if err := os.WriteFile(strings.TrimPrefix(url, "sqlite:"), migratedFile(tb), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return url
 }
 
-// newSchema makes an empty schema that shares only the extensions, which stand
-// in public, with the other tests.
-func newSchema(tb testing.TB) string {
+// Empty is the address of a fresh database without a table.
+func Empty(tb testing.TB, engine sqldb.Engine) string {
 	tb.Helper()
-	server := os.Getenv(serverVariable)
-	if server == "" {
-		missing(tb)
+	if engine == sqldb.Postgres {
+		return newDatabase(tb, "template1")
 	}
-	address, err := url.Parse(server)
-	if err != nil {
-		tb.Fatalf("%s: %v", serverVariable, err)
-	}
-	schema := "test_" + strings.ToLower(rand.Text())
-	execute(tb, server, "CREATE SCHEMA "+schema)
-	tb.Cleanup(func() { execute(tb, server, "DROP SCHEMA "+schema+" CASCADE") })
-
-	query := address.Query()
-	query.Set("search_path", schema+",public")
-	address.RawQuery = query.Encode()
-	return address.String()
+	return "sqlite:" + filepath.Join(tb.TempDir(), "carteira.db")
 }
 
-// missing skips the test, except where a green run is taken for the whole
-// truth.
-func missing(tb testing.TB) {
-	tb.Helper()
-	if os.Getenv("CI") == "true" {
-		tb.Fatal("no PostgreSQL to test on: " + serverVariable + " is not set")
-	}
-	tb.Skip("no PostgreSQL to test on: run `make test`, which starts one")
+var migrated struct {
+	once sync.Once
+	file []byte
 }
 
-func execute(tb testing.TB, url, statement string) {
+// migratedFile is a SQLite file with every migration applied.
+func migratedFile(tb testing.TB) []byte {
 	tb.Helper()
-	db := connect(tb, url)
-	defer func() { _ = db.Close() }()
-	ctx := context.WithoutCancel(tb.Context()) // which has ended when cleaning up
-	err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, statement)
-		return err
+	migrated.once.Do(func() {
+		url := Empty(tb, sqldb.SQLite)
+		if err := Open(tb, url).Close(); err != nil {
+			tb.Fatal(err)
+		}
+		file, err := os.ReadFile(strings.TrimPrefix(url, "sqlite:"))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		migrated.file = file
 	})
-	if err != nil {
-		tb.Fatalf("%s: %v", statement, err)
-	}
+	return migrated.file
 }
 
 func connect(tb testing.TB, url string, options ...Option) *sqldb.DB {

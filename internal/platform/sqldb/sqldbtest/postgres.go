@@ -1,0 +1,128 @@
+package sqldbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"carteira/internal/platform/sqldb"
+)
+
+const serverVariable = "CARTEIRA_TEST_POSTGRES_URL"
+
+// newDatabase makes a database from a template on the server of the tests, and
+// removes it after the test.
+func newDatabase(tb testing.TB, template string) string {
+	tb.Helper()
+	name := "test_" + strings.ToLower(rand.Text())
+	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	tb.Cleanup(func() { onServer(tb, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return addressOf(tb, name)
+}
+
+// templateLock is the advisory lock under which processes make the template.
+const templateLock = 1129337165
+
+// template is the name of a database with every migration applied. The first
+// test process that needs it makes it; its name changes with any migration.
+func template(tb testing.TB) string {
+	tb.Helper()
+	schema, err := sqldb.SchemaHash(sqldb.Postgres)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	name := "carteira_" + schema[:16]
+	conn := connectServer(tb)
+	defer closeConn(tb, conn)
+	execute(tb, conn, "SELECT pg_advisory_lock($1)", templateLock) // to the end of the connection
+	if !isTemplate(tb, conn, name) {
+		execute(tb, conn, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") // half made by a process that was killed
+		execute(tb, conn, "CREATE DATABASE "+name)
+		migrate(tb, addressOf(tb, name))
+		execute(tb, conn, "ALTER DATABASE "+name+" IS_TEMPLATE true")
+	}
+	return name
+}
+
+func isTemplate(tb testing.TB, conn *pgx.Conn, name string) (made bool) {
+	tb.Helper()
+	err := conn.QueryRow(lasting(tb), "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1 AND datistemplate)", name).Scan(&made)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return made
+}
+
+func migrate(tb testing.TB, url string) {
+	tb.Helper()
+	if err := Open(tb, url).Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// addressOf is the address of another database of the server.
+func addressOf(tb testing.TB, database string) string {
+	tb.Helper()
+	address, err := url.Parse(serverURL(tb))
+	if err != nil {
+		tb.Fatalf("%s: %v", serverVariable, err)
+	}
+	address.Path = "/" + database
+	return address.String()
+}
+
+// serverURL is where the server is. Where there is none the test is skipped,
+// except where a green run is taken for the whole truth.
+func serverURL(tb testing.TB) string {
+	tb.Helper()
+	server := os.Getenv(serverVariable)
+	if server == "" && os.Getenv("CI") == "true" {
+		tb.Fatal("no PostgreSQL to test on: " + serverVariable + " is not set")
+	}
+	if server == "" {
+		tb.Skip("no PostgreSQL to test on: run `make test`, which starts one")
+	}
+	return server
+}
+
+func onServer(tb testing.TB, statement string) {
+	tb.Helper()
+	conn := connectServer(tb)
+	defer closeConn(tb, conn)
+	execute(tb, conn, statement)
+}
+
+func connectServer(tb testing.TB) *pgx.Conn {
+	tb.Helper()
+	conn, err := pgx.Connect(lasting(tb), serverURL(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return conn
+}
+
+func closeConn(tb testing.TB, conn *pgx.Conn) {
+	tb.Helper()
+	if err := conn.Close(lasting(tb)); err != nil {
+		tb.Error(err)
+	}
+}
+
+func execute(tb testing.TB, conn *pgx.Conn, statement string, args ...any) {
+	tb.Helper()
+	if _, err := conn.Exec(lasting(tb), statement, args...); err != nil {
+		tb.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// lasting is a context that lasts through the cleaning up, when the test's own
+// has ended.
+func lasting(tb testing.TB) context.Context {
+	tb.Helper()
+	return context.WithoutCancel(tb.Context())
+}
