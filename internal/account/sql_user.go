@@ -115,8 +115,8 @@ func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, erro
 func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 	role, attendant := storedRole(user.Role)
 	_, err := tx.Exec(ctx, `
-		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, attendant = ?, password_hash = ?, totp = ?, totp_pending = ?, totp_step = ?,
-			email_confirmed_at = ?, updated_at = ?
+		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, attendant = ?, password_hash = ?, totp = ?, totp_pending = ?,
+			totp_step = ?, email_confirmed_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		user.Name, user.Email, text.Lower(user.Email), role, attendant, user.passwordHash,
 		user.totp, user.totpPending, user.totpLast,

@@ -59,8 +59,10 @@ func (s *Server) exportPayments(req *request) error {
 		return err
 	}
 	return s.sendList(req, listFile{
-		name:    "pagamentos",
-		columns: []string{"pagamento", "cliente", "fatura", "pago em", "pago por", "situação", "valor", "devolvido", "identificação", "observação"},
+		name: "pagamentos",
+		columns: []string{
+			"pagamento", "cliente", "fatura", "pago em", "pago por", "situação", "valor", "devolvido", "identificação", "observação",
+		},
 		rows: func(write func(...string) error) error {
 			return s.Billing.WalkPayments(req.Context(), req.Actor, filter, func(record billing.PaymentRecord) error {
 				return write(idText(record.ID), record.CustomerName, idText(record.InvoiceID), page.FormatDate(record.PaidOn),

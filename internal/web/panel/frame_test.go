@@ -30,7 +30,7 @@ func TestFirstWrongFieldHasTheCursor(t *testing.T) {
 	ana := office.owner(t, "ana@example.com")
 	for form, want := range map[string]string{"": "name", "name=Bia&email=x&cpf_cnpj=1": "email", "name=Bia&cpf_cnpj=1": "cpf_cnpj"} {
 		var pairs []string
-		for _, pair := range strings.Split(form, "&") {
+		for pair := range strings.SplitSeq(form, "&") {
 			name, value, _ := strings.Cut(pair, "=")
 			pairs = append(pairs, name, value)
 		}

@@ -104,11 +104,11 @@ func New(deps Deps) *Server {
 	}
 	for _, route := range server.table() {
 		server.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {
-			server.serve(w, request, route)
+			server.serve(w, request, route) //nolint:contextcheck // it is the request's
 		})
 	}
 	server.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		server.serve(w, r, nowhere)
+		server.serve(w, r, nowhere) //nolint:contextcheck // it is the request's
 	})
 	return server
 }
@@ -162,20 +162,20 @@ func (s *Server) answer(req *request, op route) error {
 	limited := r.WithContext(ctx)
 	limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	req.Request = limited
-	if err := s.admit(req, op); err != nil { //nolint:contextcheck // it is the request's, which req has
+	if err := s.admit(req, op); err != nil {
 		return err
 	}
 	if barred, err := op.permit(req.Actor, req.today); err != nil {
-		return s.bar(req, op, barred, err) //nolint:contextcheck // it is the request's, which req has
+		return s.bar(req, op, barred, err)
 	}
 	if err := req.read(op); err != nil {
 		return err
 	}
-	if ok, err := s.proved(req, op); err != nil || !ok { //nolint:contextcheck // it is the request's, which req has
+	if ok, err := s.proved(req, op); err != nil || !ok {
 		return err
 	}
 	if outgoing[op.pattern()] {
-		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil { //nolint:contextcheck // it is the request's, which req has
+		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}
