@@ -3,6 +3,7 @@ package panel
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,22 +21,24 @@ type settingsData struct {
 	RenewInvoice []page.Option
 }
 
-// zones are those of Brazil, and Portugal's for companies that sell there too.
-var zones = []string{
-	"America/Noronha", "America/Sao_Paulo", "America/Bahia", "America/Fortaleza", "America/Recife",
-	"America/Maceio", "America/Araguaina", "America/Belem",
-	"America/Santarem", "America/Manaus", "America/Cuiaba", "America/Campo_Grande",
-	"America/Porto_Velho", "America/Boa_Vista", "America/Rio_Branco",
-	"America/Eirunepe", "Europe/Lisbon", "UTC",
+// zones are those of Brazil by the places that people know, and Portugal's for
+// companies that sell there too.
+var zones = []page.Option{
+	{Value: "America/Sao_Paulo", Label: "Brasília, São Paulo, Rio, Sul"},
+	{Value: "America/Bahia", Label: "Bahia"}, {Value: "America/Fortaleza", Label: "Ceará, Maranhão, Piauí"},
+	{Value: "America/Recife", Label: "Pernambuco"}, {Value: "America/Maceio", Label: "Alagoas, Sergipe"},
+	{Value: "America/Araguaina", Label: "Tocantins"}, {Value: "America/Belem", Label: "Amapá, Pará (leste)"},
+	{Value: "America/Santarem", Label: "Pará (oeste)"}, {Value: "America/Manaus", Label: "Amazonas"},
+	{Value: "America/Cuiaba", Label: "Mato Grosso"}, {Value: "America/Campo_Grande", Label: "Mato Grosso do Sul"},
+	{Value: "America/Porto_Velho", Label: "Rondônia"}, {Value: "America/Boa_Vista", Label: "Roraima"},
+	{Value: "America/Rio_Branco", Label: "Acre"}, {Value: "America/Eirunepe", Label: "Amazonas (oeste)"},
+	{Value: "America/Noronha", Label: "Fernando de Noronha"}, {Value: "Europe/Lisbon", Label: "Portugal"},
+	{Value: "UTC", Label: "UTC"},
 }
 
 func zoneOptions(current string) []page.Option {
-	var list []page.Option
-	known := false
-	for _, zone := range zones {
-		list = append(list, page.Option{Value: zone, Label: zone})
-		known = known || zone == current
-	}
+	list := slices.Clone(zones)
+	known := slices.ContainsFunc(zones, func(zone page.Option) bool { return zone.Value == current })
 	if !known && current != "" {
 		list = append(list, page.Option{Value: current, Label: current})
 	}
