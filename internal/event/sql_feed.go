@@ -27,7 +27,7 @@ func readCursor(ctx context.Context, querier sqldb.Querier, companyID int64, aft
 				(SELECT position FROM event_marks WHERE company_id = ? AND event_id = ?), -1),
 			COALESCE((SELECT last_position FROM event_feeds WHERE company_id = ?), 0),
 			COALESCE((SELECT floor_position FROM event_feeds WHERE company_id = ?), 0),
-			CASE WHEN EXISTS (SELECT 1 FROM events WHERE company_id = ? AND position IS NULL) THEN 1 ELSE 0 END`,
+			EXISTS (SELECT 1 FROM events WHERE company_id = ? AND position IS NULL)`,
 		companyID, after, companyID, after, companyID, companyID, companyID)
 }
 
@@ -151,8 +151,8 @@ func readNews(ctx context.Context, querier sqldb.Querier, companyIDs []int64) ([
 		err = row.Scan(&found.companyID, &found.last, &found.unplaced)
 		return found, err
 	}, `
-		SELECT company_id, last_position, 0 FROM event_feeds WHERE company_id {in ?}
+		SELECT company_id, last_position, FALSE FROM event_feeds WHERE company_id {in ?}
 		UNION ALL
-		SELECT DISTINCT company_id, 0, 1 FROM events WHERE position IS NULL AND company_id {in ?}`,
+		SELECT DISTINCT company_id, 0, TRUE FROM events WHERE position IS NULL AND company_id {in ?}`,
 		companyIDs, companyIDs)
 }

@@ -33,7 +33,7 @@ func oldDeliveries(
 	limit int,
 ) ([]oldRow, error) {
 	return sqldb.All(ctx, querier, scanOldRow, `
-		SELECT id, company_id, created_at, CASE WHEN status = 'pending' THEN 1 ELSE 0 END FROM deliveries
+		SELECT id, company_id, created_at, status = 'pending' FROM deliveries
 		WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`, after, limit)
 }
 
@@ -45,8 +45,8 @@ func oldEvents(
 	limit int,
 ) ([]oldRow, error) {
 	return sqldb.All(ctx, querier, scanOldRow, `
-		SELECT e.id, e.company_id, e.occurred_at, CASE WHEN EXISTS (
-			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id) THEN 1 ELSE 0 END FROM events e
+		SELECT e.id, e.company_id, e.occurred_at, EXISTS (
+			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id) FROM events e
 		WHERE e.id > ? ORDER BY e.id LIMIT ? /* every company_id */`, after, limit)
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"carteira/internal/platform/sqldb/sqlite"
 )
 
 // Backup writes a consistent copy of a SQLite database to a new file, while
@@ -36,15 +38,13 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 }
 
 func (db *sqliteDB) copyTo(ctx context.Context, path string) error {
-	pool, err := openSQLitePool(db.path)
+	conn, err := openSQLiteConn(db.path, sqlite.Options{Pragmas: sqlitePragmas})
 	if err != nil {
-		return err
-	}
-	defer pool.Close() //nolint:errcheck // nothing was written through it
-	if _, err := pool.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return sqliteError(err)
 	}
-	return nil
+	defer conn.Close() //nolint:errcheck // nothing was written through it
+	_, err = conn.Exec(ctx, sqlite.Query{Text: "VACUUM INTO ?", Args: []any{path}})
+	return sqliteError(err)
 }
 
 // Publish flushes a file to the disk and gives it its name, which must be new.

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -10,7 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // connections makes the connections of a pool and knows which are open.
@@ -132,26 +131,27 @@ func (c *connections) prepare(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// asked remembers whether reuse has to ask the connection if it lives; the
-// driver's own question would wait for the answer as long as the statement may.
-func asked(_ context.Context, params stdlib.ShouldPingParams) bool {
+// idle remembers whether reuse has to ask the connection if it lives; the
+// pool's own question would wait for the answer as long as the statement may.
+func (c *connections) idle(_ context.Context, params pgxpool.ShouldPingParams) bool {
 	params.Conn.PgConn().CustomData()[idleKey] = params.IdleDuration > time.Second
 	return false
 }
 
-// reuse drops a connection that was condemned, or does not answer.
-func (c *connections) reuse(ctx context.Context, conn *pgx.Conn) error {
+// reuse reports whether a connection is as good as new. The pool discards one
+// that was condemned, or does not answer.
+func (c *connections) reuse(ctx context.Context, conn *pgx.Conn) (good bool, err error) {
 	known := conn.PgConn().CustomData()
 	if born, _ := known[bornKey].(int64); born < c.guard.condemned.Load() {
 		return c.drop(conn)
 	}
 	if idle, _ := known[idleKey].(bool); !idle {
-		return nil
+		return true, nil
 	}
 	asking, cancel := context.WithTimeout(ctx, c.guard.timeouts.Ping)
 	defer cancel()
 	if conn.Ping(asking) == nil {
-		return nil
+		return true, nil
 	}
 	if ctx.Err() == nil {
 		c.guard.condemned.Add(1)
@@ -161,7 +161,7 @@ func (c *connections) reuse(ctx context.Context, conn *pgx.Conn) error {
 
 // drop has the pool discard the connection, without waiting for the server to
 // take leave.
-func (c *connections) drop(conn *pgx.Conn) error {
+func (c *connections) drop(conn *pgx.Conn) (good bool, err error) {
 	_ = conn.PgConn().Conn().Close()
-	return driver.ErrBadConn
+	return false, nil
 }

@@ -17,14 +17,16 @@ var (
 	ForSQLite    = forSQLite
 )
 
-// Compiled is how many statements SQLite's two sides keep compiled.
+// Compiled is how many statements a connection of SQLite's two sides keeps
+// compiled.
 func (db *DB) Compiled() (reading, writing int) {
 	b := db.backend.(*sqliteDB)
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	b.group.stmts.mu.RLock()
-	defer b.group.stmts.mu.RUnlock()
-	return len(b.compiled), len(b.group.stmts.compiled)
+	b.readers.mu.Lock()
+	defer b.readers.mu.Unlock()
+	for _, conn := range b.readers.idle {
+		reading = max(reading, conn.Compiled())
+	}
+	return reading, b.group.writer.conn.Compiled()
 }
 
 // Condemned is how often the open connections to PostgreSQL were condemned.

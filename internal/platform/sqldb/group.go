@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -22,8 +21,7 @@ import (
 // rare, and spares the rest a savepoint, at each of which SQLite copies pages
 // and flushes the search index.
 type group struct {
-	conn       *sql.Conn
-	stmts      *statements
+	writer     sqliteWriter
 	place      *place
 	waiting    chan *turn
 	held       *turn        // taken from waiting, and to be served alone next
@@ -66,9 +64,9 @@ const (
 
 // newGroup starts the writer. Its own statements run under ctx without its
 // cancellation: a commit is not to be cut short.
-func newGroup(ctx context.Context, conn *sql.Conn, at *place) *group {
+func newGroup(ctx context.Context, writer sqliteWriter, at *place) *group {
 	g := &group{
-		conn: conn, stmts: newStatements(conn), place: at, waiting: make(chan *turn),
+		writer: writer, place: at, waiting: make(chan *turn),
 		quit: make(chan struct{}), finished: make(chan struct{}),
 	}
 	go g.loop(context.WithoutCancel(ctx))
@@ -106,7 +104,7 @@ func (g *group) take(ctx context.Context, run func(Querier) error, alone bool) (
 	}
 	select {
 	case <-t.mine:
-		t.attempt(g.stmts)
+		t.attempt(g.writer)
 		<-t.done
 	case <-t.done: // no transaction could be begun
 	}
@@ -147,15 +145,11 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	}
 	for turn := range g.others(first) {
 		all = append(all, turn)
-		written, err := g.written(ctx)
-		if err != nil {
-			g.fail(ctx, all, err)
-			return
-		}
+		written := g.writer.conn.TotalChanges()
 		if turn.succeeds() {
 			continue
 		}
-		if clean, err := g.clean(ctx, written); err != nil || !clean {
+		if !g.clean(written) {
 			g.takeBack(ctx, all)
 			return
 		}
@@ -212,20 +206,11 @@ func (g *group) others(first *turn) iter.Seq[*turn] {
 	}
 }
 
-// written counts the rows that the connection has ever changed.
-func (g *group) written(ctx context.Context) (int64, error) {
-	return Value[int64](ctx, g.stmts, "SELECT total_changes()")
-}
-
 // clean reports whether a turn that failed has left the transaction as it found
 // it: no row changed, and the transaction still there. SQLite ends it by itself
-// on a full disk, for one; a BEGIN that is not refused finds that out.
-func (g *group) clean(ctx context.Context, before int64) (bool, error) {
-	if g.statement(ctx, "BEGIN") == nil {
-		return false, nil
-	}
-	after, err := g.written(ctx)
-	return after == before, err
+// on a full disk, for one.
+func (g *group) clean(before int64) bool {
+	return g.writer.conn.InTransaction() && g.writer.conn.TotalChanges() == before
 }
 
 // takeBack undoes the whole group; everybody runs again by himself, those who
@@ -255,14 +240,14 @@ func (g *group) rollback(ctx context.Context) {
 }
 
 func (g *group) statement(ctx context.Context, text string) error {
-	_, err := g.stmts.exec(ctx, text, nil)
+	_, err := g.writer.exec(ctx, text, nil)
 	return sqliteError(err)
 }
 
-func (g *group) close() error {
+// stop ends the writer after the transactions that are running.
+func (g *group) stop() {
 	close(g.quit)
 	<-g.finished
-	return errors.Join(g.stmts.close(), g.conn.Close())
 }
 
 // succeeds lends the turn the connection and waits for the outcome.
@@ -272,24 +257,12 @@ func (t *turn) succeeds() bool {
 	return t.err == nil
 }
 
-func (t *turn) attempt(conn *statements) {
+func (t *turn) attempt(conn Querier) {
 	defer close(t.back)
 	t.err = errUnfinished
 	if err := t.ctx.Err(); err != nil {
 		t.err = err
 		return
 	}
-	t.err = t.run(uninterrupted{conn})
-}
-
-// uninterrupted keeps a caller's cancellation away from the shared
-// transaction: SQLite rolls all of it back when a write is interrupted.
-type uninterrupted struct{ *statements }
-
-func (u uninterrupted) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
-	return u.statements.query(context.WithoutCancel(ctx), text, args)
-}
-
-func (u uninterrupted) exec(ctx context.Context, text string, args []any) (int64, error) {
-	return u.statements.exec(context.WithoutCancel(ctx), text, args)
+	t.err = t.run(conn)
 }

@@ -2,12 +2,12 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
+	"time"
+
+	"carteira/internal/platform/sqldb/sqlite"
 )
 
 // Pending is how many migrations the program would run on the database. It
@@ -18,14 +18,7 @@ func (db *DB) Pending(ctx context.Context) (int, error) {
 }
 
 func pending(ctx context.Context, querier Querier) (int, error) {
-	applied := map[int]string{}
-	err := Each(ctx, querier, appliedHashes, nil, func(row Row) error {
-		var version int
-		var hash string
-		err := row.Scan(&version, &hash)
-		applied[version] = hash
-		return err
-	})
+	applied, err := readApplied(ctx, querier)
 	if err != nil {
 		return 0, err
 	}
@@ -52,8 +45,7 @@ func CheckPages(ctx context.Context, querier Querier) error {
 
 // Copy is a SQLite file that nobody writes, such as a backup.
 type Copy struct {
-	*statements
-	pool *sql.DB
+	*sqliteReads
 }
 
 // OpenCopy opens a file for reading only. Nothing appears beside it.
@@ -63,23 +55,23 @@ func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
-	values := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
-	pool, err := sql.Open(
-		"sqlite",
-		"file:"+(&url.URL{Path: path}).EscapedPath()+"?"+values.Encode(),
-	)
+	reads := newSQLiteReads(readersOfCopy, func() (*sqlite.Conn, error) {
+		return openSQLiteConn(path, sqlite.Options{Immutable: true, Pragmas: []string{"query_only(1)"}})
+	})
+	conn, err := reads.readers.lend(ctx, time.Time{})
 	if err != nil {
-		return nil, err
+		return nil, sqliteError(err)
 	}
-	if err := pool.PingContext(ctx); err != nil {
-		return nil, errors.Join(sqliteError(err), pool.Close())
-	}
-	return &Copy{newStatements(pool), pool}, nil
+	reads.readers.takeBack(conn)
+	return &Copy{reads}, nil
 }
+
+// readersOfCopy is how many may read a copy at the same time.
+const readersOfCopy = 4
 
 // Close closes the file.
 func (c *Copy) Close() error {
-	return errors.Join(c.statements.close(), c.pool.Close())
+	return c.readers.close()
 }
 
 // Check wants the copy to be whole, and of a program that is not newer than

@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -116,11 +115,10 @@ func compare(engine Engine, applied map[int]string, last int) (work, error) {
 	return w, nil
 }
 
-// execer is a connection or transaction that runs a script of statements.
-type execer interface {
-	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+// scripter is a transaction that runs texts of several statements.
+type scripter interface {
+	Querier
+	script(ctx context.Context, text string) error
 }
 
 // The table of migrations is made here, since it comes before any of them. Its
@@ -140,20 +138,19 @@ var hasColumn = map[Engine]string{
 		WHERE table_schema = current_schema() AND table_name = 'schema_migrations' AND column_name = '%s'`,
 }
 
-func makeVersionTable(ctx context.Context, engine Engine, on execer) error {
-	if _, err := on.ExecContext(ctx, versionTable); err != nil {
+func makeVersionTable(ctx context.Context, tx scripter) error {
+	if err := tx.script(ctx, versionTable); err != nil {
 		return err
 	}
 	for _, column := range youngColumns {
-		var n int
-		err := on.QueryRowContext(ctx, fmt.Sprintf(hasColumn[engine], column.name)).Scan(&n)
+		n, err := Value[int](ctx, tx, fmt.Sprintf(hasColumn[tx.Engine()], column.name))
 		if err != nil {
 			return err
 		}
 		if n > 0 {
 			continue
 		}
-		_, err = on.ExecContext(
+		err = tx.script(
 			ctx,
 			"ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind,
 		)
@@ -164,35 +161,29 @@ func makeVersionTable(ctx context.Context, engine Engine, on execer) error {
 	return nil
 }
 
-func readApplied(ctx context.Context, on execer) (map[int]string, error) {
-	rows, err := on.QueryContext(ctx, appliedHashes)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below says what matters
+func readApplied(ctx context.Context, querier Querier) (map[int]string, error) {
 	applied := map[int]string{}
-	for rows.Next() {
+	err := Each(ctx, querier, appliedHashes, nil, func(row Row) error {
 		var version int
 		var hash string
-		if err := rows.Scan(&version, &hash); err != nil {
-			return nil, err
-		}
+		err := row.Scan(&version, &hash)
 		applied[version] = hash
-	}
-	return applied, rows.Err()
+		return err
+	})
+	return applied, err
 }
 
 // applyPending runs what is missing up to last. The caller holds the lock that
 // keeps other starters out, and commits all of it or nothing.
-func applyPending(ctx context.Context, engine Engine, on execer, last int) error {
-	if err := makeVersionTable(ctx, engine, on); err != nil {
+func applyPending(ctx context.Context, tx scripter, last int) error {
+	if err := makeVersionTable(ctx, tx); err != nil {
 		return err
 	}
-	applied, err := readApplied(ctx, on)
+	applied, err := readApplied(ctx, tx)
 	if err != nil {
 		return err
 	}
-	work, err := compare(engine, applied, last)
+	work, err := compare(tx.Engine(), applied, last)
 	if err != nil {
 		return err
 	}
@@ -202,32 +193,31 @@ func applyPending(ctx context.Context, engine Engine, on execer, last int) error
 			migration.hash,
 			migration.version,
 		)
-		if _, err := on.ExecContext(ctx, statement); err != nil {
+		if err := tx.script(ctx, statement); err != nil {
 			return err
 		}
 	}
 	for _, migration := range work.pending {
-		if err := migration.apply(ctx, on); err != nil {
+		if err := migration.apply(ctx, tx); err != nil {
 			return fmt.Errorf("migration %s: %w", migration.name, err)
 		}
 	}
 	return nil
 }
 
-func (m migration) apply(ctx context.Context, on execer) error {
-	if _, err := on.ExecContext(ctx, m.text); err != nil {
+func (m migration) apply(ctx context.Context, tx scripter) error {
+	if err := tx.script(ctx, m.text); err != nil {
 		return err
 	}
-	_, err := on.ExecContext(ctx, fmt.Sprintf(
+	return tx.script(ctx, fmt.Sprintf(
 		"INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (%d, '%s', %d, '%s')",
 		m.version, m.name, time.Now().UnixMicro(), m.hash))
-	return err
 }
 
 // migrate looks before it writes: a command beside a busy server would have to
 // wait for its turn, only to find nothing to do.
 func (db *sqliteDB) migrate(ctx context.Context, last int) error {
-	if applied, err := readApplied(ctx, db.reader); err == nil {
+	if applied, err := readApplied(ctx, db); err == nil {
 		if work, err := compare(SQLite, applied, last); err != nil || work.none() {
 			return err
 		}
@@ -235,7 +225,7 @@ func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
 	turn, err := db.group.take(ctx, func(Querier) error {
-		return sqliteError(applyPending(ctx, SQLite, db.group.conn, last))
+		return sqliteError(applyPending(ctx, db.group.writer, last))
 	}, true)
 	if err != nil {
 		return err
@@ -245,11 +235,11 @@ func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 
 func (db *postgresDB) migrate(ctx context.Context, last int) error {
 	return db.write(ctx, func(querier Querier) error {
-		tx := querier.(pgQuerier).on.(*sql.Tx) //nolint:forcetypeassert // write makes it so
+		tx := querier.(pgQuerier) //nolint:forcetypeassert // write makes it so
 		// Any number, as long as nothing else in the database uses it: "cart".
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
+		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
 			return postgresError(err)
 		}
-		return postgresError(applyPending(ctx, Postgres, tx, last))
+		return postgresError(applyPending(ctx, tx, last))
 	})
 }

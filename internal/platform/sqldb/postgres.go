@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -13,25 +12,26 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // postgresDB is a pool of PostgreSQL connections. pgx keeps statements
 // prepared on each of them, unless a pooler lies between.
 type postgresDB struct {
 	pgQuerier
-	pool        *sql.DB
+	pool        *pgxpool.Pool
 	connections *connections
 }
 
 // pgQuerier gives the package's way of querying to a pool or a transaction.
 type pgQuerier struct {
 	on interface {
-		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-		ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+		Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
 	}
 	rewriter *rewriter
 	guard    *guard
@@ -44,11 +44,12 @@ func openPostgres(
 	options Options,
 	troubles *troubleLog,
 ) (backend, error) {
-	config, err := pgx.ParseConfig(url)
+	pooling, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// pgx's own words would print the URL; it takes the password out.
 		return nil, fmt.Errorf("CARTEIRA_DATABASE_URL: %w", err)
 	}
+	config := pooling.ConnConfig
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "carteira"
 	}
@@ -64,12 +65,12 @@ func openPostgres(
 			oneLine{postgresError(err)},
 		)
 	}
-	pool := stdlib.OpenDB(*config,
-		stdlib.OptionAfterConnect(conns.prepare), stdlib.OptionShouldPing(asked),
-		stdlib.OptionResetSession(conns.reuse))
-	size := cmp.Or(options.MaxConns, 16)
-	pool.SetMaxOpenConns(size)
-	pool.SetMaxIdleConns(size)
+	pooling.MaxConns = int32(cmp.Or(options.MaxConns, 16)) //nolint:gosec // a few
+	pooling.AfterConnect, pooling.PrepareConn, pooling.ShouldPing = conns.prepare, conns.reuse, conns.idle
+	pool, err := pgxpool.NewWithConfig(ctx, pooling)
+	if err != nil {
+		return nil, err
+	}
 	querier := pgQuerier{
 		on:       pool,
 		rewriter: &rewriter{rewrite: forPostgres},
@@ -105,45 +106,71 @@ func (db *postgresDB) write(ctx context.Context, run func(Querier) error) error 
 	if err != nil {
 		return err
 	}
-	// After a commit it does nothing; before it, the error of run matters.
-	defer steps.within(tx.Rollback) //nolint:errcheck // see above
+	defer db.rollback(ctx, tx)
 	if err := run(pgQuerier{on: tx, rewriter: db.rewriter, guard: db.guard}); err != nil {
 		return err
 	}
-	return steps.within(tx.Commit)
+	return steps.within(func() error { return tx.Commit(steps.ctx) })
 }
 
-func (db *postgresDB) begin(steps steps) (tx *sql.Tx, err error) {
+func (db *postgresDB) begin(steps steps) (tx pgx.Tx, err error) {
 	err = steps.within(func() error {
-		if tx, err = db.pool.BeginTx(steps.ctx, nil); err != nil || !db.connections.pooled {
+		if tx, err = db.pool.Begin(steps.ctx); err != nil || !db.connections.pooled {
 			return err
 		}
-		_, err = tx.ExecContext(steps.ctx, fmt.Sprintf(sessionSettings, true))
+		_, err = tx.Exec(steps.ctx, fmt.Sprintf(sessionSettings, true))
 		return err
 	})
 	if err != nil && tx != nil {
-		_ = steps.within(tx.Rollback)
+		db.rollback(steps.ctx, tx)
 	}
 	return tx, err
 }
 
+// rollback gives the connection back, also when the caller is gone. After a
+// commit it does nothing; before it, the error that led here is what matters.
+func (db *postgresDB) rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.guard.timeouts.Statement)
+	defer cancel()
+	_ = tx.Rollback(ctx)
+}
+
 func (db *postgresDB) ping(ctx context.Context) error {
 	ctx, finish := db.guard.bound(ctx)
-	return finish(postgresError(db.pool.PingContext(ctx)))
+	return finish(postgresError(db.pool.Ping(ctx)))
 }
 
 func (db *postgresDB) pools() map[string]sql.DBStats {
-	return map[string]sql.DBStats{"postgres": db.pool.Stats()}
+	stat := db.pool.Stat()
+	return map[string]sql.DBStats{"postgres": {
+		MaxOpenConnections: int(stat.MaxConns()),
+		OpenConnections:    int(stat.TotalConns()),
+		InUse:              int(stat.AcquiredConns()),
+		Idle:               int(stat.IdleConns()),
+		WaitCount:          stat.EmptyAcquireCount(),
+		WaitDuration:       stat.EmptyAcquireWaitTime(),
+	}}
 }
 
-// close does not wait, connection by connection, for a server that is gone.
+// close does not wait, connection by connection, for a server that is gone, nor
+// for long for those who still use a connection.
 func (db *postgresDB) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), db.guard.timeouts.Ping)
 	defer cancel()
-	if db.pool.PingContext(ctx) != nil {
+	if db.pool.Ping(ctx) != nil {
 		db.connections.abandon()
 	}
-	return db.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		db.pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
+		db.connections.abandon()
+	}
+	return nil
 }
 
 // Engine tells which database answers.
@@ -155,16 +182,32 @@ func (q pgQuerier) bound(ctx context.Context) (context.Context, func(error) erro
 
 func (q pgQuerier) translate(err error) error { return postgresError(err) }
 
-func (q pgQuerier) query(ctx context.Context, text string, args []any) (*sql.Rows, error) {
-	return q.on.QueryContext(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
+func (q pgQuerier) each(ctx context.Context, text string, args []any, scan func(Row) error) error {
+	rows, err := q.on.Query(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// script runs the statements of a migration as they are.
+func (q pgQuerier) script(ctx context.Context, text string) error {
+	_, err := q.on.Exec(ctx, text)
+	return err
 }
 
 func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, error) {
-	res, err := q.on.ExecContext(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
+	res, err := q.on.Exec(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
 	if err != nil {
 		return 0, err
 	}
-	return res.RowsAffected()
+	return res.RowsAffected(), nil
 }
 
 func postgresError(err error) error {
@@ -231,5 +274,5 @@ func disconnected(err error) bool {
 	var connect *pgconn.ConnectError
 	var network *net.OpError
 	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, driver.ErrBadConn) || pgconn.SafeToRetry(err)
+		errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err)
 }

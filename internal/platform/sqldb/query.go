@@ -10,7 +10,7 @@ import (
 type Querier interface {
 	// Engine tells which database answers.
 	Engine() Engine
-	query(ctx context.Context, text string, args []any) (*sql.Rows, error)
+	each(ctx context.Context, text string, args []any, scan func(Row) error) error
 	exec(ctx context.Context, text string, args []any) (int64, error)
 	translate(err error) error
 	// bound gives a statement its deadline; finish ends it and judges its error.
@@ -21,7 +21,7 @@ type Querier interface {
 type Row interface{ Scan(dest ...any) error }
 
 // Each calls scan for every row. The rows are being read while scan runs, so
-// scan must not use q: SQLite's statements are shared per connection.
+// scan must not use querier: PostgreSQL answers one statement after the other.
 func Each(
 	ctx context.Context,
 	querier Querier,
@@ -30,27 +30,7 @@ func Each(
 	scan func(Row) error,
 ) error {
 	ctx, finish := querier.bound(ctx)
-	return finish(each(ctx, querier, text, args, scan))
-}
-
-func each(
-	ctx context.Context,
-	querier Querier,
-	text string,
-	args []any,
-	scan func(Row) error,
-) error {
-	rows, err := querier.query(ctx, text, args)
-	if err != nil {
-		return querier.translate(err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below tells what matters
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return querier.translate(err)
-		}
-	}
-	return querier.translate(rows.Err())
+	return finish(querier.translate(querier.each(ctx, text, args, scan)))
 }
 
 // All returns every row as scan reads it; an empty slice when there is none.

@@ -20,7 +20,7 @@ const (
 
 // index brings the search index up to what the transaction has changed.
 func (g *group) index(ctx context.Context) error {
-	n, err := Value[int](ctx, g.stmts, anyUnindexed)
+	n, err := Value[int](ctx, g.writer, anyUnindexed)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -5,24 +5,23 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"carteira/internal/platform/sqldb/sqlite"
 )
 
 // sqliteDB is SQLite with one writing connection and a pool that only reads:
 // the same throughput as many writers, without their waiting for each other.
 type sqliteDB struct {
-	*statements // of the read pool
-	path        string
-	place       *place
-	reader      *sql.DB
-	writer      *sql.DB
-	group       *group
+	*sqliteReads
+	path  string
+	place *place
+	group *group
 }
 
 // Every commit is flushed to the disk before it is acknowledged
@@ -45,50 +44,44 @@ func openSQLite(
 	if err := usableFile(path); err != nil {
 		return nil, err
 	}
-	db := &sqliteDB{path: path}
-	var err error
-	if db.writer, err = openSQLitePool(path, "cache_size(-16000)"); err != nil {
-		return nil, err
-	}
-	db.writer.SetMaxOpenConns(1)
-	conn, err := db.writer.Conn(ctx)
+	writer, err := openSQLiteWriter(path, options)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // group.begin waits
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
-	}
-	if err := options.relax(ctx, conn); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.writer.Close())
-	}
+	db := &sqliteDB{path: path}
 	if db.place, err = newPlace(path); err != nil {
-		return nil, errors.Join(err, db.writer.Close())
+		return nil, errors.Join(err, writer.conn.Close())
 	}
-	// modernc takes no notice of read-only transactions; query_only does.
-	if db.reader, err = openSQLitePool(path, "cache_size(-4000)", "query_only(1)"); err != nil {
-		return nil, errors.Join(err, db.writer.Close())
-	}
-	readers := max(4, 2*runtime.GOMAXPROCS(0))
-	db.reader.SetMaxOpenConns(readers)
-	db.reader.SetMaxIdleConns(readers)
-	db.statements = newStatements(db.reader)
-	db.statements.limit = options.Timeouts.orDefaults().Statement
-	db.statements.troubles = troubles
-	db.group = newGroup(ctx, conn, db.place)
+	db.sqliteReads = newSQLiteReads(max(4, 2*runtime.GOMAXPROCS(0)), db.openReader)
+	db.limit = options.Timeouts.orDefaults().Statement
+	db.note = troubles.note
+	db.group = newGroup(ctx, writer, db.place)
 	return db, nil
 }
 
-func (o Options) relax(ctx context.Context, conn *sql.Conn) error {
-	if !o.Relaxed {
-		return nil
+// openSQLiteWriter opens the connection that writes. It does not wait for a lock
+// by itself: group.begin does.
+func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
+	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-16000)", "busy_timeout(0)")
+	if options.Relaxed {
+		pragmas = append(pragmas, "synchronous(NORMAL)")
 	}
-	_, err := conn.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
-	return err
+	conn, err := openSQLiteConn(path, sqlite.Options{Pragmas: pragmas})
+	return sqliteWriter{conn}, err
 }
 
-func openSQLitePool(path string, pragmas ...string) (*sql.DB, error) {
-	values := url.Values{"_pragma": append(append([]string{}, sqlitePragmas...), pragmas...)}
-	return sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+values.Encode())
+func (db *sqliteDB) openReader() (*sqlite.Conn, error) {
+	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-4000)", "query_only(1)")
+	return openSQLiteConn(db.path, sqlite.Options{Pragmas: pragmas})
+}
+
+// sqliteTexts remembers the rewritten texts of all connections.
+var sqliteTexts = rewriter{rewrite: forSQLite}
+
+func openSQLiteConn(path string, options sqlite.Options) (*sqlite.Conn, error) {
+	options.Rewrite = sqliteTexts.text
+	options.MaxCompiled = maxCompiled
+	return sqlite.Open(path, options)
 }
 
 // usableFile gives one clear sentence where SQLite would say "unable to open
@@ -116,25 +109,25 @@ func (db *sqliteDB) ping(ctx context.Context) error {
 	return err
 }
 
+// pools shows the connection that writes as one that is always in use.
 func (db *sqliteDB) pools() map[string]sql.DBStats {
-	return map[string]sql.DBStats{"read": db.reader.Stats(), "write": db.writer.Stats()}
+	writer := sql.DBStats{MaxOpenConnections: 1, OpenConnections: 1, InUse: 1}
+	return map[string]sql.DBStats{"read": db.readers.stats(), "write": writer}
 }
 
+// close ends with the connection that writes: the last one to close folds the
+// write-ahead log into the database.
 func (db *sqliteDB) close() error {
-	return errors.Join(
-		db.group.close(),
-		db.statements.close(),
-		db.reader.Close(),
-		db.writer.Close(),
-	)
+	db.group.stop()
+	return errors.Join(db.readers.close(), db.group.writer.conn.Close())
 }
 
 func sqliteError(err error) error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
+	var refusal *sqlite.Error
+	if !errors.As(err, &refusal) {
 		return err
 	}
-	switch e.Code() {
+	switch refusal.Code {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
 		return fmt.Errorf("%w: %w", ErrUnique, err)
 	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
@@ -142,7 +135,7 @@ func sqliteError(err error) error {
 	case sqlite3.SQLITE_CONSTRAINT_CHECK:
 		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
-	if trouble := sqliteTrouble(e.Code()); trouble != nil {
+	if trouble := sqliteTrouble(refusal.Code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err

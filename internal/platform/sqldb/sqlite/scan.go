@@ -1,0 +1,230 @@
+package sqlite
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Row is the row that a statement has come to.
+type Row struct{ statement *statement }
+
+// Scan copies the columns to where dest points, with the conversions of
+// database/sql.
+func (r *Row) Scan(dest ...any) error {
+	s := r.statement
+	if n := int(sqlite3.Xsqlite3_column_count(s.conn.tls, s.handle)); n != len(dest) {
+		return fmt.Errorf("scan: the row has %d columns, and there are %d destinations", n, len(dest))
+	}
+	for i := range dest {
+		column := int32(i)
+		if err := s.scan(column, dest[i]); err != nil {
+			name := libc.GoString(sqlite3.Xsqlite3_column_name(s.conn.tls, s.handle, column))
+			return fmt.Errorf("scan column %d, %q: %w", i, name, err)
+		}
+	}
+	return nil
+}
+
+// scan reads a column without a detour where it has the type of its destination,
+// which is nearly always so.
+func (s *statement) scan(column int32, dest any) error {
+	kind := sqlite3.Xsqlite3_column_type(s.conn.tls, s.handle, column)
+	switch kind {
+	case sqlite3.SQLITE_INTEGER:
+		if assignInt(dest, s.integer(column)) {
+			return nil
+		}
+	case sqlite3.SQLITE_TEXT:
+		if dest, ok := dest.(*string); ok {
+			*dest = s.text(column)
+			return nil
+		}
+	case sqlite3.SQLITE_NULL:
+		if dest, ok := dest.(*sql.Null[int64]); ok {
+			*dest = sql.Null[int64]{}
+			return nil
+		}
+	}
+	return assign(dest, s.value(column, kind))
+}
+
+// assignInt reports whether the destination has taken the number.
+func assignInt(dest any, value int64) bool {
+	switch dest := dest.(type) {
+	case *int64:
+		*dest = value
+		return true
+	case *int:
+		if int64(int(value)) == value {
+			*dest = int(value)
+			return true
+		}
+	case *bool:
+		if value == 0 || value == 1 {
+			*dest = value == 1
+			return true
+		}
+	case *sql.Null[int64]:
+		*dest = sql.Null[int64]{V: value, Valid: true}
+		return true
+	}
+	return false
+}
+
+// value is a column as a driver of database/sql gives it.
+func (s *statement) value(column, kind int32) any {
+	switch kind {
+	case sqlite3.SQLITE_INTEGER:
+		return s.integer(column)
+	case sqlite3.SQLITE_FLOAT:
+		return sqlite3.Xsqlite3_column_double(s.conn.tls, s.handle, column)
+	case sqlite3.SQLITE_TEXT:
+		return s.text(column)
+	case sqlite3.SQLITE_BLOB:
+		return s.blob(column)
+	}
+	return nil
+}
+
+func (s *statement) integer(column int32) int64 {
+	return sqlite3.Xsqlite3_column_int64(s.conn.tls, s.handle, column)
+}
+
+func (s *statement) text(column int32) string {
+	address := sqlite3.Xsqlite3_column_text(s.conn.tls, s.handle, column)
+	length := sqlite3.Xsqlite3_column_bytes(s.conn.tls, s.handle, column)
+	if address == 0 || length == 0 {
+		return ""
+	}
+	return string(bytesAt(address, int(length)))
+}
+
+// blob is nil when it is empty.
+func (s *statement) blob(column int32) []byte {
+	address := sqlite3.Xsqlite3_column_blob(s.conn.tls, s.handle, column)
+	length := sqlite3.Xsqlite3_column_bytes(s.conn.tls, s.handle, column)
+	if address == 0 || length == 0 {
+		return nil
+	}
+	return append([]byte(nil), bytesAt(address, int(length))...)
+}
+
+// assign converts a value of value to the type of its destination. It owns value.
+func assign(dest, value any) error {
+	switch dest := dest.(type) {
+	case *any:
+		*dest = value
+		return nil
+	case *string:
+		if value == nil {
+			return errNull(dest)
+		}
+		*dest = asText(value)
+		return nil
+	case *[]byte:
+		*dest = asBytes(value)
+		return nil
+	case *bool:
+		converted, err := driver.Bool.ConvertValue(value)
+		if err == nil {
+			*dest = converted.(bool) //nolint:forcetypeassert // what Bool converts to
+		}
+		return err
+	case sql.Scanner:
+		return dest.Scan(value)
+	}
+	pointer := reflect.ValueOf(dest)
+	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
+		return fmt.Errorf("a %T is no place to scan to", dest)
+	}
+	return assignTo(pointer.Elem(), value)
+}
+
+// assignTo is assign to a type that only reflection knows.
+func assignTo(place reflect.Value, value any) error {
+	if place.Kind() == reflect.Pointer {
+		if value == nil {
+			place.SetZero()
+			return nil
+		}
+		place.Set(reflect.New(place.Type().Elem()))
+		return assign(place.Interface(), value)
+	}
+	if value == nil {
+		return errNull(place.Interface())
+	}
+	from := reflect.ValueOf(value)
+	switch {
+	case from.Type().AssignableTo(place.Type()):
+		place.Set(from)
+		return nil
+	case from.Kind() == place.Kind() && from.Type().ConvertibleTo(place.Type()):
+		place.Set(from.Convert(place.Type()))
+		return nil
+	}
+	return parseTo(place, value)
+}
+
+// parseTo goes by way of the text, which loses nothing unseen.
+func parseTo(place reflect.Value, value any) error {
+	text := asText(value)
+	switch {
+	case place.CanInt():
+		number, err := strconv.ParseInt(text, 10, place.Type().Bits())
+		return set(place.SetInt, number, err)
+	case place.CanUint():
+		number, err := strconv.ParseUint(text, 10, place.Type().Bits())
+		return set(place.SetUint, number, err)
+	case place.CanFloat():
+		number, err := strconv.ParseFloat(text, place.Type().Bits())
+		return set(place.SetFloat, number, err)
+	case place.Kind() == reflect.String && isBytes(value):
+		place.SetString(text)
+		return nil
+	}
+	return fmt.Errorf("a %T is no %s", value, place.Type())
+}
+
+func set[T any](setter func(T), value T, err error) error {
+	if err == nil {
+		setter(value)
+	}
+	return err
+}
+
+func isBytes(value any) bool {
+	_, ok := value.([]byte)
+	return ok
+}
+
+func errNull(dest any) error { return fmt.Errorf("NULL is no %T", dest) }
+
+func asText(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case []byte:
+		return string(value)
+	case int64:
+		return strconv.FormatInt(value, 10)
+	case float64:
+		return strconv.FormatFloat(value, 'g', -1, 64)
+	}
+	return ""
+}
+
+func asBytes(value any) []byte {
+	switch value := value.(type) {
+	case nil:
+		return nil
+	case []byte:
+		return value
+	}
+	return []byte(asText(value))
+}
