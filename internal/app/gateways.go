@@ -9,7 +9,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
-	"carteira/internal/payment/efi"
+	"carteira/internal/payment/bacen"
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/payment/sandbox"
@@ -28,6 +28,7 @@ func paymentOptions(
 	webhooks *webhook.Service,
 ) payment.Options {
 	simulator := sandbox.New(db)
+	banks := bacen.Settings{Hosts: cfg.PixBankHosts}
 	var off []string
 	if !cfg.SandboxGateway.On(cfg.PublicURL) {
 		off = append(off, sandbox.Name)
@@ -35,9 +36,9 @@ func paymentOptions(
 	return payment.Options{
 		Off: off,
 		Providers: []payment.Provider{
-			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), efi.Provider(),
-			woovi.Provider(),
-			mercadopago.CheckoutProvider(), simulator.Provider(),
+			pixkey.Provider(), mercadopago.Provider(), asaas.Provider(), bacen.EfiProvider(banks),
+			woovi.Provider(), bacen.Provider(banks),
+			mercadopago.CheckoutProvider(), asaas.CheckoutProvider(), simulator.Provider(),
 		},
 		PublicURL: cfg.PublicURL,
 		Client:    gatewayClient(),

@@ -418,7 +418,7 @@ func TestSandboxReachesNobodyReal(t *testing.T) {
 	if slices.Sort(names); !slices.Equal(names, []string{"pixkey", "sandbox"}) {
 		t.Errorf("gateways: %v", names)
 	}
-	for _, provider := range []string{"mercadopago", "asaas", "efi", "woovi"} {
+	for _, provider := range []string{"mercadopago", "asaas", "asaas_checkout", "efi", "bacen", "woovi"} {
 		_, err := x.program.Payments.ConfigureGateway(t.Context(), x.actor, payment.GatewayDraft{Provider: provider})
 		if fault.KindOf(err) != fault.KindInvalid {
 			t.Errorf("%s can be chosen: %v", provider, err)

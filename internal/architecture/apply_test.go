@@ -36,6 +36,8 @@ var roomsWithApply = []applied{
 			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
 			"company_logos":   "the picture that a company's row names; the row's change is audited",
+			"list_views":      "how a user looks at a list is nobody else's business",
+			"list_columns":    "how a user looks at a list is nobody else's business",
 		},
 		functions: map[string]string{
 			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",

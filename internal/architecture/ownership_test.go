@@ -48,6 +48,8 @@ var owned = map[string]table{
 	"known_devices":   {owner: account},
 	"user_mails":      {owner: account},
 	"audit_log":       {owner: account},
+	"list_views":      {owner: account},
+	"list_columns":    {owner: account},
 
 	"sandbox_clock":    {owner: "internal/sandbox"},
 	"sandbox_happened": {owner: "internal/sandbox"},

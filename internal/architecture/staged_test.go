@@ -16,7 +16,7 @@ var seesStaged = map[string]string{
 	"internal/billing.scheduled":          "nothing is scheduled for a customer before it is visible",
 	"internal/customer.anyUnfilled":       "completes the rows of an earlier version, which had no staging",
 	"internal/customer.existing":          "a login or key that is staged is taken",
-	"internal/customer.listing.matching":  "adds the condition for whichever column has the id",
+	"internal/customer.listing.source":    "adds the condition for whichever column has the id",
 	"internal/customer.markImported":      "is the import",
 	"internal/customer.rows":              "reads what a Window has found",
 	"internal/customer.staged":            "is the import",

@@ -36,6 +36,7 @@ type Invoice struct {
 	PaidVia     string
 	Note        string
 	CreatedAt   time.Time
+	UpdatedAt   time.Time
 	Received    money.Cents // what came for it and did not go back
 	OwnDiscount OwnDiscount // in place of the company's
 	Edited      bool        // by hand: it no longer follows its customer

@@ -409,5 +409,6 @@ func day(s string) civil.Date { return civil.MustParse(s) }
 // plainly is an invoice with its times in one zone, so that two can be compared.
 func plainly(invoice Invoice) Invoice {
 	invoice.CreatedAt, invoice.PaidAt = invoice.CreatedAt.UTC(), invoice.PaidAt.UTC()
+	invoice.UpdatedAt = invoice.UpdatedAt.UTC()
 	return invoice
 }

@@ -119,8 +119,10 @@ func idsOf(changes []Change) []int64 {
 
 func writeRow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.Action != ActionCreated {
+		change.After.UpdatedAt = tx.Now()
 		return update(ctx, tx, actor.Company.ID, change.After)
 	}
+	change.After.UpdatedAt = change.After.CreatedAt
 	change.After.CreatedAt = change.After.CreatedAt.In(actor.Company.Zone)
 	id, err := insert(ctx, tx, actor, change.After)
 	if err == nil && id == 0 {

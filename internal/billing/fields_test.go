@@ -19,7 +19,7 @@ func full() Invoice {
 	return Invoice{
 		ID: 7, Customer: Customer{1, "uuid", "Ana Lima", "5511987654321", "ana@example.com", "crm-1"}, Generated: true, Status: Paid, Amount: 3500, Description: "Fibra 300",
 		DueOn: day("2026-02-10"), Plan: customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, Product: customer.Product{ID: 1, Name: "Fibra"},
-		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon,
+		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon, UpdatedAt: noon,
 		Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9,
 		IssuedFor: day("2026-02-09"), OwnDiscount: OwnDiscount{250, true}, Edited: true, Superseded: true, Withdrawn: withdrawnMoved,
 		Period:  civil.Period{Unit: civil.Month, Count: 1},
@@ -35,6 +35,7 @@ var notAudited = map[string]string{
 	"Generated": "decided when it is issued, by what issues it",
 	"PaidAt":    "paid_on has the day; the line has its own instant",
 	"CreatedAt": "the instant of the creation",
+	"UpdatedAt": "the instant of the last change",
 }
 
 // notInEvents are the fields that invoice.created does not carry.
@@ -56,6 +57,7 @@ var notInEvents = map[string]string{
 	"Superseded":   "the company's own",
 	"Withdrawn":    "the company's own",
 	"CreatedAt":    "occurred_at is the instant",
+	"UpdatedAt":    "occurred_at is the instant",
 }
 
 func TestEveryFieldIsAudited(t *testing.T) {
@@ -105,6 +107,8 @@ func TestEveryFieldIsStored(t *testing.T) {
 		world.plan(t, "2years", "70.00")
 		changed.Plan, changed.Product = world.customer(t, 2, "2026-05-10").Plan, world.customer(t, 2, "2026-05-10").Product
 		changed.Period = civil.Period{Unit: civil.Year, Count: 2}
+		world.clock.Advance(time.Hour)
+		changed.UpdatedAt = world.db.Now()
 		world.apply1(t, Change{Action: ActionUpdated, Before: want, After: changed})
 		if got := world.find(t, want.ID); plainly(got) != plainly(changed) {
 			t.Errorf("updated to %+v, read %+v", changed, got)

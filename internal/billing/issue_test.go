@@ -48,7 +48,7 @@ func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {
 			world.wantEvents(t, known, event.CustomerCreated, event.InvoiceCreated)
 			want := Invoice{
 				Customer: ownedBy(made), Generated: true, Status: Open, Amount: c.amount,
-				Description: made.Plan.Name, DueOn: day(c.want), Plan: made.Plan, Product: made.Product, CreatedAt: noon,
+				Description: made.Plan.Name, DueOn: day(c.want), Plan: made.Plan, Product: made.Product, CreatedAt: noon, UpdatedAt: noon,
 			}
 			got := plainly(world.only(t, made.ID))
 			plan, err := world.catalog.Plan(t.Context(), world.actor, c.planID)

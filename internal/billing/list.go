@@ -26,6 +26,8 @@ type Filter struct {
 	CreatedTo   civil.Date
 	Overdue     string // "", "true" or "false"
 	Search      string // of the customer
+
+	UpdatedSince int64 // in microseconds; 0: whenever
 }
 
 const maxSearch = 255
@@ -147,6 +149,9 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 		n, _, err := counter.Sum(ctx, s.db, listing.company, where)
 		return n, err
 	}
+	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
+		return countRows(ctx, s.db, listing.matching(1+smallSort, 0))
+	}
 	counters := []tally.Counter{counter}
 	if listing.filter.Search != "" {
 		counters = append(counters, tally.Customers) // whose names are searched
@@ -199,34 +204,66 @@ const smallSort = 10_000
 // lists of customers, exact counts choose the plan: few matches are read from
 // the index of what they are filtered by, many are met on a scan along the ids.
 func (l listing) matching(all, matches int64) sqldb.Source {
-	source := sqldb.Source{From: "invoices i", ID: "i.id", Order: "i.id"}
-	filter := l.filter
-	if found, ok := customer.SearchSource(l.db.Engine(), l.company, filter.Search); ok {
+	few := matches < smallSort && all > smallSort
+	if !few || l.filter.CustomerID != 0 {
+		return l.filtered(l.source(), withoutDates)
+	}
+	source := l.filtered(l.source(), asStored)
+	source.Order = "i.id + 0"
+	return source
+}
+
+// tableColumns are what the table is filtered by.
+type tableColumns struct {
+	filterColumns
+
+	paid, created, updated string
+}
+
+var (
+	// asStored are the columns as they are, so that planners use their indexes.
+	asStored = tableColumns{
+		filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: "i.due_on"},
+		"i.paid_on", "i.created_on", "i.updated_at",
+	}
+	// withoutDates has expressions for dates, which keep planners from sorting all
+	// matches.
+	withoutDates = tableColumns{
+		filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: "COALESCE(i.due_on, '')"},
+		"COALESCE(i.paid_on, '')", "COALESCE(i.created_on, '')", "i.updated_at + 0",
+	}
+)
+
+// invoicesAlone is where invoices are found unless a customer is searched for.
+const invoicesAlone = "invoices i"
+
+// source has the invoices of the company, or of those customers who are searched
+// for.
+func (l listing) source() sqldb.Source {
+	source := sqldb.Source{From: invoicesAlone, ID: "i.id", Order: "i.id"}
+	if found, ok := customer.SearchSource(l.db.Engine(), l.company, l.filter.Search); ok {
 		source.From = found.From + " CROSS JOIN invoices i"
 		source.Where = found.Where
 		source.Where.And("i.customer_id = c.id")
 	}
 	source.Where.And("i.company_id = ?", l.company)
+	return source
+}
+
+// filtered leaves the invoices of the filter.
+func (l listing) filtered(source sqldb.Source, on tableColumns) sqldb.Source {
+	filter := l.filter
 	if filter.CustomerID != 0 {
 		source.Where.And("i.customer_id = ?", filter.CustomerID)
 	}
-	few := matches < smallSort && all > smallSort
-	due, paid, created := "i.due_on", "i.paid_on", "i.created_on"
-	if few && filter.CustomerID == 0 {
-		source.Order = "i.id + 0"
-	} else { // the expressions keep planners from sorting all matches
-		due, paid, created = "COALESCE(i.due_on, '')", "COALESCE(i.paid_on, '')", "COALESCE(i.created_on, '')"
-	}
-	l.conditions(&source.Where, filterColumns{
-		plan:    "i.plan_id",
-		product: "i.product_id",
-		status:  "i.status",
-		due:     due,
-	})
-	span(&source.Where, paid, filter.PaidFrom, filter.PaidTo)
+	l.conditions(&source.Where, on.filterColumns)
+	span(&source.Where, on.paid, filter.PaidFrom, filter.PaidTo)
 	if !filter.PaidFrom.IsZero() || !filter.PaidTo.IsZero() {
 		source.Where.And("i.paid_on IS NOT NULL")
 	}
-	span(&source.Where, created, filter.CreatedFrom, filter.CreatedTo)
+	span(&source.Where, on.created, filter.CreatedFrom, filter.CreatedTo)
+	if filter.UpdatedSince != 0 {
+		source.Where.And(on.updated+" >= ?", filter.UpdatedSince)
+	}
 	return source
 }

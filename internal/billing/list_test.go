@@ -46,6 +46,7 @@ func (m archive) match(filter Filter, actor account.Actor, now time.Time) archiv
 			within(invoice.PaidOn, filter.PaidFrom, filter.PaidTo) &&
 			within(actor.Today(invoice.CreatedAt), filter.CreatedFrom, filter.CreatedTo) &&
 			(filter.Overdue == "" || filter.Overdue == fmt.Sprint(invoice.Status == Open && invoice.DueOn.Before(today))) &&
+			invoice.UpdatedAt.UnixMicro() >= filter.UpdatedSince &&
 			strings.Contains(text.Fold(invoice.Customer.Name), text.Fold(filter.Search))
 		return !ok
 	})
@@ -69,6 +70,7 @@ func (w *world) wantPages(t *testing.T, filter Filter, archive archive) {
 		w.wantPage(t, filter, archive, page)
 	}
 	w.wantPage(t, filter, archive, firstPage)
+	w.wantSorted(t, filter, archive)
 	if t.Failed() {
 		t.Fatalf("%+v differs from the model", filter)
 	}
@@ -208,6 +210,7 @@ func (w *world) filters(random *rand.Rand) []Filter {
 		func(filter *Filter) { filter.DueTo = today.AddDays(random.IntN(220) - 110) },
 		func(filter *Filter) { filter.DueFrom, filter.DueTo = today, today },
 		func(filter *Filter) { filter.PaidFrom = today.AddDays(-random.IntN(220)) },
+		func(filter *Filter) { filter.UpdatedSince = noon.AddDate(0, 0, -random.IntN(220)).UnixMicro() },
 		func(filter *Filter) { filter.PaidTo = today.AddDays(-random.IntN(220)) },
 		func(filter *Filter) { filter.CreatedFrom = today.AddDays(-random.IntN(220)) },
 		func(filter *Filter) { filter.CreatedTo = today.AddDays(-random.IntN(220)) },

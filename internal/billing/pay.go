@@ -49,7 +49,7 @@ type StatusChange struct {
 // paid_at is one of them unless the invoice is being paid.
 var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
-	"customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
+	"updated_at", "customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
 	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit",
 	"period_count",
 }

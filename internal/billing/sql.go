@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -12,14 +13,14 @@ import (
 var columns = `i.id, i.customer_id, c.uuid, c.name, c.whatsapp, c.email, c.external_id, i.generated, ` + stored.Columns("i.", "") + `,
 	COALESCE(i.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(i.product_id, 0), COALESCE(r.name, ''),
 	COALESCE(i.paid_at, 0), COALESCE(i.paid_offset, 0), i.renewed_from, i.renewed_to, i.renewed_day, i.renewed_on,
-	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at, COALESCE(i.created_offset, 0)`
+	COALESCE(i.period_unit, ''), COALESCE(i.period_count, 0), i.created_at, COALESCE(i.created_offset, 0), i.updated_at`
 
 const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
 	LEFT JOIN products r ON r.company_id = i.company_id AND r.id = i.product_id`
 
 func scan(row sqldb.Row) (invoice Invoice, err error) {
-	var paid, created int64
+	var paid, created, updated int64
 	var paidOffset, createdOffset int
 	places := append(
 		[]any{
@@ -32,11 +33,12 @@ func scan(row sqldb.Row) (invoice Invoice, err error) {
 		(*int64)(&invoice.Plan.Value), &invoice.Product.ID, &invoice.Product.Name,
 		&paid, &paidOffset, &invoice.renewal.from, &invoice.renewal.to, &invoice.renewal.ownDay,
 		&invoice.renewal.on,
-		(*string)(&invoice.Period.Unit), &invoice.Period.Count, &created, &createdOffset)...)
+		(*string)(&invoice.Period.Unit), &invoice.Period.Count, &created, &createdOffset, &updated)...)
 	invoice.PaidAt, invoice.CreatedAt = instantAt(paid, paidOffset), instantAt(
 		created,
 		createdOffset,
 	)
+	invoice.UpdatedAt = time.UnixMicro(updated)
 	return invoice, err
 }
 
@@ -183,7 +185,7 @@ func insert(
 		invoice.CreatedAt.UnixMicro(),
 		actor.Today(invoice.CreatedAt),
 		offsetOf(invoice.CreatedAt),
-		invoice.CreatedAt.UnixMicro(),
+		invoice.UpdatedAt.UnixMicro(),
 	)
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
@@ -202,7 +204,7 @@ func update(ctx context.Context, tx *sqldb.Tx, companyID int64, invoice Invoice)
 		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
 			paid_at = ?, paid_offset = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?,
 			period_unit = ?, period_count = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, append(args, tx.Now().UnixMicro(), companyID, invoice.ID)...)
+		WHERE company_id = ? AND id = ?`, append(args, invoice.UpdatedAt.UnixMicro(), companyID, invoice.ID)...)
 	return err
 }
 

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -127,6 +129,9 @@ func optionValue(stdin io.Reader, value string) (string, error) {
 	} else {
 		text, err = os.ReadFile(file) //nolint:gosec // the operator names the file
 	}
+	if !utf8.Valid(text) { // a .p12 file, say
+		return base64.StdEncoding.EncodeToString(text), err
+	}
 	return strings.TrimSpace(string(text)), err
 }
 
@@ -148,14 +153,32 @@ func gatewayShow() *cobra.Command {
 }
 
 func gatewayCheck() *cobra.Command {
-	return act(&cobra.Command{
+	cmd := act(&cobra.Command{
 		Use: "check", Short: "Ask the gateway whether the credentials work",
 		Long: `Check calls the provider with the company's credentials and makes nothing that
-could be paid. A provider that can be told by itself where to call back is told.`,
-	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		err := program.Payments.CheckGateway(ctx, actor)
+could be paid. A provider that can be told by itself where to call back is told.
+
+At a bank a PIX key calls one system. When that is another one, check names its
+address and changes nothing; --replace-webhook with that address takes its place.`,
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		err := checkOrReplace(ctx, program, actor, in.Text("replace_webhook", maxAddress).Value)
+		if taken, found := errors.AsType[*payment.WebhookTaken](err); found {
+			err = fmt.Errorf("%w; to have us called instead: --replace-webhook %s", err, taken.URL)
+		}
 		return map[string]any{"works": true}, err
 	})
+	cmd.Flags().String("replace-webhook", "", "address of another system that the PIX key calls now, and shall not any more")
+	return cmd
+}
+
+// maxAddress is more than any webhook's address has.
+const maxAddress = 2000
+
+func checkOrReplace(ctx context.Context, program *app.App, actor account.Actor, agreed string) error {
+	if agreed != "" {
+		return program.Payments.ReplaceWebhook(ctx, actor, agreed)
+	}
+	return program.Payments.CheckGateway(ctx, actor)
 }
 
 func gatewayClear() *cobra.Command {

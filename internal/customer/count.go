@@ -63,9 +63,19 @@ func stateOf(customer Customer) string {
 // count is how many customers a listing has in all. Filters are sums of the
 // book; a search must be counted, and is counted once until something changes.
 func (s *Service) count(ctx context.Context, listing listing, company int64) (int64, error) {
-	filter := listing.filter
-	if filter == (Filter{}) {
+	if listing.filter == (Filter{}) {
 		return company, nil
+	}
+	return s.countMatches(ctx, listing, company)
+}
+
+// countMatches counts the customers that changed since an instant at every call:
+// a change that moves no counter counts, too.
+func (s *Service) countMatches(ctx context.Context, listing listing, company int64) (int64, error) {
+	filter := listing.filter
+	if filter.UpdatedSince != 0 {
+		listing.few = true
+		return countRows(ctx, s.db, listing.matching(company, false))
 	}
 	if filter.Search == "" && filter.ExternalID == "" && filter.CpfCnpj == "" && filter.Figure == (Figure{}) {
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())

@@ -20,6 +20,8 @@ type Filter struct {
 	ExternalID string
 	CpfCnpj    string // without punctuation
 
+	UpdatedSince int64 // in microseconds; 0: whenever
+
 	Figure Figure
 }
 
@@ -56,6 +58,7 @@ func (s *Service) List(
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
+	l.few = count < smallSort && company > smallSort
 	byDate, err := s.byDate(ctx, l, company, count)
 	if err != nil {
 		return nil, 0, err
@@ -105,6 +108,7 @@ func (s *Service) matches(
 type due struct {
 	from, to civil.Date // zero: open
 	none     bool       // customers without a date are in it
+	missing  bool       // only customers without a date are in it
 }
 
 func (f Filter) due(today civil.Date) due {
@@ -121,12 +125,14 @@ func (f Filter) due(today civil.Date) due {
 	return d
 }
 
-func (d due) open() bool { return d.from.IsZero() && d.to.IsZero() && d.none }
+func (d due) open() bool { return d.from.IsZero() && d.to.IsZero() && d.none && !d.missing }
 
 // conditions hold for a table in which a missing date is noDate.
 func (d due) conditions(where *sqldb.Where, column, noDate string) {
 	switch {
 	case d.open():
+	case d.missing:
+		where.And(column + " " + noDate)
 	case d.none: // only Active leaves it so, which has a beginning and no end
 		where.And("("+column+" "+noDate+" OR "+column+" >= ?)", d.from.String())
 	default:
@@ -163,6 +169,7 @@ type listing struct {
 	filter  Filter
 	due     due
 	month   string // the present one
+	few     bool   // there are so few matches that they are found by what they are filtered by, and sorted
 }
 
 const (
@@ -203,16 +210,39 @@ func (s *Service) byDate(
 
 // matching finds the customers of the filter, in the order of their ids.
 func (l listing) matching(company int64, byDate bool) sqldb.Source {
-	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
-	if terms := searchTerms(l.filter.Search); terms != nil {
-		source = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
-		if l.filter != (Filter{Search: l.filter.Search}) {
-			source = source.Rows()
-		}
-	} else {
-		source.Where.And("c.company_id = ?", l.company)
+	on := asStored
+	if !byDate {
+		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
 	}
-	source.Where.And("{visible " + source.ID + "}")
+	if !l.few {
+		on.updated = inNoIndex.updated
+	}
+	source := l.filtered(company, on)
+	if l.filter.Search == "" && (byDate || l.few && l.filter.UpdatedSince != 0) {
+		source.Order = "c.id + 0"
+	}
+	return source
+}
+
+// filterColumns are what customers are filtered by.
+type filterColumns struct{ plan, product, cancelled, updated, due, noDate string }
+
+var (
+	// asStored are the columns as they are, so that planners use their indexes.
+	asStored = filterColumns{
+		plan: "c.plan_id", product: "c.product_id", cancelled: "c.cancelled_at", updated: "c.updated_at",
+		due: "c.due_on", noDate: "IS NULL",
+	}
+	// inNoIndex are expressions of the same values, so that planners use none.
+	inNoIndex = filterColumns{
+		plan: "c.plan_id + 0", product: "c.product_id + 0", cancelled: "c.cancelled_at + 0", updated: "c.updated_at + 0",
+		due: "COALESCE(c.due_on, '')", noDate: "= ''",
+	}
+)
+
+// filtered has the customers of the filter.
+func (l listing) filtered(company int64, on filterColumns) sqldb.Source {
+	source := l.source(company)
 	if l.filter.ExternalID != "" {
 		source.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}
@@ -220,26 +250,37 @@ func (l listing) matching(company int64, byDate bool) sqldb.Source {
 		source.Where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
 	}
 	if l.filter.PlanID != 0 {
-		source.Where.And("c.plan_id = ?", l.filter.PlanID)
+		source.Where.And(on.plan+" = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
-		source.Where.And("c.product_id = ?", l.filter.ProductID)
+		source.Where.And(on.product+" = ?", l.filter.ProductID)
+	}
+	if l.filter.UpdatedSince != 0 {
+		source.Where.And(on.updated+" >= ?", l.filter.UpdatedSince)
 	}
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		source.Where.And("c.cancelled_at IS NOT NULL")
+		source.Where.And(on.cancelled + " IS NOT NULL")
 	default:
-		source.Where.And("c.cancelled_at IS NULL")
+		source.Where.And(on.cancelled + " IS NULL")
 	}
 	l.filter.Figure.conditions(&source.Where, l.company, l.month)
-	if !byDate { // the expression keeps the planner from the index of dates
-		l.due.conditions(&source.Where, "COALESCE(c.due_on, '')", "= ''")
-		return source
+	l.due.conditions(&source.Where, on.due, on.noDate)
+	return source
+}
+
+// source has the customers of the company, or those of them who are searched for.
+func (l listing) source(company int64) sqldb.Source {
+	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
+	if terms := searchTerms(l.filter.Search); terms != nil {
+		source = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
+		if l.filter != (Filter{Search: l.filter.Search}) || l.due.missing {
+			source = source.Rows()
+		}
+	} else {
+		source.Where.And("c.company_id = ?", l.company)
 	}
-	if l.filter.Search == "" {
-		source.Order = "c.id + 0"
-	}
-	l.due.conditions(&source.Where, "c.due_on", "IS NULL")
+	source.Where.And("{visible " + source.ID + "}")
 	return source
 }

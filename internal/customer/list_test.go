@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -34,6 +35,7 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 		for range many / piece { // so that the companies' ids alternate
 			world.populate(t, world.actor, crowd(random, piece, 0, today))
 			world.populate(t, other, crowd(random, piece/10, 3, today))
+			world.clock.Advance(time.Minute) // so that not all changed at once
 		}
 		must(t, tally.Compact(t.Context(), world.db))
 		for i, customer := range world.model(t, world.actor) { // gaps, and counts that are not folded yet
@@ -68,6 +70,11 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			{Search: "zoe"},
 			{Search: "an", Status: Expired},
 			{Search: "9876", PlanID: 1, DueFrom: today},
+			{UpdatedSince: noon.Add(2 * time.Minute).UnixMicro()}, // many
+			{UpdatedSince: noon.Add(11 * time.Minute).UnixMicro()},
+			{UpdatedSince: noon.Add(5 * time.Minute).UnixMicro(), Status: Active},
+			{UpdatedSince: noon.Add(3 * time.Minute).UnixMicro(), Search: "ana"},
+			{UpdatedSince: noon.Add(time.Hour).UnixMicro()}, // nobody
 		} {
 			world.wantPages(t, filter, model.match(filter, today))
 		}
@@ -88,8 +95,27 @@ func (w *world) wantPages(t *testing.T, filter Filter, model model) {
 			w.wantPage(t, w.actor, model, filter, small)
 		}
 	}
+	w.wantSorted(t, filter, model)
 	if t.Failed() {
 		t.Fatalf("%+v differs from the model", filter)
+	}
+}
+
+// wantSorted compares pages of the list in every order with the model's: the
+// first, some in the middle and where those without a date begin, the last.
+func (w *world) wantSorted(t *testing.T, filter Filter, list model) {
+	t.Helper()
+	page := input.Page{Size: 40}
+	last := page.Last(int64(len(list)))
+	for _, sort := range everySort {
+		want := inOrder(slices.Clone(list), sort)
+		for _, page.Number = range slices.Compact([]int64{1, last/2 + 1, 9*last/10 + 1, last}) {
+			from := min(page.Offset(), int64(len(want)))
+			got, total, err := w.Sorted(t.Context(), w.actor, Query{filter, sort}, page)
+			if err != nil || total != int64(len(want)) || !slices.Equal(ids(got), want[from:min(from+page.Size, total)]) {
+				t.Errorf("%+v by %s, page %d: %d, %v\ngot  %v", filter, sort, page.Number, total, err, ids(got))
+			}
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ func (m model) match(filter Filter, today civil.Date) model {
 			filter.ProductID != 0 && customer.Product.ID != filter.ProductID ||
 			!filter.DueFrom.IsZero() && (customer.DueOn.IsZero() || customer.DueOn.Before(filter.DueFrom)) ||
 			!filter.DueTo.IsZero() && (customer.DueOn.IsZero() || customer.DueOn.After(filter.DueTo)) ||
+			customer.UpdatedAt.UnixMicro() < filter.UpdatedSince ||
 			filter.ExternalID != "" && customer.ExternalID != filter.ExternalID
 	})
 }

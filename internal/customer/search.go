@@ -28,6 +28,10 @@ func searchText(customer Customer) string {
 	return sqldb.Searchable(strings.Join(parts, "\n"))
 }
 
+// FoldedName is a name as lists are sorted by it, without case and accents: the
+// first line of the search text, which the column name_key has.
+func FoldedName(name string) string { return sqldb.Searchable(text.Fold(name)) }
+
 // otherSpelling is a Brazilian mobile number with its ninth digit taken away,
 // or given to it: 55 11 9 8765 4321 and 55 11 8765 4321 are one phone.
 func otherSpelling(phone string) string {

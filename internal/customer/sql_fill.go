@@ -41,7 +41,7 @@ func fillCreated(ctx context.Context, tx *sqldb.Tx, made madeOn, ids []int64) er
 
 func updatePhone(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
 	_, err := tx.Exec(ctx,
-		`UPDATE customers SET whatsapp = ?, search = ? WHERE company_id = ? AND id = ?`,
-		customer.Whatsapp, searchText(customer), companyID, customer.ID)
+		`UPDATE customers SET whatsapp = ?, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		customer.Whatsapp, searchText(customer), tx.Now().UnixMicro(), companyID, customer.ID)
 	return err
 }

@@ -76,9 +76,12 @@ func explain(setup Setup, err error) error {
 		title = setup.name
 	}
 	refusal, hasReason := errors.AsType[*Refusal](err)
+	taken, isTaken := errors.AsType[*WebhookTaken](err)
 	switch {
 	case err == nil:
 		return nil
+	case isTaken:
+		return fault.Upstream(title+": "+taken.Error(), err)
 	case hasReason:
 		return fault.Upstream(title+" refused: "+refusal.Reason, err)
 	case errors.Is(err, ErrRefused):
@@ -104,7 +107,7 @@ const (
 	breakerPause  = 10 * time.Second
 	breakerLimit  = 5 * time.Minute
 	callsPerClaim = 2               // charges of one gateway that are checked at once
-	spacing       = 2 * time.Second // between checks at one gateway: 21,600 in 12 hours, where the strictest allows 25,000
+	spacing       = 2 * time.Second // between checks at one gateway, unless its provider wants more
 )
 
 // blocked reports whether a gateway has failed too often to be called now.

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment/pix"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
@@ -39,9 +40,9 @@ func (p Payable) QR() ([]byte, error) {
 	return pix.PNG(text)
 }
 
-func payableOf(invoice billing.Invoice, charge charge) Payable {
+func payableOf(wanted owed, charge charge) Payable {
 	payable := Payable{
-		Invoice:   invoice,
+		Invoice:   wanted.invoice,
 		Provider:  charge.provider,
 		Flow:      charge.flow(),
 		Amount:    charge.order.Amount,
@@ -51,6 +52,9 @@ func payableOf(invoice billing.Invoice, charge charge) Payable {
 	}
 	if payable.Flow == FlowRedirect {
 		payable.CheckoutURL = charge.CheckoutURL
+	}
+	if charge.dueTerms != "" { // the bank asks for what is to pay today
+		payable.Amount = wanted.rest()
 	}
 	return payable
 }
@@ -93,7 +97,7 @@ func (s *Service) Charge(
 			return Payable{}, late(ctx, err)
 		}
 		if next == nil {
-			return payableOf(job.invoice, job.charge), nil
+			return payableOf(job.owed(s.db.Now()), job.charge), nil
 		}
 		if err := next(ctx); err != nil {
 			return Payable{}, late(ctx, err)
@@ -122,6 +126,7 @@ type charging struct {
 	notify    string
 
 	setup   Setup
+	payer   customer.Customer
 	invoice billing.Invoice
 	charge  charge
 	skipped map[int64]bool // charges of other gateways that could not be cancelled: they do not block for ever
@@ -148,6 +153,9 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 			return fault.Field("invoice", "has nothing left to pay; mark it as paid")
 		}
 		if j.setup, err = j.service.active(ctx, tx, j.actor.Company.ID); err != nil {
+			return err
+		}
+		if j.payer, err = customer.FindTx(ctx, tx, j.actor, j.invoice.Customer.ID); err != nil {
 			return err
 		}
 		if j.notify != "" && j.service.options.Notify != nil {
@@ -237,6 +245,11 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 		createdAt:    tx.Now(),
 	}}
 	change.after.ExpiresAt = wanted.expiry()
+	if j.payer.CpfCnpj != "" && wanted.computable() && j.service.computes(j.setup) {
+		// Its money counts for the day on which it came.
+		change.after.dueTerms, change.after.payableOn = wanted.byDue().String(), civil.Date{}
+		change.after.ExpiresAt = wanted.lastInstant()
+	}
 	if err := j.service.applyCharge(ctx, tx, &change); err != nil {
 		return nil, err
 	}
@@ -253,10 +266,7 @@ func (j *charging) errBlocked() error {
 
 // fillOrder completes the order of the reserved charge; the next step sends it.
 func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
-	payer, err := customer.FindTx(ctx, tx, j.actor, j.invoice.Customer.ID)
-	if err != nil {
-		return nil, err
-	}
+	payer := j.payer
 	code, err := payCode(ctx, tx, j.actor.Company.ID, j.invoiceID)
 	if err != nil {
 		return nil, err
@@ -265,6 +275,10 @@ func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	order.Description, order.ExpiresAt, order.PayURL = j.invoice.Description, j.charge.ExpiresAt, j.service.payURL(code)
 	if order.Description == "" {
 		order.Description = j.actor.Company.Name
+	}
+	if j.charge.dueTerms != "" {
+		due := j.owed(tx.Now()).byDue()
+		order.Due = &due
 	}
 	order.Payer = Payer{
 		Reference: payer.UUID,

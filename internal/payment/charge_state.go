@@ -64,6 +64,7 @@ type charge struct {
 	customerName string
 	order        Order      // reference and amount are all that is stored of it
 	payableOn    civil.Date // the day whose payable amount it asks for; zero: a charge from before there were terms
+	dueTerms     string     // what the bank computes the amount by; empty: it asks for the order's
 	state        chargeState
 	problem      string
 	closedAt     time.Time

@@ -180,6 +180,7 @@ func TestEveryFieldOfAReviewIsStored(t *testing.T) {
 // it is sent.
 var notStoredOrder = map[string]string{
 	"Description": "the invoice's", "ExpiresAt": "the charge's", "Payer": "the customer's", "PayURL": "made of the page's code",
+	"Due": "made of invoice and terms",
 }
 
 func TestEveryFieldOfAChargeIsStored(t *testing.T) {
@@ -190,6 +191,7 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 			provider: "fake", invoiceID: invoice.ID, customerID: invoice.Customer.ID, customerName: "Ana", order: Order{Reference: "r1", Amount: money.Cents(3500)},
 			state: reserved, problem: "problem", closedAt: noon.Add(time.Minute), nextCheck: noon.Add(2 * time.Minute), checks: 3,
 			hintedAt: noon.Add(3 * time.Minute), claim: "claim", createdAt: noon, id: 1, payableOn: civil.MustParse("2026-01-31"),
+			dueTerms: "terms",
 		}
 		value := reflect.ValueOf(want)
 		for n := range value.NumField() {

@@ -3,10 +3,12 @@ package payment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"carteira/internal/platform/address"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 )
 
@@ -44,6 +46,20 @@ func (r *Refusal) Error() string {
 // Unwrap makes it an ErrRefused.
 func (r *Refusal) Unwrap() error { return ErrRefused }
 
+// WebhookTaken is an ErrRefused: what we would be called back by calls another
+// system, and is not taken away from that in silence.
+type WebhookTaken struct {
+	// URL is what is called now, without its parameters, which may be secret.
+	URL string
+}
+
+func (t *WebhookTaken) Error() string {
+	return "the webhook of the PIX key calls another system: " + t.URL
+}
+
+// Unwrap makes it an ErrRefused.
+func (t *WebhookTaken) Unwrap() error { return ErrRefused }
+
 // Provider is a kind of gateway that a company can choose.
 type Provider struct {
 	Name    string // as the API says it: mercadopago
@@ -52,6 +68,12 @@ type Provider struct {
 	Manual  bool // a person confirms: the gateway knows of no payment and is never asked
 	Local   bool // the gateway is in this program: a charge is checked when it is paid and at its end, and not in between
 	Options []Option
+	// Pace is the time between two looks at the charges of one company, where the
+	// provider's quota wants more than the usual.
+	Pace time.Duration
+	// Computes reports whether a gateway with these options has the bank compute
+	// what a late payment costs; nil: none does.
+	Computes func(options map[string]string) bool
 	// Open makes the gateway of one company from its options, which are those
 	// declared and nothing else. It checks them without calling anybody; what is
 	// wrong with one is a fault of that field.
@@ -67,6 +89,8 @@ type Option struct {
 	Required bool
 	Choices  []string // empty: anything
 	Lines    bool     // it is a text of several lines
+	// As is how banks show what was entered; nil: as it is.
+	As func(value string) string
 }
 
 // Env is what the program gives to a gateway.
@@ -88,6 +112,24 @@ type Order struct {
 	ExpiresAt   time.Time
 	Payer       Payer
 	PayURL      string // our own page for this charge
+	// Due has the bank compute the amount by the day on which it is paid; nil: the
+	// charge asks for Amount. Only a provider that Computes gets one.
+	Due *Due
+}
+
+// Due is what a bank computes the amount of a charge by.
+type Due struct {
+	On           civil.Date
+	Face         money.Cents
+	Discount     money.Cents   // off the face amount until On
+	LateFee      money.Percent // once, after On
+	LateInterest money.Percent // a month, after On
+	Days         int           // after On on which it can be paid
+}
+
+// String tells two of them apart.
+func (d Due) String() string {
+	return fmt.Sprintf("%s %s -%s +%s +%s/month %d", d.On, d.Face, d.Discount, d.LateFee, d.LateInterest, d.Days)
 }
 
 // Payer is who is asked for the money; anything but the name may be empty.
@@ -186,4 +228,13 @@ type Registrar interface {
 	// the options changed, and repeating it does no harm. An address that is not
 	// https is of no use to a provider, and is left alone without an error.
 	Register(ctx context.Context) error
+}
+
+// Replacer is a Registrar whose provider has room for one address, which another
+// system may have: Register leaves that alone and returns a *WebhookTaken.
+type Replacer interface {
+	Registrar
+	// Replace is Register over the address of a WebhookTaken, as long as it is
+	// still that one.
+	Replace(ctx context.Context, agreed string) error
 }

@@ -259,6 +259,7 @@ func wantField(t *testing.T, err error, field string) {
 // bank is a gateway in memory, the same for all processes, that a test can make
 // misbehave.
 type bank struct {
+	taken string // another system that is called in our place
 	clock *sqldbtest.Clock
 
 	mu       sync.Mutex
@@ -281,6 +282,7 @@ type held struct {
 	payments  []Received
 	lie       string // the reference it reports instead
 	payer     Payer
+	due       *Due
 }
 
 func newBank(clock *sqldbtest.Clock) *bank {
@@ -303,7 +305,9 @@ func (b *bank) providers() []Provider {
 		}
 	}
 	return []Provider{
-		{Name: "fake", Title: "Fake", Flow: FlowPix, Options: options, Open: open("fake")},
+		{Name: "fake", Title: "Fake", Flow: FlowPix, Options: options, Open: open("fake"), Computes: func(options map[string]string) bool {
+			return options["color"] == "green"
+		}},
 		{Name: "other", Title: "Other", Flow: FlowRedirect, Options: options, Open: open("other")},
 		{Name: "hand", Title: "Hand", Flow: FlowPix, Manual: true, Open: open("hand")},
 	}
@@ -402,6 +406,16 @@ type fake struct {
 	env          Env
 }
 
+func (f *fake) Register(context.Context) error { return f.Replace(context.Background(), "") }
+
+func (f *fake) Replace(_ context.Context, agreed string) error {
+	if f.taken != "" && f.taken != agreed {
+		return &WebhookTaken{URL: f.taken}
+	}
+	f.taken = ""
+	return nil
+}
+
 func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {
 	if err := f.begin(ctx, "create"); err != nil {
 		return Charge{}, err
@@ -411,7 +425,7 @@ func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {
 	c, known := f.charges[order.Reference]
 	if !known {
 		f.made++
-		c = &held{reference: order.Reference, amount: order.Amount, state: StatePending, payer: order.Payer}
+		c = &held{reference: order.Reference, amount: order.Amount, state: StatePending, payer: order.Payer, due: order.Due}
 		c.Charge = Charge{ID: fmt.Sprintf("ch_%d", f.made), PixCode: "pix-" + order.Reference, ExpiresAt: order.ExpiresAt}
 		if soonest := f.clock.Now().Add(f.shortest); c.ExpiresAt.Before(soonest) {
 			c.ExpiresAt = soonest

@@ -67,7 +67,7 @@ func (s *Service) PaymentLink(
 	}
 	charge, found, err := s.current(ctx, wanted, setup)
 	if found {
-		payable := payableOf(invoice, charge)
+		payable := payableOf(wanted, charge)
 		link.ExpiresAt, link.Current = charge.ExpiresAt, &payable
 	}
 	return link, err
@@ -160,13 +160,14 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 	page.Provider = setup.Provider
 	_, page.Simulated = s.options.Simulate[setup.name]
-	charge, found, err := s.current(ctx, owed{page.Company, page.Invoice, s.db.Now()}, setup)
+	wanted := owed{page.Company, page.Invoice, s.db.Now()}
+	charge, found, err := s.current(ctx, wanted, setup)
 	if err != nil {
 		return err
 	}
 	if found {
 		page.Ready = true
-		page.Payable = payableOf(page.Invoice, charge)
+		page.Payable = payableOf(wanted, charge)
 		return nil
 	}
 	failedAt, err := lastFailure(ctx, s.db, setup.CompanyID, page.Invoice.ID)

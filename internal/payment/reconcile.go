@@ -75,7 +75,7 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 		if s.options.Unpaced {
 			return nil
 		}
-		return spaceOut(ctx, tx, claimed)
+		return spaceOut(ctx, tx, claimed, s.providers)
 	})
 	crashpoint.Here("check-claimed")
 	return claimed, err

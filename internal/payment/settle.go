@@ -234,7 +234,8 @@ func (s *settlement) judge(received Received, invoice *billing.Invoice, charge c
 		return ReasonDouble
 	case invoice.Status == billing.Cancelled:
 		return ReasonCancelledInvoice
-	case received.Amount != charge.order.Amount || received.Amount != s.payable(received, *invoice, charge):
+	case charge.dueTerms == "" && received.Amount != charge.order.Amount,
+		received.Amount != s.payable(received, *invoice, charge):
 		return ReasonWrongAmount
 	case charge.state == cancelled || charge.state == refused || received.At.After(charge.ExpiresAt.Add(grace)):
 		return ReasonLate

@@ -78,6 +78,15 @@ func (s *Service) flow(setup Setup) Flow {
 	return setup.Provider.Flow
 }
 
+// computes reports whether the gateway has the bank compute amounts by the day.
+func (s *Service) computes(setup Setup) bool {
+	if setup.Provider.Computes == nil {
+		return false
+	}
+	options, err := s.unseal(setup)
+	return err == nil && setup.Provider.Computes(options)
+}
+
 // Gateway returns the gateway that the company has chosen.
 func (s *Service) Gateway(ctx context.Context, actor account.Actor) (Setup, error) {
 	setup, err := s.active(ctx, s.db, actor.Company.ID)
@@ -104,6 +113,35 @@ func (s *Service) active(
 // CheckGateway asks the gateway whether the credentials work. A gateway that can
 // register our callback address does so.
 func (s *Service) CheckGateway(ctx context.Context, actor account.Actor) error {
+	return s.checkGateway(ctx, actor, func(gateway Gateway) registering {
+		if registrar, ok := gateway.(Registrar); ok {
+			return registrar.Register
+		}
+		return nil
+	})
+}
+
+// ReplaceWebhook is CheckGateway for somebody who has read in a WebhookTaken what
+// is called now, and wants us to be called instead.
+func (s *Service) ReplaceWebhook(ctx context.Context, actor account.Actor, agreed string) error {
+	return s.checkGateway(ctx, actor, func(gateway Gateway) registering {
+		return func(ctx context.Context) error {
+			if replacer, ok := gateway.(Replacer); ok {
+				return replacer.Replace(ctx, agreed)
+			}
+			return &Refusal{Reason: "it has no webhook that could be replaced"}
+		}
+	})
+}
+
+// registering tells a provider where to call back.
+type registering func(ctx context.Context) error
+
+func (s *Service) checkGateway(
+	ctx context.Context,
+	actor account.Actor,
+	registers func(Gateway) registering,
+) error {
 	setup, err := s.active(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err
@@ -117,10 +155,8 @@ func (s *Service) CheckGateway(ctx context.Context, actor account.Actor) error {
 	err = s.call(ctx, callAbout{setup, "check", ""}, func(ctx context.Context) error {
 		return gateway.Check(ctx)
 	})
-	if registrar, ok := gateway.(Registrar); ok && err == nil {
-		err = s.call(ctx, callAbout{setup, "register", ""}, func(ctx context.Context) error {
-			return registrar.Register(ctx)
-		})
+	if register := registers(gateway); register != nil && err == nil {
+		err = s.call(ctx, callAbout{setup, "register", ""}, register)
 	}
 	written := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		return recordGatewayHealth(ctx, tx, setup, err)

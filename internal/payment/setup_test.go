@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,31 @@ func TestCheckAsksTheGateway(t *testing.T) {
 		must(t, world.CheckGateway(t.Context(), world.actor))
 		if p := world.setup(t).Problem; p != "" {
 			t.Errorf("kept %q", p)
+		}
+	})
+}
+
+// What calls another system stays so until somebody who has read its address says
+// otherwise.
+func TestWebhookOfAnotherSystemIsReplacedOnlyWhenAgreed(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		world.bank.taken = "https://erp.example.com/pix"
+		err := world.CheckGateway(t.Context(), world.actor)
+		wantKind(t, err, fault.KindUpstream)
+		taken, found := errors.AsType[*WebhookTaken](err)
+		const told = "Fake: the webhook of the PIX key calls another system: https://erp.example.com/pix"
+		if !found || taken.URL != world.bank.taken || fault.Public(err) != told || world.setup(t).Problem != told {
+			t.Errorf("told %v, kept %q", err, world.setup(t).Problem)
+		}
+		if failures := world.setup(t).Failures; failures != 0 {
+			t.Errorf("it counts as %d failures", failures)
+		}
+		if err := world.ReplaceWebhook(t.Context(), world.actor, "https://old.example.com"); err == nil || world.bank.taken == "" {
+			t.Errorf("agreed on another: %v", err)
+		}
+		must(t, world.ReplaceWebhook(t.Context(), world.actor, taken.URL))
+		if world.bank.taken != "" || world.setup(t).Problem != "" {
+			t.Errorf("%q is called, %q is kept", world.bank.taken, world.setup(t).Problem)
 		}
 	})
 }

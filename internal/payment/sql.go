@@ -176,10 +176,16 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Tim
 }
 
 // spaceOut delays the next checks at gateways that are being called.
-func spaceOut(ctx context.Context, tx *sqldb.Tx, claimed []charge) error {
+func spaceOut(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	claimed []charge,
+	providers map[string]Provider,
+) error {
 	waits := map[[2]int64]time.Duration{}
 	for _, charge := range claimed {
-		waits[[2]int64{charge.companyID, charge.gatewayID}] += spacing
+		pace := max(spacing, providers[charge.provider].Pace)
+		waits[[2]int64{charge.companyID, charge.gatewayID}] += pace
 	}
 	for gateway, wait := range waits {
 		until := tx.Now().Add(wait).UnixMicro()

@@ -13,7 +13,7 @@ const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, custome
 	gateway_ref, amount_cents,
 	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks,
 	hinted_at, claim, created_at,
-	NULLIF(payable_on, '')`
+	NULLIF(payable_on, ''), due_terms`
 
 func scanCharge(row sqldb.Row) (charge charge, err error) {
 	var expires, closed, next, hinted, created int64
@@ -22,7 +22,7 @@ func scanCharge(row sqldb.Row) (charge charge, err error) {
 		&charge.ID,
 		(*int64)(&charge.order.Amount), (*string)(&charge.state), &charge.PixCode,
 		&charge.CheckoutURL, &charge.problem, &expires, &closed, &next, &charge.checks, &hinted,
-		&charge.claim, &created, &charge.payableOn)
+		&charge.claim, &created, &charge.payableOn, &charge.dueTerms)
 	charge.ExpiresAt = time.UnixMicro(expires)
 	charge.closedAt = instant(closed)
 	charge.nextCheck = instant(next)
@@ -86,13 +86,13 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, charge charge) (int64, erro
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
 			state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at,
-			payable_on)
-		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?) RETURNING id`,
+			payable_on, due_terms)
+		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?, ?) RETURNING id`,
 		charge.companyID, charge.gatewayID, charge.provider, charge.invoiceID, charge.customerID,
 		charge.customerName, charge.order.Reference, int64(charge.order.Amount),
 		string(charge.state), charge.ExpiresAt.UnixMicro(), orNull(charge.nextCheck), charge.claim,
 		tx.Now().UnixMicro(), tx.Now().UnixMicro(),
-		charge.payableOn.String())
+		charge.payableOn.String(), charge.dueTerms)
 }
 
 // updateCharge writes all of a charge that changes. The caller has locked the

@@ -144,6 +144,34 @@ func TestCookbookWritesASpreadsheet(t *testing.T) {
 	}
 }
 
+func TestCookbookCopiesWhatChanged(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	for range 205 {
+		k.createCustomer(map[string]any{"name": "Maria"})
+	}
+	k.createCustomer(map[string]any{"name": "João", "plan_id": 1, "due_date": "2099-01-31"})
+	bring := func() []string {
+		t.Helper()
+		out, err := k.recipe("python", "changes.py").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.Split(strings.TrimSpace(string(out)), "\n")
+	}
+	if lines := bring(); len(lines) != 207 || lines[0] != "/customers 1" || lines[206] != "/invoices 1" {
+		t.Errorf("%d lines, from %s to %s", len(lines), lines[0], lines[len(lines)-1])
+	}
+	if lines := bring(); len(lines) != 1 || lines[0] != "" {
+		t.Errorf("nothing changed, and it brought %v", lines)
+	}
+	k.client.want(200, "PUT", "/customers/7", map[string]any{"notes": "x"})
+	k.client.want(200, "PUT", "/customers/206", map[string]any{"due_date": "2099-02-20"}) // its invoice follows
+	if lines := strings.Join(bring(), ", "); lines != "/customers 7, /customers 206, /invoices 1" {
+		t.Errorf("brought %s", lines)
+	}
+}
+
 func TestCookbookHasACheckout(t *testing.T) {
 	t.Parallel()
 	k := newKitchen(t)

@@ -56,6 +56,39 @@ func TestGatewayIsSetShownAndClearedWithoutTellingSecrets(t *testing.T) {
 	})
 }
 
+func TestGatewayOfABankIsSetWithItsFiles(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		company := in.company()
+		broken := filepath.Join(t.TempDir(), "broken.p12")
+		if err := os.WriteFile(broken, []byte("\x30\x82\x01\x00 cut off "), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set := []string{
+			"gateway", "set", "--company", company, "--provider", "bacen", "--option", "client_id=Client_Id_1", "--option", "client_secret=Client_Secret_1",
+			"--option", "key=ana@example.com", "--option", "certificate=@" + broken,
+		}
+		for args, want := range map[string]string{
+			"bank=moon":    "--option bank must be one of: efi, bb",
+			"bank=sicredi": "--option certificate must be PEM text, or a .p12 file in base64",
+			"bank=other":   "--option base_url is required for another bank",
+			"bank=other --option base_url=https://api.banco.example --option token_url=https://api.banco.example/token": "CARTEIRA_PIX_BANK_HOSTS",
+		} {
+			result := in.try(nil, append(append(set, "--option"), strings.Fields(args)...)...)
+			if result.code != 1 || !strings.Contains(result.stderr, want) || strings.Contains(result.stderr, "Client_Secret_1") {
+				t.Errorf("%s: %d %q, want %q", args, result.code, result.stderr, want)
+			}
+		}
+		in.run("gateway", "set", "--company", company, "--provider", "sandbox")
+		result := in.try(nil, "gateway", "check", "--company", company, "--replace-webhook", "https://erp.example.com/pix")
+		if result.code != 1 || !strings.Contains(result.stderr, "no webhook that could be replaced") {
+			t.Errorf("check: %d %q", result.code, result.stderr)
+		}
+		if printed := in.run("gateway", "check", "--company", company); !strings.Contains(printed, `"works":true`) {
+			t.Errorf("check: %s", printed)
+		}
+	})
+}
+
 func TestOwnKeyIsConfirmedByHand(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		company := in.company()

@@ -85,7 +85,7 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 		"CARTEIRA_ACME_LISTEN":     ":443",
 		"CARTEIRA_TRUSTED_PROXIES": "10.0.0.0/8,proxy", "CARTEIRA_METRICS_TOKEN": anything,
 		"CARTEIRA_SANDBOX":  "perhaps",
-		"CARTEIRA_MAIL_URL": "mail.example.com", "CARTEIRA_MAIL_FROM": "nobody", "CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
+		"CARTEIRA_MAIL_URL": "mail.example.com", "CARTEIRA_MAIL_FROM": "nobody", "CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_PIX_BANK_HOSTS": "https://bank", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
 	}
 	in := install(t, sqldb.SQLite)
 	in.secret("hunter2")

@@ -1,5 +1,6 @@
-// Package asaas owns the gateway of Asaas: a PIX charge of a customer there,
-// with a due date. Asaas knows no key for repeated calls, so every charge is
+// Package asaas owns two gateways of Asaas: a PIX charge of a customer there, with
+// a due date, and the same charge with the page of Asaas, where the payer chooses
+// among PIX, boleto and card. Asaas knows no key for repeated calls, so every charge is
 // searched for before it is made; and no short life of a code, so ours is ended
 // by cancelling.
 package asaas
@@ -21,17 +22,40 @@ import (
 
 var bases = map[string]string{"production": "https://api.asaas.com", "sandbox": "https://api-sandbox.asaas.com"}
 
-// Provider is the gateway.
-func Provider() payment.Provider { return provider(bases) }
+// Provider is the gateway of PIX codes.
+func Provider() payment.Provider { return pixProvider(bases) }
 
 // ProviderAt is Provider at another address, for tests.
-func ProviderAt(base string) payment.Provider {
-	return provider(map[string]string{"production": base, "sandbox": base})
+func ProviderAt(base string) payment.Provider { return pixProvider(everywhere(base)) }
+
+// CheckoutProvider is the gateway of the page.
+func CheckoutProvider() payment.Provider { return pageProvider(bases) }
+
+// CheckoutProviderAt is CheckoutProvider at another address, for tests.
+func CheckoutProviderAt(base string) payment.Provider { return pageProvider(everywhere(base)) }
+
+func everywhere(base string) map[string]string {
+	return map[string]string{"production": base, "sandbox": base}
 }
 
-func provider(bases map[string]string) payment.Provider {
+func pixProvider(bases map[string]string) payment.Provider {
+	provider := provider(bases, payment.FlowPix)
+	provider.Name, provider.Title = "asaas", "Asaas"
+	return provider
+}
+
+func pageProvider(bases map[string]string) payment.Provider {
+	provider := provider(bases, payment.FlowRedirect)
+	provider.Name, provider.Title = "asaas_checkout", "Asaas (página de pagamento)"
+	return provider
+}
+
+func provider(bases map[string]string, flow payment.Flow) payment.Provider {
 	return payment.Provider{
-		Name: "asaas", Title: "Asaas", Flow: payment.FlowPix,
+		Flow: flow,
+		// Of the 25,000 calls that Asaas allows in 12 hours looks take 14,400 at
+		// the most; the rest is for new charges, of five calls at the most each.
+		Pace: 3 * time.Second,
 		Options: []payment.Option{
 			{
 				Name: "api_key", Title: "Chave de API", Secret: true, Required: true,
@@ -45,7 +69,10 @@ func provider(bases map[string]string) payment.Provider {
 				Help: "only when the webhook was made by hand at Asaas: its authentication token, 32 to 255 characters. Otherwise " +
 					"it is made and registered by itself",
 			},
-			{Name: "notify_email", Title: "E-mail para avisos", Help: "where Asaas writes when it cannot reach us"},
+			{
+				Name: "notify_email", Title: "E-mail para avisos", Required: true,
+				Help: "where Asaas writes when it cannot reach us; it wants one for every webhook",
+			},
 			{
 				Name:  "payer_tax_id",
 				Title: "CPF ou CNPJ padrão",
@@ -53,7 +80,7 @@ func provider(bases map[string]string) payment.Provider {
 			},
 		},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
-			return open(bases, options, env)
+			return open(bases, flow, options, env)
 		},
 	}
 }
@@ -61,13 +88,16 @@ func provider(bases map[string]string) payment.Provider {
 type gateway struct {
 	api         wire.API
 	env         payment.Env
+	flow        payment.Flow
 	token       string // proves callbacks
+	oldToken    string // what we registered before Asaas had rules for tokens; empty when one was given
 	notifyEmail string
 	payerTaxID  string
 }
 
 func open(
 	bases map[string]string,
+	flow payment.Flow,
 	options map[string]string,
 	env payment.Env,
 ) (payment.Gateway, error) {
@@ -79,20 +109,22 @@ func open(
 	}
 	g := &gateway{
 		env:         env,
+		flow:        flow,
 		token:       o.Opt("webhook_token"),
 		notifyEmail: o.Opt("notify_email"),
 		payerTaxID:  readTaxID(&o),
 	}
-	switch n := len(g.token); {
-	case n == 0:
-		g.token = wire.Derive(key, env.CallbackURL)
-	case n < 32 || n > 255:
-		o.Refuse("webhook_token", "must be 32 to 255 characters")
+	switch reason := refusesToken(g.token, key); {
+	case g.token == "":
+		g.oldToken = wire.Derive(key, env.CallbackURL)
+		g.token = tokenOf(g.oldToken)
+	case reason != "":
+		o.Refuse("webhook_token", reason)
 	}
 	g.api = wire.API{
 		Base:    bases[environment],
 		Client:  env.Client,
-		Secrets: []string{key, g.token, env.CallbackURL},
+		Secrets: []string{key, g.token, g.oldToken, env.CallbackURL},
 		Reason:  reason,
 		Header:  map[string]string{"access_token": key},
 	}
@@ -143,14 +175,19 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 		return payment.Charge{}, fmt.Errorf("charge %s was made before, and is paid", charge.ID)
 	case payment.StatePending:
 	}
-	code, err := g.code(ctx, charge.ID)
+	made := payment.Charge{ID: charge.ID, ExpiresAt: order.ExpiresAt}
+	if g.flow == payment.FlowRedirect {
+		made.CheckoutURL, err = charge.page()
+		return made, err
+	}
+	made.PixCode, err = g.code(ctx, charge.ID)
 	if wire.Changed(err) {
 		return payment.Charge{}, g.withdraw(ctx, charge.ID, err)
 	}
 	if err != nil {
 		return payment.Charge{}, err
 	}
-	return payment.Charge{ID: charge.ID, PixCode: code, ExpiresAt: order.ExpiresAt}, nil
+	return made, nil
 }
 
 // withdraw takes back a charge for which Asaas makes no code, as it does when
@@ -171,6 +208,12 @@ type chargeRequest struct {
 	ExternalReference string      `json:"externalReference"`
 }
 
+// billingTypes are how a charge may be paid, by what we make of it.
+var billingTypes = map[payment.Flow]string{
+	payment.FlowPix:      "PIX",
+	payment.FlowRedirect: "UNDEFINED", // the payer chooses on the page
+}
+
 func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error) {
 	customer, err := g.customer(ctx, order.Payer)
 	if err != nil {
@@ -186,7 +229,7 @@ func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error)
 		Path:   "/v3/payments",
 		Body: chargeRequest{
 			Customer:          customer,
-			BillingType:       "PIX",
+			BillingType:       billingTypes[g.flow],
 			Value:             wire.Number(order.Amount),
 			DueDate:           due.In(wire.Brasilia).Format("2006-01-02"),
 			Description:       wire.Cut(order.Description, 500),

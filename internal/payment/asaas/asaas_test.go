@@ -3,12 +3,14 @@ package asaas_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
 	"carteira/internal/payment/gatewaytest"
+	"carteira/internal/payment/wire"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 )
@@ -23,7 +25,7 @@ func open(t *testing.T, line *gatewaytest.Line, options map[string]string) payme
 }
 
 func options(change ...string) map[string]string {
-	o := map[string]string{"api_key": key, "environment": "sandbox", "webhook_token": handMade}
+	o := map[string]string{"api_key": key, "environment": "sandbox", "webhook_token": handMade, "notify_email": "dona@example.com"}
 	for i := 0; i < len(change); i += 2 {
 		o[change[i]] = change[i+1]
 	}
@@ -48,6 +50,25 @@ func TestAsaasPassesTheSuite(t *testing.T) {
 	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
 		t.Helper()
 		b, _ := bench(t)
+		return b
+	})
+}
+
+// The page of a charge has PIX, boleto and card on it.
+func TestPagePassesTheSuite(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
+		t.Helper()
+		b, double := bench(t)
+		provider := asaas.CheckoutProviderAt(b.Line.URL)
+		opened := func(options map[string]string) payment.Gateway {
+			gateway, err := provider.Open(options, gatewaytest.Env(b.Line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return gateway
+		}
+		b.Flow, b.Gateway, b.Denied = provider.Flow, opened(options()), opened(options("api_key", "$aact_hmlg_wrong"))
+		double.noCodes = true // it needs no PIX key
 		return b
 	})
 }
@@ -269,5 +290,70 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+// The rules of docs.asaas.com for tokens of webhooks.
+func TestTokensThatAsaasRefusesAreRefused(t *testing.T) {
+	fine := strings.Repeat("aB3x", 10)
+	for token, want := range map[string]bool{
+		fine: true, fine + "1234": true, fine + "aaa9": true, strings.Repeat("7", 40): true,
+		fine + "12345": false, fine + "98765": false, fine + "zzzz": false, fine + "zZzZ": false,
+		fine[:31]: false, strings.Repeat(fine, 7): false, key: false,
+	} {
+		_, err := asaas.Provider().Open(options("webhook_token", token), payment.Env{})
+		if (err == nil) != want {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+}
+
+// The token that is made for a company has only letters, none twice in a row.
+func TestMadeTokenKeepsTheRules(t *testing.T) {
+	double := newDouble()
+	line := gatewaytest.NewLine(t, double, makes)
+	for i := range 200 {
+		env := gatewaytest.Env(line)
+		env.CallbackURL = fmt.Sprintf("https://pay.example.com/gateways/asaas/%d", i)
+		gateway, err := asaas.ProviderAt(line.URL).Open(options("webhook_token", ""), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gateway.(payment.Registrar).Register(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rule := regexp.MustCompile(`^([a-m][n-z]){32}$`)
+	for _, hook := range double.webhooks {
+		if made := fmt.Sprint(hook["authToken"]); !rule.MatchString(made) {
+			t.Errorf("made %s", made)
+		}
+	}
+	if len(double.webhooks) != 200 {
+		t.Errorf("%d webhooks", len(double.webhooks))
+	}
+}
+
+// Companies that registered before Asaas had its rules have another token there.
+func TestTokenOfBeforeIsStillHeard(t *testing.T) {
+	b, double := bench(t)
+	gateway := open(t, b.Line, options("webhook_token", ""))
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := gateway.Create(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	double.Pay(order.Reference, 35_00)
+	callback := double.Callback(order.Reference)
+	callback.Header.Set("Asaas-Access-Token", wire.Derive(key, gatewaytest.CallbackURL))
+	if hints, err := gateway.VerifyCallback(t.Context(), callback); err != nil || len(hints) != 1 {
+		t.Errorf("got %+v, %v", hints, err)
+	}
+}
+
+func TestRegisteringWithoutAnAddressForWarningsSaysSo(t *testing.T) {
+	b, double := bench(t)
+	err := open(t, b.Line, options("notify_email", "")).(payment.Registrar).Register(t.Context())
+	if !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "notify_email") || len(double.webhooks) != 0 {
+		t.Errorf("got %v, %v", err, double.webhooks)
 	}
 }

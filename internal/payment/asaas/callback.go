@@ -21,7 +21,8 @@ var events = []string{
 
 // VerifyCallback compares the token that came with ours.
 func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
-	if !wire.Same(call.Header.Get("Asaas-Access-Token"), g.token) {
+	came := call.Header.Get("Asaas-Access-Token")
+	if !wire.Same(came, g.token) && !wire.Same(came, g.oldToken) {
 		return nil, payment.ErrForged
 	}
 	var e struct {
@@ -45,7 +46,7 @@ func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]pa
 type webhook struct {
 	Name        string   `json:"name"`
 	URL         string   `json:"url"`
-	Email       string   `json:"email,omitempty"`
+	Email       string   `json:"email"`
 	Enabled     bool     `json:"enabled"`
 	Interrupted bool     `json:"interrupted"`
 	AuthToken   string   `json:"authToken"`
@@ -60,6 +61,9 @@ type webhook struct {
 func (g *gateway) Register(ctx context.Context) error {
 	if !wire.Reachable(g.env.CallbackURL) {
 		return nil
+	}
+	if g.notifyEmail == "" { // it was set up before Asaas wanted one
+		return &payment.Refusal{Reason: "Asaas wants an e-mail address for its warnings; enter the option notify_email"}
 	}
 	id, err := g.findWebhook(ctx)
 	if err != nil {
@@ -78,8 +82,7 @@ func (g *gateway) Register(ctx context.Context) error {
 	if id != "" {
 		request.Method, request.Path = http.MethodPut, "/v3/webhooks/"+url.PathEscape(id)
 	}
-	var made struct{ ID string }
-	return wire.Outcome(g.api.Do(ctx, request, &made))
+	return wire.Outcome(g.api.Do(ctx, request, nil))
 }
 
 func (g *gateway) findWebhook(ctx context.Context) (string, error) {

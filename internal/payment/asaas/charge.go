@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"carteira/internal/payment"
@@ -20,6 +21,7 @@ type charge struct {
 	Status            string
 	Value             json.Number
 	ExternalReference string
+	InvoiceURL        string // the page on which it is paid
 	Deleted           bool
 	PaymentDate       string
 	ClientPaymentDate string
@@ -86,6 +88,14 @@ func (c *charge) state() payment.State {
 		return payment.StateCancelled
 	}
 	return state
+}
+
+// page is where the payer chooses how to pay.
+func (c *charge) page() (string, error) {
+	if !strings.HasPrefix(c.InvoiceURL, "https://") {
+		return "", fmt.Errorf("charge %s of Asaas lacks its page", c.ID)
+	}
+	return c.InvoiceURL, nil
 }
 
 // received is the payment of a charge. Asaas tells its day and no more: noon in
@@ -178,6 +188,10 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 	}
 	if report.Payments, err = charge.received(g.env.Now()); err != nil {
 		return report, fmt.Errorf("look at charge %s: %w", charge.ID, err)
+	}
+	if g.flow == payment.FlowRedirect {
+		report.CheckoutURL, err = charge.page()
+		return report, err
 	}
 	if ref.ID == "" && report.State == payment.StatePending {
 		if report.PixCode, err = g.code(ctx, charge.ID); err != nil && !wire.Changed(err) {

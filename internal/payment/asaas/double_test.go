@@ -117,12 +117,13 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 	case d.customers[fmt.Sprint(b["customer"])] == nil:
 		refuse(w, 400, "invalid_customer", "Customer inválido ou não informado.")
 		return
-	case err != nil || b["billingType"] != "PIX" || fmt.Sprint(b["dueDate"]) < gatewaytest.Now.Format("2006-01-02"):
+	case err != nil || b["billingType"] != "PIX" && b["billingType"] != "UNDEFINED" || fmt.Sprint(b["dueDate"]) < gatewaytest.Now.Format("2006-01-02"):
 		refuse(w, 400, "invalid_object", "Valor, tipo ou vencimento inválido.")
 		return
 	}
 	b["id"], b["object"], b["status"], b["deleted"] = d.id("pay_"), "payment", "PENDING", false
 	b["value"], b["sent"] = number(amount), b["value"]
+	b["invoiceUrl"] = "https://www.asaas.com/i/" + strings.TrimPrefix(fmt.Sprint(b["id"]), "pay_")
 	b["refunds"], b["paymentDate"], b["clientPaymentDate"] = nil, nil, nil
 	d.charges[fmt.Sprint(b["id"])] = b
 	reply(w, b)
@@ -170,7 +171,7 @@ func (d *double) remove(w http.ResponseWriter, r *http.Request) {
 
 func (d *double) register(w http.ResponseWriter, r *http.Request) {
 	b := body(r)
-	if n := len(fmt.Sprint(b["authToken"])); n < 32 || n > 255 || b["sendType"] == nil || b["apiVersion"] != json.Number("3") {
+	if n := len(fmt.Sprint(b["authToken"])); n < 32 || n > 255 || !strings.Contains(fmt.Sprint(b["email"]), "@") || b["sendType"] == nil || b["apiVersion"] != json.Number("3") {
 		refuse(w, 400, "invalid_object", "Webhook inválido.")
 		return
 	}

@@ -95,3 +95,14 @@ func testRegister(t *testing.T, bench *Bench) {
 		t.Errorf("after registering: %+v", hints)
 	}
 }
+
+func testSilentRegister(t *testing.T, bench *Bench) {
+	registrar, ok := bench.Gateway.(payment.Registrar)
+	if !ok {
+		t.Skip("a person enters the address, or every charge carries it")
+	}
+	defer bench.Line.suffer(silent)()
+	if err := registrar.Register(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

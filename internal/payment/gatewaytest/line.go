@@ -2,6 +2,7 @@ package gatewaytest
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 type Line struct {
 	URL    string
 	Client *http.Client // follows redirects and waits for ever: gateways must not rely on it
+	// Certificate is the server's own, which no authority knows.
+	Certificate *x509.Certificate
 
 	provider http.Handler
 	makes    func(*http.Request) bool
@@ -40,7 +43,7 @@ func NewLine(t *testing.T, provider http.Handler, makes func(*http.Request) bool
 	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	line.URL, line.Client = server.URL, server.Client()
+	line.URL, line.Client, line.Certificate = server.URL, server.Client(), server.Certificate()
 	return line
 }
 
@@ -94,6 +97,16 @@ func hollow(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 		return
 	}
 	says(http.StatusOK, "{}")(w, r, provider)
+}
+
+// silent says yes to changes of webhooks without a word, as some providers do.
+func silent(w http.ResponseWriter, r *http.Request, provider http.Handler) {
+	if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "webhook") {
+		provider.ServeHTTP(w, r)
+		return
+	}
+	provider.ServeHTTP(httptest.NewRecorder(), r)
+	w.WriteHeader(http.StatusOK)
 }
 
 const strayPath = "/stray"

@@ -36,7 +36,7 @@ type preference struct {
 
 type preferenceRequest struct {
 	Items             []any             `json:"items"`
-	Payer             *payer            `json:"payer,omitempty"`
+	Payer             *pagePayer        `json:"payer,omitempty"`
 	ExternalReference string            `json:"external_reference"`
 	NotificationURL   string            `json:"notification_url,omitempty"`
 	BackURLs          map[string]string `json:"back_urls,omitempty"`
@@ -44,6 +44,14 @@ type preferenceRequest struct {
 	Expires           bool              `json:"expires"`
 	ExpiresAt         string            `json:"expiration_date_to"`
 	PaymentMethods    *exclusions       `json:"payment_methods,omitempty"`
+}
+
+// pagePayer is who a page is for, in the names that pages have for it.
+type pagePayer struct {
+	Name           string          `json:"name,omitempty"`
+	Surname        string          `json:"surname,omitempty"`
+	Email          string          `json:"email,omitempty"`
+	Identification *identification `json:"identification,omitempty"`
 }
 
 type item struct {
@@ -55,7 +63,26 @@ type item struct {
 }
 
 type exclusions struct {
-	Types []map[string]string `json:"excluded_payment_types"`
+	Types []paymentType `json:"excluded_payment_types"`
+}
+
+type paymentType struct {
+	ID string `json:"id"`
+}
+
+// allButPix are the types of payment that Mercado Pago names in its document,
+// without PIX, which is a bank transfer, and the balance of Mercado Pago, which
+// cannot be excluded.
+var allButPix = []paymentType{
+	{"atm"},
+	{"credit_card"},
+	{"crypto"},
+	{"debit_card"},
+	{"digital_currency"},
+	{"digital_wallet"},
+	{"prepaid_card"},
+	{"ticket"},
+	{"voucher_card"},
 }
 
 // Create looks for the page before it makes one: nothing says that Mercado Pago
@@ -85,7 +112,8 @@ func (g *checkoutGateway) make(ctx context.Context, order payment.Order) (prefer
 }
 
 func (g *checkoutGateway) requestOf(order payment.Order) preferenceRequest {
-	is := payerOf(order.Payer)
+	is := pagePayer{Email: order.Payer.Email, Identification: identificationOf(order.Payer.TaxID)}
+	is.Name, is.Surname = names(order.Payer.Name)
 	request := preferenceRequest{
 		Items: []any{item{
 			ID: order.Reference, Title: wire.Cut(order.Description, 250),
@@ -102,7 +130,7 @@ func (g *checkoutGateway) requestOf(order payment.Order) preferenceRequest {
 		request.AutoReturn = "approved"
 	}
 	if g.methods == "pix" {
-		request.PaymentMethods = &exclusions{[]map[string]string{{"id": "credit_card"}, {"id": "debit_card"}, {"id": "ticket"}}}
+		request.PaymentMethods = &exclusions{allButPix}
 	}
 	return request
 }

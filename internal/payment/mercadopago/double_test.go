@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"carteira/internal/payment"
+	"carteira/internal/payment/apidoctest"
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
 )
@@ -22,6 +24,8 @@ import (
 const (
 	token  = "APP_USR-1234567890-token"
 	secret = "test_secret"
+
+	ownEmail = "dona@example.com" // of the account
 )
 
 // double is Mercado Pago in memory.
@@ -40,6 +44,9 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /v1/payment_methods", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, []map[string]string{{"id": "pix", "payment_type_id": "bank_transfer"}})
 	})
+	d.mux.HandleFunc("GET /users/me", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, map[string]any{"id": 1, "email": ownEmail})
+	})
 	d.mux.HandleFunc("POST /v1/payments", d.create)
 	d.mux.HandleFunc("GET /v1/payments/search", d.search)
 	d.mux.HandleFunc("GET /v1/payments/{id}", d.read)
@@ -49,6 +56,16 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /checkout/preferences/{id}", d.readPreference)
 	d.mux.HandleFunc("PUT /checkout/preferences/{id}", d.updatePreference)
 	return d
+}
+
+// guard holds the double and its callers to Mercado Pago's document.
+func guard(t *testing.T, d *double) http.Handler {
+	t.Helper()
+	return &apidoctest.Guard{
+		Document: apidoctest.MercadoPago(), Double: d,
+		Besides: []string{"GET /users/me"},
+		Broken:  func(err error) { t.Error(err) },
+	}
 }
 
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {

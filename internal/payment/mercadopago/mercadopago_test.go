@@ -28,7 +28,7 @@ func open(t *testing.T, provider payment.Provider, line *gatewaytest.Line, optio
 func bench(t *testing.T, provider func(base string) payment.Provider) *gatewaytest.Bench {
 	t.Helper()
 	double := newDouble()
-	line := gatewaytest.NewLine(t, double, makes)
+	line := gatewaytest.NewLine(t, guard(t, double), makes)
 	p := provider(line.URL)
 	return &gatewaytest.Bench{
 		Flow:    p.Flow,
@@ -148,7 +148,7 @@ func TestPageIsForPixUnlessAllIsChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := b.Double.(*double).requests
-	for _, want := range []string{`"unit_price":99.90`, `"excluded_payment_types":[{"id":"credit_card"},{"id":"debit_card"},{"id":"ticket"}]`, `"success":"https://pay.example.com/pay/abc"`, `"expires":true`} {
+	for _, want := range []string{`"unit_price":99.90`, `"excluded_payment_types":[{"id":"atm"},{"id":"credit_card"},`, `{"id":"ticket"}`, `"success":"https://pay.example.com/pay/abc"`, `"expires":true`} {
 		if !strings.Contains(sent[0], want) {
 			t.Errorf("no %s in %s", want, sent[0])
 		}
@@ -257,6 +257,18 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		_, err := mercadopago.CheckoutProvider().Open(options, payment.Env{})
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) == 0 {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Mercado Pago lets nobody pay themselves.
+func TestOwnAddressIsRefusedAsThatOfPayers(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	for address, fine := range map[string]bool{"Dona@Example.com": false, "loja@example.com": true, "": true} {
+		gateway := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "payer_email": address})
+		err := gateway.Check(t.Context())
+		if (err == nil) != fine || err != nil && (!errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "payer_email")) {
+			t.Errorf("%q: %v", address, err)
 		}
 	}
 }

@@ -32,13 +32,20 @@ type paymentRequest struct {
 	NotificationURL   string      `json:"notification_url,omitempty"`
 	ExpiresAt         string      `json:"date_of_expiration"`
 	Payer             payer       `json:"payer"`
+	About             about       `json:"additional_info,omitzero"`
 }
 
+// payer is who pays a payment. Its name is told beside it.
 type payer struct {
 	Email          string          `json:"email,omitempty"`
-	FirstName      string          `json:"first_name,omitempty"`
-	LastName       string          `json:"last_name,omitempty"`
 	Identification *identification `json:"identification,omitempty"`
+}
+
+type about struct {
+	Payer struct {
+		FirstName string `json:"first_name,omitempty"`
+		LastName  string `json:"last_name,omitempty"`
+	} `json:"payer"`
 }
 
 type identification struct {
@@ -46,40 +53,67 @@ type identification struct {
 	Number string `json:"number"`
 }
 
-func payerOf(p payment.Payer) payer {
-	first, last, _ := strings.Cut(strings.TrimSpace(p.Name), " ")
-	is := payer{Email: p.Email, FirstName: first, LastName: strings.TrimSpace(last)}
-	switch len(p.TaxID) {
+func identificationOf(taxID string) *identification {
+	switch len(taxID) {
 	case 11:
-		is.Identification = &identification{"CPF", p.TaxID}
+		return &identification{"CPF", taxID}
 	case 14:
-		is.Identification = &identification{"CNPJ", p.TaxID}
+		return &identification{"CNPJ", taxID}
 	}
-	return is
+	return nil
+}
+
+// names are the first name and the others.
+func names(name string) (first, last string) {
+	first, last, _ = strings.Cut(strings.TrimSpace(name), " ")
+	return first, strings.TrimSpace(last)
 }
 
 // Create makes the payment that the code is for. Mercado Pago answers a
 // repeated key with the payment of the first.
 func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	is := payerOf(order.Payer)
-	if is.Email = wire.Pick(is.Email, g.payerEmail); is.Email == "" {
+	is := payer{
+		Email:          wire.Pick(order.Payer.Email, g.payerEmail),
+		Identification: identificationOf(order.Payer.TaxID),
+	}
+	if is.Email == "" {
 		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or " +
 			"the option payer_email for all who have none"}
 	}
+	body := paymentRequest{
+		Amount: wire.Number(order.Amount), Description: order.Description, Method: "pix",
+		ExternalReference: order.Reference, NotificationURL: g.notificationURL(),
+		ExpiresAt: timestamp(g.expiry(order.ExpiresAt)), Payer: is,
+	}
+	body.About.Payer.FirstName, body.About.Payer.LastName = names(order.Payer.Name)
 	request := wire.Request{
 		Method: http.MethodPost, Path: "/v1/payments",
 		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
-		Body: paymentRequest{
-			Amount: wire.Number(order.Amount), Description: order.Description, Method: "pix",
-			ExternalReference: order.Reference, NotificationURL: g.notificationURL(),
-			ExpiresAt: timestamp(g.expiry(order.ExpiresAt)), Payer: is,
-		},
+		Body:   body,
 	}
 	var paid mpPayment
 	if err := g.api.Do(ctx, request, &paid); err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
 	return created(paid, order)
+}
+
+// Check looks at the credentials, and whether the e-mail address for payers
+// without one is the account's own: Mercado Pago lets nobody pay themselves, and
+// would refuse every charge.
+func (g *pixGateway) Check(ctx context.Context) error {
+	if err := g.client.Check(ctx); err != nil || g.payerEmail == "" {
+		return err
+	}
+	var account struct{ Email string }
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/users/me"}, &account)
+	if status := wire.Status(err); status >= 400 && status < 500 {
+		return nil // it may not be read: the charge will tell
+	}
+	if err == nil && strings.EqualFold(account.Email, g.payerEmail) {
+		return &payment.Refusal{Reason: "the option payer_email must not be the address of the Mercado Pago account itself"}
+	}
+	return err
 }
 
 func (g *pixGateway) expiry(at time.Time) time.Time {

@@ -45,7 +45,8 @@ var (
 // ParseKey finds out what a key is and brings it into its canonical form. It
 // does not guess where a wrong guess would pay a stranger: bare digits are a
 // CPF or a CNPJ, never a phone, and a CPF that could be a mobile phone is
-// refused as ambiguous.
+// refused as ambiguous. One that is no phone, because its area code does not
+// exist or its third digit is not 9, is a CPF.
 func ParseKey(text string) (Key, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -68,11 +69,21 @@ func ParseKey(text string) (Key, error) {
 // parseElevenDigits reads a CPF. With its own punctuation it can be nothing
 // else.
 func parseElevenDigits(text, plain string) (Key, error) {
-	if mobile.MatchString("+55"+plain) && !writtenCPF.MatchString(text) {
+	if isMobile(plain) && !writtenCPF.MatchString(text) {
 		return Key{}, ErrAmbiguous
 	}
 	return ParseKeyAs(KindCPF, text)
 }
+
+// isMobile tells whether eleven digits could be a mobile phone with its area
+// code.
+func isMobile(digits string) bool {
+	return digits[2] == '9' && strings.Contains(areaCodes, " "+digits[:2]+" ")
+}
+
+// areaCodes are those that Anatel has given out.
+const areaCodes = " 11 12 13 14 15 16 17 18 19 21 22 24 27 28 31 32 33 34 35 37 38 41 42 43 44 45 46 47 48 49 " +
+	"51 53 54 55 61 62 63 64 65 66 67 68 69 71 73 74 75 77 79 81 82 83 84 85 86 87 88 89 91 92 93 94 95 96 97 98 99 "
 
 // ParseKeyAs reads a key whose kind is known.
 func ParseKeyAs(kind Kind, text string) (Key, error) {
@@ -97,7 +108,6 @@ var readers = map[Kind]func(string) (string, error){
 
 var (
 	writtenCPF = regexp.MustCompile(`^\d{3}\.\d{3}\.\d{3}-\d{2}$`)
-	mobile     = regexp.MustCompile(`^\+55[1-9][1-9]9\d{8}$`)
 	brazilian  = regexp.MustCompile(`^\+55[1-9][1-9](9\d{8}|\d{8})$`)
 	phone      = regexp.MustCompile(`^\+[1-9]\d{1,14}$`)
 	email      = regexp.MustCompile("^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@" +

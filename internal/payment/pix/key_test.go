@@ -85,6 +85,18 @@ func TestDigitsThatMayBeAPhoneAreNotGuessed(t *testing.T) {
 	}
 }
 
+// Neither has an area code that exists and a 9 after it.
+func TestDigitsThatAreNoPhoneAreACPF(t *testing.T) {
+	for _, digits := range []string{"52998224725", "12345678909", "11144477735"} {
+		if got, err := pix.ParseKey(digits); err != nil || got.Kind != pix.KindCPF || got.Value != digits {
+			t.Errorf("%s: got %v, %v", digits, got, err)
+		}
+	}
+	if got, err := pix.ParseKey("52998224726"); !errors.Is(err, pix.ErrCPF) {
+		t.Errorf("with wrong check digits: got %v, %v", got, err)
+	}
+}
+
 func TestUnknownKindIsRefused(t *testing.T) {
 	if _, err := pix.ParseKeyAs("fax", "+551133334444"); !errors.Is(err, pix.ErrKind) {
 		t.Errorf("got %v", err)

@@ -101,12 +101,24 @@ func write(
 	}
 	list = append(list,
 		object{"58", "BR"},
-		object{"59", foldTo(name, maxName, "RECEBEDOR")},
-		object{"60", foldTo(city, maxCity, "BRASIL")},
+		object{"59", ShownName(name)},
+		object{"60", ShownCity(city)},
 		object{"62", objects{{"05", label}}.String()},
 	)
 	return seal(list.String()), nil
 }
+
+// ShownName is the name of who is paid, as a code bears it.
+func ShownName(name string) string { return foldTo(name, maxName, noName) }
+
+// ShownCity is the city of who is paid, as a code bears it.
+func ShownCity(city string) string { return foldTo(city, maxCity, noCity) }
+
+// What a code bears in the place of a name and of a city that banks cannot read.
+const (
+	noName = "RECEBEDOR"
+	noCity = "BRASIL"
+)
 
 func labelOf(txID string) (string, error) {
 	switch {

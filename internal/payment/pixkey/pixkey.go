@@ -23,8 +23,14 @@ func Provider() payment.Provider {
 				Name: "key_type", Title: "Tipo da chave", Choices: kinds(),
 				Help: "needed only where eleven digits may be a CPF or a phone",
 			},
-			{Name: "name", Title: "Nome de quem recebe", Required: true, Help: "as banks are told it; up to 25 characters without accents"},
-			{Name: "city", Title: "Cidade", Required: true, Help: "up to 15 characters without accents"},
+			{
+				Name: "name", Title: "Nome de quem recebe", Required: true, As: pix.ShownName,
+				Help: "as banks are told it; up to 25 characters without accents",
+			},
+			{
+				Name: "city", Title: "Cidade", Required: true, As: pix.ShownCity,
+				Help: "up to 15 characters without accents",
+			},
 		},
 		Open: open,
 	}

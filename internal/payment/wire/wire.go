@@ -38,13 +38,14 @@ type Request struct {
 	Path   string // begins with /
 	Query  url.Values
 	Header map[string]string
-	Body   any // sent as JSON; nil for none
+	Body   any        // sent as JSON; nil for none
+	Form   url.Values // sent as a form instead; nil for none
 	// Secrets are what no error may tell, besides those of the API.
 	Secrets []string
 }
 
-// Do makes a call and decodes the answer into a value. An answer that is not a
-// success is a *StatusError.
+// Do makes a call and decodes the answer into a value; nil wants none, so that an
+// empty answer is one too. An answer that is not a success is a *StatusError.
 func (a *API) Do(ctx context.Context, request Request, into any) error {
 	status, body, err := a.exchange(ctx, request)
 	if err != nil {
@@ -52,6 +53,9 @@ func (a *API) Do(ctx context.Context, request Request, into any) error {
 	}
 	if status < 200 || status > 299 {
 		return &StatusError{Status: status, Reason: a.reason(request, body), call: request.name()}
+	}
+	if into == nil {
+		return nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		told := fmt.Sprintf("%s: answered %d with something else than expected: %v", request.name(), status, err)
@@ -88,13 +92,9 @@ func (a *API) exchange(ctx context.Context, r Request) (int, []byte, error) {
 }
 
 func (a *API) request(ctx context.Context, r Request) (*http.Request, error) {
-	var body io.Reader
-	if r.Body != nil {
-		encoded, err := json.Marshal(r.Body)
-		if err != nil {
-			return nil, err
-		}
-		body = bytes.NewReader(encoded)
+	body, kind, err := r.body()
+	if err != nil {
+		return nil, err
 	}
 	address := a.Base + r.Path
 	if len(r.Query) > 0 {
@@ -106,8 +106,8 @@ func (a *API) request(ctx context.Context, r Request) (*http.Request, error) {
 	}
 	request.Header.Set("User-Agent", "carteira")
 	request.Header.Set("Accept", "application/json")
-	if r.Body != nil {
-		request.Header.Set("Content-Type", "application/json")
+	if kind != "" {
+		request.Header.Set("Content-Type", kind)
 	}
 	for _, headers := range []map[string]string{a.Header, r.Header} {
 		for name, value := range headers {
@@ -115,6 +115,18 @@ func (a *API) request(ctx context.Context, r Request) (*http.Request, error) {
 		}
 	}
 	return request, nil
+}
+
+// body is what is sent, and its media type.
+func (r Request) body() (io.Reader, string, error) {
+	switch {
+	case r.Form != nil:
+		return strings.NewReader(r.Form.Encode()), "application/x-www-form-urlencoded", nil
+	case r.Body == nil:
+		return nil, "", nil
+	}
+	encoded, err := json.Marshal(r.Body)
+	return bytes.NewReader(encoded), "application/json", err
 }
 
 // plain takes off the address that net/http puts before its errors.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -158,5 +159,35 @@ func TestEndlessAnswerIsCutOff(t *testing.T) {
 	api := &wire.API{Base: server.URL, Client: server.Client()}
 	if err := api.Do(t.Context(), wire.Request{Method: http.MethodGet, Path: "/x"}, &struct{}{}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnswerThatNobodyWantsMayBeEmpty(t *testing.T) {
+	for _, answer := range []string{"", "OK", "{}"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		t.Cleanup(server.Close)
+		api := wire.API{Base: server.URL, Client: server.Client()}
+		if err := api.Do(t.Context(), wire.Request{Method: http.MethodPut, Path: "/"}, nil); err != nil {
+			t.Errorf("%q: %v", answer, err)
+		}
+		var wanted struct{}
+		err := api.Do(t.Context(), wire.Request{Method: http.MethodPut, Path: "/"}, &wanted)
+		if (err == nil) != (answer == "{}") {
+			t.Errorf("%q, wanted: %v", answer, err)
+		}
+	}
+}
+
+func TestFormIsSentAsOne(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.PostFormValue("scope") != "cob.read cob.write" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}))
+	t.Cleanup(server.Close)
+	api := wire.API{Base: server.URL, Client: server.Client()}
+	request := wire.Request{Method: http.MethodPost, Path: "/", Form: url.Values{"scope": {"cob.read cob.write"}}}
+	if err := api.Do(t.Context(), request, nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -122,7 +122,6 @@ func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
 }
 
 func (g *gateway) register(ctx context.Context, event string, there []webhook) error {
-	var ignored struct{}
 	for _, webhook := range there {
 		if eventName(webhook.Event) != event {
 			continue
@@ -136,7 +135,7 @@ func (g *gateway) register(ctx context.Context, event string, there []webhook) e
 				Method: http.MethodDelete,
 				Path:   "/api/v1/webhook/" + url.PathEscape(webhook.ID),
 			},
-			&ignored,
+			nil,
 		)
 		if err != nil {
 			return err
@@ -152,5 +151,5 @@ func (g *gateway) register(ctx context.Context, event string, there []webhook) e
 			Authorization: g.proof,
 			IsActive:      true,
 		}},
-	}, &ignored)
+	}, nil)
 }

@@ -10,14 +10,17 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"carteira/internal/payment"
+	"carteira/internal/payment/apidoctest"
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
 )
@@ -55,7 +58,8 @@ type double struct {
 	keys         []string // PEM
 	keysStatus   int      // of their address; 0: 200
 	keyCalls     int
-	denyStatus   int // to an unknown AppID; 0: 401
+	denyStatus   int  // to an unknown AppID; 0: 401
+	astray       bool // a test has it answer otherwise than the document says
 }
 
 func newDouble() *double {
@@ -73,6 +77,20 @@ func newDouble() *double {
 	d.mux.HandleFunc("POST /api/v1/webhook", d.register)
 	d.mux.HandleFunc("DELETE /api/v1/webhook/{id}", d.unregister)
 	return d
+}
+
+// guard holds the double and its callers to Woovi's document.
+func guard(t *testing.T, d *double) http.Handler {
+	t.Helper()
+	return &apidoctest.Guard{
+		Document: apidoctest.Woovi(), Double: d,
+		Free: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
+		Broken: func(err error) {
+			if !d.astray {
+				t.Error(err)
+			}
+		},
+	}
 }
 
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -155,10 +173,22 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 		"status": "ACTIVE", "value": value, "correlationID": id, "transactionID": fmt.Sprintf("tx%030d", d.next), "identifier": fmt.Sprintf("tx%030d", d.next),
 		"globalID": base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "Charge:%d?>", d.next)), // has / and = in it
 		"brCode":   "00020101021226br.gov.bcb.pix" + strconv.Itoa(d.next), "expiresIn": strconv.FormatInt(lives, 10),
-		"expiresDate": gatewaytest.Now.Add(time.Duration(lives) * time.Second).Format("2006-01-02T15:04:05.000Z"), "customer": b["customer"],
+		"expiresDate": gatewaytest.Now.Add(time.Duration(lives) * time.Second).Format("2006-01-02T15:04:05.000Z"),
+	}
+	if payer, given := b["customer"].(map[string]any); given {
+		c["customer"] = knownCustomer(payer)
 	}
 	d.charges[id] = c
 	reply(w, 200, map[string]any{"charge": c, "correlationID": id, "brCode": c["brCode"]})
+}
+
+// knownCustomer is a payer as Woovi tells it, with the tax id and its kind.
+func knownCustomer(payer map[string]any) map[string]any {
+	known := maps.Clone(payer)
+	if id, given := payer["taxID"]; given {
+		known["taxID"] = map[string]any{"taxID": id, "type": "BR:CPF"}
+	}
+	return known
 }
 
 func (d *double) named(id string) map[string]any {
@@ -241,7 +271,7 @@ func (d *double) Pay(reference string, amount money.Cents) {
 	c["status"] = "COMPLETED"
 	d.transactions = append(d.transactions, map[string]any{
 		"charge": map[string]any{"correlationID": reference}, "value": int64(amount), "time": gatewaytest.Now.Format("2006-01-02T15:04:05.000Z"),
-		"endToEndId": fmt.Sprintf("E231144472026111512%013d", d.next), "transactionID": c["transactionID"], "type": "PAYMENT", "status": "CONFIRMED",
+		"endToEndId": fmt.Sprintf("E231144472026111512%013d", d.next), "transactionID": c["transactionID"], "type": "CONFIRMED", "status": "PAYMENT",
 	})
 }
 
@@ -252,7 +282,7 @@ func (d *double) Refund(reference string, amount money.Cents) {
 	d.next++
 	d.transactions = append(d.transactions, map[string]any{
 		"charge": map[string]any{"correlationID": reference}, "value": int64(amount), "time": gatewaytest.Now.Format("2006-01-02T15:04:05.000Z"),
-		"endToEndId": fmt.Sprintf("D231144472026111512%013d", d.next), "type": "REFUND", "status": "CONFIRMED",
+		"endToEndId": fmt.Sprintf("D231144472026111512%013d", d.next), "type": "CONFIRMED", "status": "REFUND",
 	})
 }
 
@@ -275,6 +305,11 @@ func (d *double) Callback(reference string) payment.Callback {
 		}
 	}
 	encoded, _ := json.Marshal(told)
+	var charge struct{ Charge any }
+	_ = json.Unmarshal(encoded, &charge)
+	if err := apidoctest.Woovi().CheckSchema("Charge", charge.Charge); err != nil {
+		panic(err)
+	}
 	return signed(d.authorization(), encoded, signingKey())
 }
 

@@ -275,8 +275,18 @@ func (g *gateway) Check(ctx context.Context) error {
 	var page struct{ Transactions []transaction }
 	return wire.Outcome(g.api.Do(ctx, wire.Request{
 		Method: http.MethodGet, Path: "/api/v1/transaction",
-		Query: url.Values{"limit": {"1"}},
+		Query: g.lastMinute(),
 	}, &page))
+}
+
+// lastMinute is a period in which little happened: Woovi's document has no other
+// way to ask for little.
+func (g *gateway) lastMinute() url.Values {
+	now := g.env.Now().UTC()
+	return url.Values{
+		"start": {now.Add(-time.Minute).Format(time.RFC3339)},
+		"end":   {now.Format(time.RFC3339)},
+	}
 }
 
 func (g *gateway) checkCharges(ctx context.Context) error {
@@ -286,7 +296,7 @@ func (g *gateway) checkCharges(ctx context.Context) error {
 		wire.Request{
 			Method: http.MethodGet,
 			Path:   "/api/v1/charge",
-			Query:  url.Values{"limit": {"1"}},
+			Query:  g.lastMinute(),
 		},
 		&page,
 	)

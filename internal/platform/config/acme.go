@@ -25,21 +25,32 @@ type ACME struct {
 
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-func readDomains(cfg *Config, v string) error {
-	for part := range strings.SplitSeq(v, ",") {
+func readDomains(cfg *Config, value string) (err error) {
+	cfg.TLSDomains, err = domainNames(value)
+	return err
+}
+
+func readBankHosts(cfg *Config, value string) (err error) {
+	cfg.PixBankHosts, err = domainNames(value)
+	return err
+}
+
+func domainNames(value string) ([]string, error) {
+	var names []string
+	for part := range strings.SplitSeq(value, ",") {
 		part = strings.ToLower(strings.TrimSpace(part))
 		if part == "" {
 			continue
 		}
 		if len(part) > 253 || !domainName.MatchString(part) {
-			return fmt.Errorf(
+			return nil, fmt.Errorf(
 				"%q must be a name such as clientes.example.com, without a wildcard",
 				part,
 			)
 		}
-		cfg.TLSDomains = append(cfg.TLSDomains, part)
+		names = append(names, part)
 	}
-	return nil
+	return names, nil
 }
 
 func readDirectory(cfg *Config, value string) error {

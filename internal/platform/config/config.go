@@ -39,6 +39,7 @@ type Config struct {
 	TrustedProxies       []netip.Prefix
 	MetricsToken         string
 	SandboxGateway       Switch
+	PixBankHosts         []string // servers that companies may name as their bank's
 	Sandbox              bool     // the clock can be moved, and nothing real is reached
 	Mail                 *url.URL // the mail server; nil: none
 	MailFrom             string
@@ -280,6 +281,11 @@ var Settings = []Setting{
 		Serving: true,
 		Help:    "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
 		read:    readSwitch(func(cfg *Config) *Switch { return &cfg.SandboxGateway }),
+	},
+	{
+		Name: "pix-bank-hosts", Env: "CARTEIRA_PIX_BANK_HOSTS",
+		Help: "servers of banks outside of the table that companies may name for the gateway bacen, e.g. api.banco.com.br,auth.banco.com.br",
+		read: readBankHosts,
 	},
 	{
 		Name:    "sandbox",

@@ -176,8 +176,8 @@ var kinds = map[string]string{
 var schemaQueries = map[sqldb.Engine]string{
 	sqldb.SQLite: `
 		SELECT t.name || '.' || c.name, c.type, c."notnull" OR c.pk > 0
-		FROM sqlite_schema t JOIN pragma_table_info(t.name) c
-		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite!_%' ESCAPE '!'`,
+		FROM sqlite_schema t JOIN pragma_table_xinfo(t.name) c
+		WHERE t.type = 'table' AND c.hidden <> 1 AND t.name NOT LIKE 'sqlite!_%' ESCAPE '!'`,
 	sqldb.Postgres: `
 		SELECT table_name || '.' || column_name, data_type, is_nullable = 'NO'
 		FROM information_schema.columns WHERE table_schema = current_schema()`,

@@ -13,12 +13,12 @@ import (
 
 func (s *Server) listCustomers(ctx context.Context, call *call) (web.Answer, error) {
 	query := call.query()
-	paging, filter := query.Page(), customer.ReadFilter(query)
+	paging, asked := query.Page(), customer.ReadQuery(query, call.actor.Company.Zone)
 	limit, _ := query.Int("invoices_limit", 0, math.MaxInt32).Get()
 	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Customers.List(ctx, call.actor, filter, paging)
+	list, total, err := s.Customers.Sorted(ctx, call.actor, asked, paging)
 	if err != nil || !query.Sent("invoices_limit") {
 		return page(call, paging, total, web.List(list, call.writeCustomer)), err
 	}

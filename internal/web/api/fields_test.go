@@ -61,7 +61,7 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 
 	housetest.EachField(t, billing.Invoice{
 		ID: 1, Customer: billing.Customer{ID: 1, UUID: "u", Name: "Ana"}, Generated: true, Status: billing.Open, Amount: 1, Description: "d",
-		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning,
+		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning, UpdatedAt: housetest.Morning,
 		Period: civil.Period{Unit: civil.Month, Count: 1}, Received: 1, LateFee: 1, LateInterest: 1, Discount: 1, Forgiven: 1,
 		IssuedFor:   due,
 		OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",

@@ -13,7 +13,7 @@ import (
 
 func (s *Server) listInvoices(ctx context.Context, call *call) (web.Answer, error) {
 	query := call.query()
-	return s.invoicePage(ctx, call, query, billing.ReadFilter(query))
+	return s.invoicePage(ctx, call, query, billing.ReadQuery(query, call.actor.Company.Zone))
 }
 
 func (s *Server) listInvoicesOfCustomer(ctx context.Context, call *call) (web.Answer, error) {
@@ -21,22 +21,22 @@ func (s *Server) listInvoicesOfCustomer(ctx context.Context, call *call) (web.An
 		return web.Answer{}, err
 	}
 	query := call.query()
-	filter := billing.ReadFilter(query)
-	filter.CustomerID = call.id
-	return s.invoicePage(ctx, call, query, filter)
+	asked := billing.ReadQuery(query, call.actor.Company.Zone)
+	asked.Filter.CustomerID = call.id
+	return s.invoicePage(ctx, call, query, asked)
 }
 
 func (s *Server) invoicePage(
 	ctx context.Context,
 	call *call,
 	query *input.Form,
-	filter billing.Filter,
+	asked billing.Query,
 ) (web.Answer, error) {
 	paging := query.Page()
 	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	list, total, err := s.Billing.List(ctx, call.actor, filter, paging)
+	list, total, err := s.Billing.Sorted(ctx, call.actor, asked, paging)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -155,6 +155,7 @@ func (c *call) writeInvoiceFields(object *web.Object, invoice *billing.Invoice) 
 		object.Int("period_count", int64(invoice.Period.Count))
 	}
 	object.Time("created_at", invoice.CreatedAt, invoice.CreatedAt.Location())
+	object.Time("updated_at", invoice.UpdatedAt, c.actor.Company.Zone)
 }
 
 // withInvoices is a customer's record with its newest invoices.

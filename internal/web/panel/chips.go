@@ -168,62 +168,6 @@ func placeIn(req *request, list string, neighbour func(query url.Values, page in
 	return found, nil
 }
 
-// order is how a list is sorted.
-type order string
-
-// The orders. The newest record comes first unless a list says otherwise.
-const (
-	byNewest   order = ""
-	byDue      order = "due_date"
-	byDueAgain order = "-due_date" // the latest first
-)
-
-// orderOf is the order that an address asks for. Of what is late, the oldest debt
-// comes first unless it asks for another.
-func orderOf(query url.Values) order {
-	switch asked := order(query.Get("sort")); {
-	case asked == byDue || asked == byDueAgain:
-		return asked
-	case query.Get("sort") == "" && (query.Get("overdue") == "true" || query.Get("status") == string(customer.Expired)):
-		return byDue
-	}
-	return byNewest
-}
-
-// sortLink is the heading of a column that sorts a list.
-type sortLink struct {
-	URL   string
-	Arrow string // the icon of how it is sorted; "": it is not by this column
-	Aria  string
-}
-
-func dueSort(req *request) sortLink {
-	switch orderOf(req.URL.Query()) {
-	case byDue:
-		return sortLink{filtered(req, "sort", string(byDueAgain)), "chevron-up", "ascending"}
-	case byDueAgain:
-		return sortLink{filtered(req, "sort", "-id"), "chevron-down", "descending"}
-	case byNewest:
-	}
-	return sortLink{filtered(req, "sort", string(byDue)), "", "none"}
-}
-
-// customersIn lists customers in the order that an address asks for.
-func (s *Server) customersIn(req *request, query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
-	if how := orderOf(query); how != byNewest {
-		return s.Customers.ListByDue(req.Context(), req.Actor, filter, at, how == byDueAgain)
-	}
-	return s.Customers.List(req.Context(), req.Actor, filter, at)
-}
-
-// invoicesIn is customersIn for invoices.
-func (s *Server) invoicesIn(req *request, query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
-	if how := orderOf(query); how != byNewest {
-		return s.Billing.ListByDue(req.Context(), req.Actor, filter, at, how == byDueAgain)
-	}
-	return s.Billing.List(req.Context(), req.Actor, filter, at)
-}
-
 // listQuery is the list's filter, for the links of its rows.
 func listQuery(req *request) string { return req.URL.Query().Encode() }
 

@@ -24,7 +24,8 @@ type customersData struct {
 	Plans    []page.Option
 	Products []page.Option
 	Chips    []chipLine
-	ByDue    sortLink
+	Heads    map[string]sortHead // by field
+	Arranged arrangement
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -46,7 +47,7 @@ func (s *Server) customers(req *request) error {
 		Query:  listQuery(req),
 		Export: "/customers/export?" + req.URL.RawQuery,
 		Chips:  customerChips(req),
-		ByDue:  dueSort(req),
+		Heads:  listHeads(req, "Name"),
 		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, moreOfCustomers...),
 		More:   anyGiven(req, "plan_id", "product_id"),
@@ -66,8 +67,14 @@ func (s *Server) customers(req *request) error {
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err
 	}
+	if data.Arranged, err = s.arranged(req, account.CustomerList); err != nil {
+		return err
+	}
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
 }
+
+// TaxID is a CPF or CNPJ with its punctuation.
+func (customersData) TaxID(digits string) string { return taxid.Format(digits) }
 
 // moreOfCustomers are the filters that are folded away.
 var moreOfCustomers = []string{"plan_id", "product_id", "due_from", "due_to"}

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"errors"
 	"strings"
 
 	"carteira/internal/payment"
@@ -73,6 +74,9 @@ func shownOptions(req *request, setup payment.Setup) []shownOption {
 		if value := setup.Options[option.Name]; value != "" {
 			if len(option.Choices) > 0 {
 				value = optionWord(req.lang, value)
+			}
+			if option.As != nil && option.As(value) != value {
+				value = req.lang.T("%s (banks show: %s)", value, option.As(value))
 			}
 			list = append(
 				list,
@@ -200,7 +204,7 @@ func (s *Server) setGateway(req *request) error {
 		return err
 	}
 	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
-		return req.complain("/payments/gateway", err)
+		return s.checkFailed(req, err)
 	}
 	if setup.Provider.Manual {
 		return req.done(
@@ -252,9 +256,39 @@ func lastOf(list []string) string {
 
 func (s *Server) checkGateway(req *request) error {
 	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
-		return req.complain("/payments/gateway", err)
+		return s.checkFailed(req, err)
 	}
 	return req.done("/payments/gateway", "The gateway answers, and the credentials work.")
+}
+
+// checkFailed says what a check found. A webhook that belongs to another system
+// is asked about.
+func (s *Server) checkFailed(req *request, err error) error {
+	taken, found := errors.AsType[*payment.WebhookTaken](err)
+	if !found {
+		return req.complain("/payments/gateway", err)
+	}
+	return s.ask(req, page.Confirm{
+		Question: "Replace the webhook of the PIX key?",
+		Danger:   true,
+		Button:   "Replace it",
+		Back:     "/payments/gateway",
+		Action:   "/payments/gateway/webhook",
+		Hidden:   map[string]string{"webhook": taken.URL},
+		Effects: []string{
+			req.lang.T("The credentials work. A key calls one system, and this one calls: %s", taken.URL),
+			"That system hears of no payment to the key any more, and we hear of each within seconds.",
+			"If you leave it, payments are found by asking, a little later.",
+		},
+	})
+}
+
+func (s *Server) replaceWebhook(req *request) error {
+	err := s.Payments.ReplaceWebhook(req.Context(), req.Actor, req.PostFormValue("webhook"))
+	if err != nil {
+		return s.checkFailed(req, err)
+	}
+	return req.done("/payments/gateway", "The webhook was replaced: payments are heard of by themselves.")
 }
 
 func (s *Server) askClearGateway(req *request) error {

@@ -225,7 +225,8 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 	for i, filter := range filters {
 		var err error
 		first := input.Page{Number: 1, Size: homeRows}
-		lists[i].Customers, lists[i].Total, err = s.Customers.ListByDue(req.Context(), req.Actor, filter, first, false)
+		query := customer.Query{Filter: filter, Sort: input.ByDueDate}
+		lists[i].Customers, lists[i].Total, err = s.Customers.Sorted(req.Context(), req.Actor, query, first)
 		if err != nil {
 			return nil, err
 		}

@@ -94,7 +94,7 @@ func (s *Server) editWebhook(req *request) error {
 	if err != nil {
 		return err
 	}
-	pairs := []string{"url", hook.URL, "description", hook.Description}
+	pairs := []string{"url", hook.URL, "description", hook.Description, "retry_refused", boolText(hook.RetryRefused)}
 	for _, name := range hook.Events {
 		pairs = append(pairs, "events", string(name))
 	}

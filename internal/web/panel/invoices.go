@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
@@ -15,7 +16,8 @@ type invoicesData struct {
 	List     []billing.Invoice
 	Pager    page.Pager
 	Chips    []chipLine
-	ByDue    sortLink
+	Heads    map[string]sortHead // by field
+	Arranged arrangement
 	Hidden   map[string]string // filters that the search hands on
 	Others   map[string]string // filters that the form of more filters hands on
 	More     bool              // one of more filters is set
@@ -35,7 +37,7 @@ func (s *Server) invoices(req *request) error {
 		Form: queryForm(req), Today: req.today, Back: req.URL.RequestURI(), Query: listQuery(req),
 		Export: "/invoices/export?" + req.URL.RawQuery,
 		Chips:  invoiceChips(req),
-		ByDue:  dueSort(req),
+		Heads:  listHeads(req, "Customer"),
 		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, moreOfInvoices...),
 		More:   anyGiven(req, "plan_id", "product_id", "created_from", "created_to"),
@@ -61,6 +63,9 @@ func (s *Server) invoices(req *request) error {
 		total,
 	), filter != (billing.Filter{})
 	if data.Total, err = s.invoicesFoot(req, filter, total); err != nil {
+		return err
+	}
+	if data.Arranged, err = s.arranged(req, account.InvoiceList); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})

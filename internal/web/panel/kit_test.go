@@ -277,11 +277,14 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	_, err = p.Resellers.Transfer(ctx, actor, below.ID, reseller.ReadCreditRequest(values("amount", "10")))
 	must(err)
+	view, err := p.Accounts.SaveView(ctx, actor, account.ReadView(values("list", "customers", "view", "João <Silva>", "query", "sort=name")))
+	must(err)
 	ids := p.fillMessages(record.ID)
 	maps.Copy(ids, map[string]int64{
 		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
 		"received": 1, "products": product.ID, "plans": plan.ID, "customers": record.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
+		"views": view.ID,
 	})
 	return ids
 }

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
@@ -352,6 +353,35 @@ func TestWebhookPages(t *testing.T) {
 		person.follow("/webhooks/callback-secret").want(t, http.StatusOK, "novo segredo de callback").lacks(t, old)
 		person.get(path+"/delete").want(t, http.StatusOK, "O histórico vai junto")
 		person.follow(path+"/delete").want(t, http.StatusOK, "O webhook foi excluído.", "Nenhum webhook ainda")
+	})
+}
+
+func TestWebhookFormHasRefusalsTriedAgain(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		const ticked = `name="retry_refused" value="true" checked`
+		wants := func(path string, on bool) {
+			t.Helper()
+			list, err := office.Webhooks.List(t.Context(), person.actor)
+			if err != nil || len(list) != 1 || list[0].RetryRefused != on {
+				t.Fatalf("%s: want %t, have %+v, %v", path, on, list, err)
+			}
+		}
+		person.get("/webhooks/new").want(t, http.StatusOK, "Tentar de novo o que foi recusado", `name="retry_refused" value="true">`).lacks(t, ticked)
+		person.post("/webhooks/new", "url", "http://x.example", "retry_refused", "false", "retry_refused", "true").
+			want(t, http.StatusUnprocessableEntity, "deve usar https", ticked) // what was ticked stays so
+		person.post("/webhooks/new", "url", "https://127.0.0.1:9/x", "events", "invoice.paid", "retry_refused", "false", "retry_refused", "true").
+			want(t, http.StatusOK, "Copie o segredo agora")
+		wants("/webhooks/new", true)
+		list, err := office.Webhooks.List(t.Context(), person.actor)
+		housetest.Must(t, err)
+		edit := webhookPath(list[0].ID) + "/edit"
+		person.get(edit).want(t, http.StatusOK, ticked)
+		person.follow(edit, "url", list[0].URL, "events", "invoice.paid", "retry_refused", "false").want(t, http.StatusOK, "O webhook foi salvo.")
+		wants(edit, false)
+		person.get(edit).want(t, http.StatusOK).lacks(t, ticked)
+		person.post("/preferences", "lang", "en", "back", "/")
+		person.get("/webhooks/new").want(t, http.StatusOK, "Try again what was refused")
 	})
 }
 

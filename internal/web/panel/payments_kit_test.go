@@ -22,6 +22,7 @@ import (
 // button pays a charge.
 type testBank struct {
 	broken  error
+	webhook string      // another system's that the key calls; empty: none
 	pays    money.Cents // 0: what was ordered
 	charges map[string]*testCharge
 }
@@ -39,9 +40,9 @@ func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret
 		Providers: []payment.Provider{pixkey.Provider(), {
 			Name: "bank", Title: "Banco & Cia", Flow: payment.FlowPix,
 			Options: []payment.Option{
-				{Name: "token", Title: "Access token", Secret: true, Required: true, Help: "beside the Client ID"},
+				{Name: "token", Title: "Access token", Secret: true, Required: true, Help: "likewise"},
 				{Name: "webhook_secret", Title: "Assinatura secreta", Secret: true},
-				{Name: "certificate", Title: "Certificado (PEM)", Secret: true, Lines: true},
+				{Name: "certificate", Title: "Certificado (PEM ou .p12)", Secret: true, Lines: true},
 				{Name: "environment", Title: "Ambiente", Choices: []string{"production", "sandbox"}},
 			},
 			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return b, nil },
@@ -82,6 +83,23 @@ func (b *testBank) Cancel(context.Context, payment.Ref) error { return b.broken 
 
 // Check implements payment.Gateway.
 func (b *testBank) Check(context.Context) error { return b.broken }
+
+// Register implements payment.Registrar.
+func (b *testBank) Register(context.Context) error {
+	if b.webhook != "" {
+		return &payment.WebhookTaken{URL: b.webhook}
+	}
+	return nil
+}
+
+// Replace implements payment.Replacer.
+func (b *testBank) Replace(_ context.Context, agreed string) error {
+	if agreed != b.webhook {
+		return &payment.WebhookTaken{URL: b.webhook}
+	}
+	b.webhook = ""
+	return nil
+}
 
 // VerifyCallback implements payment.Gateway.
 func (b *testBank) VerifyCallback(context.Context, payment.Callback) ([]payment.Hint, error) {

@@ -14,7 +14,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
-	"carteira/internal/payment/efi"
+	"carteira/internal/payment/bacen"
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/payment/sandbox"
@@ -84,10 +84,11 @@ func TestGatewayIsLeftWithAWarning(t *testing.T) {
 
 		person.post("/payments/gateways/pixkey", "key", "12345678909x", "name", "Ana & Filhas", "city", "").
 			want(t, http.StatusUnprocessableEntity, "é exigido por", `value="Ana &amp; Filhas"`)
-		person.post("/payments/gateways/pixkey", "key", "52998224725", "name", "Ana", "city", "Recife").
-			want(t, http.StatusUnprocessableEntity, "pode ser um CPF ou um telefone", `value="52998224725"`)
-		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife").
-			want(t, http.StatusOK, "Chave PIX própria está em uso.", "confirma cada pagamento aqui")
+		person.post("/payments/gateways/pixkey", "key", "11987654374", "name", "Ana", "city", "Recife").
+			want(t, http.StatusUnprocessableEntity, "pode ser um CPF ou um telefone", `value="11987654374"`)
+		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana & Filhas da Conceição", "city", "Recife").
+			want(t, http.StatusOK, "Chave PIX própria está em uso.", "confirma cada pagamento aqui",
+				"Ana &amp; Filhas da Conceição (os bancos mostram: Ana Filhas da Conceicao)", "Recife<")
 		person.follow("/payments/gateway/clear").want(t, http.StatusOK, "A empresa está sem gateway", "Escolha como os clientes pagam")
 	})
 }
@@ -278,7 +279,7 @@ func TestPaymentsNeedTheFunction(t *testing.T) {
 				t.Errorf("%s answered %d", route.pattern(), answer.status)
 			}
 		}
-		if count != 13 {
+		if count != 14 {
 			t.Errorf("%d routes need payments", count)
 		}
 		for _, path := range []string{"/", "/customers", fmt.Sprintf("/customers/%d", ids["customers"]), "/invoices", fmt.Sprintf("/invoices/%d", ids["invoices"])} {
@@ -306,7 +307,7 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 		texts = append(texts, text)
 	}
 	for _, provider := range []payment.Provider{
-		pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), asaas.Provider(), efi.Provider(), woovi.Provider(), (&sandbox.Sandbox{}).Provider(),
+		pixkey.Provider(), mercadopago.Provider(), mercadopago.CheckoutProvider(), asaas.Provider(), asaas.CheckoutProvider(), woovi.Provider(), bacen.EfiProvider(bacen.Settings{}), bacen.Provider(bacen.Settings{}), (&sandbox.Sandbox{}).Provider(),
 	} {
 		about, known := providerTexts[provider.Name]
 		if !known {
@@ -327,6 +328,24 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 			t.Errorf("messages/*.txt lacks a line:\n%s | ", text)
 		}
 	}
+}
+
+// What the key calls is another system's until somebody who has read its address
+// says otherwise.
+func TestWebhookOfAnotherSystemIsAskedAbout(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		person := o.owner(t, "ana@example.com")
+		o.bank.webhook = "https://erp.example.com/pix"
+		asked := person.post("/payments/gateways/bank", "token", "right")
+		asked.want(t, http.StatusOK, "Substituir o webhook da chave PIX?", "esta chama: https://erp.example.com/pix", `name="webhook" value="https://erp.example.com/pix"`)
+		person.get("/payments/gateway").want(t, http.StatusOK, "o webhook da chave PIX chama outro sistema: https://erp.example.com/pix")
+		person.post("/payments/gateway/webhook", "webhook", "https://old.example.com").want(t, http.StatusOK, "Substituir o webhook da chave PIX?")
+		if o.bank.webhook == "" {
+			t.Error("it was replaced without being agreed on")
+		}
+		person.follow("/payments/gateway/webhook", "webhook", "https://erp.example.com/pix").want(t, http.StatusOK, "O webhook foi substituído").lacks(t, "chama outro sistema")
+		person.follow("/payments/gateway/check").want(t, http.StatusOK, "as credenciais funcionam")
+	})
 }
 
 func TestWhoIsNamed(t *testing.T) {

@@ -107,13 +107,33 @@ var providerTexts = map[string]providerText{
 			"A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer",
 		},
 	},
+	"asaas_checkout": {
+		About:    "The payment page of Asaas: PIX, boleto and card on one page. The payer goes there.",
+		Confirms: byItself,
+		Callback: registered,
+		Needs: []string{
+			"An account at Asaas that was approved", "An API key",
+			"A CPF or CNPJ to use for customers who have none: Asaas wants one of every payer",
+		},
+	},
 	"efi": {
 		About:    "PIX through Efí, by the central bank's own interface.",
 		Confirms: byItself,
 		Callback: registered,
 		Needs: []string{
 			"An account at Efí with a PIX key", "An application with the scopes for PIX",
-			"The application's certificate, as text (PEM)",
+			"The application's certificate, as text (PEM) or as a .p12 file",
+		},
+	},
+	"bacen": {
+		About: "PIX through your own bank, by the central bank's own interface: Banco do Brasil, Bradesco, Efí, Inter, " +
+			"Itaú, Santander, Sicoob, Sicredi and others.",
+		Confirms: byItself,
+		Callback: registered,
+		Needs: []string{
+			"An account with a PIX key at a bank that has the PIX API in your contract",
+			"An application at the bank's portal, with the scopes for PIX",
+			"The application's certificate, as text (PEM) or as a .p12 file",
 		},
 	},
 	"woovi": {
@@ -130,22 +150,34 @@ var providerTexts = map[string]providerText{
 // optionWords are the English texts of what gateways call their options and of
 // the choices that these have.
 var optionWords = map[string]string{
-	"Chave PIX própria": "Own PIX key", "Simulador (sem dinheiro)": "Simulator (no money)",
+	"Asaas (página de pagamento)": "Asaas (payment page)",
+	"Chave PIX própria":           "Own PIX key", "Simulador (sem dinheiro)": "Simulator (no money)",
 	"Chave PIX": "PIX key", "Tipo da chave": "Kind of key",
 	"Nome de quem recebe": "Name of who receives", "Cidade": "City",
 	"Assinatura secreta": "Secret signature", "E-mail de quem paga": "E-mail of payers",
 	"Meios de pagamento": "Means of payment", "Fluxo": "Flow",
 	"Chave de API": "API key", "Token do webhook": "Webhook token",
-	"E-mail para avisos": "E-mail for warnings",
-	"CPF ou CNPJ padrão": "CPF or CNPJ to fall back on",
-	"Certificado (PEM)":  "Certificate (PEM)", "Chave privada (PEM)": "Private key (PEM)",
-	"Ambiente":               "Environment",
-	"Autorização do webhook": "Webhook authorization",
+	"E-mail para avisos":        "E-mail for warnings",
+	"CPF ou CNPJ padrão":        "CPF or CNPJ to fall back on",
+	"Certificado (PEM ou .p12)": "Certificate (PEM or .p12)",
+	"Chave privada (PEM)":       "Private key (PEM)", "Senha do certificado": "Password of the certificate",
+	"API Pix do seu banco": "PIX API of your bank", "Banco": "Bank", "Escopos": "Scopes",
+	"Multa, juros e desconto": "Late fee, interest and discount",
+	"Chave do aplicativo":     "Key of the application", "Conta corrente": "Account",
+	"Endereço da API": "Address of the API", "Endereço do token": "Address of the token",
+	"Credenciais no token":       "Credentials in the token call",
+	"Autoridades do banco (PEM)": "Authorities of the bank (PEM)",
+	"Ambiente":                   "Environment",
+	"Autorização do webhook":     "Webhook authorization",
 
 	"production": "Production: real money", "sandbox": "The provider's sandbox: for trials",
 	"pix": "PIX", "all": "PIX, cards and boleto",
 	"redirect": "A page of the gateway", "cpf": "CPF", "cnpj": "CNPJ", "phone": "Phone",
 	"email": "E-mail", "random": "Random key",
+	"efi": "Efí", "bb": "Banco do Brasil", "bradesco": "Bradesco", "inter": "Inter", "itau": "Itaú",
+	"santander": "Santander", "sicoob": "Sicoob", "sicredi": "Sicredi", "other": "Another bank",
+	"basic": "Basic", "form": "Form",
+	"daily": "A code for each day", "bank": "One code: the bank computes",
 }
 
 // optionWord is such a text in the reader's language; a proper name stays.

@@ -23,6 +23,7 @@ var outgoing = map[string]bool{
 	"POST /deliveries/{id}/resend":       true,
 	"POST /messages/channels/{id}/test":  true,
 	"POST /payments/gateway/check":       true,
+	"POST /payments/gateway/webhook":     true,
 	"POST /payments/gateways/{provider}": true,
 }
 

@@ -199,7 +199,7 @@ func (p *person) email() string {
 // everything counts what a company has, as far as pages can change it.
 func (p *person) everything() (all string) {
 	p.t.Helper()
-	for _, table := range []string{"customers", "invoices", "customer_plans", "products", "webhooks", "api_tokens", "users", "subscription_plans", "credit_entries"} {
+	for _, table := range []string{"customers", "invoices", "customer_plans", "products", "webhooks", "api_tokens", "users", "subscription_plans", "credit_entries", "list_views"} {
 		count, err := sqldb.Value[int64](p.t.Context(), p.DB, `SELECT count(*) FROM `+table)
 		if err != nil {
 			p.t.Fatal(err)

@@ -22,6 +22,7 @@ var sensitive = map[string]bool{
 	"POST /api/tokens/{id}/delete":            true,
 	"POST /payments/gateways/{provider}":      true,
 	"POST /payments/gateway/clear":            true,
+	"POST /payments/gateway/webhook":          true,
 	"POST /webhooks/new":                      true,
 	"POST /webhooks/{id}/edit":                true,
 	"GET /webhooks/callback-secret":           true,

@@ -85,6 +85,10 @@ func (s *Server) table() []route {
 		{get, "/sandbox", reader, basic, s.sandboxPage},
 		{post, "/sandbox", owner, basic, s.moveClock},
 
+		{post, "/views", self, basic, s.saveView},
+		{post, "/views/{id}/delete", self, basic, s.deleteView},
+		{post, "/columns", self, basic, s.chooseColumns},
+
 		{get, "/customers", reader, basic, s.customers},
 		{get, "/customers/new", desk, basic, s.newCustomer},
 		{post, "/customers/new", desk, basic, s.createCustomer},
@@ -142,6 +146,7 @@ func (s *Server) table() []route {
 		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview},
 		{get, "/payments/gateway", owner, payments, s.gatewayPage},
 		{post, "/payments/gateway/check", owner, payments, s.checkGateway},
+		{post, "/payments/gateway/webhook", owner, payments, s.replaceWebhook},
 		{get, "/payments/gateway/clear", owner, payments, s.askClearGateway},
 		{post, "/payments/gateway/clear", owner, payments, s.clearGateway},
 		{get, "/payments/gateways/{provider}", owner, payments, s.gatewayFormPage},

@@ -1,23 +1,19 @@
-package efi_test
+package bacen_test
 
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/efi"
+	"carteira/internal/payment/bacen"
 	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 )
-
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 func options(t *testing.T, change ...string) map[string]string {
 	t.Helper()
@@ -41,25 +37,36 @@ func open(t *testing.T, provider payment.Provider, env payment.Env, options map[
 	return gateway
 }
 
+// efiAt is Efí behind a double, with the line between them.
+func efiAt(t *testing.T, double *double) (payment.Provider, *gatewaytest.Line) {
+	t.Helper()
+	line := newLine(t, guard(t, double, "/v2"))
+	return bacen.EfiProvider(bacen.Settings{Server: line.URL}), line
+}
+
 func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 	t.Helper()
-	double := newDouble()
-	line := newLine(t, double)
-	provider := efi.ProviderAt(line.URL)
+	double := newEfi()
+	provider, line := efiAt(t, double)
+	return benchOf(t, provider, line, double), double
+}
+
+func benchOf(t *testing.T, provider payment.Provider, line *gatewaytest.Line, double *double, change ...string) *gatewaytest.Bench {
+	t.Helper()
 	b := &gatewaytest.Bench{
 		Flow:    payment.FlowPix,
-		Gateway: open(t, provider, gatewaytest.Env(line), options(t)),
-		Denied:  open(t, provider, gatewaytest.Env(line), options(t, "client_secret", "Client_Secret_wrong")),
+		Gateway: open(t, provider, gatewaytest.Env(line), options(t, change...)),
+		Denied:  open(t, provider, gatewaytest.Env(line), options(t, append(change, "client_secret", "Client_Secret_wrong")...)),
 		Double:  double,
 		Line:    line,
-		Secrets: []string{clientSecret, basic, "token-of-efi", "PRIVATE KEY", "Client_Secret_wrong"},
+		Secrets: []string{clientSecret, basic, "token-of-bank", "PRIVATE KEY", "Client_Secret_wrong"},
 	}
 	if err := b.Gateway.(payment.Registrar).Register(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(double.webhook, "?hmac=")
 	b.Secrets = append(b.Secrets, strings.TrimSuffix(rest, "&ignorar="))
-	return b, double
+	return b
 }
 
 func TestEfiPassesTheSuite(t *testing.T) {
@@ -70,10 +77,19 @@ func TestEfiPassesTheSuite(t *testing.T) {
 	})
 }
 
+// A bank that says no more than the central bank's document passes it too.
+func TestBankByTheDocumentPassesTheSuite(t *testing.T) {
+	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
+		t.Helper()
+		double := newDouble("/api/v2")
+		line := newLine(t, guard(t, double, "/api/v2"))
+		return benchOf(t, bacen.Provider(bacen.Settings{Server: line.URL}), line, double, "bank", "sicredi")
+	})
+}
+
 func TestTokenIsKeptAcrossGatewaysAndRenewedInTime(t *testing.T) {
-	double := newDouble()
-	line := newLine(t, double)
-	provider := efi.ProviderAt(line.URL)
+	double := newEfi()
+	provider, line := efiAt(t, double)
 	env := gatewaytest.Env(line)
 	now := gatewaytest.Now
 	env.Now = func() time.Time { return now }
@@ -103,9 +119,9 @@ func TestTokenThatIsNoLongerAcceptedIsReplaced(t *testing.T) {
 }
 
 func TestManyCallsAtOnceGetOneToken(t *testing.T) {
-	double := newDouble()
-	line := newLine(t, double)
-	gateway := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t))
+	double := newEfi()
+	provider, line := efiAt(t, double)
+	gateway := open(t, provider, gatewaytest.Env(line), options(t))
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
@@ -121,10 +137,10 @@ func TestManyCallsAtOnceGetOneToken(t *testing.T) {
 }
 
 func TestAnotherCertificateIsRefused(t *testing.T) {
-	double := newDouble()
-	line := newLine(t, double)
+	double := newEfi()
+	provider, line := efiAt(t, double)
 	_, other := certificates(t)
-	gateway := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t, "certificate", other.certificate, "private_key", other.key))
+	gateway := open(t, provider, gatewaytest.Env(line), options(t, "certificate", other.certificate, "private_key", other.key))
 	if err := gateway.Check(t.Context()); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)
 	}
@@ -134,10 +150,10 @@ func TestAnotherCertificateIsRefused(t *testing.T) {
 }
 
 func TestKeyMayStandInTheCertificatesText(t *testing.T) {
-	double := newDouble()
-	line := newLine(t, double)
+	double := newEfi()
+	provider, line := efiAt(t, double)
 	good, _ := certificates(t)
-	gateway := open(t, efi.ProviderAt(line.URL), gatewaytest.Env(line), options(t, "certificate", "Bag Attributes\n"+good.key+good.certificate, "private_key", ""))
+	gateway := open(t, provider, gatewaytest.Env(line), options(t, "certificate", "Bag Attributes\n"+good.key+good.certificate, "private_key", ""))
 	if err := gateway.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -169,7 +185,7 @@ func TestExpiredChargeIsOneThatNobodyCanPay(t *testing.T) {
 	} {
 		env := gatewaytest.Env(b.Line)
 		env.Now = func() time.Time { return order.ExpiresAt.Add(after) }
-		gateway := open(t, efi.ProviderAt(b.Line.URL), env, options(t))
+		gateway := open(t, bacen.EfiProvider(bacen.Settings{Server: b.Line.URL}), env, options(t))
 		if report, err := gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID}); err != nil || report.State != want {
 			t.Errorf("%s after: %+v, %v", after, report, err)
 		}
@@ -197,7 +213,7 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		double.Pay(order.Reference, 1_00)
-		double.cobs[order.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{map[string]string{"id": "1", "valor": "0.40", "status": status}}
+		double.cobs[order.Reference]["pix"].([]any)[0].(map[string]any)["devolucoes"] = []any{returned(1, 40, status)}
 		report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
 		if err != nil || len(report.Payments) != 1 || report.Payments[0].Refunded != want {
 			t.Errorf("%s: %+v, %v", status, report, err)
@@ -236,13 +252,6 @@ func TestCallbackOfSeveralGivesAHintForEach(t *testing.T) {
 	}
 }
 
-func TestWebhookIsRegisteredWithAProofAndAPlaceForTheSuffix(t *testing.T) {
-	_, double := bench(t)
-	if !strings.HasPrefix(double.webhook, gatewaytest.CallbackURL+"?hmac=") || !strings.HasSuffix(double.webhook, "&ignorar=") || strings.Contains(double.webhook, clientSecret) {
-		t.Errorf("registered %s", double.webhook)
-	}
-}
-
 func TestWrongOptionsAreRefusedByName(t *testing.T) {
 	good, other := certificates(t)
 	tests := map[string]map[string]string{
@@ -254,7 +263,7 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 		"environment":   options(t, "environment", "moon"),
 	}
 	for field, test := range tests {
-		_, err := efi.Provider().Open(test, payment.Env{})
+		_, err := bacen.EfiProvider(bacen.Settings{}).Open(test, payment.Env{})
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -262,7 +271,7 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 			t.Errorf("%s: it tells the key", field)
 		}
 	}
-	_, err := efi.Provider().Open(options(t, "private_key", ""), payment.Env{})
+	_, err := bacen.EfiProvider(bacen.Settings{}).Open(options(t, "private_key", ""), payment.Env{})
 	if fields := fault.FieldsOf(err); len(fields.Get("certificate")) != 1 {
 		t.Errorf("a certificate without its key: %v", err)
 	}

@@ -1,18 +1,15 @@
-package efi
+package bacen
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/money"
 )
 
 type gateway struct {
@@ -25,43 +22,62 @@ type gateway struct {
 // Create puts the charge under our reference. That there is one already is as
 // good as having made it.
 func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	charge, err := g.cob(ctx, http.MethodPut, order.Reference, g.request(order))
-	if duplicate(err) {
-		charge, err = g.cob(ctx, http.MethodGet, order.Reference, nil)
-		if err == nil && (charge.Valor.Original != order.Amount.String() || charge.Status != statusActive) {
-			err = fmt.Errorf(
-				"charge %s was made before, for %.20q, and is %.40q",
-				order.Reference,
-				charge.Valor.Original,
-				charge.Status,
-			)
-		}
-		if err != nil {
-			return payment.Charge{}, err // something is there: this is no refusal
-		}
+	kind := immediate
+	if order.Due != nil {
+		kind = withDue
+	}
+	charge, err := g.cob(ctx, cobCall{http.MethodPut, kind, order.Reference, g.request(order)})
+	if wire.Changed(err) {
+		charge, err = g.madeBefore(ctx, cobCall{http.MethodGet, kind, order.Reference, nil}, order, err)
+	} else {
+		err = wire.Outcome(err)
 	}
 	if err != nil {
-		return payment.Charge{}, wire.Outcome(err)
+		return payment.Charge{}, err
 	}
 	return g.charge(ctx, charge)
 }
 
-// duplicate tells that the id is taken.
-func duplicate(err error) bool {
-	statusError, ok := errors.AsType[*wire.StatusError](err)
-	return ok &&
-		(statusError.Status == http.StatusConflict || strings.Contains(statusError.Reason, "txid_duplicado"))
+// madeBefore looks for the charge of a call that was refused. Banks have no word
+// in common for an id that is taken, so each refusal is looked into.
+func (g *gateway) madeBefore(ctx context.Context, call cobCall, order payment.Order, refused error) (cob, error) {
+	charge, err := g.cob(ctx, call)
+	if status := wire.Status(err); status >= 400 && status < 500 {
+		if wire.Status(refused) == http.StatusConflict {
+			return charge, err // it was said to be there: this is no refusal
+		}
+		return charge, wire.Outcome(refused)
+	}
+	if err == nil && (charge.Valor.Original != original(order).String() || charge.Status != statusActive) {
+		err = fmt.Errorf(
+			"charge %s was made before, for %.20q, and is %.40q",
+			order.Reference,
+			charge.Valor.Original,
+			charge.Status,
+		)
+	}
+	return charge, err
 }
 
 const minLife = time.Minute
 
+// original is the amount before the bank computes.
+func original(order payment.Order) money.Cents {
+	if order.Due != nil {
+		return order.Due.Face
+	}
+	return order.Amount
+}
+
 func (g *gateway) request(order payment.Order) cob {
 	var charge cob
-	charge.Calendario.Expiracao = int64(max(
-		order.ExpiresAt.Sub(g.env.Now()),
-		minLife,
-	) / time.Second)
-	charge.Valor.Original = order.Amount.String()
+	if order.Due != nil {
+		charge.leaveToBank(*order.Due)
+	} else {
+		life := max(order.ExpiresAt.Sub(g.env.Now()), minLife)
+		charge.Calendario.Expiracao = int64(life / time.Second)
+	}
+	charge.Valor.Original = original(order).String()
 	charge.Chave = g.key
 	charge.Solicitacao = wire.Cut(order.Description, 140)
 	name := wire.Cut(order.Payer.Name, 200)
@@ -74,35 +90,25 @@ func (g *gateway) request(order payment.Order) cob {
 	return charge
 }
 
-// charge is what payers need of it. Where the code does not come with the
-// charge, it stands at its location.
-func (g *gateway) charge(ctx context.Context, charge cob) (payment.Charge, error) {
-	made := payment.Charge{
-		ID:        charge.TxID,
-		PixCode:   charge.PixCopiaECola,
-		ExpiresAt: charge.expiry(),
+// leaveToBank says what the bank is to compute the amount by.
+func (c *cob) leaveToBank(due payment.Due) {
+	c.Calendario.Vencimento, c.Calendario.Validade = due.On.String(), due.Days
+	if due.LateFee > 0 {
+		c.Valor.Multa = &rate{percentOnce, due.LateFee.String()}
 	}
-	if made.PixCode != "" {
-		return made, nil
+	if due.LateInterest > 0 {
+		c.Valor.Juros = &rate{percentAMonth, due.LateInterest.String()}
 	}
-	var qr struct {
-		Code string `json:"qrcode"`
+	if due.Discount > 0 {
+		until := []discountedTo{{due.On.String(), due.Discount.String()}}
+		c.Valor.Desconto = &discount{amountUntilADay, until}
 	}
-	path := "/v2/loc/" + strconv.FormatInt(charge.Loc.ID, 10) + "/qrcode"
-	err := g.do(ctx, g.env.Now(), wire.Request{Method: http.MethodGet, Path: path}, &qr)
-	if err == nil && qr.Code == "" {
-		err = errors.New("GET " + path + ": the answer lacks a code")
-	}
-	made.PixCode = qr.Code
-	return made, err
 }
 
-func (c *cob) expiry() time.Time {
-	created := wire.Time(c.Calendario.Criacao)
-	if created.IsZero() {
-		return created
-	}
-	return created.Add(time.Duration(c.Calendario.Expiracao) * time.Second)
+// charge is what payers need of it.
+func (g *gateway) charge(ctx context.Context, charge cob) (payment.Charge, error) {
+	code, err := g.code(ctx, charge)
+	return payment.Charge{ID: charge.TxID, PixCode: code, ExpiresAt: charge.expiry()}, err
 }
 
 // lateness is how long after its end a charge may still turn out to be paid.
@@ -123,36 +129,17 @@ func (g *gateway) state(charge *cob) (payment.State, error) {
 		}
 		return payment.StatePending, nil
 	}
-	return "", fmt.Errorf("a charge of Efí has the unknown status %.40q", charge.Status)
-}
-
-func (c *cob) received() ([]payment.Received, error) {
-	var list []payment.Received
-	for _, paid := range c.Pix {
-		amount, err := wire.Cents(json.Number(paid.Valor))
-		if err != nil {
-			return nil, err
-		}
-		received := payment.Received{
-			ID:       paid.EndToEndID,
-			Amount:   amount,
-			Currency: "BRL",
-			At:       wire.Time(paid.Horario),
-		}
-		if received.Refunded, received.RefundedAt, err = paid.returned(); err != nil {
-			return nil, err
-		}
-		list = append(list, received)
-	}
-	if c.Status == statusPaid && len(list) == 0 {
-		return nil, errors.New("it is paid, and its payment is not listed")
-	}
-	return list, nil
+	return "", fmt.Errorf("a charge has the unknown status %.40q", charge.Status)
 }
 
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (cob, payment.State, error) {
-	charge, err := g.cob(ctx, http.MethodGet, wire.Pick(ref.ID, ref.Reference), nil)
+	txID := wire.Pick(ref.ID, ref.Reference)
+	charge, err := g.cob(ctx, cobCall{http.MethodGet, immediate, txID, nil})
 	if wire.Status(err) == http.StatusNotFound {
+		charge, err = g.cob(ctx, cobCall{http.MethodGet, withDue, txID, nil})
+	}
+	// An application that may not read charges with a due date has made none.
+	if status := wire.Status(err); status == http.StatusNotFound || charge.kind == withDue && status == http.StatusForbidden {
 		err = payment.ErrNoCharge
 	}
 	if err != nil {
@@ -171,7 +158,7 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 	report := payment.Report{
 		Charge: payment.Charge{
 			ID:        charge.TxID,
-			PixCode:   charge.PixCopiaECola,
+			PixCode:   wire.Pick(charge.PixCopiaECola, charge.BRCode),
 			ExpiresAt: charge.expiry(),
 		},
 		Reference: charge.TxID,
@@ -196,12 +183,9 @@ func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 	if live, err := wire.Live(state, err); !live {
 		return err
 	}
-	after, err := g.cob(
-		ctx,
-		http.MethodPatch,
-		charge.TxID,
-		map[string]string{"status": statusRemoved},
-	)
+	after, err := g.cob(ctx, cobCall{
+		http.MethodPatch, charge.kind, charge.TxID, map[string]string{"status": statusRemoved},
+	})
 	if err == nil && after.Status != statusRemoved {
 		err = fmt.Errorf("charge %s was to be removed and is %.40q", charge.TxID, after.Status)
 	}
@@ -223,7 +207,7 @@ func (g *gateway) Check(ctx context.Context) error {
 	return wire.Outcome(g.do(
 		ctx,
 		now,
-		wire.Request{Method: http.MethodGet, Path: "/v2/cob", Query: query},
+		wire.Request{Method: http.MethodGet, Path: "/cob", Query: query},
 		&page,
 	))
 }

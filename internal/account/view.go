@@ -1,0 +1,132 @@
+package account
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// List is a list of the panel that users arrange for themselves.
+type List string
+
+// The lists.
+const (
+	CustomerList List = "customers"
+	InvoiceList  List = "invoices"
+)
+
+// View is a list as a user saved it under a name: its filters and its order. No
+// other user sees it.
+type View struct {
+	ID    int64
+	List  List
+	Name  string
+	Query string // of the list's address
+}
+
+const (
+	maxViews     = 20 // of one list of one user
+	maxViewName  = 60
+	maxViewQuery = 2000
+	maxColumns   = 20
+)
+
+// ViewDraft is the view that a user wants to save.
+type ViewDraft struct {
+	View
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadView reads the fields list, view (its name) and query.
+func ReadView(in *input.Form) ViewDraft {
+	in.Require("list")
+	in.Require("view")
+	draft := ViewDraft{View: View{
+		List: readList(in), Name: in.Line("view", maxViewName).Value, Query: in.Text("query", maxViewQuery).Value,
+	}}
+	draft.Problems = in.Problems()
+	return draft
+}
+
+func readList(in *input.Form) List {
+	return List(in.Choice("list", string(CustomerList), string(InvoiceList)).Value)
+}
+
+// Views are what the user saved of a list, by name.
+func (s *Service) Views(ctx context.Context, actor Actor, list List) ([]View, error) {
+	return viewsOf(ctx, s.db, actor, list)
+}
+
+// SaveView saves a view. One of the same name is replaced.
+func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (View, error) {
+	if err := draft.Problems.Err(); err != nil {
+		return View{}, err
+	}
+	view := draft.View
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if _, err := lockUser(ctx, tx, actor.Company.ID, actor.UserID); err != nil {
+			return err
+		}
+		saved, err := viewsOf(ctx, tx, actor, view.List)
+		if err != nil {
+			return err
+		}
+		known := slices.ContainsFunc(saved, func(one View) bool { return one.Name == view.Name })
+		if len(saved) >= maxViews && !known {
+			return fault.Conflict("you have 20 saved views of this list; delete one first")
+		}
+		view.ID, err = upsertView(ctx, tx, actor, view)
+		return err
+	})
+	return view, err
+}
+
+// DeleteView deletes a view of the user, and returns it.
+func (s *Service) DeleteView(ctx context.Context, actor Actor, id int64) (View, error) {
+	var view View
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		view, err = deleteView(ctx, tx, actor, id)
+		return sqldb.Found(err, "view")
+	})
+	return view, err
+}
+
+// Columns are the columns of a list that the user chose; none: the usual ones.
+func (s *Service) Columns(ctx context.Context, actor Actor, list List) ([]string, error) {
+	text, err := columnsOf(ctx, s.db, actor, list)
+	return strings.Fields(text), err
+}
+
+// ColumnChoice is which columns of a list a user wants.
+type ColumnChoice struct {
+	List  List
+	Names []string // none: the usual ones
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadColumns reads the fields list and columns.
+func ReadColumns(in *input.Form) ColumnChoice {
+	in.Require("list")
+	choice := ColumnChoice{List: readList(in), Names: in.List("columns").Value}
+	if len(choice.Names) > maxColumns {
+		in.Refuse("columns", "must be fewer")
+	}
+	choice.Problems = in.Problems()
+	return choice
+}
+
+// ChooseColumns remembers which columns of a list the user wants.
+func (s *Service) ChooseColumns(ctx context.Context, actor Actor, choice ColumnChoice) error {
+	if err := choice.Problems.Err(); err != nil {
+		return err
+	}
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		return saveColumns(ctx, tx, actor, choice.List, strings.Join(choice.Names, " "))
+	})
+}

@@ -1,0 +1,101 @@
+package customer
+
+import (
+	"strings"
+	"testing"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// A page of a sorted list costs what it holds and what it passes over in one
+// index, however many customers there are: many matches are met along the index
+// of the order, none is sorted; few are found by what they are filtered by.
+func TestSortedPagesAreReadFromOneIndex(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := newWorld(t, engine)
+		world.fill(t)
+		today := world.actor.Today(noon)
+		manyOf := []Filter{{}, {Status: Active}, {PlanID: 1}, {UpdatedSince: 2}, {Status: Active, PlanID: 1}}
+		for _, statistics := range statisticsOf[engine] {
+			world.exec(t, statistics)
+			for sort, index := range map[input.Sort]string{
+				"name": "customers_name", "-name": "customers_name", "due_date": "customers_due", "-due_date": "customers_due",
+				"updated_at": "customers_updated", "-updated_at": "customers_updated",
+			} {
+				for _, filter := range manyOf {
+					l := world.listing(world.actor, filter)
+					world.wantWalk(t, index, l, sort)
+					if sort.Field() == input.ByDueDate {
+						world.wantWalk(t, index, l.withDate(), sort)
+						world.wantWalk(t, index, l.withoutDate(), sort)
+					}
+				}
+			}
+			for index, filter := range map[string]Filter{
+				"customers_updated": {UpdatedSince: 29_990}, "customers_due": {DueFrom: today, DueTo: today}, "customers_plan": {PlanID: 2},
+			} {
+				for _, sort := range everySort {
+					l := world.listing(world.actor, filter)
+					l.few = true
+					text, args := world.statement(l, sort)
+					sqldbtest.WantIndex(t, world.db, index, text, args...)
+				}
+			}
+		}
+	})
+}
+
+// statisticsOf are without which statistics an engine has to find its way, and
+// with which: PostgreSQL collects them by itself.
+var statisticsOf = map[sqldb.Engine][]string{sqldb.SQLite: {`SELECT 1`, `ANALYZE`}, sqldb.Postgres: {`ANALYZE`}}
+
+// statement finds the ids of a page: for SQLite one deep in the listing, for
+// PostgreSQL the first, since it may weigh for itself what the middle of so few
+// costs.
+func (w *world) statement(l listing, sort input.Sort) (text string, args []any) {
+	window := sorting{service: w.Service, listing: l, company: filled, count: filled, sort: sort}.window(l)
+	window.Ascending, window.Limit = !sort.Descending(), 50
+	if w.db.Engine() == sqldb.SQLite {
+		window.Offset = 10_000
+	}
+	return window.IDs()
+}
+
+// wantWalk wants the ids along an index, without a sort.
+func (w *world) wantWalk(t *testing.T, index string, l listing, sort input.Sort) {
+	t.Helper()
+	text, args := w.statement(l, sort)
+	sqldbtest.WantIndex(t, w.db, index, text, args...)
+	plan := sqldbtest.Explain(t, w.db, text, args...)
+	if strings.Contains(plan, "Sort") || strings.Contains(plan, "B-TREE") {
+		t.Errorf("%+v by %s is sorted:\n%s", l.filter, sort, plan)
+	}
+}
+
+const filled = 30_000
+
+// fill makes customers, a tenth of them without a due date, a hundredth of them
+// of another plan.
+func (w *world) fill(t *testing.T) {
+	t.Helper()
+	w.offers(t, w.actor, "1month", "1year")
+	w.exec(t, `INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
+			notes, search, created_at, updated_at, plan_id)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+		SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', CASE WHEN i % 10 > 0 THEN '2026-' || (10 + i % 3) || '-' || (10 + i % 18) END,
+			1, '', 'ana ' || (i * 7919 % 30000) || ?, 1, i,
+			CASE WHEN i % 100 > 0 THEN 1 ELSE 2 END FROM n`, "\n")
+}
+
+func (w *world) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), text, args...)
+		return err
+	}))
+}

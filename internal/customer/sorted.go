@@ -1,0 +1,182 @@
+package customer
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// Query is what a list is asked for: which customers, in which order.
+type Query struct {
+	Filter Filter
+	Sort   input.Sort
+}
+
+// ReadQuery reads a Query. A date in updated_since is the beginning of that day
+// in the zone. Wrong values are left to in.Err.
+func ReadQuery(in *input.Form, zone *time.Location) Query {
+	query := Query{Filter: ReadFilter(in), Sort: in.Sort()}
+	if since := in.Moment("updated_since", zone); since.HasValue() {
+		query.Filter.UpdatedSince = since.Value.UnixMicro()
+	}
+	return query
+}
+
+// Sorted returns a page of customers in the order of the query, and how many
+// there are. Customers without a due date come last in the order of due dates,
+// whatever its direction.
+func (s *Service) Sorted(
+	ctx context.Context,
+	actor account.Actor,
+	query Query,
+	page input.Page,
+) ([]Customer, int64, error) {
+	if query.Sort == input.Newest || query.Sort == "" {
+		return s.List(ctx, actor, query.Filter, page)
+	}
+	l, company, count, err := s.matches(ctx, actor, query.Filter)
+	if err != nil || page.Offset() >= count {
+		return []Customer{}, count, err
+	}
+	l.few = count < smallSort && query.Filter != (Filter{})
+	sorting := sorting{service: s, listing: l, company: company, count: count, sort: query.Sort}
+	list, err := sorting.page(ctx, page)
+	sortRecords(list, query.Sort)
+	return list, count, err
+}
+
+// sorting is one call of Sorted.
+type sorting struct {
+	service *Service
+	listing listing
+	company int64 // customers of the company
+	count   int64 // matches
+	sort    input.Sort
+}
+
+// part is which of the ordered matches are wanted.
+type part struct{ offset, limit, matches int64 }
+
+// page reads the customers of a page. In the order of due dates the list has
+// two parts, those with a date and those without.
+func (s sorting) page(ctx context.Context, page input.Page) ([]Customer, error) {
+	wanted := part{offset: page.Offset(), limit: page.Size, matches: s.count}
+	if s.sort.Field() != input.ByDueDate || !s.listing.due.none {
+		return s.read(ctx, s.listing, wanted)
+	}
+	undated, err := s.service.countMatches(ctx, s.listing.withoutDate(), s.company)
+	if err != nil {
+		return nil, err
+	}
+	wanted.matches -= undated
+	var list []Customer
+	if wanted.offset < wanted.matches {
+		if list, err = s.read(ctx, s.listing.withDate(), wanted); err != nil {
+			return nil, err
+		}
+	}
+	wanted.limit -= int64(len(list))
+	if wanted.limit == 0 || undated == 0 {
+		return list, nil
+	}
+	wanted.offset, wanted.matches = max(0, wanted.offset-wanted.matches), undated
+	rest, err := s.read(ctx, s.listing.withoutDate(), wanted)
+	return append(list, rest...), err
+}
+
+// withDate is the listing of those matches that have a due date.
+func (l listing) withDate() listing {
+	l.due.from, l.due.none = later(l.due.from, firstDate), false
+	return l
+}
+
+// withoutDate is the listing of those matches that have no due date.
+func (l listing) withoutDate() listing {
+	l.due = due{missing: true}
+	return l
+}
+
+// read reads a part of a listing, from the end that is nearer to it.
+func (s sorting) read(ctx context.Context, listing listing, wanted part) ([]Customer, error) {
+	window := s.window(listing)
+	window.Ascending, window.Offset, window.Limit = !s.sort.Descending(), wanted.offset, wanted.limit
+	return rows(ctx, s.service.db, listing.company, window.FromNearerEnd(wanted.matches))
+}
+
+// window has a listing in its order. Few matches are found by what they are
+// filtered by, and sorted: the order is by expressions, which keep planners from
+// a walk along its index. Many are met on that walk, for which SQLite is to use no
+// other index. PostgreSQL would take the expressions for so rare that it sorts;
+// with the columns its statistics say that there are many.
+func (s sorting) window(listing listing) sqldb.Window {
+	on, order := asStored, "c.id"
+	switch {
+	case listing.few:
+		order = "c.id + 0"
+	case listing.db.Engine() == sqldb.SQLite:
+		on = inNoIndex
+	}
+	first := s.column(listing)
+	switch first {
+	case asStored.due:
+		on.due, on.noDate = asStored.due, asStored.noDate
+	case asStored.updated:
+		on.updated = asStored.updated
+	}
+	source := listing.filtered(s.company, on).Rows()
+	source.Order = order
+	return sqldb.Window{Source: source, First: first}
+}
+
+// column is what the list is sorted by before the id.
+func (s sorting) column(listing listing) string {
+	column, expression := "", ""
+	switch s.sort.Field() {
+	case input.ByName:
+		column, expression = "c.name_key", "c.name_key || ''"
+	case input.ByUpdated:
+		column, expression = asStored.updated, inNoIndex.updated
+	case input.ByDueDate:
+		column, expression = asStored.due, inNoIndex.due
+	}
+	if listing.few {
+		return expression
+	}
+	return column
+}
+
+// sortRecords puts the customers of a page in order.
+func sortRecords(list []Customer, sort input.Sort) {
+	names := map[int64]string{}
+	if sort.Field() == input.ByName {
+		for _, record := range list {
+			names[record.ID] = FoldedName(record.Name)
+		}
+	}
+	slices.SortFunc(list, func(a, b Customer) int {
+		undated, order := 0, cmp.Compare(names[a.ID], names[b.ID])
+		switch sort.Field() {
+		case input.ByDueDate:
+			undated, order = compareUndated(a, b), a.DueOn.Compare(b.DueOn)
+		case input.ByUpdated:
+			order = a.UpdatedAt.Compare(b.UpdatedAt)
+		}
+		return cmp.Or(undated, sort.Directed(cmp.Or(order, cmp.Compare(a.ID, b.ID))))
+	})
+}
+
+// compareUndated has customers without a due date after those with one.
+func compareUndated(a, b Customer) int {
+	switch {
+	case a.DueOn.IsZero() == b.DueOn.IsZero():
+		return 0
+	case a.DueOn.IsZero():
+		return 1
+	}
+	return -1
+}

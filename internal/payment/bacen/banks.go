@@ -1,0 +1,161 @@
+package bacen
+
+import (
+	"net/url"
+	"slices"
+)
+
+// bank is how one bank departs from the central bank's document. All that it
+// does not say is the same for every bank, so a new bank is a line of data. Where
+// each line comes from stands in docs/payments.md.
+type bank struct {
+	name, title string
+	production  place
+	sandbox     place // empty: the bank has none that its documents name
+	grant       grant
+	scopes      string // asked for with a token; empty: those of the application
+	extras      []extra
+	// skipCheck is a header that has the bank register a webhook without trying
+	// whether our server asks for the bank's certificate.
+	skipCheck string
+	// codeAtLocation: where a charge comes without its code, the bank has a call
+	// of its own for it.
+	codeAtLocation bool
+}
+
+// place is where a bank is reached.
+type place struct{ base, token string }
+
+// grant is how a token is asked for.
+type grant struct {
+	inForm   bool // id and secret are fields of the form; else they are Basic
+	inQuery  bool // grant_type is in the address
+	json     bool // the body is JSON; else it is a form
+	noSecret bool // the certificate is proof enough
+}
+
+// extra is an option that goes with every call, or an id that is new for each.
+type extra struct {
+	option string // empty: a new id
+	header string // its name there
+	query  string // its name there
+}
+
+// usualScopes are what our calls need.
+const usualScopes = "cob.read cob.write pix.read webhook.read webhook.write"
+
+// otherBank is the choice of a bank that is not in the table.
+const otherBank = "other"
+
+var banks = []bank{
+	{
+		name: "efi", title: "Efí",
+		production: place{"https://pix.api.efipay.com.br/v2", "https://pix.api.efipay.com.br/oauth/token"},
+		sandbox:    place{"https://pix-h.api.efipay.com.br/v2", "https://pix-h.api.efipay.com.br/oauth/token"},
+		grant:      grant{json: true},
+		skipCheck:  "X-Skip-Mtls-Checking", codeAtLocation: true,
+	},
+	{
+		name: "bb", title: "Banco do Brasil",
+		production: place{"https://api-pix.bb.com.br/pix/v2", "https://oauth.bb.com.br/oauth/token"},
+		sandbox:    place{"https://api-pix.hm.bb.com.br/pix/v2", "https://oauth.hm.bb.com.br/oauth/token"},
+		scopes:     usualScopes,
+		extras:     []extra{{option: "app_key", query: "gw-dev-app-key"}},
+	},
+	{
+		name: "bradesco", title: "Bradesco",
+		production: place{"https://qrpix.bradesco.com.br/v2", "https://qrpix.bradesco.com.br/auth/server/oauth/token"},
+		sandbox: place{
+			"https://openapisandbox.prebanco.com.br/v2",
+			"https://openapisandbox.prebanco.com.br/auth/server/oauth/token",
+		},
+	},
+	{
+		name: "inter", title: "Inter",
+		production: place{
+			"https://cdpj.partners.bancointer.com.br/pix/v2",
+			"https://cdpj.partners.bancointer.com.br/oauth/v2/token",
+		},
+		sandbox: place{
+			"https://cdpj-sandbox.partners.uatinter.co/pix/v2",
+			"https://cdpj-sandbox.partners.uatinter.co/oauth/v2/token",
+		},
+		grant:  grant{inForm: true},
+		scopes: usualScopes,
+		extras: []extra{{option: "account", header: "X-Conta-Corrente"}},
+	},
+	{
+		name: "itau", title: "Itaú",
+		production: place{"https://secure.api.itau/pix_recebimentos/v2", "https://sts.itau.com.br/api/oauth/token"},
+		grant:      grant{inForm: true},
+		extras:     []extra{{option: "client_id", header: "X-Itau-Apikey"}, {header: "X-Itau-Correlationid"}},
+	},
+	{
+		name: "santander", title: "Santander",
+		production: place{"https://trust-pix.santander.com.br/api/v1", "https://trust-pix.santander.com.br/oauth/token"},
+		sandbox:    place{"https://trust-pix-h.santander.com.br/api/v1", "https://trust-pix-h.santander.com.br/oauth/token"},
+		grant:      grant{inForm: true, inQuery: true},
+	},
+	{
+		name: "sicoob", title: "Sicoob",
+		production: place{
+			"https://api.sicoob.com.br/pix/api/v2",
+			"https://auth.sicoob.com.br/auth/realms/cooperado/protocol/openid-connect/token",
+		},
+		grant:  grant{inForm: true, noSecret: true},
+		scopes: usualScopes,
+		extras: []extra{{option: "client_id", header: "Client_id"}},
+	},
+	{
+		name: "sicredi", title: "Sicredi",
+		production: place{"https://api-pix.sicredi.com.br/api/v2", "https://api-pix.sicredi.com.br/oauth/token"},
+		sandbox:    place{"https://api-pix-h.sicredi.com.br/api/v2", "https://api-pix-h.sicredi.com.br/oauth/token"},
+		scopes:     usualScopes,
+	},
+	{name: otherBank, title: "Outro banco", scopes: usualScopes},
+}
+
+func bankNamed(name string) bank {
+	i := slices.IndexFunc(banks, func(known bank) bool { return known.name == name })
+	return banks[max(i, 0)]
+}
+
+func bankNames() []string {
+	names := make([]string, len(banks))
+	for i, known := range banks {
+		names[i] = known.name
+	}
+	return names
+}
+
+// at is the bank at another server, with its own paths there.
+func (b bank) at(server string) bank {
+	b.production, b.sandbox = b.production.at(server), b.sandbox.at(server)
+	return b
+}
+
+func (p place) at(server string) place {
+	if p.base == "" {
+		return p
+	}
+	return place{server + pathOf(p.base), server + pathOf(p.token)}
+}
+
+func pathOf(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return parsed.Path
+}
+
+// hosts are the servers that the bank's line names.
+func (b bank) hosts() []string {
+	var list []string
+	for _, address := range []string{b.production.base, b.production.token, b.sandbox.base, b.sandbox.token} {
+		if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
+			list = append(list, parsed.Host)
+		}
+	}
+	return list
+}

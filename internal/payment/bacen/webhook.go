@@ -1,0 +1,123 @@
+package bacen
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// VerifyCallback compares the proof in the address with ours. A callback tells of several
+// PIX at once, sent ones among them, which have no charge.
+func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+	if came := call.Query["hmac"]; len(came) != 1 || !wire.Same(came[0], g.proof) {
+		return nil, payment.ErrForged
+	}
+	var told struct {
+		Pix []paid `json:"pix"`
+	}
+	// A test of the address has another body, and no PIX in it.
+	_ = json.Unmarshal(call.Body, &told)
+	var hints []payment.Hint
+	for _, paid := range told.Pix {
+		if validTxID.MatchString(paid.TxID) {
+			hints = append(hints, payment.Hint{
+				EventID: paid.event(),
+				Ref:     payment.Ref{ID: paid.TxID, Reference: paid.TxID},
+			})
+		}
+	}
+	return hints, nil
+}
+
+// event tells the callback of a payment from those of its refunds.
+func (p *paid) event() string {
+	parts := []string{p.EndToEndID}
+	for _, back := range p.Devolucoes {
+		parts = append(parts, back.ID, back.Status)
+	}
+	return wire.Cut(strings.Join(parts, " "), 200)
+}
+
+// address is where the bank is to call. It adds /pix to the end, which an empty
+// last parameter takes up. The bank's own certificate is not asked for, since TLS
+// often ends before us; the address has the proof instead.
+func (g *gateway) address() string {
+	return g.env.CallbackURL + "?hmac=" + g.proof + "&ignorar="
+}
+
+// Register tells the bank where to call for the key. A key has one webhook: one
+// that another system set is left alone and told as payment.WebhookTaken.
+func (g *gateway) Register(ctx context.Context) error { return g.register(ctx, nil) }
+
+// Replace is Register over the webhook of another system, if that is still the
+// one that was agreed on.
+func (g *gateway) Replace(ctx context.Context, agreed string) error {
+	return g.register(ctx, &agreed)
+}
+
+func (g *gateway) register(ctx context.Context, agreed *string) error {
+	if !wire.Reachable(g.env.CallbackURL) {
+		return nil
+	}
+	present, err := g.webhook(ctx)
+	if err != nil {
+		return wire.Outcome(err)
+	}
+	if present == g.address() {
+		return nil
+	}
+	if taken := g.taken(present); taken != nil && (agreed == nil || *agreed != taken.URL) {
+		return taken
+	}
+	return wire.Outcome(g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodPut), nil))
+}
+
+// unknownWebhook is what the webhook is called that the application may not read.
+const unknownWebhook = "unknown"
+
+// webhook is what the key calls now; empty: nothing.
+func (g *gateway) webhook(ctx context.Context) (string, error) {
+	var answer struct {
+		URL string `json:"webhookUrl"`
+	}
+	err := g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodGet), &answer)
+	switch wire.Status(err) {
+	case http.StatusNotFound:
+		return "", nil
+	case http.StatusForbidden, http.StatusMethodNotAllowed:
+		return unknownWebhook, nil
+	}
+	return answer.URL, err
+}
+
+// taken says whose webhook it is, unless it is ours or nobody's. Ours is known
+// by the address before the proof, which changes with the credentials.
+func (g *gateway) taken(present string) *payment.WebhookTaken {
+	shown, _, _ := strings.Cut(present, "?")
+	if present == "" || strings.TrimSuffix(shown, "/pix") == g.env.CallbackURL {
+		return nil
+	}
+	return &payment.WebhookTaken{URL: shown}
+}
+
+func (g *gateway) webhookRequest(method string) wire.Request {
+	request := wire.Request{
+		Method: method,
+		Path:   "/webhook/" + url.PathEscape(g.key),
+		Header: map[string]string{},
+		// They are in the body, which an answer may repeat.
+		Secrets: []string{g.proof, g.env.CallbackURL},
+	}
+	if method == http.MethodPut {
+		request.Body = map[string]string{"webhookUrl": g.address()}
+		if skip := g.account.bank.skipCheck; skip != "" {
+			request.Header[skip] = "true"
+		}
+	}
+	return request
+}

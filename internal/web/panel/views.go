@@ -1,0 +1,157 @@
+package panel
+
+import (
+	"net/url"
+	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+)
+
+// listColumn is a column of a list that a user may do without.
+type listColumn struct {
+	Name  string
+	label string
+	usual bool // shown to who has not chosen
+}
+
+// The columns beside the one that names the record.
+var (
+	columnsOfCustomers = []listColumn{
+		{"whatsapp", "WhatsApp", true},
+		{"email", "E-mail", false},
+		{"cpf_cnpj", "CPF or CNPJ", false},
+		{"external_id", "Your own code", false},
+		{"plan", "Plan", true},
+		{"product", "Product", false},
+		{"amount", "Amount", true},
+		{input.ByDueDate, "Due date", true},
+		{"status", "Status", true},
+		{"created_at", "Created on", false},
+		{input.ByUpdated, "Last change", false},
+	}
+	columnsOfInvoices = []listColumn{
+		{"number", "Number", false},
+		{"description", "Description", true},
+		{"plan", "Plan", false},
+		{input.ByDueDate, "Due date", true},
+		{"paid_on", "Paid on", true},
+		{"status", "Status", true},
+		{"amount", "Amount", true},
+		{"created_at", "Created on", false},
+		{input.ByUpdated, "Last change", false},
+	}
+)
+
+// columnsOf are the columns of a list.
+func columnsOf(list account.List) []listColumn {
+	if list == account.InvoiceList {
+		return columnsOfInvoices
+	}
+	return columnsOfCustomers
+}
+
+// arrangement is how the user has a list: saved views and chosen columns.
+type arrangement struct {
+	List    account.List
+	Views   []viewLink
+	Query   string // what a view of the list as it is would be
+	Back    string
+	Form    *page.Form
+	Columns []columnBox
+	shown   map[string]bool
+}
+
+type viewLink struct {
+	chip
+	ID int64
+}
+
+type columnBox struct {
+	Name, Label string
+	Shown       bool
+}
+
+// Shows reports whether a column is shown.
+func (a arrangement) Shows(name string) bool { return a.shown[name] }
+
+// arranged reads how the user has a list.
+func (s *Server) arranged(req *request, list account.List) (arrangement, error) {
+	found := arrangement{
+		List: list, Query: viewQuery(req.URL.Query()), Back: req.URL.RequestURI(), Form: page.NewForm(), shown: map[string]bool{},
+	}
+	saved, err := s.Accounts.Views(req.Context(), req.Actor, list)
+	if err != nil {
+		return found, err
+	}
+	for _, view := range saved {
+		found.Views = append(found.Views, viewLink{
+			chip{Label: view.Name, URL: viewPath(view), Current: view.Query == found.Query}, view.ID,
+		})
+	}
+	chosen, err := s.Accounts.Columns(req.Context(), req.Actor, list)
+	for _, column := range columnsOf(list) {
+		shown := column.usual
+		if len(chosen) > 0 {
+			shown = slices.Contains(chosen, column.Name)
+		}
+		found.shown[column.Name] = shown
+		found.Columns = append(found.Columns, columnBox{column.Name, req.lang.T(column.label), shown})
+	}
+	return found, err
+}
+
+// viewQuery is what a view keeps of a list's address: everything but the page,
+// in one order.
+func viewQuery(values url.Values) string {
+	kept := url.Values{}
+	for name := range values {
+		if value := values.Get(name); value != "" && name != "page" {
+			kept.Set(name, value)
+		}
+	}
+	return kept.Encode()
+}
+
+// viewPath is where a view leads.
+func viewPath(view account.View) string {
+	if view.Query == "" {
+		return "/" + string(view.List)
+	}
+	return "/" + string(view.List) + "?" + view.Query
+}
+
+func (s *Server) saveView(req *request) error {
+	draft := account.ReadView(req.form())
+	values, err := url.ParseQuery(draft.Query)
+	if err != nil {
+		return fault.New(fault.KindInvalid, "the form could not be read")
+	}
+	draft.Query = viewQuery(values)
+	view, err := s.Accounts.SaveView(req.Context(), req.Actor, draft)
+	if err != nil {
+		return req.complain(req.back("/"), err)
+	}
+	return req.done(viewPath(view), "The view %s was saved.", view.Name)
+}
+
+func (s *Server) deleteView(req *request) error {
+	view, err := s.Accounts.DeleteView(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return req.done(req.back("/"+string(view.List)), "The view %s was deleted.", view.Name)
+}
+
+func (s *Server) chooseColumns(req *request) error {
+	choice := account.ReadColumns(req.formWith([]string{"columns"}))
+	choice.Names = slices.DeleteFunc(choice.Names, func(name string) bool {
+		return !slices.ContainsFunc(columnsOf(choice.List), func(known listColumn) bool { return known.Name == name })
+	})
+	if err := s.Accounts.ChooseColumns(req.Context(), req.Actor, choice); err != nil {
+		return req.complain(req.back("/"), err)
+	}
+	return req.done(req.back("/"+string(choice.List)), "The columns were saved.")
+}
