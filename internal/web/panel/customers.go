@@ -194,15 +194,6 @@ func (s *Server) newCustomer(req *request) error {
 		nil)
 }
 
-// alike are the customers who may be the one that a form would make, unless the
-// form says that it is another.
-func (s *Server) alike(req *request, draft customer.Draft) ([]customer.Alike, error) {
-	if req.PostFormValue("another") != "" {
-		return nil, nil
-	}
-	return s.Customers.Alike(req.Context(), req.Actor, draft)
-}
-
 func (s *Server) createCustomer(req *request) error {
 	draft := customer.ReadNew(req.form("price"))
 	alike, err := s.alike(req, draft)

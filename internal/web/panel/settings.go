@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,23 +21,28 @@ type settingsData struct {
 }
 
 // zones are those of Brazil by the places that people know, and Portugal's for
-// companies that sell there too.
-var zones = []page.Option{
-	{Value: "America/Sao_Paulo", Label: "Brasília, São Paulo, Rio, Sul"},
-	{Value: "America/Bahia", Label: "Bahia"}, {Value: "America/Fortaleza", Label: "Ceará, Maranhão, Piauí"},
-	{Value: "America/Recife", Label: "Pernambuco"}, {Value: "America/Maceio", Label: "Alagoas, Sergipe"},
-	{Value: "America/Araguaina", Label: "Tocantins"}, {Value: "America/Belem", Label: "Amapá, Pará (leste)"},
-	{Value: "America/Santarem", Label: "Pará (oeste)"}, {Value: "America/Manaus", Label: "Amazonas"},
-	{Value: "America/Cuiaba", Label: "Mato Grosso"}, {Value: "America/Campo_Grande", Label: "Mato Grosso do Sul"},
-	{Value: "America/Porto_Velho", Label: "Rondônia"}, {Value: "America/Boa_Vista", Label: "Roraima"},
-	{Value: "America/Rio_Branco", Label: "Acre"}, {Value: "America/Eirunepe", Label: "Amazonas (oeste)"},
-	{Value: "America/Noronha", Label: "Fernando de Noronha"}, {Value: "Europe/Lisbon", Label: "Portugal"},
-	{Value: "UTC", Label: "UTC"},
+// companies that sell there too. The names of places are the same in every
+// language.
+var zones = [][2]string{
+	{"America/Sao_Paulo", "Brasília, São Paulo, Rio, Sul"},
+	{"America/Bahia", "Bahia"}, {"America/Fortaleza", "Ceará, Maranhão, Piauí"},
+	{"America/Recife", "Pernambuco"}, {"America/Maceio", "Alagoas, Sergipe"},
+	{"America/Araguaina", "Tocantins"}, {"America/Belem", "Amapá, Pará (leste)"},
+	{"America/Santarem", "Pará (oeste)"}, {"America/Manaus", "Amazonas"},
+	{"America/Cuiaba", "Mato Grosso"}, {"America/Campo_Grande", "Mato Grosso do Sul"},
+	{"America/Porto_Velho", "Rondônia"}, {"America/Boa_Vista", "Roraima"},
+	{"America/Rio_Branco", "Acre"}, {"America/Eirunepe", "Amazonas (oeste)"},
+	{"America/Noronha", "Fernando de Noronha"}, {"Europe/Lisbon", "Portugal"},
+	{"UTC", "UTC"},
 }
 
 func zoneOptions(current string) []page.Option {
-	list := slices.Clone(zones)
-	known := slices.ContainsFunc(zones, func(zone page.Option) bool { return zone.Value == current })
+	var list []page.Option
+	known := false
+	for _, zone := range zones {
+		list = append(list, page.Option{Value: zone[0], Label: zone[1]})
+		known = known || zone[0] == current
+	}
 	if !known && current != "" {
 		list = append(list, page.Option{Value: current, Label: current})
 	}
