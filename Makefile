@@ -22,7 +22,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test beside acme openapi n8n-node n8n browser race fuzz bench soak chaos release fixture package check vuln fmt fmt-check vet lint clean
+.PHONY: help build demo test beside acme openapi n8n-node n8n browser race fuzz bench soak year chaos release fixture package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,11 @@ bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 
 soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
 	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
+
+# CI lives through some months of the same; these are the whole.
+year: ## a sandbox's two years against the model over HTTP, and a year by the hour against one at once (minutes)
+	CARTEIRA_TEST_MONTHS=24 $(WITHPG) -- go test -timeout 60m -run TestYearsInASandboxAreWhatTheModelSays $(TESTARGS) ./test/program
+	CARTEIRA_TEST_MONTHS=12 $(WITHPG) -- go test -timeout 60m -run TestAdvancingLeaves $(TESTARGS) ./internal/app
 
 chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')
 	go run ./test/chaos $(CHAOSARGS)

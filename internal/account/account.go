@@ -251,6 +251,8 @@ type Config struct {
 	Box            *secret.Box // seals second factors; without one none can be set up
 	Mailer         Mailer      // nil: the operator has no mail server
 	PublicURL      string      // what links in mails begin with
+
+	Pruned watch.Watcher[Pruned] // sees the lines of the audit log that are removed; nil: nobody does
 }
 
 // Service has the use cases.
@@ -265,6 +267,7 @@ type Service struct {
 	publicURL string
 
 	watchers watch.List[Changes]
+	pruned   watch.Watcher[Pruned]
 }
 
 // New makes the service.
@@ -276,5 +279,6 @@ func New(db *sqldb.DB, config Config) *Service {
 		box:       config.Box,
 		mailer:    config.Mailer,
 		publicURL: config.PublicURL,
+		pruned:    config.Pruned,
 	}
 }

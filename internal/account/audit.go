@@ -64,6 +64,25 @@ func WriteAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry
 	return insertAudit(ctx, tx, actor, entry)
 }
 
+// WriteAuditEverywhere writes an entry into the audit log of every company: the
+// operator does something to all of them at once.
+func WriteAuditEverywhere(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
+	if actor.Program != "" {
+		return nil
+	}
+	all, err := companies(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, company := range all {
+		actor.Company = company
+		if err := WriteAudit(ctx, tx, actor, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WriteChildAudit writes an entry into the audit log of a child of the actor's
 // company: what a company does to one of its children is in the logs of both.
 // The line names the company; who of its people acted is in its own log.
@@ -174,10 +193,14 @@ const auditBatch = 500
 // PruneAudit removes lines older than keep, in small steps.
 func (s *Service) PruneAudit(ctx context.Context, keep time.Duration) error {
 	before := s.db.Now().Add(-keep)
-	for removed := int64(auditBatch); removed == auditBatch; {
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			removed, err = pruneAudit(ctx, tx, before, auditBatch)
-			return err
+	for removed := auditBatch; removed == auditBatch; {
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			gone, err := pruneAudit(ctx, tx, before, auditBatch)
+			if err != nil {
+				return err
+			}
+			removed = len(gone)
+			return TellPruned(ctx, tx, s.pruned, PrunedRows{"audit.pruned", gone})
 		})
 		if err != nil {
 			return fmt.Errorf("prune the audit log: %w", err)

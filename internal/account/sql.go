@@ -78,6 +78,8 @@ func insertCompany(
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
+// updateCompany has the company's day looked at again, too: its zone may be another
+// now, or how far ahead it bills.
 func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?,
@@ -85,7 +87,7 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
 			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?,
-			color = ?, logo = ?
+			color = ?, logo = ?, day_done = ''
 		WHERE id = ?`, append(companyValues(tx, company, search), company.ID)...)
 	return err
 }

@@ -137,10 +137,15 @@ func readChanges(stored string) ([]FieldChange, error) {
 	return list, nil
 }
 
-func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM audit_log WHERE id IN (
-		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */) /* every company_id */`,
-		before.UnixMicro(), limit)
+func pruneAudit(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	before time.Time,
+	limit int,
+) ([]PrunedRow, error) {
+	return sqldb.All(ctx, tx, ScanPruned, `DELETE FROM audit_log WHERE id IN (
+		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */)
+		RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
 }
 
 func eraseAudit(ctx context.Context, tx *sqldb.Tx, companyID int64, record string, id int64) error {

@@ -17,7 +17,6 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/platform/backup"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/outbound"
@@ -115,11 +114,12 @@ func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 func assemble(
 	cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box, moved *sandbox.Clock,
 ) *App {
+	counter := counter{moved}
 	accounts := account.New(db, account.Config{
 		CallsPerMinute: cfg.RateLimit, Box: box, Mailer: mailer(cfg, db), PublicURL: cfg.PublicURL,
+		Pruned: counter.pruned,
 	})
 	events := &event.Log{}
-	counter := counter{moved}
 	events.Watch(counter.event)
 	customers := customer.New(db, events)
 	gate := outbound.NewGate(cfg.WebhookAllowNetworks, nil).Neighbours()
@@ -135,6 +135,7 @@ func assemble(
 		Keep:       time.Duration(cfg.WebhookHistoryDays) * 24 * time.Hour,
 		Log:        log,
 		Sent:       counter.sent,
+		Pruned:     counter.pruned,
 	})
 	accounts.Watch(webhooks.CompanyChanged)
 	options := paymentOptions(cfg, log, db, webhooks)
@@ -270,78 +271,6 @@ func (a *App) reseal(ctx context.Context) error {
 		a.Reminders.Reseal(ctx),
 		a.Accounts.ResealFactors(ctx),
 	)
-}
-
-// DayWork does what the calendar asks for in every company, each by its own
-// day: it tells of due dates that have passed and issues invoices for those
-// that are near, and stops the webhooks of a company whose subscription has
-// ended. A company that fails, or over which the program panics, does not keep
-// the others waiting.
-func (a *App) DayWork(ctx context.Context) error {
-	companies, err := a.Accounts.Companies(ctx)
-	if err != nil {
-		return err
-	}
-	due, err := a.companiesWithWork(ctx, companies)
-	if err != nil {
-		return err
-	}
-	var failures []error
-	for _, company := range companies {
-		if !due[company.ID] && company.TellsWebhooks(a.DB.Now()) {
-			continue
-		}
-		failures = append(failures, worker.Guard(ctx, func() error {
-			return a.dayWorkOf(ctx, account.System(company, "day work"))
-		}))
-	}
-	return errors.Join(failures...)
-}
-
-// companiesWithWork finds the companies that have something due, by one statement
-// for all those that have the same day: a look with nothing due must not ask
-// each of twenty thousand companies.
-func (a *App) companiesWithWork(
-	ctx context.Context,
-	companies []account.Company,
-) (map[int64]bool, error) {
-	byToday, byHorizon := map[civil.Date][]int64{}, map[civil.Date][]int64{}
-	for _, company := range companies {
-		today := account.System(company, "day work").Today(a.DB.Now())
-		byToday[today] = append(byToday[today], company.ID)
-		horizon := today.AddDays(company.Settings.LeadDays)
-		byHorizon[horizon] = append(byHorizon[horizon], company.ID)
-	}
-	due := map[int64]bool{}
-	if err := markDue(ctx, due, byToday, a.Customers.WithLapsed); err != nil {
-		return nil, err
-	}
-	return due, markDue(ctx, due, byHorizon, a.Billing.WithScheduled)
-}
-
-// markDue marks the companies that a schedule finds, day by day.
-func markDue(
-	ctx context.Context,
-	due map[int64]bool,
-	byDay map[civil.Date][]int64,
-	find func(context.Context, []int64, civil.Date) ([]int64, error),
-) error {
-	for day, companyIDs := range byDay {
-		found, err := find(ctx, companyIDs, day)
-		if err != nil {
-			return err
-		}
-		for _, id := range found {
-			due[id] = true
-		}
-	}
-	return nil
-}
-
-func (a *App) dayWorkOf(ctx context.Context, actor account.Actor) error {
-	_, expireErr := a.Customers.Expire(ctx, actor)
-	_, issueErr := a.Billing.Issue(ctx, actor)
-	return errors.Join(expireErr, issueErr, a.Webhooks.Hold(ctx, actor))
 }
 
 func (a *App) planMessages(ctx context.Context) error {

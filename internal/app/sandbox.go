@@ -66,12 +66,12 @@ func harmlessChannels(moved bool, all []reminder.Kind) []reminder.Kind {
 // counts their work.
 func (c counter) reachable(charges *payment.Options) {
 	moved := c.clock != nil
-	charges.Ended, charges.Unpaced = c.ended, moved
+	charges.Ended, charges.Pruned, charges.Unpaced = c.ended, c.pruned, moved
 	charges.Providers = harmlessGateways(moved, charges.Providers)
 }
 
 func (c counter) messages(options reminder.Options) reminder.Options {
-	options.Settled = c.settled
+	options.Settled, options.Pruned = c.settled, c.pruned
 	options.Kinds = harmlessChannels(c.clock != nil, options.Kinds)
 	if c.clock != nil {
 		options.LaneCap = sandboxLane
@@ -119,14 +119,18 @@ func (c counter) sent(ctx context.Context, tx *sqldb.Tx, attempt sender.Sent) er
 	return c.clock.Count(ctx, tx, attempt.CompanyID, kind, strconv.FormatInt(attempt.DeliveryID, 10))
 }
 
+func (c counter) pruned(ctx context.Context, tx *sqldb.Tx, gone account.Pruned) error {
+	return c.clock.Count(ctx, tx, gone.CompanyID, gone.Kind, gone.IDs...)
+}
+
 // works are what time brings in a sandbox, in the order in which things of one
 // instant are done.
 func (a *App) works() []sandbox.Work {
-	days := &dayWork{app: a, done: map[int64]civil.Date{}}
+	days := &dayWork{app: a}
 	pruning := &pruneWork{app: a}
 	return []sandbox.Work{
 		{Name: "do the day's work", Next: days.next, Run: days.run},
-		{Name: "settle charges", Next: a.Payments.NextDue, Run: days.after(a.Payments.Reconcile), Busy: a.Payments.InFlight},
+		{Name: "settle charges", Next: a.Payments.NextDue, Run: a.Payments.Reconcile, Busy: a.Payments.InFlight},
 		{Name: "send messages", Next: a.Reminders.NextDue, Run: a.Reminders.WorkDue},
 		{Name: "deliver webhooks", Next: a.nextDelivery, Run: a.Webhooks.AwaitDue},
 		{Name: "prune", Next: pruning.next, Run: pruning.run},
@@ -140,85 +144,6 @@ func (a *App) nextDelivery(ctx context.Context) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	return a.Webhooks.NextDue(ctx)
-}
-
-// dayWork does the calendar's work of each company at its own midnight.
-type dayWork struct {
-	app *App
-
-	mu     sync.Mutex
-	done   map[int64]civil.Date // the last day that was seen to, by company
-	lookAt time.Time            // real: when settings that have changed are looked at
-	from   time.Time            // of the advance that was seen last
-}
-
-// lookEvery is how often a day is looked at again while the clock runs: a company
-// may have chosen to bill earlier.
-const lookEvery = 5 * time.Second
-
-func (d *dayWork) next(ctx context.Context) (first time.Time, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lookAgain()
-	companies, err := d.app.Accounts.Companies(ctx)
-	now := d.app.DB.Now()
-	for _, company := range companies {
-		today := civil.Of(now.In(company.Zone))
-		if d.done[company.ID] != today {
-			return now, err
-		}
-		if at := today.AddDays(1).Start(company.Zone); first.IsZero() || at.Before(first) {
-			first = at
-		}
-	}
-	return first, err
-}
-
-// lookAgain forgets what was seen to when an advance begins, and now and then
-// while the clock runs: people may have changed something since.
-func (d *dayWork) lookAgain() {
-	clock, real := d.app.Sandbox.Clock, d.app.DB.Real()
-	if from := clock.From(); !from.Equal(d.from) || !clock.Stands() && !real.Before(d.lookAt) {
-		clear(d.done)
-		d.from, d.lookAt = from, real.Add(lookEvery)
-	}
-}
-
-func (d *dayWork) run(ctx context.Context) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	companies, err := d.app.Accounts.Companies(ctx)
-	if err != nil {
-		return 0, err
-	}
-	worked := 0
-	for _, company := range companies {
-		actor := account.System(company, "day work")
-		today := actor.Today(d.app.DB.Now())
-		if d.done[company.ID] == today {
-			continue
-		}
-		if err := d.app.dayWorkOf(ctx, actor); err != nil {
-			return worked, err
-		}
-		d.done[company.ID] = today
-		worked++
-	}
-	return worked, nil
-}
-
-// after has the day's work looked at again when something was settled: a paid
-// invoice moves a due date, which may be near enough to be billed at once.
-func (d *dayWork) after(run func(context.Context) (int, error)) func(context.Context) (int, error) {
-	return func(ctx context.Context) (int, error) {
-		done, err := run(ctx)
-		if done > 0 {
-			d.mu.Lock()
-			clear(d.done)
-			d.mu.Unlock()
-		}
-		return done, err
-	}
 }
 
 // pruneWork removes what is kept long enough: once a day, and in an advance once a

@@ -38,8 +38,10 @@ var roomsWithApply = []applied{
 			"company_logos":   "the picture that a company's row names; the row's change is audited",
 			"list_views":      "how a user looks at a list is nobody else's business",
 			"list_columns":    "how a user looks at a list is nobody else's business",
+			"day_work_asked":  "a queue: what a company is looked at for is audited where it happened",
 		},
 		functions: map[string]string{
+			"setDayDone": "how far the calendar is with a company, which nobody sees; for many at once",
 			"touchToken": "the time of the last use is saved for many at once, and changes nothing for anybody",
 			"spendStep":  "compares and sets at once, so that a code works once; the sign-in is audited",
 		},

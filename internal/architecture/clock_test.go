@@ -50,7 +50,6 @@ var realClock = map[string]clockUse{
 	"internal/sandbox/sql.go":    {both: true, why: "the lease of the driver, and how far one clock is ahead of the other"},
 	"internal/cli/demo.go":       {both: true, why: "the demo ends its past at the real present"},
 	"internal/cli/demo_life.go":  {both: true, why: "the demo ends its past at the real present"},
-	"internal/app/sandbox.go":    {both: true, why: "how often settings are looked at while the clock runs"},
 }
 
 // clockCalls tells, for a file, which clocks are read of a transaction or a

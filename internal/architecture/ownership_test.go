@@ -50,6 +50,7 @@ var owned = map[string]table{
 	"audit_log":       {owner: account},
 	"list_views":      {owner: account},
 	"list_columns":    {owner: account},
+	"day_work_asked":  {owner: account},
 
 	"sandbox_clock":    {owner: "internal/sandbox"},
 	"sandbox_happened": {owner: "internal/sandbox"},

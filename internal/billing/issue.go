@@ -22,8 +22,8 @@ const issueBatch = 100
 // while no process ran is found by the next run, and any number of processes
 // may run it at once. It returns how many it issued.
 func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
-	horizon := actor.Today(s.db.Now()).AddDays(actor.Company.Settings.LeadDays)
-	due, err := anyScheduled(ctx, s.db, actor.Company.ID, horizon)
+	until := horizon(actor, s.db.Now())
+	due, err := anyScheduled(ctx, s.db, actor.Company.ID, until)
 	if err != nil || !due {
 		return 0, err
 	}
@@ -31,7 +31,7 @@ func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 	for claimed := 1; claimed > 0; {
 		issued := 0
 		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-			claimed, issued, err = s.issueSome(ctx, tx, actor, horizon)
+			claimed, issued, err = s.issueSome(ctx, tx, actor, until)
 			return err
 		})
 		if err != nil {
@@ -42,15 +42,20 @@ func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 	return total, nil
 }
 
+// horizon is the last due date that a company bills on the day of an instant.
+func horizon(actor account.Actor, at time.Time) civil.Date {
+	return actor.Today(at).AddDays(actor.Company.Settings.LeadDays)
+}
+
 // WithScheduled returns those of the companies that have something for Issue to do
 // up to a day that is the horizon of all of them. It takes one statement for any
 // number of them.
 func (s *Service) WithScheduled(
 	ctx context.Context,
 	companyIDs []int64,
-	horizon civil.Date,
+	until civil.Date,
 ) ([]int64, error) {
-	return withScheduled(ctx, s.db, companyIDs, horizon)
+	return withScheduled(ctx, s.db, companyIDs, until)
 }
 
 // issueSome claims a batch of customers from the schedule and bills those who
@@ -59,14 +64,14 @@ func (s *Service) issueSome(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	actor account.Actor,
-	horizon civil.Date,
+	until civil.Date,
 ) (claimed, issued int, err error) {
 	// A plan that is being given a price must not have its customers taken off the
 	// schedule at the old one; and it is locked before its customers.
 	if err := catalog.HoldPlans(ctx, tx, actor); err != nil {
 		return 0, 0, err
 	}
-	ids, err := scheduled(ctx, tx, actor.Company.ID, horizon, issueBatch)
+	ids, err := scheduled(ctx, tx, actor.Company.ID, until, issueBatch)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -70,7 +70,7 @@ func (w *world) wantPages(t *testing.T, filter Filter, archive archive) {
 		w.wantPage(t, filter, archive, page)
 	}
 	w.wantPage(t, filter, archive, firstPage)
-	w.wantSorted(t, filter, archive)
+	w.wantSorted(t, filter, archive, sortsFor(filter, len(archive)))
 	if t.Failed() {
 		t.Fatalf("%+v differs from the model", filter)
 	}

@@ -50,7 +50,7 @@ func (s *Service) customersImported(
 	list []customer.Customer,
 ) error {
 	today := actor.Today(tx.Now())
-	return schedule(ctx, tx, actor.Company.ID, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
+	return schedule(ctx, tx, actor, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
 		return record.Plan.ID == 0 ||
 			record.DueOn.IsZero() ||
 			record.DueOn.Before(today) ||
@@ -100,7 +100,7 @@ func (s *Service) reschedule(
 	if found && !issued.Withdrawn.revivable() {
 		return unschedule(ctx, tx, actor.Company.ID, after.ID)
 	}
-	return schedule(ctx, tx, actor.Company.ID, after)
+	return schedule(ctx, tx, actor, after)
 }
 
 // planRepriced bills the present due dates of customers whose plan cost nothing
@@ -109,7 +109,33 @@ func (s *Service) planRepriced(ctx context.Context, tx *sqldb.Tx, repriced custo
 	if !repriced.WasFree {
 		return nil
 	}
-	return scheduleRepriced(ctx, tx, repriced)
+	if err := insertRepriced(ctx, tx, repriced); err != nil {
+		return err
+	}
+	return account.AskDayWork(ctx, tx, repriced.Actor.Company.ID)
+}
+
+// schedule adds due dates to the schedule, and has the company's day looked at
+// when one is to be billed so soon that the look of that day may be over already.
+func schedule(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	customers ...customer.Customer,
+) error {
+	if len(customers) == 0 {
+		return nil
+	}
+	if err := insertScheduled(ctx, tx, actor.Company.ID, customers); err != nil {
+		return err
+	}
+	first := customers[0].DueOn
+	for _, record := range customers {
+		if record.DueOn.Before(first) {
+			first = record.DueOn
+		}
+	}
+	return account.AskDayWorkFrom(ctx, tx, actor, first)
 }
 
 // customerDeleting deletes what belongs to a customer.

@@ -16,6 +16,16 @@ var everySort = []input.Sort{
 	"id", "-id", "name", "-name", "due_date", "-due_date", "updated_at", "-updated_at",
 }
 
+// sortsFor are the orders in which a long list is looked at: all without a filter,
+// else one field, by chance of how many match.
+func sortsFor(filter Filter, matches int) []input.Sort {
+	if filter == (Filter{}) {
+		return everySort
+	}
+	field := matches % (len(everySort) / 2)
+	return everySort[2*field : 2*field+2]
+}
+
 // inOrder sorts as the contract has it, and shares no code with the list.
 func inOrder(list []Invoice, sort input.Sort) []int64 {
 	fold := strings.NewReplacer("á", "a", "é", "e", "ã", "a")
@@ -45,11 +55,11 @@ func inOrder(list []Invoice, sort input.Sort) []int64 {
 }
 
 // wantSorted compares pages of the list in every order with the model's.
-func (w *world) wantSorted(t *testing.T, filter Filter, list archive) {
+func (w *world) wantSorted(t *testing.T, filter Filter, list archive, sorts []input.Sort) {
 	t.Helper()
 	page := input.Page{Size: 7}
 	last := page.Last(int64(len(list)))
-	for _, sort := range everySort {
+	for _, sort := range sorts {
 		want := inOrder(slices.Clone(list), sort)
 		for _, page.Number = range slices.Compact([]int64{1, last/2 + 1, last, last + 1}) {
 			from := min(page.Offset(), int64(len(want)))
@@ -89,7 +99,7 @@ func TestSortedListHasEveryInvoiceInOrder(t *testing.T) {
 			if err != nil || total == 0 && filter.Status != Paid {
 				t.Errorf("%+v: %d, %v", filter, total, err)
 			}
-			world.wantSorted(t, filter, matches)
+			world.wantSorted(t, filter, matches, everySort)
 		}
 	})
 }

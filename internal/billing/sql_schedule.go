@@ -8,11 +8,11 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func schedule(
+func insertScheduled(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	companyID int64,
-	customers ...customer.Customer,
+	customers []customer.Customer,
 ) error {
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
@@ -29,9 +29,9 @@ func schedule(
 	return nil
 }
 
-// scheduleRepriced puts the due dates of a plan's customers on the schedule,
+// insertRepriced puts the due dates of a plan's customers on the schedule,
 // except of those who have a price of their own.
-func scheduleRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) error {
+func insertRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO invoice_schedule (company_id, customer_id, due_on)
 		SELECT company_id, id, due_on FROM customers

@@ -77,7 +77,7 @@ func advanceSandbox(ctx context.Context, cmd *cobra.Command, program *app.App, p
 		given = input.FromStrings(values)
 	}
 	target := sandbox.ReadTarget(given, time.Local)
-	if err := program.Sandbox.Begin(ctx, account.Actor{}, target); err != nil {
+	if err := program.Sandbox.Begin(ctx, account.Operator(account.Company{}), target); err != nil {
 		return err
 	}
 	stop := program.DriveSandbox(ctx)

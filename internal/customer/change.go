@@ -75,6 +75,9 @@ func (s *Service) apply(
 	if err := s.writeRow(ctx, tx, actor, change); err != nil {
 		return err
 	}
+	if err := askToExpire(ctx, tx, actor, change.After); err != nil {
+		return err
+	}
 	if err := s.countChange(ctx, tx, actor, change); err != nil {
 		return err
 	}

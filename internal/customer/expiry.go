@@ -50,6 +50,23 @@ func (c Customer) passedUnseen(today civil.Date) bool {
 	return !c.expiry.on.IsZero() && c.DueOn.Before(today)
 }
 
+// askToExpire has the company's day looked at when one of its customers expires so
+// soon that the look of that day may be over already.
+func askToExpire(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	customers ...Customer,
+) error {
+	later := actor.Today(tx.Now()).AddDays(account.LaterDays)
+	for _, customer := range customers {
+		if on := customer.expiry.on; !on.IsZero() && on.Before(later) {
+			return account.AskDayWork(ctx, tx, actor.Company.ID)
+		}
+	}
+	return nil
+}
+
 // settleExpiry sets the expiry of a customer that is about to be written. A
 // renewal that leads from a past date to another past date records
 // customer.expired for the first one, before customer.renewed: afterwards

@@ -187,9 +187,14 @@ func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, counted importCoun
 	return im.options.finished(ctx, tx, Imported{Imported: n})
 }
 
-// count counts what was written, and writes one audit line for all of it.
+// count counts what was written, and writes one audit line for all of it. It has
+// the company's day looked at: customers that become visible with it may be past
+// their due dates.
 func (im *importer) count(ctx context.Context, tx *sqldb.Tx, counted importCounts, n int) error {
 	if err := tally.AddAll(ctx, tx, im.actor.Company.ID, counted.entries()); err != nil || n == 0 {
+		return err
+	}
+	if err := account.AskDayWork(ctx, tx, im.actor.Company.ID); err != nil {
 		return err
 	}
 	return account.WriteAudit(ctx, tx, im.actor, account.AuditEntry{

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -279,8 +280,12 @@ const callbacksKept = 30 * 24 * time.Hour
 // needs any more.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		gone, err := pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept))
+		if err != nil {
+			return err
+		}
 		return errors.Join(
-			pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept)),
+			account.TellPruned(ctx, tx, s.options.Pruned, account.PrunedRows{Kind: "callback.pruned", Rows: gone}),
 			forgetOptions(ctx, tx),
 		)
 	})

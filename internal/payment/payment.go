@@ -46,6 +46,8 @@ type Options struct {
 	Unpaced bool
 	// Ended sees each charge whose time is over; nil: nobody does.
 	Ended watch.Watcher[Ended]
+	// Pruned sees the callbacks that are removed; nil: nobody does.
+	Pruned watch.Watcher[account.Pruned]
 }
 
 // Service has the use cases.

@@ -35,6 +35,10 @@ func TestDueChargesAreReadFromTheirIndex(t *testing.T) {
 		if strings.Contains(plan, "Seq Scan on charges") || strings.Contains(plan, "SCAN charges") || strings.Contains(plan, "SCAN x") {
 			t.Errorf("all charges are read:\n%s", plan)
 		}
+		plan = sqldbtest.Explain(t, world.db, lockUnsettledText, 1, []int64{invoice.ID})
+		if !strings.Contains(plan, "invoice_id") || strings.Contains(plan, "Seq Scan on charges") || strings.Contains(plan, "SCAN charges") {
+			t.Errorf("the charges of an invoice are found among all:\n%s", plan)
+		}
 	})
 }
 

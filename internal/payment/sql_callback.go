@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -88,11 +89,12 @@ func updateCallback(
 	return err
 }
 
-func pruneCallbacks(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM gateway_callbacks WHERE created_at < ? AND next_try_at IS NULL /* every company_id */`,
-		before.UnixMicro(),
-	)
-	return err
+func pruneCallbacks(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	before time.Time,
+) ([]account.PrunedRow, error) {
+	return sqldb.All(ctx, tx, account.ScanPruned, `
+		DELETE FROM gateway_callbacks WHERE created_at < ? AND next_try_at IS NULL
+		RETURNING company_id, id /* every company_id */`, before.UnixMicro())
 }

@@ -50,11 +50,13 @@ func lockUnsettled(
 	companyID int64,
 	invoiceIDs []int64,
 ) ([]charge, error) {
-	return sqldb.All(ctx, tx, scanCharge, `
-		SELECT `+chargeColumns+` FROM charges
-		WHERE company_id = ? AND invoice_id {in ?} AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
-		companyID, invoiceIDs)
+	return sqldb.All(ctx, tx, scanCharge, lockUnsettledText, companyID, invoiceIDs)
 }
+
+// Ordered by the bare id, SQLite walks along all charges of the company instead of
+// looking into the index of the invoices.
+const lockUnsettledText = `SELECT ` + chargeColumns + ` FROM charges
+	WHERE company_id = ? AND invoice_id {in ?} AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id + 0 {for update}`
 
 // newestCharge returns the zero charge when the invoice never had one.
 func newestCharge(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (charge, error) {

@@ -318,10 +318,14 @@ func (s *Service) customerDeleting(
 func (s *Service) Prune(ctx context.Context) error {
 	const step = 500
 	before := s.db.Now().Add(-s.options.Keep)
-	for n := int64(step); n == step; {
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			n, err = pruneMessages(ctx, tx, before, step)
-			return err
+	for removed := step; removed == step; {
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			gone, err := pruneMessages(ctx, tx, before, step)
+			if err != nil {
+				return err
+			}
+			removed = len(gone)
+			return account.TellPruned(ctx, tx, s.options.Pruned, account.PrunedRows{Kind: "message.pruned", Rows: gone})
 		})
 		if err != nil {
 			return err

@@ -92,6 +92,8 @@ type Options struct {
 	// as leave the others room when one hangs.
 	LaneCap int
 	Settled watch.Watcher[Settled] // sees each message that is finished; nil: nobody does
+
+	Pruned watch.Watcher[account.Pruned] // sees the messages that are removed; nil: nobody does
 }
 
 // Settled is a message that is finished.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -123,12 +124,17 @@ func skipLane(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, rea
 	return err
 }
 
-func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(ctx, `
+func pruneMessages(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	before time.Time,
+	limit int,
+) ([]account.PrunedRow, error) {
+	return sqldb.All(ctx, tx, account.ScanPruned, `
 		DELETE FROM reminder_messages WHERE (company_id, id) IN (
 			SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed')
 			AND updated_at < ? ORDER BY updated_at LIMIT ?
-		) /* every company_id */`, before.UnixMicro(), limit)
+		) RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
 }
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outcome outcome) error {

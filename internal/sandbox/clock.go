@@ -84,11 +84,11 @@ func (c *Clock) From() time.Time { return c.known().from }
 
 func (c *Clock) known() *clockRow { return c.state.Load() }
 
-// Count writes down that something has happened to a company, in the
-// transaction in which it does, while an advance is under way.
-func (c *Clock) Count(ctx context.Context, tx *sqldb.Tx, companyID int64, kind, id string) error {
-	if c == nil || !c.known().running() {
+// Count writes down that something has happened to a company, once for each id,
+// in the transaction in which it does, while an advance is under way.
+func (c *Clock) Count(ctx context.Context, tx *sqldb.Tx, companyID int64, kind string, ids ...string) error {
+	if c == nil || !c.known().running() || len(ids) == 0 {
 		return nil
 	}
-	return countHappening(ctx, tx, happening{companyID, kind, id})
+	return countHappening(ctx, tx, happening{companyID, kind, ids})
 }

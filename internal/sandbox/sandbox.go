@@ -94,7 +94,7 @@ type Kind struct {
 // Happening is one thing that has happened.
 type Happening struct {
 	At time.Time
-	ID string // of the event, message, charge or delivery
+	ID string // of the event, message, charge, delivery or whatever was pruned
 }
 
 // State is what the clock shows, with the advance under way or the last one and
@@ -133,7 +133,10 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 		if err := clearHappened(ctx, tx); err != nil {
 			return err
 		}
-		return beginAdvance(ctx, tx, to)
+		if err := beginAdvance(ctx, tx, to); err != nil {
+			return err
+		}
+		return auditMove(ctx, tx, actor, to)
 	})
 	if err != nil {
 		return err
@@ -142,10 +145,24 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 	return s.Clock.Refresh(ctx)
 }
 
+// auditMove writes down who moves the clock, and from when to when. The operator
+// does it to every company.
+func auditMove(ctx context.Context, tx *sqldb.Tx, actor account.Actor, to time.Time) error {
+	entry := account.AuditEntry{
+		Action: "sandbox.clock", Record: "sandbox",
+		Before: account.AuditFields{"now": tx.Now().UTC().Format(time.RFC3339)},
+		After:  account.AuditFields{"now": to.UTC().Format(time.RFC3339)},
+	}
+	if actor.Company.ID == 0 {
+		return account.WriteAuditEverywhere(ctx, tx, actor, entry)
+	}
+	return account.WriteAudit(ctx, tx, actor, entry)
+}
+
 // Live moves the clock to an instant and does what that takes by itself: for a
 // program that serves nobody yet.
 func (s *Service) Live(ctx context.Context, to time.Time) error {
-	if err := s.Begin(ctx, account.Actor{}, Target{At: to}); err != nil {
+	if err := s.Begin(ctx, account.System(account.Company{}, "live"), Target{At: to}); err != nil {
 		return err
 	}
 	return s.drive(ctx)

@@ -102,17 +102,26 @@ const firstFew = 5
 
 type happening struct {
 	companyID int64
-	kind, id  string
+	kind      string
+	ids       []string
+}
+
+// first is how the first few are stored.
+func (h happening) first(at time.Time) string {
+	var lines []string
+	for _, id := range h.ids[:min(len(h.ids), firstFew)] {
+		lines = append(lines, strconv.FormatInt(at.UnixMicro(), 10)+" "+id)
+	}
+	return strings.Join(lines, ",")
 }
 
 func countHappening(ctx context.Context, tx *sqldb.Tx, happened happening) error {
-	line := strconv.FormatInt(tx.Now().UnixMicro(), 10) + " " + happened.id
 	_, err := tx.Exec(ctx, `
-		INSERT INTO sandbox_happened (company_id, kind, amount, first) VALUES (?, ?, 1, ?)
-		ON CONFLICT (company_id, kind) DO UPDATE SET amount = sandbox_happened.amount + 1,
+		INSERT INTO sandbox_happened (company_id, kind, amount, first) VALUES (?, ?, ?, ?)
+		ON CONFLICT (company_id, kind) DO UPDATE SET amount = sandbox_happened.amount + excluded.amount,
 			first = CASE WHEN sandbox_happened.amount < ? THEN sandbox_happened.first || ',' || excluded.first
 				ELSE sandbox_happened.first END`,
-		happened.companyID, happened.kind, line, firstFew)
+		happened.companyID, happened.kind, len(happened.ids), happened.first(tx.Now()), firstFew)
 	return err
 }
 
@@ -150,5 +159,5 @@ func readFirst(lines string) (list []Happening) {
 			list = append(list, Happening{time.UnixMicro(at), id})
 		}
 	}
-	return list
+	return list[:min(len(list), firstFew)]
 }

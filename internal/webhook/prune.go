@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -21,7 +22,8 @@ const wholeWalk = 24 * time.Hour
 // changed here, and once a day for what was changed elsewhere.
 type walk struct {
 	read    func(context.Context, sqldb.Querier, int64, int) ([]oldRow, error)
-	remove  func(context.Context, *sqldb.Tx, int64, []int64) error
+	remove  func(context.Context, *sqldb.Tx, int64, []int64) ([]string, error) // what went, by the ids that people know
+	kind    string                                                             // of what is removed
 	after   int64
 	began   time.Time
 	changed int64 // what the sender's Generation was then
@@ -35,8 +37,8 @@ type walks struct {
 
 func newWalks() *walks {
 	return &walks{
-		deliveries: walk{read: oldDeliveries, remove: removeDeliveries},
-		events:     walk{read: oldEvents, remove: removeEvents},
+		deliveries: walk{read: oldDeliveries, remove: removeDeliveries, kind: "delivery.pruned"},
+		events:     walk{read: oldEvents, remove: removeEvents, kind: "event.pruned"},
 	}
 }
 
@@ -85,7 +87,7 @@ func (s *Service) pruneStep(
 		}
 	}
 	if len(old) > 0 {
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return walk.removeAll(ctx, tx, old) })
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error { return s.removeAll(ctx, tx, walk, old) })
 	}
 	if err == nil {
 		walk.after = after
@@ -93,9 +95,16 @@ func (s *Service) pruneStep(
 	return more, err
 }
 
-func (w *walk) removeAll(ctx context.Context, tx *sqldb.Tx, old map[int64][]int64) error {
+func (s *Service) removeAll(ctx context.Context, tx *sqldb.Tx, walk *walk, old map[int64][]int64) error {
 	for companyID, ids := range old {
-		if err := w.remove(ctx, tx, companyID, ids); err != nil {
+		gone, err := walk.remove(ctx, tx, companyID, ids)
+		if err != nil {
+			return err
+		}
+		if s.options.Pruned == nil {
+			continue
+		}
+		if err := s.options.Pruned(ctx, tx, account.Pruned{CompanyID: companyID, Kind: walk.kind, IDs: gone}); err != nil {
 			return err
 		}
 	}

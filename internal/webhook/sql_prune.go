@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"carteira/internal/event"
@@ -52,14 +53,22 @@ func oldEvents(
 
 // removeDeliveries looks at the status again, because somebody may have asked
 // for one to be sent again meanwhile.
-func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+func removeDeliveries(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	ids []int64,
+) (names []string, err error) {
 	gone, err := sqldb.Values[int64](ctx, tx, `
 		DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id {in ?} RETURNING id`, companyID,
 		ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return removeAttempts(ctx, tx, companyID, gone)
+	for _, id := range gone {
+		names = append(names, strconv.FormatInt(id, 10))
+	}
+	return names, removeAttempts(ctx, tx, companyID, gone)
 }
 
 func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
@@ -73,18 +82,26 @@ func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, delivery
 }
 
 // removeEvents leaves one that has got a delivery meanwhile.
-func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+func removeEvents(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	ids []int64,
+) (names []string, err error) {
 	if err := event.LockFeedTx(ctx, tx, companyID); err != nil {
-		return err
+		return nil, err
 	}
 	removed, err := sqldb.All(ctx, tx, event.ScanRemoved, `
 		DELETE FROM events WHERE company_id = ? AND id {in ?}
 			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.company_id = events.company_id AND d.event_id = events.id)
 		RETURNING event_id, position`, companyID, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return event.PrunedTx(ctx, tx, companyID, removed)
+	for _, one := range removed {
+		names = append(names, one.ID)
+	}
+	return names, event.PrunedTx(ctx, tx, companyID, removed)
 }
 
 func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {

@@ -2,9 +2,13 @@ package webhook
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 	"carteira/internal/webhook/sender"
 )
 
@@ -55,35 +59,55 @@ func (s *Service) standingChanged(
 	return nil
 }
 
-// Hold parks what is on its way from a company whose subscription has come to
-// its end, which is a matter of the calendar and changes no row. It may run at
-// any time.
-func (s *Service) Hold(ctx context.Context, actor account.Actor) error {
-	if actor.Company.TellsWebhooks(s.db.Now()) {
-		return nil
+// Hold parks what is on its way from companies whose subscription has come to its
+// end, which is a matter of the calendar and changes no row. It asks the queue,
+// not every company: with nothing on its way there is nothing to park. It may run
+// at any time.
+func (s *Service) Hold(ctx context.Context) error {
+	newest := civil.Of(s.db.Now().UTC().Add(eastmost))
+	ids, err := stoppedWithPending(ctx, s.db, newest)
+	if err != nil {
+		return err
 	}
-	all, err := webhooks(ctx, s.db, actor.Company.ID)
+	var failures []error
+	for _, id := range ids {
+		failures = append(failures, worker.Guard(ctx, func() error { return s.holdCompany(ctx, id) }))
+	}
+	return errors.Join(failures...)
+}
+
+// eastmost is how far the earliest zone of the world is ahead of UTC: nobody's day
+// is later than the one there.
+const eastmost = 14 * time.Hour
+
+func (s *Service) holdCompany(ctx context.Context, companyID int64) error {
+	company, err := account.FindCompany(ctx, s.db, companyID)
+	if err != nil || company.TellsWebhooks(s.db.Now()) {
+		return err
+	}
+	all, err := webhooks(ctx, s.db, companyID)
 	if err != nil {
 		return err
 	}
 	for _, webhook := range all {
-		if pending, err := sender.AnyPending(ctx, s.db, actor.Company.ID, webhook.ID); err != nil || !pending {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-			// It may have been renewed since.
-			company, err := account.FindCompany(ctx, tx, actor.Company.ID)
-			if err != nil || company.TellsWebhooks(tx.Now()) {
-				return err
-			}
-			return sender.Park(ctx, tx, actor.Company.ID, webhook.ID)
-		})
-		if err != nil {
+		if err := s.holdWebhook(ctx, account.System(company, "day work"), webhook.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *Service) holdWebhook(ctx context.Context, actor account.Actor, webhookID int64) error {
+	pending, err := sender.AnyPending(ctx, s.db, actor.Company.ID, webhookID)
+	if err != nil || !pending {
+		return err
+	}
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		// It may have been renewed since.
+		company, err := account.FindCompany(ctx, tx, actor.Company.ID)
+		if err != nil || company.TellsWebhooks(tx.Now()) {
+			return err
+		}
+		return sender.Park(ctx, tx, actor.Company.ID, webhookID)
+	})
 }

@@ -108,13 +108,13 @@ func TestMidnightOfTheLastDayHoldsWhatIsPending(t *testing.T) {
 		world.Clock.Set(time.Date(2026, 2, 1, 2, 59, 0, 0, time.UTC)) // a minute before midnight in São Paulo
 		world.Happen(1, event.CustomerCreated)
 		world.Rounds()
-		webhooktest.Must(t, world.Hold(t.Context(), world.Actor))
+		webhooktest.Must(t, world.Hold(t.Context()))
 		if n := world.Count(id); n[webhook.Pending] != 1 {
 			t.Errorf("on the last day: %v", n)
 		}
 		world.Clock.Advance(time.Minute)
 		for range 2 {
-			webhooktest.Must(t, world.Hold(t.Context(), world.Actor))
+			webhooktest.Must(t, world.Hold(t.Context()))
 			if n := world.Count(id); n[webhook.Parked] != 1 {
 				t.Errorf("after it: %v", n)
 			}

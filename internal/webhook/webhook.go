@@ -50,6 +50,8 @@ type Options struct {
 	Keep       time.Duration              // how long history is kept; 0: 30 days
 	Log        *slog.Logger               // nil: nothing is logged
 	Sent       watch.Watcher[sender.Sent] // sees each attempt that is recorded; nil: nobody does
+
+	Pruned watch.Watcher[account.Pruned] // sees the deliveries and events that are removed; nil: nobody does
 }
 
 // Service has the use cases.

@@ -69,6 +69,7 @@ func (b *bench) printGoals() {
 		b.judgeLines(&t, engine, "page", pageGoal)
 		b.judgeLines(&t, engine, "search", searchGoal)
 		b.judgeProcess(&t, engine)
+		b.judgeIdle(&t, engine)
 	}
 	if len(t) == 1 {
 		return

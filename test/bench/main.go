@@ -76,12 +76,13 @@ type bench struct {
 	starts   map[startKey][]start
 	peak     map[sqldb.Engine]int64 // bytes
 	lived    time.Duration          // for a year in a sandbox
+	idled    map[sqldb.Engine][]idle
 }
 
 func newBench(ctx context.Context, options options) (b *bench, err error) {
 	b = &bench{
 		options: options, results: results{}, flatness: map[flatKey][]time.Duration{},
-		starts: map[startKey][]start{}, peak: map[sqldb.Engine]int64{},
+		starts: map[startKey][]start{}, peak: map[sqldb.Engine]int64{}, idled: map[sqldb.Engine][]idle{},
 	}
 	if slices.Contains(options.engines, sqldb.Postgres) {
 		if b.postgres, err = connectCluster(ctx, os.Getenv(postgresVariable)); err != nil {
@@ -135,6 +136,9 @@ func (b *bench) parts() (list []func(context.Context, sqldb.Engine) error) {
 	if b.living() {
 		list = append(list, b.year)
 	}
+	if b.idling() {
+		list = append(list, b.idleness)
+	}
 	return list
 }
 
@@ -169,18 +173,23 @@ func (b *bench) measure(ctx context.Context, engine sqldb.Engine) (err error) {
 // dataset makes a database and checks that the product finds in it what was put
 // there.
 func (b *bench) dataset(ctx context.Context, engine sqldb.Engine, size int) (*dataset, error) {
-	url := "sqlite:" + filepath.Join(b.dir, fmt.Sprintf("%d.db", size))
-	if engine == sqldb.Postgres {
-		var err error
-		if url, err = b.postgres.create(ctx, size); err != nil {
-			return nil, err
-		}
+	url, err := b.address(ctx, engine, size)
+	if err != nil {
+		return nil, err
 	}
 	dataset, err := seed(ctx, engine, url, size)
 	if err != nil {
 		return nil, err
 	}
 	return dataset, b.verify(ctx, dataset)
+}
+
+// address is that of a fresh database.
+func (b *bench) address(ctx context.Context, engine sqldb.Engine, size int) (string, error) {
+	if engine == sqldb.Postgres {
+		return b.postgres.create(ctx, size)
+	}
+	return "sqlite:" + filepath.Join(b.dir, fmt.Sprintf("%d.db", size)), nil
 }
 
 // discard deletes databases as soon as they are no longer needed: the large

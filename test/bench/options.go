@@ -85,6 +85,9 @@ func (b *bench) estimate() time.Duration {
 	if b.delivering() {
 		all += time.Duration(len(b.engines)) * time.Minute
 	}
+	if b.idling() {
+		all += time.Duration(len(b.engines)) * 2 * time.Minute
+	}
 	if !b.comparing() {
 		return all
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -240,11 +241,23 @@ func (m *billingModel) wantEqual(what string, got, want map[string]string) {
 	}
 }
 
-func TestYearsInASandboxAreWhatTheModelSays(t *testing.T) {
-	months := 24
-	if testing.Short() {
-		months = 6
+// modelMonths is how long the model lives. Two years take minutes, and `make year`
+// asks for them.
+func modelMonths(t *testing.T) int {
+	t.Helper()
+	asked := os.Getenv("CARTEIRA_TEST_MONTHS")
+	if asked == "" {
+		return 8
 	}
+	months, err := strconv.Atoi(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return months
+}
+
+func TestYearsInASandboxAreWhatTheModelSays(t *testing.T) {
+	months := modelMonths(t)
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		in.sandboxed()
 		company := in.company()

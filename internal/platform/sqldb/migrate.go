@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,8 +34,21 @@ type migration struct {
 // newest stands for the last migration there is.
 const newest = math.MaxInt
 
-// known lists, in order, the migrations of an engine.
+// known lists, in order, the migrations of an engine. They are read and hashed
+// once: each probe of the database asks for them.
 func known(engine Engine) ([]migration, error) {
+	if engine == Postgres {
+		return knownPostgres()
+	}
+	return knownSQLite()
+}
+
+var (
+	knownPostgres = sync.OnceValues(func() ([]migration, error) { return readMigrations(Postgres) })
+	knownSQLite   = sync.OnceValues(func() ([]migration, error) { return readMigrations(SQLite) })
+)
+
+func readMigrations(engine Engine) ([]migration, error) {
 	dir := path.Join("migrations", string(engine))
 	entries, err := fs.ReadDir(migrations, dir)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 //	{for key share}            keep the selected rows from being deleted until the commit
 //	{for key share of p}       the same, of the rows of the table p alone
 //	{for no key update}        lock the selected rows, and let others refer to them
+//	{for no key update skip locked}   the same, passing over rows that others hold
 //	{for update}               lock the selected rows until the commit
 //	{for update skip locked}   the same, passing over rows that others hold
 //	{for update of c skip locked}   the same, of the rows of the table c alone
@@ -32,6 +33,7 @@ var postgresWords = strings.NewReplacer(
 	"{for key share}", "FOR KEY SHARE",
 	"{for key share of p}", "FOR KEY SHARE OF p",
 	"{for no key update}", "FOR NO KEY UPDATE",
+	"{for no key update skip locked}", "FOR NO KEY UPDATE SKIP LOCKED",
 	"{for update}", "FOR UPDATE",
 	"{for update skip locked}", "FOR UPDATE SKIP LOCKED",
 	"{for update of c skip locked}", "FOR UPDATE OF c SKIP LOCKED",
@@ -42,6 +44,7 @@ var sqliteWords = strings.NewReplacer(
 	"{clock ?}", "?",
 	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
 	"{for key share}", "", "{for key share of p}", "", "{for no key update}", "", "{for update}", "",
+	"{for no key update skip locked}", "",
 	"{for update skip locked}", "",
 	"{for update of c skip locked}", "",
 	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?",

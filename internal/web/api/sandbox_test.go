@@ -2,12 +2,16 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	clock "carteira/internal/sandbox"
@@ -85,6 +89,52 @@ func TestSecondAdvanceIsRefusedWhileOneIsUnderWay(t *testing.T) {
 			t.Errorf("meanwhile: %+v", got)
 		}
 	})
+}
+
+func TestReadTokenSeesTheClockAndDoesNotMoveIt(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		caller := newService(t, engine).newCaller(t)
+		reader := caller.with(t, "scope", "read")
+		reader.call(t, http.MethodPost, "/sandbox/clock", `{"advance":"1 day"}`).want(t, 403, "scope: this token may only read; changes need one with the scope full")
+		if seen := data[clockRecord](t, reader.call(t, http.MethodGet, "/sandbox/clock", "")); !seen.Now.Equal(noon) || seen.To != nil {
+			t.Errorf("the clock: %+v", seen)
+		}
+	})
+}
+
+func TestMoveOfTheClockIsInTheAuditLog(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		service := newService(t, engine)
+		caller, other := service.newCaller(t), service.newCaller(t)
+		data[clockRecord](t, caller.call(t, http.MethodPost, "/sandbox/clock", `{"advance":"1 day"}`))
+		caller.call(t, http.MethodPost, "/sandbox/clock", `{"to":"2020-01-01"}`) // refused
+		for _, mover := range []account.Actor{account.Operator(account.Company{}), account.System(account.Company{}, "live")} {
+			must(t, service.Sandbox.Begin(t.Context(), mover, clock.Target{Hours: 1, Zone: time.UTC}))
+			must(t, service.Sandbox.Wait(t.Context(), time.Minute, nil))
+		}
+		operators := "command line: 2026-02-01T12:00:00Z to 2026-02-01T13:00:00Z"
+		wantMoves(t, caller, operators, fmt.Sprintf("token %d: 2026-01-31T12:00:00Z to 2026-02-01T12:00:00Z", caller.actor.TokenID))
+		wantMoves(t, other, operators)
+	})
+}
+
+// wantMoves wants the audit log of a company to have these moves of the clock, the
+// newest first.
+func wantMoves(t *testing.T, caller *caller, want ...string) {
+	t.Helper()
+	lines, _, err := caller.Accounts.Audit(t.Context(), caller.actor, account.AuditFilter{Record: "sandbox"}, input.Page{Number: 1, Size: 10})
+	must(t, err)
+	var got []string
+	for _, line := range lines {
+		who := line.Address
+		if line.TokenID != 0 {
+			who = fmt.Sprintf("token %d", line.TokenID)
+		}
+		got = append(got, fmt.Sprintf("%s: %s to %s", who, line.Changes[0].Before, line.Changes[0].After))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("company %d: %q, want %q", caller.actor.Company.ID, got, want)
+	}
 }
 
 func TestRealInstallationHasNoClockToMove(t *testing.T) {

@@ -77,6 +77,7 @@ var words = map[string]string{
 	"credits.taken_back": "Credits taken back",
 	"credits.received":   "Credits received",
 	"credits.returned":   "Credits taken back by the company above",
+	"sandbox.clock":      "Clock of the sandbox moved",
 }
 
 // word is a value of a record in the reader's language.

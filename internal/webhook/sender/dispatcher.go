@@ -83,11 +83,16 @@ func (d *dispatcher) run(ctx context.Context) error {
 	d.running.Go(func() { d.recorder.run(d.ctx) })
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
+	pace := tickEvery
 	stop, wake, look := ctx.Done(), d.sender.wake, d.sender.look
 	if d.once {
 		wake, look = nil, nil
 	}
 	for d.advance(); !d.over(); d.advance() {
+		if rest := d.rest(); rest != pace {
+			pace = rest
+			tick.Reset(pace)
+		}
 		select {
 		case <-stop:
 			stop = nil
@@ -107,6 +112,16 @@ func (d *dispatcher) run(ctx context.Context) error {
 		}
 	}
 	return d.calls.failure
+}
+
+// rest is how long the dispatcher may sleep. With nothing in hand only the next
+// look is due: an idle server need not wake ten times a second.
+func (d *dispatcher) rest() time.Duration {
+	busy := len(d.lanes) + len(d.gathered) + len(d.freed) + len(d.releases) + len(d.flights) + d.calls.pending
+	if d.once || d.stopping || busy > 0 || len(d.spare) > spareWorkers {
+		return tickEvery
+	}
+	return max(tickEvery, d.calls.lookAt-d.now)
 }
 
 // over says that there is nothing to do any more.

@@ -1,0 +1,273 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+)
+
+// Each day of its calendar brings a company work: due dates have passed, invoices are
+// to be issued. Nobody asks every company for it. A company's row has the last day
+// whose work was found done, and an index by zone finds those that have another
+// day by now. What a change brings for a day that was found done already, the
+// change asks for by itself, in its own transaction. So a look costs as much as
+// there are zones in use, and what is to be done.
+
+// dayBatch is how many companies are looked at together.
+const dayBatch = 500
+
+// DayWork is a company whose work of a day is to be looked at.
+type DayWork struct {
+	Company Company
+	Today   civil.Date
+
+	asked []int64 // what was asked for by changes, which is answered with it
+}
+
+// Actor is the program at that work.
+func (w DayWork) Actor() Actor { return System(w.Company, "day work") }
+
+// LaterDays is by how many days the day of a look can be later than the day of a
+// change that it does not see: midnight may pass before the change is committed,
+// and the company may have moved to a zone further east since the actor was read.
+// What becomes due within them is asked for as well.
+const LaterDays = 2
+
+// AskDayWork has a company looked at though its day was found done. It belongs
+// in the transaction that brings the work.
+func AskDayWork(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	return insertAsked(ctx, tx, companyID)
+}
+
+// AskDayWorkFrom is AskDayWork for due dates that are to be billed, of which first
+// is the earliest.
+func AskDayWorkFrom(ctx context.Context, tx *sqldb.Tx, actor Actor, first civil.Date) error {
+	later := actor.Today(tx.Now()).AddDays(LaterDays)
+	if first.After(later.AddDays(maxLeadDays)) {
+		return nil
+	}
+	leadDays, err := holdLeadDays(ctx, tx, actor.Company.ID) // the actor's may be out of date
+	if err != nil || first.After(later.AddDays(leadDays)) {
+		return err
+	}
+	return AskDayWork(ctx, tx, actor.Company.ID)
+}
+
+// DayWorks finds the companies whose work of the day is to be looked at, some at
+// a time. One for which EndDayWork is not called is found again by the next look.
+func (s *Service) DayWorks(ctx context.Context) iter.Seq2[[]DayWork, error] {
+	return func(yield func([]DayWork, error) bool) {
+		if s.eachNewDay(ctx, yield) {
+			s.eachAsked(ctx, yield)
+		}
+	}
+}
+
+// NextDayWork reports whether any company has work to be looked at, and when the
+// next day of any of them begins; zero: there is no company.
+func (s *Service) NextDayWork(ctx context.Context) (due bool, midnight time.Time, err error) {
+	if due, err = anyAsked(ctx, s.db); err != nil {
+		return false, midnight, err
+	}
+	now := s.db.Now()
+	zones, err := zonesInUse(ctx, s.db)
+	for _, used := range zones {
+		zone, err := civil.LoadZone(used.name)
+		if err != nil {
+			return false, midnight, fmt.Errorf("zone %s: %w", used.name, err)
+		}
+		today := civil.Of(now.In(zone))
+		due = due || !used.done(today)
+		if at := today.AddDays(1).Start(zone); midnight.IsZero() || at.Before(midnight) {
+			midnight = at
+		}
+	}
+	return due, midnight, err
+}
+
+// zoneInUse is a time zone that some company has, with the first and the last of
+// the days that were found done there.
+type zoneInUse struct{ name, first, last string }
+
+// done reports whether every company of the zone has the day behind it.
+func (z zoneInUse) done(today civil.Date) bool {
+	return z.first == today.String() && z.last == today.String()
+}
+
+// eachNewDay finds the companies that have another day than the one found done.
+// A day that lies ahead counts too: the clock was wrong, and has been set right.
+func (s *Service) eachNewDay(ctx context.Context, yield func([]DayWork, error) bool) bool {
+	zones, err := zonesInUse(ctx, s.db)
+	if err != nil {
+		return yield(nil, err)
+	}
+	for _, used := range zones {
+		zone, err := civil.LoadZone(used.name)
+		if err != nil { // keeps no other zone waiting
+			if !yield(nil, fmt.Errorf("zone %s: %w", used.name, err)) {
+				return false
+			}
+			continue
+		}
+		today := civil.Of(s.db.Now().In(zone))
+		if used.done(today) {
+			continue
+		}
+		for _, part := range otherDays(used.name, today) {
+			if !s.eachUndone(ctx, part, today, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// undone is a part of the companies of a zone: those with a day after one place
+// in the index, and before another day.
+type undone struct {
+	zone     string
+	afterDay string
+	afterID  int64
+	before   string
+}
+
+// otherDays are all companies of a zone that have not found this day done.
+func otherDays(zone string, today civil.Date) []undone {
+	const lastID, lastDay = 1<<63 - 1, "~"
+	return []undone{
+		{zone: zone, before: today.String()},
+		{zone: zone, afterDay: today.String(), afterID: lastID, before: lastDay},
+	}
+}
+
+func (s *Service) eachUndone(
+	ctx context.Context,
+	part undone,
+	today civil.Date,
+	yield func([]DayWork, error) bool,
+) bool {
+	for {
+		var works []DayWork
+		err := part.each(ctx, s.db, dayBatch, func(company Company) {
+			works = append(works, DayWork{Company: company, Today: today})
+		})
+		if err != nil {
+			return yield(nil, err)
+		}
+		if len(works) > 0 && !yield(works, nil) {
+			return false
+		}
+		if len(works) < dayBatch {
+			return true
+		}
+	}
+}
+
+// eachAsked finds the companies that a change has asked for.
+func (s *Service) eachAsked(ctx context.Context, yield func([]DayWork, error) bool) {
+	for after := int64(0); ; {
+		asked, err := askedAfter(ctx, s.db, after, dayBatch)
+		if err != nil || len(asked) == 0 {
+			if err != nil {
+				yield(nil, err)
+			}
+			return
+		}
+		works, err := s.askedWorks(ctx, asked)
+		if !yield(works, err) {
+			return
+		}
+		after = asked[len(asked)-1].id
+	}
+}
+
+func (s *Service) askedWorks(ctx context.Context, asked []askedRow) ([]DayWork, error) {
+	rows := map[int64][]int64{}
+	var ids []int64
+	for _, row := range asked {
+		if rows[row.companyID] == nil {
+			ids = append(ids, row.companyID)
+		}
+		rows[row.companyID] = append(rows[row.companyID], row.id)
+	}
+	list, err := companiesByID(ctx, s.db, ids)
+	works := make([]DayWork, len(list))
+	for i, company := range list {
+		works[i] = DayWork{Company: company, asked: rows[company.ID]}
+		works[i].Today = works[i].Actor().Today(s.db.Now())
+	}
+	return works, err
+}
+
+// EndDayWork writes down that the work of a day was found done. A company that
+// has changed since it was looked at, or whose day is over, or that another
+// transaction has locked, is found again by the next look. It returns how many
+// are done.
+func (s *Service) EndDayWork(ctx context.Context, list []DayWork) (ended int, err error) {
+	if len(list) == 0 {
+		return 0, nil
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		days, err := unchanged(ctx, tx, list)
+		if err != nil {
+			return err
+		}
+		ended = 0
+		for today, works := range days {
+			ended += len(works)
+			if err := endDay(ctx, tx, today, works); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ended, err
+}
+
+// unchanged locks the companies whose day is still as it was looked at, by day.
+func unchanged(ctx context.Context, tx *sqldb.Tx, list []DayWork) (map[civil.Date][]DayWork, error) {
+	ids := make([]int64, len(list))
+	for i, work := range list {
+		ids[i] = work.Company.ID
+	}
+	locked, err := lockFree(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	now := make(map[int64]Company, len(locked))
+	for _, company := range locked {
+		now[company.ID] = company
+	}
+	days := map[civil.Date][]DayWork{}
+	for _, work := range list {
+		company, found := now[work.Company.ID]
+		if found && work.holdsFor(company, tx.Now()) {
+			days[work.Today] = append(days[work.Today], work)
+		}
+	}
+	return days, nil
+}
+
+// holdsFor reports whether a company as it is now has the same work as when it
+// was looked at.
+func (w DayWork) holdsFor(company Company, now time.Time) bool {
+	return company.Zone.String() == w.Company.Zone.String() &&
+		company.Settings.LeadDays == w.Company.Settings.LeadDays &&
+		System(company, "").Today(now) == w.Today
+}
+
+func endDay(ctx context.Context, tx *sqldb.Tx, today civil.Date, works []DayWork) error {
+	var ids, asked []int64
+	for _, work := range works {
+		ids = append(ids, work.Company.ID)
+		asked = append(asked, work.asked...)
+	}
+	if err := setDayDone(ctx, tx, today, ids); err != nil || len(asked) == 0 {
+		return err
+	}
+	return removeAsked(ctx, tx, asked)
+}
