@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -100,6 +101,7 @@ type Company struct {
 	Level        Level
 	Zone         *time.Location
 	Settings     Settings
+	Brand        Brand
 	Subscription Subscription
 	CreatedAt    time.Time
 }
@@ -109,10 +111,14 @@ type Role string
 
 // The roles.
 const (
-	RoleOwner    Role = "owner"
-	RoleStaff    Role = "staff"
-	RoleReadOnly Role = "readonly"
+	RoleOwner     Role = "owner"
+	RoleStaff     Role = "staff"
+	RoleAttendant Role = "attendant" // staff who sees no totals, exports nothing and deletes nothing
+	RoleReadOnly  Role = "readonly"
 )
+
+// Roles lists the roles, the mightiest first.
+var Roles = []Role{RoleOwner, RoleStaff, RoleAttendant, RoleReadOnly}
 
 // User is a person who signs in.
 type User struct {
@@ -209,6 +215,15 @@ func (a Actor) accompanied(ctx context.Context, fn func(tx *sqldb.Tx) error) fun
 		}
 		return a.companion(ctx, tx)
 	}
+}
+
+// NotAttendant refuses what an attendant may not do, whatever edge the request
+// came through: see what all customers are worth together, export, delete.
+func (a Actor) NotAttendant() error {
+	if a.Role == RoleAttendant {
+		return fault.Forbidden("attendants see no totals, export nothing and delete nothing; ask an owner of the company")
+	}
+	return nil
 }
 
 // Refreshed is the actor with its company as a transaction sees it. What decides

@@ -133,10 +133,18 @@ type AuditFilter struct {
 	ID     int64
 	Batch  string    // of one piece of work over many records
 	Since  time.Time // zero: from the beginning
+	Until  time.Time // before this instant; zero: to the end
+
+	lastAt time.Time // only those before the line lastID of this instant; lastID 0: no bound
+	lastID int64
 }
 
+// Countable is how many lines the audit log counts and leads to: a log of years
+// is looked through by its days, not page by page.
+const Countable = 10_000
+
 // Audit returns a page of the company's audit log, newest first, and how many
-// lines there are.
+// lines there are, at most Countable.
 func (s *Service) Audit(
 	ctx context.Context,
 	actor Actor,
@@ -149,6 +157,34 @@ func (s *Service) Audit(
 	}
 	list, err := auditLines(ctx, s.db, actor.Company.ID, filter, page)
 	return list, total, err
+}
+
+// walkBatch is how many lines a step of WalkAudit reads.
+const walkBatch = 500
+
+// WalkAudit calls visit for every line of a filter, newest first. It has no
+// transaction open while visit runs.
+func (s *Service) WalkAudit(
+	ctx context.Context,
+	actor Actor,
+	filter AuditFilter,
+	visit func(AuditLine) error,
+) error {
+	for {
+		list, err := auditLines(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: walkBatch})
+		if err != nil {
+			return err
+		}
+		for _, line := range list {
+			if err := visit(line); err != nil {
+				return err
+			}
+			filter.lastAt, filter.lastID = line.At, line.ID
+		}
+		if len(list) < walkBatch {
+			return nil
+		}
+	}
 }
 
 // auditBatch is how many lines one step of PruneAudit removes.

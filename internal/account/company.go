@@ -124,6 +124,7 @@ type CompanyDraft struct {
 	RenewOnPayment input.Opt[bool]
 	LeadDays       input.Opt[int64]
 	RenewInvoice   input.Opt[RenewInvoice]
+	Color          input.Opt[string]
 
 	LateFeePercent      input.Opt[money.Percent]
 	LateInterestPercent input.Opt[money.Percent]
@@ -136,7 +137,7 @@ type CompanyDraft struct {
 // maxLeadDays bounds how long before its due date an invoice is issued.
 const maxLeadDays = 60
 
-// ReadCompanyDraft reads name, whatsapp, level, timezone and the settings.
+// ReadCompanyDraft reads name, whatsapp, level, timezone, color and the settings.
 func ReadCompanyDraft(in *input.Form) CompanyDraft {
 	in.MustNotClear("name")
 	draft := CompanyDraft{
@@ -148,6 +149,7 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 		RenewOnPayment: in.Bool("renew_on_payment"),
 		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
 		RenewInvoice:   choice(in, "renew_invoice", RenewInvoices...),
+		Color:          readColor(in),
 
 		LateFeePercent:      in.Percent("late_fee_percent"),
 		LateInterestPercent: in.Percent("late_interest_percent"),
@@ -167,6 +169,7 @@ func (d CompanyDraft) to(actor Actor, company Company) Company {
 	d.RenewFrom.To(&company.Settings.RenewFrom)
 	d.RenewOnPayment.To(&company.Settings.RenewOnPayment)
 	d.RenewInvoice.To(&company.Settings.RenewInvoice)
+	d.Color.To(&company.Brand.Color)
 	if actor.UserID == 0 && actor.TokenID == 0 {
 		d.Level.To(&company.Level)
 	}

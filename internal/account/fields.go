@@ -51,6 +51,8 @@ var companyFields = AuditTable[Profile]{
 	{Name: "discount_percent", Show: func(profile *Profile) any { return profile.Settings.DiscountPercent.String() }},
 	{Name: "discount_amount", Show: func(profile *Profile) any { return profile.Settings.DiscountAmount.String() }},
 	{Name: "renew_invoice", Show: func(profile *Profile) any { return profile.Settings.RenewInvoice }},
+	{Name: "color", Show: func(profile *Profile) any { return profile.Brand.Color }},
+	{Name: "logo", Show: func(profile *Profile) any { return profile.Brand.Logo }},
 	{Name: "type", Show: func(profile *Profile) any { return profile.Subscription.Kind }},
 	{Name: "plan", Show: func(profile *Profile) any { return profile.PlanName }},
 	{Name: "expires_at", Show: func(profile *Profile) any { return profile.Subscription.ExpiresOn }},

@@ -37,7 +37,7 @@ func leaves(path string, value reflect.Value, visit func(path string, value refl
 	for i := range value.NumField() {
 		name, f := path+"."+value.Type().Field(i).Name, value.Field(i)
 		switch f.Interface().(type) {
-		case Company, Settings, Subscription:
+		case Company, Settings, Brand, Subscription:
 			leaves(name, f, visit)
 		default:
 			visit(name, f)

@@ -62,6 +62,12 @@ func (f AuditFilter) where(companyID int64) (where sqldb.Where) {
 	if !f.Since.IsZero() {
 		where.And("at >= ?", f.Since.UnixMicro())
 	}
+	if !f.Until.IsZero() {
+		where.And("at < ?", f.Until.UnixMicro())
+	}
+	if at := f.lastAt.UnixMicro(); f.lastID != 0 {
+		where.And("at <= ? AND (at < ? OR id < ?)", at, at, f.lastID)
+	}
 	return where
 }
 
@@ -75,8 +81,8 @@ func countAudit(
 	return sqldb.Value[int64](
 		ctx,
 		querier,
-		`SELECT count(*) FROM audit_log`+where.String(),
-		where.Args...,
+		`SELECT count(*) FROM (SELECT 1 FROM audit_log`+where.String()+` LIMIT ?) counted`,
+		append(where.Args, Countable)...,
 	)
 }
 
@@ -90,7 +96,7 @@ func auditLines(
 	where := filter.where(companyID)
 	return sqldb.All(ctx, querier, scanAuditLine, `
 		SELECT id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes
-		FROM audit_log`+where.String()+` ORDER BY id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
+		FROM audit_log`+where.String()+` ORDER BY at DESC, id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
 		append(where.Args, page.Size, page.Offset())...)
 }
 

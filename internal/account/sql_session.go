@@ -23,7 +23,7 @@ func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit
 		visit.Session.ProvedAt = time.UnixMicro(proved)
 		visit.Actor.UserID, visit.Actor.Role, visit.Actor.Name = visit.User.ID, visit.User.Role, visit.User.Name
 		return visit, err
-	}, `SELECT `+companyColumns+`, u.id, u.name, u.email, u.role, u.created_at,
+	}, `SELECT `+companyColumns+`, u.id, u.name, u.email, `+roleColumn+`, u.created_at,
 			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at, s.proved_at
 		FROM sessions s JOIN users u ON u.id = s.user_id AND u.company_id = s.company_id JOIN companies c ON c.id = s.company_id
 		WHERE s.hash = ?`, hash)

@@ -19,7 +19,19 @@ type storedUser struct {
 	confirmedAt       int64 // the address, in microseconds; 0: never
 }
 
-const userColumns = `u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash, u.totp,
+// roleColumn is the role of a user u. An attendant is stored as staff with a
+// mark, since SQLite cannot add a word to those that a column may have.
+const roleColumn = `CASE WHEN u.attendant THEN 'attendant' ELSE u.role END`
+
+// storedRole is how a role is stored, and whether with the mark.
+func storedRole(role Role) (string, bool) {
+	if role == RoleAttendant {
+		return string(RoleStaff), true
+	}
+	return string(role), false
+}
+
+const userColumns = `u.id, u.company_id, u.name, u.email, ` + roleColumn + `, u.created_at, u.password_hash, u.totp,
 	u.totp_pending, u.totp_step, u.email_confirmed_at`
 
 func scanStored(row sqldb.Row) (user storedUser, err error) {
@@ -80,18 +92,19 @@ func usersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Per
 			person.SeenAt = time.UnixMicro(seen)
 		}
 		return person, err
-	}, `SELECT u.id, u.company_id, u.name, u.email, u.role, u.created_at, u.password_hash <> '', u.totp <> '',
+	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, u.password_hash <> '', u.totp <> '',
 			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)
 		FROM users u WHERE u.company_id = ? ORDER BY u.id`, companyID)
 }
 
 // insertUser returns 0 when the address is taken.
 func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, error) {
+	role, attendant := storedRole(user.Role)
 	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO users (company_id, name, email, email_key, password_hash, role, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+		INSERT INTO users (company_id, name, email, email_key, password_hash, role, attendant, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
 		user.CompanyID, user.Name, user.Email, text.Lower(user.Email), user.passwordHash,
-		string(user.Role), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		role, attendant, tx.Now().UnixMicro(), tx.Now().UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -100,11 +113,12 @@ func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, erro
 
 // updateUser writes a user who was locked.
 func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
+	role, attendant := storedRole(user.Role)
 	_, err := tx.Exec(ctx, `
-		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, password_hash = ?, totp = ?, totp_pending = ?, totp_step = ?,
-			email_confirmed_at = ?, updated_at = ?
+		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, attendant = ?, password_hash = ?, totp = ?, totp_pending = ?,
+			totp_step = ?, email_confirmed_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		user.Name, user.Email, text.Lower(user.Email), string(user.Role), user.passwordHash,
+		user.Name, user.Email, text.Lower(user.Email), role, attendant, user.passwordHash,
 		user.totp, user.totpPending, user.totpLast,
 		user.confirmedAt, tx.Now().UnixMicro(), user.CompanyID, user.ID)
 	return err
@@ -190,7 +204,7 @@ func userByAddressLink(
 		)
 		user.CreatedAt = time.UnixMicro(created)
 		return user, err
-	}, `SELECT u.id, u.company_id, u.name, u.email, u.role, u.created_at, l.purpose
+	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose
 		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
 		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release') /* every company_id */`, hash,
 		now.UnixMicro())

@@ -58,7 +58,7 @@ func ReadUserChanges(in *input.Form) UserDraft {
 }
 
 func readRole(in *input.Form) input.Opt[Role] {
-	return choice(in, "role", RoleOwner, RoleStaff, RoleReadOnly)
+	return choice(in, "role", Roles...)
 }
 
 // CreateUser makes a user. The link it returns lets the user set a password,

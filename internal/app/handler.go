@@ -32,6 +32,8 @@ func (a *App) Handler() http.Handler {
 	)
 	callback.Register(mux, a.Payments)
 	checkout.Register(mux, a.Payments, a.DB.Now)
+	checkout.RegisterOwn(mux, a.Payments, a.Reminders, a.DB.Now)
+	checkout.RegisterBrand(mux, a.Accounts)
 	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		plain(w, http.StatusOK, "ok\n")

@@ -35,6 +35,7 @@ var roomsWithApply = []applied{
 			"known_devices":   "a sign-in is audited as what happened to the user",
 			"user_mails":      "a queue: what a mail is about is audited",
 			"token_calls":     "counts of a limit",
+			"company_logos":   "the picture that a company's row names; the row's change is audited",
 			"list_views":      "how a user looks at a list is nobody else's business",
 			"list_columns":    "how a user looks at a list is nobody else's business",
 			"day_work_asked":  "a queue: what a company is looked at for is audited where it happened",

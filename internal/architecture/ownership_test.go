@@ -37,6 +37,7 @@ var owned = map[string]table{
 	}},
 	"api_tokens":     {owner: account},
 	"token_calls":    {owner: account},
+	"company_logos":  {owner: account},
 	"sessions":       {owner: account},
 	"recovery_codes": {owner: account},
 	"password_links": {owner: account},
@@ -96,6 +97,7 @@ var owned = map[string]table{
 
 	"gateways":          {owner: "internal/payment"},
 	"pay_links":         {owner: "internal/payment"},
+	"customer_pages":    {owner: "internal/payment"},
 	"charges":           {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},
 	"gateway_callbacks": {owner: "internal/payment"},

@@ -218,6 +218,7 @@ var rooms = []room{
 			{"internal/account", "whose page it is"},
 			{"internal/billing", "what is paid"},
 			{"internal/payment", "the charge that is shown"},
+			{"internal/reminder", "a customer opts out of messages on the own page"},
 			{"internal/reseller", "the signup page"},
 		},
 		tests: slices.Concat(edgeTests, []arrow{

@@ -75,6 +75,68 @@ func (s *Service) Payments(
 	return list, total, err
 }
 
+// PaymentsWorth is the money of the payments of a filter that counts, without what
+// went back. matches is how many there are. ok is false where no counter knows and
+// there are too many to add up at every look.
+func (s *Service) PaymentsWorth(
+	ctx context.Context,
+	actor account.Actor,
+	filter PaymentFilter,
+	matches int64,
+) (worth money.Cents, ok bool, err error) {
+	if err := actor.NotAttendant(); err != nil {
+		return 0, false, err
+	}
+	counted := filter.CustomerID == 0 && filter.InvoiceID == 0 && filter.Status == ""
+	switch {
+	case counted:
+		var where sqldb.Where
+		if filter.Via != "" {
+			where.And("state = ?", filter.Via)
+		}
+		span(&where, "day", filter.From, filter.To)
+		_, cents, err := receipts.Sum(ctx, s.db, actor.Company.ID, where)
+		return money.Cents(cents), true, err
+	case matches > smallSum:
+		return 0, false, nil
+	}
+	worth, err = sumPayments(ctx, s.db, actor.Company.ID, filter)
+	return worth, true, err
+}
+
+// WalkPayments calls visit for every payment of a filter, newest first, as Walk
+// does for invoices.
+func (s *Service) WalkPayments(
+	ctx context.Context,
+	actor account.Actor,
+	filter PaymentFilter,
+	visit func(PaymentRecord) error,
+) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
+	last := int64(0)
+	for {
+		source := filter.source(actor.Company.ID, manyPayments)
+		if last != 0 {
+			source.Where.And("p.id < ?", last)
+		}
+		list, err := paymentRecords(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: walkBatch})
+		if err != nil {
+			return err
+		}
+		for _, record := range list {
+			if err := visit(record); err != nil {
+				return err
+			}
+			last = record.ID
+		}
+		if len(list) < walkBatch {
+			return nil
+		}
+	}
+}
+
 // count is how many payments the filter has in all. Those of a customer or an
 // invoice are few, and counted; the others are sums of the counter.
 func (f PaymentFilter) count(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {

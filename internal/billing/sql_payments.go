@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -80,6 +81,20 @@ func countPayments(
 		`SELECT count(*) FROM payments p`+where.String(),
 		where.Args...,
 	)
+}
+
+// sumPayments adds up what counts of a few payments.
+func sumPayments(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter PaymentFilter,
+) (money.Cents, error) {
+	where := filter.where(companyID)
+	cents, err := sqldb.Value[int64](ctx, querier, `
+		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded')
+			THEN p.amount_cents - p.refunded_cents ELSE 0 END), 0) AS BIGINT) FROM payments p`+where.String(), where.Args...)
+	return money.Cents(cents), err
 }
 
 // paymentRecords reads the payments of a window, newest first.

@@ -20,6 +20,9 @@ func (s *Service) Walk(
 	filter Filter,
 	visit func(Invoice) error,
 ) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
 	l := s.listing(actor, filter)
 	last := int64(0)
 	for {

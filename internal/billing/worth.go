@@ -24,6 +24,9 @@ func (s *Service) Worth(
 	filter Filter,
 	matches int64,
 ) (worth money.Cents, ok bool, err error) {
+	if err := actor.NotAttendant(); err != nil {
+		return 0, false, err
+	}
 	l := s.listing(actor, filter)
 	switch {
 	case filter.tallied():

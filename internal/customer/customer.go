@@ -207,6 +207,9 @@ func (s *Service) Update(
 
 // Delete removes a customer; what belongs to it goes with it.
 func (s *Service) Delete(ctx context.Context, actor account.Actor, id int64) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
 	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lock(ctx, tx, actor.Company.ID, id)
 		if err != nil {

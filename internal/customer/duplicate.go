@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -140,6 +141,36 @@ func (im *importer) passOver(ctx context.Context, rows Rows) error {
 	im.total = Imported{Duplicates: im.total.Duplicates}
 	im.usuarios, im.external = firstLines{}, firstLines{}
 	return err
+}
+
+// Alike is a customer who has what a draft has.
+type Alike struct {
+	ID    int64
+	Name  string
+	Field string // whatsapp or cpf_cnpj
+}
+
+// Alike lists the customers who have the phone or the CPF or CNPJ of a draft, for
+// a person to decide whether it is one of them. A draft with problems has none.
+func (s *Service) Alike(ctx context.Context, actor account.Actor, draft Draft) ([]Alike, error) {
+	values := map[string][]string{}
+	keys := []likeness{{"whatsapp", draft.Whatsapp.Value}, {"cpf_cnpj", draft.CpfCnpj.Value}}
+	for _, key := range keys {
+		if key.value != "" {
+			values[key.field] = []string{key.value}
+		}
+	}
+	if len(values) == 0 || draft.Problems.Any() {
+		return nil, nil
+	}
+	found, err := namesakes(ctx, s.db, actor.Company.ID, values)
+	var alike []Alike
+	for _, key := range keys {
+		if other, there := found[key]; there {
+			alike = append(alike, Alike{other.id, other.name, key.field})
+		}
+	}
+	return alike, err
 }
 
 const namesakesText = `

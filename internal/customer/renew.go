@@ -262,5 +262,15 @@ func LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (C
 
 // FindTx reads a customer inside another use case's transaction.
 func FindTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
-	return byID(ctx, tx, actor.Company.ID, id)
+	return FindIn(ctx, tx, actor, id)
+}
+
+// FindIn reads a customer for another room, in a transaction or outside of one.
+func FindIn(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	id int64,
+) (Customer, error) {
+	return byID(ctx, querier, actor.Company.ID, id)
 }

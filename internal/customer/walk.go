@@ -35,6 +35,9 @@ func (s *Service) Walk(
 	filter Filter,
 	visit func(Customer) error,
 ) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
 	l := s.listing(actor, filter)
 	company, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {

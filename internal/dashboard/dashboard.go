@@ -142,6 +142,9 @@ func (s *Service) Month(
 	actor account.Actor,
 	question Question,
 ) (Month, error) {
+	if err := actor.NotAttendant(); err != nil {
+		return Month{}, err
+	}
 	today := actor.Today(s.db.Now())
 	if question.First.IsZero() {
 		question.First = firstOf(today)

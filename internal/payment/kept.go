@@ -9,6 +9,9 @@ import (
 
 var keptCharges = sqldb.Columns("id provider invoice_id customer_name reference gateway_ref amount_cents state created_at updated_at")
 
+// The code of a page is no fact about the customer, and opens it.
+var keptPages = sqldb.Columns("created_at")
+
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
 	ctx context.Context,
@@ -19,7 +22,13 @@ func (s *Service) KeptAbout(
 	charges, err := sqldb.ReadKept(ctx, querier, "charges", keptCharges,
 		`SELECT `+sqldb.TextColumns(keptCharges)+` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
-	return []sqldb.Kept{charges}, err
+	if err != nil {
+		return nil, err
+	}
+	pages, err := sqldb.ReadKept(ctx, querier, "customer_pages", keptPages,
+		`SELECT `+sqldb.TextColumns(keptPages)+` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
+		actor.Company.ID, subject.CustomerID)
+	return []sqldb.Kept{charges, pages}, err
 }
 
 // EraseTx takes the customer's name off charges. The money stays: the law makes a

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -110,20 +112,24 @@ func (s *Service) Attempts(
 	return attempts, nil
 }
 
-// Received lists the payments that the company received, newest first: at most
-// limit of those before a number, 0 being no bound. If there are more, next is
-// the number of the last.
-func (s *Service) Received(
+// List lists the payments of a filter, newest first, with the reviews that are open,
+// and how many there are.
+func (s *Service) List(
 	ctx context.Context,
 	actor account.Actor,
-	before, limit int64,
-) (list []Payment, next int64, err error) {
-	list, err = newestPayments(ctx, s.db, actor.Company.ID, window{before, limit + 1})
-	if err == nil && int64(len(list)) > limit {
-		list = list[:limit]
-		next = list[limit-1].Number
+	filter billing.PaymentFilter,
+	page input.Page,
+) ([]Payment, int64, error) {
+	records, total, err := s.billing.Payments(ctx, actor, filter, page)
+	if err != nil || len(records) == 0 {
+		return []Payment{}, total, err
 	}
-	return list, next, err
+	numbers := make([]int64, len(records))
+	for n, record := range records {
+		numbers[n] = record.ID
+	}
+	list, err := paymentsNumbered(ctx, s.db, actor.Company.ID, numbers)
+	return list, total, err
 }
 
 // Payments lists the payments of an invoice, oldest first.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 )
@@ -16,27 +17,28 @@ func TestReceivedGoesBackPageByPage(t *testing.T) {
 			world.later(t, time.Minute)
 		}
 		var seen []int64
-		for before := int64(0); ; {
-			list, next, err := world.Received(t.Context(), world.actor, before, 2)
-			must(t, err)
+		for number := int64(1); number <= 3; number++ {
+			list, total, err := world.List(t.Context(), world.actor, billing.PaymentFilter{}, input.Page{Number: number, Size: 2})
+			if must(t, err); total != 5 {
+				t.Errorf("%d in all", total)
+			}
 			for _, payment := range list {
 				if len(seen) > 0 && payment.Number >= seen[len(seen)-1] || payment.Amount != 3500 || !payment.Applied() || payment.ReviewID != 0 {
 					t.Errorf("after %v: %+v", seen, payment)
 				}
 				seen = append(seen, payment.Number)
 			}
-			if before = next; next == 0 {
-				break
-			}
 		}
 		if len(seen) != 5 {
 			t.Errorf("seen %v", seen)
 		}
-		if list, next, err := world.Received(t.Context(), world.newCompany(t), 0, 2); err != nil || len(list) != 0 || next != 0 {
-			t.Errorf("another company sees %v, %d, %v", list, next, err)
+		if list, total, err := world.List(t.Context(), world.newCompany(t), billing.PaymentFilter{}, firstPage); err != nil || len(list) != 0 || total != 0 {
+			t.Errorf("another company sees %v, %d, %v", list, total, err)
 		}
 	})
 }
+
+var firstPage = input.Page{Number: 1, Size: 10}
 
 func TestPaymentTellsWhatIsToBeDecided(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
@@ -45,7 +47,7 @@ func TestPaymentTellsWhatIsToBeDecided(t *testing.T) {
 		world.bank.pay(t, payable.PixCode, 3000)
 		world.later(t, time.Minute)
 		review := world.wantReviews(t, ReasonWrongAmount)[0]
-		list, _, err := world.Received(t.Context(), world.actor, 0, 10)
+		list, _, err := world.List(t.Context(), world.actor, billing.PaymentFilter{}, firstPage)
 		must(t, err)
 		if len(list) != 1 || list[0].ReviewID != review.ID || list[0].Applied() {
 			t.Errorf("got %+v", list)
@@ -66,7 +68,7 @@ func TestPaymentTellsWhatIsToBeDecided(t *testing.T) {
 				t.Errorf("%+v: %d (%d), %v; want %d", filter, n, len(all), err, want)
 			}
 		}
-		if list, _, err = world.Received(t.Context(), world.actor, 0, 10); err != nil || list[0].ReviewID != 0 {
+		if list, _, err = world.List(t.Context(), world.actor, billing.PaymentFilter{}, firstPage); err != nil || list[0].ReviewID != 0 {
 			t.Errorf("decided, and still %+v, %v", list, err)
 		}
 	})

@@ -48,24 +48,12 @@ func newestCharges(
 		companyID, invoiceID, maxAttempts)
 }
 
-// window is a part of the list of payments.
-type window struct {
-	before int64 // only those before this number; 0: no bound
-	limit  int64
-}
-
-// newestPayments counts nothing, so the oldest page costs what the newest does.
-func newestPayments(
+func paymentsNumbered(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
-	part window,
+	numbers []int64,
 ) ([]Payment, error) {
-	var where sqldb.Where
-	where.And(`p.company_id = ?`, companyID)
-	if part.before > 0 {
-		where.And(`p.id < ?`, part.before)
-	}
 	return sqldb.All(ctx, querier, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p`+where.String()+` ORDER BY p.id DESC LIMIT ?`, append(where.Args, part.limit)...)
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id {in ?} ORDER BY p.id DESC`, companyID, numbers)
 }

@@ -107,6 +107,9 @@ func (s *Service) CustomerFile(ctx context.Context, actor account.Actor, id int6
 // Erase deletes a customer and what every room keeps about them, in one
 // transaction. The money that came stays in the books without a name.
 func (s *Service) Erase(ctx context.Context, actor account.Actor, id int64) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
 	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		record, err := s.customers.LockTx(ctx, tx, actor, id)
 		if err != nil {

@@ -21,6 +21,8 @@ type Filter struct {
 	ChannelID  int64
 	DueFrom    civil.Date
 	DueTo      civil.Date
+
+	before int64 // only those before this one; 0: no bound
 }
 
 // ReadFilter reads a Filter from a query.
@@ -50,6 +52,9 @@ func chosen(companyID int64, filter Filter) (where sqldb.Where) {
 			where.And(`m.`+column+` = ?`, id)
 		}
 	}
+	if filter.before != 0 {
+		where.And(`m.id < ?`, filter.before)
+	}
 	if !filter.DueFrom.IsZero() {
 		where.And(`m.due_on >= ?`, filter.DueFrom)
 	}
@@ -77,6 +82,37 @@ func (s *Service) Messages(
 	}
 	list, err := messages(ctx, s.db, actor.Company.ID, filter, page)
 	return list, count, err
+}
+
+// walkBatch is how many messages a step of WalkMessages reads.
+const walkBatch = 500
+
+// WalkMessages calls visit for every message of a filter, newest first, along the
+// ids. It has no transaction open while visit runs.
+func (s *Service) WalkMessages(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	visit func(Message) error,
+) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
+	for {
+		list, err := messages(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: walkBatch})
+		if err != nil {
+			return err
+		}
+		for _, message := range list {
+			if err := visit(message); err != nil {
+				return err
+			}
+			filter.before = message.ID
+		}
+		if len(list) < walkBatch {
+			return nil
+		}
+	}
 }
 
 // FindMessage returns a message and the attempts to send it.

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -54,6 +56,75 @@ func (s *Service) Statement(
 	limit int,
 ) ([]Entry, error) {
 	return entries(ctx, s.db, actor.Company.ID, before, limit)
+}
+
+// EntryKinds lists the kinds of entries.
+var EntryKinds = []EntryKind{Granted, ForCreate, ForRenew, Sent, Received, TakenBack, Returned}
+
+// EntryFilter chooses entries of a statement; the zero one chooses all.
+type EntryFilter struct {
+	Kind     EntryKind
+	From, To civil.Date // the company's days
+
+	last Entry // only those before this one; ID 0: no bound
+}
+
+// ReadEntryFilter reads a filter from a query. Wrong values are left to in.Err.
+func ReadEntryFilter(in *input.Form) EntryFilter {
+	return EntryFilter{
+		Kind: choice(in, "kind", EntryKinds),
+		From: in.Date("from").Value,
+		To:   in.Date("to").Value,
+	}
+}
+
+// Countable is how many entries Entries counts and leads to.
+const Countable = 10_000
+
+// Sums are how many entries a filter has, at most Countable, and what they come
+// to: how many credits came and how many left.
+type Sums struct{ Count, Came, Left int64 }
+
+// Entries returns a page of the entries of a filter, newest first, and their sums.
+func (s *Service) Entries(
+	ctx context.Context,
+	actor account.Actor,
+	filter EntryFilter,
+	page input.Page,
+) ([]Entry, Sums, error) {
+	sums, err := sumEntries(ctx, s.db, actor, filter)
+	if err != nil || page.Offset() >= sums.Count {
+		return []Entry{}, sums, err
+	}
+	list, err := someEntries(ctx, s.db, actor, filter, page)
+	return list, sums, err
+}
+
+// walkBatch is how many entries a step of WalkEntries reads.
+const walkBatch = 500
+
+// WalkEntries calls visit for every entry of a filter, newest first.
+func (s *Service) WalkEntries(
+	ctx context.Context,
+	actor account.Actor,
+	filter EntryFilter,
+	visit func(Entry) error,
+) error {
+	for {
+		list, err := someEntries(ctx, s.db, actor, filter, input.Page{Number: 1, Size: walkBatch})
+		if err != nil {
+			return err
+		}
+		for _, entry := range list {
+			if err := visit(entry); err != nil {
+				return err
+			}
+			filter.last = entry
+		}
+		if len(list) < walkBatch {
+			return nil
+		}
+	}
 }
 
 // Grant makes credits for a company at the top of the tree, and returns the new

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
 func TestStatementTellsWhoWhyForWhatAndTheBalanceAfter(t *testing.T) {
@@ -125,5 +127,47 @@ func TestDatabaseRefusesDebtAndChangesOfTheLedger(t *testing.T) {
 			}
 		}
 		wantSums(t, shop)
+	})
+}
+
+func TestStatementIsFilteredByKindAndDays(t *testing.T) {
+	each(t, func(t *testing.T, shop *shop) {
+		root := shop.root(t, 0)
+		for n := range 3 {
+			_, err := shop.Grant(t.Context(), root, ReadCreditRequest(form("amount", fmt.Sprint(10*(n+1)))))
+			must(t, err)
+			shop.clock.Advance(24 * time.Hour)
+		}
+		today := root.Today(noon)
+		for filter, want := range map[EntryFilter]Sums{
+			{}:                         {3, 60, 0},
+			{Kind: Granted}:            {3, 60, 0},
+			{Kind: Sent}:               {},
+			{From: today, To: today}:   {1, 10, 0},
+			{From: today.AddDays(1)}:   {2, 50, 0},
+			{Kind: Granted, To: today}: {1, 10, 0},
+			{From: today.AddDays(3)}:   {},
+		} {
+			list, sums, err := shop.Entries(t.Context(), root, filter, page(1, 50))
+			must(t, err)
+			walked := int64(0)
+			must(t, shop.WalkEntries(t.Context(), root, filter, func(Entry) error { walked++; return nil }))
+			if sums != want || int64(len(list)) != want.Count || walked != want.Count {
+				t.Errorf("%+v: %+v, %d listed, %d walked; want %+v", filter, sums, len(list), walked, want)
+			}
+		}
+		for _, statistics := range []string{`SELECT 1`, `ANALYZE`} {
+			must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				_, err := tx.Exec(t.Context(), statistics)
+				return err
+			}))
+			if shop.db.Engine() == sqldb.Postgres {
+				continue // reads a table of three rows whole
+			}
+			for index, filter := range map[string]EntryFilter{"credit_entries_when": {From: today}, "credit_entries_kind": {Kind: Sent, From: today}} {
+				where := filter.where(root)
+				sqldbtest.WantIndex(t, shop.db, index, `SELECT id FROM credit_entries`+where.String()+` ORDER BY created_at DESC, id DESC LIMIT 50`, where.Args...)
+			}
+		}
 	})
 }

@@ -46,6 +46,8 @@ type DeliveryFilter struct {
 	Event  event.Name
 	From   civil.Date
 	To     civil.Date
+
+	before int64 // only those before this one; 0: no bound
 }
 
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
@@ -92,6 +94,38 @@ func (s *Service) Deliveries(
 		return nil, 0, err
 	}
 	return list, count, s.addAttempts(ctx, actor, list)
+}
+
+// walkBatch is how many deliveries a step of WalkDeliveries reads.
+const walkBatch = 200
+
+// WalkDeliveries calls visit for every delivery of a filter, newest first, along
+// the ids and without attempts.
+func (s *Service) WalkDeliveries(
+	ctx context.Context,
+	actor account.Actor,
+	webhookID int64,
+	filter DeliveryFilter,
+	visit func(Delivery) error,
+) error {
+	if _, err := s.Find(ctx, actor, webhookID); err != nil {
+		return err
+	}
+	for {
+		list, err := deliveries(ctx, s.db, actor, webhookID, filter, input.Page{Number: 1, Size: walkBatch})
+		if err != nil {
+			return err
+		}
+		for _, delivery := range list {
+			if err := visit(delivery); err != nil {
+				return err
+			}
+			filter.before = delivery.ID
+		}
+		if len(list) < walkBatch {
+			return nil
+		}
+	}
 }
 
 // addAttempts reads the attempts of all deliveries of a page at once.

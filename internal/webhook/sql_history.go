@@ -53,6 +53,9 @@ func (f DeliveryFilter) where(actor account.Actor, webhookID int64) (where sqldb
 	default:
 		where.And(`d.status = ?`, string(f.Status))
 	}
+	if f.before != 0 {
+		where.And(`d.id < ?`, f.before)
+	}
 	if f.Event != "" {
 		where.And(`d.event = ?`, string(f.Event))
 	}

@@ -33,7 +33,7 @@ var pages = map[string]string{
 	"resellers": "/resellers", "resellers-none": "/resellers?search=zzz", "reseller-new": "/resellers/new", "reseller": "/resellers/2",
 	"reseller-level": "/resellers/2/level", "reseller-renew": "/resellers/2/renew?periods=2", "reseller-poor": "/resellers/2/renew?periods=120",
 	"subscription-plans": "/subscription-plans", "subscription-plan": "/subscription-plans/1", "subscription-plan-new": "/subscription-plans/new",
-	"credits": "/credits", "credits-refused": "/resellers/2/send?amount=100000",
+	"credits": "/credits", "credits-grant": "/credits/grant", "own-withdraw": "/customers/1/page/withdraw", "credits-refused": "/resellers/2/send?amount=100000",
 	"messages": "/messages", "message-rule-new": "/messages/rules/new", "message-rule": "/messages/rules/1", "message-templates": "/messages/templates",
 	"message-template-new": "/messages/templates/new", "message-template": "/messages/templates/1", "message-channels": "/messages/channels",
 	"message-kinds": "/messages/channels/new", "message-channel-new": "/messages/channels/new?kind=smtp", "message-channel": "/messages/channels/1",

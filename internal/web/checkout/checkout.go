@@ -117,7 +117,7 @@ func (e *edge) show(w http.ResponseWriter, r *http.Request) {
 	code := r.PathValue("code")
 	p, err := e.payments.OpenPage(r.Context(), code)
 	if err != nil && fault.KindOf(err) != fault.KindUpstream {
-		e.pages.Fail(w, r, err)
+		e.pages.FailGuest(w, r, err)
 		return
 	}
 	c := content{
@@ -145,7 +145,7 @@ func (e *edge) show(w http.ResponseWriter, r *http.Request) {
 func (e *edge) state(w http.ResponseWriter, r *http.Request) {
 	p, err := e.payments.Page(r.Context(), r.PathValue("code"))
 	if err != nil {
-		e.refuse(w, r, err)
+		refuse(w, r, err)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -167,18 +167,12 @@ func (e *edge) picture(w http.ResponseWriter, r *http.Request) {
 		png, err = p.Payable.QR()
 	}
 	if err != nil {
-		e.refuse(w, r, err)
+		refuse(w, r, err)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "image/png")
 	_, _ = w.Write(png) // a reader who has gone away is not our failure
-}
-
-func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	err = web.Explain(err)
-	web.ExchangeOf(r.Context()).Err = err
-	web.WriteFault(w, err)
 }
 
 // simulator is the page of a gateway that only pretends, where a redirect leads.
@@ -189,7 +183,7 @@ func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
 		err = fault.NotFound("page")
 	}
 	if err != nil {
-		e.pages.Fail(w, r, err)
+		e.pages.FailGuest(w, r, err)
 		return
 	}
 	if !p.Ready {
@@ -211,7 +205,7 @@ func (e *edge) simulate(w http.ResponseWriter, r *http.Request) {
 	code := r.PathValue("code")
 	err := e.payments.Simulate(r.Context(), code)
 	if err != nil && !errors.Is(err, payment.ErrNoCharge) {
-		e.pages.Fail(w, r, err)
+		e.pages.FailGuest(w, r, err)
 		return
 	}
 	page.Go(w, r, "/pay/"+code)

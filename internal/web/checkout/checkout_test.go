@@ -21,9 +21,11 @@ import (
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/housetest"
+	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/reminder"
 	"carteira/internal/web"
 	"carteira/internal/web/checkout"
 	"carteira/internal/web/page"
@@ -33,13 +35,14 @@ import (
 // shop is a company whose customers pay on the page.
 type shop struct {
 	*worldtest.World
-	billing  *billing.Service
-	payments *payment.Service
-	sandbox  *sandbox.Sandbox
-	bank     *bank
-	invoice  billing.Invoice
-	url      string
-	log      *housetest.Log
+	billing   *billing.Service
+	payments  *payment.Service
+	reminders *reminder.Service
+	sandbox   *sandbox.Sandbox
+	bank      *bank
+	invoice   billing.Invoice
+	url       string
+	log       *housetest.Log
 }
 
 // bank is a gateway that can be switched off.
@@ -84,7 +87,13 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 			return err
 		}},
 	})
+	gate := outbound.NewGate(nil, nil)
+	s.reminders = reminder.New(world.DB, secret.NewBox(secret.NewKey()), world.Accounts, world.Customers, reminder.Options{
+		Env: reminder.Env{Gate: gate, WebhookGate: gate, Log: log},
+	})
 	checkout.Register(mux, s.payments, s.DB.Now)
+	checkout.RegisterOwn(mux, s.payments, s.reminders, s.DB.Now)
+	checkout.RegisterBrand(mux, world.Accounts)
 	page.Register(mux)
 	world.Plan(t, "1month", "1234.56", "name", "Fibra 300")
 	world.Customer(t, "plan_id", "1", "data_de_vencimento", "2026-02-05")
@@ -119,13 +128,18 @@ func (s *shop) get(t *testing.T, address string, header ...string) answer {
 
 func (s *shop) do(t *testing.T, method, address string, header ...string) answer {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	housetest.Must(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(""))
 	housetest.Must(t, err)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
+	return s.send(t, req)
+}
+
+func (s *shop) send(t *testing.T, req *http.Request) answer {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	housetest.Must(t, err)
 	resp, err := (&http.Client{Jar: jar}).Do(req)
 	housetest.Must(t, err)
 	defer resp.Body.Close()

@@ -53,7 +53,7 @@ type signupPage struct {
 func (s *signup) show(w http.ResponseWriter, r *http.Request) {
 	offer, err := s.resellers.FindOffer(r.Context(), r.PathValue("code"))
 	if err != nil {
-		s.pages.Fail(w, r, err)
+		s.pages.FailGuest(w, r, err)
 		return
 	}
 	web.ExchangeOf(r.Context()).CompanyID = offer.Company.ID
@@ -87,7 +87,7 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 	code := r.PathValue("code")
 	r.Body = http.MaxBytesReader(w, r.Body, signupBody)
 	if err := r.ParseForm(); err != nil {
-		s.pages.Fail(w, r, fault.New(fault.KindInvalid, "the form could not be read"))
+		s.pages.FailGuest(w, r, fault.New(fault.KindInvalid, "the form could not be read"))
 		return
 	}
 	if r.PostForm.Get("website") != "" {
@@ -105,7 +105,7 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 	offer, gone := s.resellers.FindOffer(r.Context(), code)
 	kind := fault.KindOf(err)
 	if gone != nil || kind != fault.KindInvalid && kind != fault.KindRateLimited {
-		s.pages.Fail(w, r, err)
+		s.pages.FailGuest(w, r, err)
 		return
 	}
 	s.form(w, r, offer, page.Sent(r, err), web.Status(err))

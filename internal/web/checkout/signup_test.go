@@ -132,7 +132,7 @@ func TestSignupPageIsClosedWithItsLink(t *testing.T) {
 			if status != 404 {
 				t.Errorf("%s with %q: %d", path, fields, status)
 			}
-			wantTexts(t, page, "este link de cadastro não existe ou não vale mais")
+			wantTexts(t, page, "Este link está incompleto ou não existe mais")
 		}
 	}
 	world.wantResellers(0)

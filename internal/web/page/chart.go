@@ -1,6 +1,9 @@
 package page
 
 import (
+	"strconv"
+	"strings"
+
 	"carteira/internal/platform/money"
 )
 
@@ -12,13 +15,15 @@ type Bar struct {
 	Note  bool // it stands out, such as today's
 }
 
-// Bars is a bar chart with its geometry, drawn by the partial bars as SVG.
+// Bars is a bar chart with its geometry, drawn by the partial bars as SVG. Across
+// it is measured in hundredths of a percent, so that it is as wide as its place,
+// and down in pixels, so that its letters are as large as those around it.
 type Bars struct {
-	Title         string
-	Width, Height int
-	Columns       []Column
-	Lines         []Line
-	Empty         bool
+	Title   string
+	Height  int
+	Columns []Column
+	Lines   []Line
+	Empty   bool
 }
 
 // Column is a bar where it stands.
@@ -35,8 +40,8 @@ type Line struct {
 }
 
 const (
-	chartWidth, chartHeight = 720, 220
-	chartLeft, chartBottom  = 76, 24
+	chartWidth, chartHeight = 10_000, 220
+	chartLeft, chartBottom  = 1300, 24
 	chartTop                = 10
 )
 
@@ -44,7 +49,6 @@ const (
 func NewBars(title string, bars []Bar) Bars {
 	c := Bars{
 		Title:  title,
-		Width:  chartWidth,
 		Height: chartHeight,
 		Empty:  true,
 	}
@@ -96,17 +100,18 @@ type Stack struct {
 
 // Stacks is a chart of stacked bars, laid out.
 type Stacks struct {
-	Title         string
-	Width, Height int
-	Columns       []StackColumn
-	Lines         []Line
-	Empty         bool
+	Title   string
+	Height  int
+	Columns []StackColumn
+	Lines   []Line
+	Empty   bool
 }
 
 // StackColumn is a stacked bar where it stands.
 type StackColumn struct {
 	Stack
 	X, W, Middle int
+	Second       bool // its label is left out where there is room for half of them
 	Boxes        []Box
 }
 
@@ -115,7 +120,7 @@ type Box struct{ Part, Y, H int }
 
 // NewStacks lays a chart of stacked bars out. A part below zero has no box.
 func NewStacks(title string, stacks []Stack) Stacks {
-	c := Stacks{Title: title, Width: chartWidth, Height: chartHeight}
+	c := Stacks{Title: title, Height: chartHeight}
 	var most money.Cents
 	for _, stack := range stacks {
 		var sum money.Cents
@@ -134,7 +139,7 @@ func NewStacks(title string, stacks []Stack) Stacks {
 	}
 	step := (chartWidth - chartLeft) / max(len(stacks), 1)
 	for i, stack := range stacks {
-		column := StackColumn{Stack: stack, X: chartLeft + i*step, W: max(step*7/10, 2)}
+		column := StackColumn{Stack: stack, X: chartLeft + i*step, W: max(step*7/10, 2), Second: i%2 == 1}
 		column.Middle = column.X + column.W/2
 		foot := chartTop + plot
 		for part, amount := range stack.Parts {
@@ -145,4 +150,23 @@ func NewStacks(title string, stacks []Stack) Stacks {
 		c.Columns = append(c.Columns, column)
 	}
 	return c
+}
+
+// percent writes hundredths of a percent.
+func percent(hundredths int) string {
+	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + "%"
+}
+
+// rough writes an amount in few letters: 400, 2,4 mil, 1,2 mi.
+func (l Lang) rough(cents money.Cents) string {
+	for _, unit := range []struct {
+		cents money.Cents
+		text  string
+	}{{100_000_000, "%s million"}, {100_000, "%s thousand"}} {
+		if cents >= unit.cents {
+			tenths := strconv.FormatFloat(float64(cents*10/unit.cents)/10, 'f', -1, 64)
+			return l.T(unit.text, strings.Replace(tenths, ".", ",", 1))
+		}
+	}
+	return FormatInt(int64(cents / 100))
 }

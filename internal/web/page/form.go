@@ -16,6 +16,7 @@ type Form struct {
 	values map[string][]string
 	faults fault.Fields
 	shown  map[string]bool
+	led    bool // the reader has been led to a field that is wrong
 	notice string
 }
 
@@ -74,6 +75,17 @@ func (f *Form) Errors(name string) []string {
 	return f.faults.Get(name)
 }
 
+// leads reports whether a field has the cursor when the page opens: the first that
+// is wrong, else the one that the page wants.
+func (f *Form) leads(field *Field) bool {
+	if f.faults.Empty() {
+		return field.Autofocus
+	}
+	first := len(field.Errors) > 0 && !f.led
+	f.led = f.led || first
+	return first
+}
+
 // Rest are the reasons against fields that the form did not show, for its end.
 func (f *Form) Rest() []string {
 	var rest []string
@@ -92,6 +104,7 @@ type Option struct{ Value, Label string }
 type Field struct {
 	ID, Name, Label, Hint, Type, Value                      string
 	Placeholder, Autocomplete, InputMode, Min, Max, Pattern string
+	Mask                                                    string // how a script writes it: phone, taxid, cep or money
 	Rows                                                    int
 	Required, Autofocus, Readonly, Secret                   bool
 	Options                                                 []Option
@@ -129,7 +142,7 @@ func newField(lang Lang, form *Form, name, label string, kv []any) (Field, error
 		"id": &field.ID, "hint": &field.Hint, "type": &field.Type, "value": &field.Value,
 		"placeholder":  &field.Placeholder,
 		"autocomplete": &field.Autocomplete, "inputmode": &field.InputMode, "min": &field.Min,
-		"max": &field.Max, "pattern": &field.Pattern,
+		"max": &field.Max, "pattern": &field.Pattern, "mask": &field.Mask,
 	}
 	flags := map[string]*bool{"required": &field.Required, "autofocus": &field.Autofocus, "readonly": &field.Readonly}
 	for name, option := range options {
@@ -152,8 +165,9 @@ func newField(lang Lang, form *Form, name, label string, kv []any) (Field, error
 			return field, fmt.Errorf("field %s: option %s is a %T", field.Name, name, value)
 		}
 	}
-	if field.Type == "password" { // never sent back
+	if field.Type == "password" || field.Autocomplete == "one-time-code" { // never sent back
 		field.Value = ""
 	}
+	field.Autofocus = form.leads(&field)
 	return field, nil
 }

@@ -88,6 +88,8 @@ func funcs(lang Lang) template.FuncMap {
 			return strings.Replace(cents.BR(), " ", "\u00a0", 1)
 		},
 		"amount":     func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
+		"rough":      lang.rough,
+		"percent":    percent,
 		"date":       FormatDate,
 		"number":     func(n any) string { return FormatInt(toInt(n)) },
 		"phone":      FormatPhone,

@@ -185,21 +185,43 @@ func send(w http.ResponseWriter, r *http.Request, view View, body []byte) {
 
 // Fail shows the page of an error. The log gets its cause.
 func (s *Set) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	s.failOn(w, r, "error", err)
+}
+
+func (s *Set) failOn(w http.ResponseWriter, r *http.Request, name string, err error) {
+	s.Render(w, r, Failed(w, r, name, err))
+}
+
+// Failed is the view of an error for a page of the edge's own, which it names. The
+// log gets the cause.
+func Failed(w http.ResponseWriter, r *http.Request, name string, err error) View {
 	err = web.Explain(err)
 	web.ExchangeOf(r.Context()).Err = err
 	web.RetryAfter(w.Header(), err)
-	s.Render(w, r, View{
-		Name: "error", Title: failTitle(err), Status: web.Status(err),
+	return failView(r, name, err)
+}
+
+func failView(r *http.Request, name string, err error) View {
+	return View{
+		Name: name, Title: failTitle(err), Status: web.Status(err),
 		Data: failure{
 			Reason: fault.Public(err), RequestID: web.ExchangeOf(r.Context()).RequestID,
 			Internal: web.Status(err) >= http.StatusInternalServerError,
+			Missing:  fault.KindOf(err) == fault.KindNotFound && strings.HasSuffix(fault.Public(err), " not found"),
 		},
-	})
+	}
+}
+
+// FailGuest is Fail on a page of people who have no account: it offers no way
+// into the panel.
+func (s *Set) FailGuest(w http.ResponseWriter, r *http.Request, err error) {
+	s.failOn(w, r, "guest", err)
 }
 
 type failure struct {
 	Reason, RequestID string
 	Internal          bool
+	Missing           bool // there is nothing to say but that it is not there
 }
 
 // failTitle names the kinds of errors that a person can meet.

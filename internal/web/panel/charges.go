@@ -2,7 +2,6 @@ package panel
 
 import (
 	"html/template"
-	"net/url"
 	"strings"
 
 	"carteira/internal/billing"
@@ -51,11 +50,7 @@ func (s *Server) charging(
 		Here:     invoicePath(invoice.ID),
 	}
 	if record.Whatsapp != "" {
-		d.WhatsApp = "https://wa.me/" + record.Whatsapp + "?text=" + strings.ReplaceAll(
-			url.QueryEscape(d.Message),
-			"+",
-			"%20",
-		)
+		d.WhatsApp = chatWith(record.Whatsapp, d.Message)
 	}
 	if now := link.Current; now != nil && now.PixCode != "" {
 		if d.QR, err = page.QR(now.PixCode); err != nil {
@@ -67,7 +62,7 @@ func (s *Server) charging(
 
 // mayCharge reports whether the user may have charges made.
 func (req *request) mayCharge() bool {
-	return allows(req.User.Role, staff) &&
+	return allows(req.User.Role, desk) &&
 		req.Actor.May(payments) &&
 		req.Actor.Writable(req.today) == nil
 }

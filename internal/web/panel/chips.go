@@ -132,6 +132,7 @@ func hiddenFilters(req *request, shown ...string) map[string]string {
 // place is where a record is in the list that somebody came from, so that the
 // way back leads there, and its neighbours are one click away.
 type place struct {
+	Label      string // of the list; "": as the page says
 	Back       string // the list as it was
 	Prev, Next string
 }

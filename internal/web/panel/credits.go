@@ -2,7 +2,6 @@ package panel
 
 import (
 	"context"
-	"fmt"
 
 	"carteira/internal/account"
 	"carteira/internal/reseller"
@@ -11,23 +10,20 @@ import (
 
 // entryWords are the kinds of entries as people read them.
 var entryWords = map[reseller.EntryKind]string{
-	reseller.Granted: "Granted by the operator", reseller.ForCreate: "New subscriber",
+	reseller.Granted: "Granted at the top", reseller.ForCreate: "New subscriber",
 	reseller.ForRenew: "Renewal", reseller.Sent: "Sent to a reseller",
 	reseller.Received:  "Received from the company above",
 	reseller.TakenBack: "Taken back from a reseller",
 	reseller.Returned:  "Taken back by the company above",
 }
 
-// entryRows is how many lines of the statement a page has.
-const entryRows = 50
-
 type creditsData struct {
-	Balance int64
-	List    []entryRow
-	Older   string // "": there are none
-	Newest  bool   // this is the first page
-	Grant   string // the command that makes credits; "" for a company with a parent
-	Sells   bool   // has the pages of resellers
+	list
+	Balance  int64
+	List     []entryRow
+	Filtered bool
+	Grant    bool // the company is at the top, and makes credits by itself
+	Sells    bool // has the pages of resellers
 }
 
 type entryRow struct {
@@ -37,37 +33,66 @@ type entryRow struct {
 	Link string // to the reseller; "": not one's own
 }
 
+func entryChips(req *request) []chipLine {
+	kinds := []page.Option{{Value: "", Label: req.lang.T("All movements")}}
+	for _, kind := range req.entryKinds() {
+		kinds = append(kinds, page.Option{Value: string(kind), Label: req.lang.T(entryWords[kind])})
+	}
+	return []chipLine{choiceChips(req, "What", "kind", kinds), dateChips(req, "from", "to", false)}
+}
+
+// entryKinds are the kinds of entries that the company can have.
+func (req *request) entryKinds() (kinds []reseller.EntryKind) {
+	if req.Actor.Company.ParentID == 0 {
+		kinds = append(kinds, reseller.Granted)
+	} else {
+		kinds = append(kinds, reseller.Received, reseller.Returned)
+	}
+	if req.sells() {
+		kinds = append(kinds, reseller.ForCreate, reseller.ForRenew, reseller.Sent, reseller.TakenBack)
+	}
+	return kinds
+}
+
+// sells reports whether the company has the pages of resellers.
+func (req *request) sells() bool {
+	return req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)
+}
+
 func (s *Server) credits(req *request) error {
 	in := req.query()
-	before := in.ID("before").Value
-	if in.Err() != nil {
-		before = 0
-	}
+	paging, filter := in.Page(), reseller.ReadEntryFilter(in)
 	data := creditsData{
-		Newest: before == 0,
-		Sells:  req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers),
+		list:  newList(req, "/credits/export", entryChips(req), "from", "to"),
+		Sells: req.sells(),
 	}
-	list, err := s.Resellers.Statement(req.Context(), req.Actor, before, entryRows+1)
+	if err := in.Err(); err != nil {
+		data.Form.Fail(err)
+		filter = reseller.EntryFilter{}
+	}
+	list, sums, err := s.Resellers.Entries(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
-	if len(list) > entryRows {
-		list = list[:entryRows]
-		data.Older = "/credits?before=" + idText(list[entryRows-1].ID)
-	}
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, sums.Count), filter != (reseller.EntryFilter{})
+	data.Total = entriesFoot(req.lang, sums)
 	if data.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 		return err
 	}
 	if data.List, err = s.entryRows(req, list, data.Sells); err != nil {
 		return err
 	}
-	if req.Actor.Company.ParentID == 0 {
-		data.Grant = fmt.Sprintf(
-			"carteira credits grant --company %d --amount 100",
-			req.Actor.Company.ID,
-		)
-	}
+	data.Grant = req.Actor.Company.ParentID == 0
 	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: data})
+}
+
+// entriesFoot is how many entries a filter has, and what they come to.
+func entriesFoot(lang page.Lang, sums reseller.Sums) string {
+	text := countedTo(lang, sums.Count, reseller.Countable, "1 movement", "%s movements")
+	if sums.Count >= reseller.Countable {
+		return text
+	}
+	return text + " · " + lang.T("%s came, %s left", page.FormatInt(sums.Came), page.FormatInt(sums.Left))
 }
 
 func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]entryRow, error) {
@@ -232,4 +257,39 @@ func (s *Server) move(req *request, course course) error {
 		moved.Balance,
 		moved.ResellerBalance,
 	)
+}
+
+// grantData is the form by which a company at the top makes credits.
+type grantData struct {
+	Form    *page.Form
+	Balance int64
+	Top     bool // others get theirs from the company above
+}
+
+func (s *Server) grantPage(req *request) error {
+	return s.grantForm(req, page.NewForm(), nil)
+}
+
+func (s *Server) grantForm(req *request, form *page.Form, refusal error) error {
+	balance, err := s.Resellers.Balance(req.Context(), req.Actor)
+	if err != nil {
+		return err
+	}
+	return s.show(req, page.View{
+		Name:   "credits_grant",
+		Title:  "Grant credits",
+		Status: statusOf(refusal),
+		Data:   grantData{form, balance, req.Actor.Company.ParentID == 0},
+	})
+}
+
+func (s *Server) grantCredits(req *request) error {
+	balance, err := s.Resellers.Grant(req.Context(), req.Actor, reseller.ReadCreditRequest(req.form()))
+	if refused(err) {
+		return s.grantForm(req, page.Sent(req.Request, err), err)
+	}
+	if err != nil {
+		return err
+	}
+	return req.done("/credits", "The credits were granted. You have %d now.", balance)
 }

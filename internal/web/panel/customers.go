@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/taxid"
@@ -108,6 +109,7 @@ type customerData struct {
 	Renewal  *page.Form
 	Choices  []page.Option // what may become of the open invoice
 	Place    place
+	Own      ownPage // the customer's own page
 }
 
 func newCustomerData(req *request, record customer.Customer) customerData {
@@ -149,6 +151,9 @@ func (s *Server) customer(req *request) error {
 	if data.Messages, err = s.customerMessages(req, record); err != nil {
 		return err
 	}
+	if data.Own, err = s.ownPage(req, record); err != nil {
+		return err
+	}
 	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})
 }
 
@@ -158,6 +163,7 @@ type customerForm struct {
 	Texts           []textField
 	Action, Back    string
 	New             bool
+	Alike           []customer.Alike // who may be the same person
 }
 
 func (s *Server) customerForm(req *request, title string, form customerForm, err error) error {
@@ -189,7 +195,21 @@ func (s *Server) newCustomer(req *request) error {
 }
 
 func (s *Server) createCustomer(req *request) error {
-	record, err := s.Customers.Create(req.Context(), req.Actor, customer.ReadNew(req.form("price")))
+	draft := customer.ReadNew(req.form("price"))
+	alike, err := s.alike(req, draft)
+	if err != nil {
+		return err
+	}
+	if len(alike) > 0 {
+		return s.customerForm(req, "New customer", customerForm{
+			Form:   page.Sent(req.Request, nil),
+			Action: "/customers/new",
+			Back:   "/customers",
+			New:    true,
+			Alike:  alike,
+		}, fault.Conflict("a customer like this is there already"))
+	}
+	record, err := s.Customers.Create(req.Context(), req.Actor, draft)
 	if refused(err) {
 		return s.customerForm(req, "New customer", customerForm{
 			Form:   page.Sent(req.Request, err),

@@ -35,6 +35,7 @@ type homeData struct {
 	DueToday string // the filter of those who are due today
 	Messages reminder.Attention
 	Moved    []deedRow // changes of where money goes
+	Resale   *resale   // nil: the company sells to no resellers
 }
 
 // dueList is some customers who need a look.
@@ -47,11 +48,17 @@ type dueList struct {
 
 const homeRows = 6
 
+// dueToday is the filter of customers who are due today.
+var dueToday = "status=" + urlQuery(string(customer.DueToday))
+
 func (s *Server) home(req *request) error {
 	in := req.query()
 	question := dashboard.Question{
 		PlanID:    in.ID("plan_id").Value,
 		ProductID: in.ID("product_id").Value,
+	}
+	if !allows(req.User.Role, viewer) {
+		return s.homeNotices(req, homeData{DueToday: dueToday})
 	}
 	month, err := s.Dashboard.Month(req.Context(), req.Actor, question)
 	if err != nil {
@@ -78,7 +85,7 @@ func (s *Server) home(req *request) error {
 			data.Today = day.Amount
 		}
 	}
-	data.DueToday = "status=" + urlQuery(string(customer.DueToday))
+	data.DueToday = dueToday
 	few := month.Customers.Total <= fewCustomers && question == (dashboard.Question{})
 	if data.Steps, err = s.firstSteps(req, few, month.Customers.Total > 0); err != nil {
 		return err
@@ -101,6 +108,9 @@ func (s *Server) homeNotices(req *request, data homeData) (err error) {
 		return err
 	}
 	if data.Moved, err = s.gatewayChanges(req); err != nil {
+		return err
+	}
+	if data.Resale, err = s.resale(req); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})

@@ -50,7 +50,7 @@ func importPath(id int64) string { return "/imports/" + idText(id) }
 const maxFileName = 255
 
 func readFile(r *http.Request) (name string, content []byte, err error) {
-	file, header, err := r.FormFile("file")
+	name, content, err = readFileOf(r, "file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return "", nil, fault.Field(
 			"file",
@@ -59,6 +59,15 @@ func readFile(r *http.Request) (name string, content []byte, err error) {
 	}
 	if err != nil {
 		return "", nil, fault.Field("file", "choose a file")
+	}
+	return name, content, nil
+}
+
+// readFileOf reads the file of a form's field whole; its size is bounded before.
+func readFileOf(r *http.Request, field string) (name string, content []byte, err error) {
+	file, header, err := r.FormFile(field)
+	if err != nil {
+		return "", nil, err
 	}
 	defer func() {
 		_ = file.Close() // it was only read

@@ -147,11 +147,11 @@ func (s *Server) switchWebhook(req *request) error {
 }
 
 type webhookData struct {
+	list
 	Webhook  webhook.Webhook
 	List     []webhook.Delivery
-	Pager    page.Pager
-	Form     *page.Form // filters
-	Statuses []page.Option
+	Events   []page.Option
+	Filtered bool
 	Tested   *tested
 	Replay   *page.Form
 }
@@ -167,6 +167,31 @@ func (s *Server) webhook(req *request) error {
 
 const deliveryRows = 25
 
+// deliveryStatuses are the statuses of deliveries, as lists offer them.
+var deliveryStatuses = []webhook.Status{
+	webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Refused, webhook.Parked,
+}
+
+func deliveryChips(req *request) []chipLine {
+	statuses := []page.Option{{Value: "", Label: req.lang.T("All deliveries")}}
+	for _, status := range deliveryStatuses {
+		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(string(status))})
+	}
+	return []chipLine{
+		choiceChips(req, "Status", "status", statuses),
+		dateChips(req, "from", "to", false),
+	}
+}
+
+// eventOptions are the events, for a filter.
+func eventOptions(req *request) []page.Option {
+	options := []page.Option{{Value: "", Label: req.lang.T("All")}}
+	for _, entry := range event.Catalog {
+		options = append(options, page.Option{Value: string(entry.Name), Label: string(entry.Name)})
+	}
+	return options
+}
+
 func (s *Server) webhookPage(req *request, data webhookData, refusal error) error {
 	var err error
 	if data.Webhook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
@@ -175,7 +200,7 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	in := req.query()
 	paging, filter := in.Page(), webhook.ReadDeliveryFilter(in)
 	paging.Size = deliveryRows
-	data.Form = queryForm(req)
+	data.list = newList(req, webhookPath(req.id)+"/export", deliveryChips(req), "event", "from", "to")
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = webhook.DeliveryFilter{}
@@ -185,13 +210,9 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 		return err
 	}
 	data.List, data.Pager = list, page.NewPager(req.URL, paging, total)
-	data.Statuses = []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, status := range []webhook.Status{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Refused, webhook.Parked} {
-		data.Statuses = append(data.Statuses, page.Option{
-			Value: string(status),
-			Label: req.lang.T(string(status)),
-		})
-	}
+	data.Filtered = filter != (webhook.DeliveryFilter{})
+	data.Total = counted(req.lang, total, "1 delivery", "%s deliveries")
+	data.Events = eventOptions(req)
 	return s.show(req, page.View{
 		Name:   "webhook",
 		Title:  "Webhook",

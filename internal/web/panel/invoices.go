@@ -62,17 +62,26 @@ func (s *Server) invoices(req *request) error {
 		paging,
 		total,
 	), filter != (billing.Filter{})
-	worth, known, err := s.Billing.Worth(req.Context(), req.Actor, filter, total)
-	if err != nil {
+	if data.Total, err = s.invoicesFoot(req, filter, total); err != nil {
 		return err
-	}
-	if data.Total = invoicesTotal(req.lang, total, ""); known {
-		data.Total = invoicesTotal(req.lang, total, worth.BR())
 	}
 	if data.Arranged, err = s.arranged(req, account.InvoiceList); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
+}
+
+// invoicesFoot is how many invoices a filter has, and for who may see totals what
+// they are worth, where that is known.
+func (s *Server) invoicesFoot(req *request, filter billing.Filter, count int64) (string, error) {
+	if !allows(req.User.Role, viewer) {
+		return invoicesTotal(req.lang, count, ""), nil
+	}
+	worth, known, err := s.Billing.Worth(req.Context(), req.Actor, filter, count)
+	if err != nil || !known {
+		return invoicesTotal(req.lang, count, ""), err
+	}
+	return invoicesTotal(req.lang, count, worth.BR()), nil
 }
 
 // moreOfInvoices are the filters that are folded away.
@@ -128,7 +137,7 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 			Overdue:  invoice.Overdue(req.today),
 			Via:      s.through(req, invoice.PaidVia),
 			Today:    req.today,
-			Place:    where,
+			Place:    placeFrom(req, where),
 			billed:   paying,
 			Means:    means(req),
 			Less:     differences(req),

@@ -44,7 +44,7 @@ func TestForeignRecordsAreAnsweredLikeMissingOnes(t *testing.T) {
 		victim, stranger := office.owner(t, "ana@example.com"), office.owner(t, "stranger@example.com")
 		ids := victim.fill()
 		people := map[string]*person{
-			"owner": stranger, "staff": stranger.colleague(account.RoleStaff), "readonly": stranger.colleague(account.RoleReadOnly),
+			"owner": stranger, "staff": stranger.colleague(account.RoleStaff), "attendant": stranger.colleague(account.RoleAttendant), "readonly": stranger.colleague(account.RoleReadOnly),
 			"nobody": office.visitor(t),
 		}
 		missing, before := strange(ids), victim.everything()

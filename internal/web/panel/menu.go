@@ -28,7 +28,7 @@ var menu = []group{
 		{"Home", "/", "house", reader, basic},
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
-		{"Payments", "/payments", "wallet", reader, payments},
+		{"Payments", "/payments", "wallet", viewer, payments},
 		{"Messages", "/messages", "message-circle", reader, reminders},
 	}},
 	{"What you sell", []entry{
@@ -36,9 +36,9 @@ var menu = []group{
 		{"Products", "/products", "package", reader, basic},
 	}},
 	{"Resale", []entry{
-		{"Resellers", "/resellers", "store", reader, resellers},
-		{"Subscription plans", "/subscription-plans", "tag", reader, resellers},
-		{"Credits", "/credits", "coins", reader, basic},
+		{"Resellers", "/resellers", "store", viewer, resellers},
+		{"Subscription plans", "/subscription-plans", "tag", viewer, resellers},
+		{"Credits", "/credits", "coins", viewer, basic},
 	}},
 	{"Integration", []entry{
 		{"API tokens", "/api", "key-round", owner, api},
@@ -55,7 +55,9 @@ type frame struct {
 	Groups  []shownGroup
 	User    account.User
 	Company account.Company
-	Staff   bool // may change things
+	Desk    bool // may work with customers
+	Staff   bool // may change what is not an owner's
+	Totals  bool // may see totals and take lists along
 	Owner   bool
 	Manage  bool // an owner who may change things
 	Notice  *notice
@@ -82,7 +84,9 @@ func (s *Server) frame(req *request) (frame, error) {
 	f := frame{
 		User:    req.User,
 		Company: req.Actor.Company,
+		Desk:    live && allows(req.User.Role, desk),
 		Staff:   live && allows(req.User.Role, staff),
+		Totals:  allows(req.User.Role, viewer),
 		Owner:   allows(req.User.Role, owner),
 	}
 	f.Manage = live && f.Owner

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -64,23 +65,33 @@ func reasons(lang page.Lang, text string) string {
 }
 
 type messageLogData struct {
-	Form     *page.Form
+	list
 	List     []messageRow
-	Pager    page.Pager
-	Statuses []page.Option
 	Rules    []page.Option
 	Channels []page.Option
 	Filtered bool
-	More     bool // there are more than the list leads to
+	Bounded  bool // there are more than the list leads to
 	Of       *customer.Customer
 	HasRules bool
-	Back     string
+}
+
+func messageChips(req *request) []chipLine {
+	statuses := []page.Option{{Value: "", Label: req.lang.T("All messages")}}
+	for _, status := range reminder.Statuses {
+		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(statusWords[status])})
+	}
+	return []chipLine{
+		choiceChips(req, "Status", "status", statuses),
+		dateChips(req, "due_from", "due_to", true),
+	}
 }
 
 func (s *Server) messageLog(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), reminder.ReadFilter(in)
-	data := messageLogData{Form: queryForm(req), Back: req.URL.RequestURI()}
+	data := messageLogData{
+		list: newList(req, "/messages/log/export", messageChips(req), "rule_id", "channel_id", "due_from", "due_to"),
+	}
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = reminder.Filter{}
@@ -97,19 +108,14 @@ func (s *Server) messageLog(req *request) error {
 		return err
 	}
 	data.List, data.Pager = messageRows(req, list), page.NewPager(req.URL, paging, total)
-	data.Filtered, data.More = filter != (reminder.Filter{}), total == reminder.Countable
+	data.Filtered, data.Bounded = filter != (reminder.Filter{}), total == reminder.Countable
+	data.Total = countedTo(req.lang, total, reminder.Countable, "1 message", "%s messages")
 	return s.messageLogPage(req, data)
 }
 
 func (s *Server) messageLogPage(req *request, data messageLogData) error {
 	all := page.Option{Value: "", Label: req.lang.T("All")}
-	data.Statuses, data.Rules, data.Channels = []page.Option{all}, []page.Option{all}, []page.Option{all}
-	for _, status := range reminder.Statuses {
-		data.Statuses = append(data.Statuses, page.Option{
-			Value: string(status),
-			Label: req.lang.T(statusWords[status]),
-		})
-	}
+	data.Rules, data.Channels = []page.Option{all}, []page.Option{all}
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
@@ -133,6 +139,7 @@ func (s *Server) messageLogPage(req *request, data messageLogData) error {
 
 type messageData struct {
 	Message  messageRow
+	Place    place
 	Attempts []sendingRow
 	Resend   bool
 	MarkSent bool
@@ -157,6 +164,9 @@ func (s *Server) message(req *request) error {
 			sendingRow{attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title},
 		)
 	}
+	if data.Place, err = s.messagePlace(req); err != nil {
+		return err
+	}
 	may := m.Decisions()
 	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
 	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(
@@ -164,6 +174,22 @@ func (s *Server) message(req *request) error {
 		reminder.Dismiss,
 	)
 	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: data})
+}
+
+// messagePlace is where a message is in the log.
+func (s *Server) messagePlace(req *request) (place, error) {
+	return placeIn(req, "/messages/log", func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := reminder.ReadFilter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+		}
+		list, _, err := s.Reminders.Messages(req.Context(), req.Actor, filter, at)
+		if err != nil || len(list) == 0 {
+			return 0, err
+		}
+		return list[0].ID, nil
+	})
 }
 
 var decided = map[reminder.Decision]string{

@@ -104,13 +104,11 @@ func New(deps Deps) *Server {
 	}
 	for _, route := range server.table() {
 		server.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {
-			if err := server.answer(w, request, route); err != nil {
-				server.fail(w, request, err)
-			}
+			server.serve(w, request, route) //nolint:contextcheck // it is the request's
 		})
 	}
 	server.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		server.pages.Fail(w, r, fault.NotFound("page"))
+		server.serve(w, r, nowhere) //nolint:contextcheck // it is the request's
 	})
 	return server
 }
@@ -120,8 +118,39 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error {
-	web.ExchangeOf(r.Context()).Route = op.pattern()
+// nowhere is the route of addresses that lead to no page.
+var nowhere = route{
+	path: "/", role: self, handler: func(*request) error { return fault.NotFound("page") },
+}
+
+// serve answers a request, and shows what went wrong: in the frame of the panel
+// for who is signed in.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, op route) {
+	req := &request{unlimited: r, w: w, lang: page.LangOf(r)}
+	err := s.answer(req, op)
+	if err == nil {
+		return
+	}
+	switch signedOut := fault.KindOf(err) == fault.KindUnauthenticated; {
+	case signedOut && op.method == nowhere.method:
+		s.pages.Fail(w, r, fault.NotFound("page"))
+		return
+	case signedOut || req.User.ID == 0:
+		s.fail(w, r, err)
+		return
+	}
+	req.Request = r // the time limit of the page was for the page
+	view := page.Failed(w, r, "failed", err)
+	if s.show(req, view) != nil { // what the frame needs cannot be had either
+		s.pages.Fail(w, r, err)
+	}
+}
+
+func (s *Server) answer(req *request, op route) error {
+	w, r := req.w, req.unlimited
+	if op.method != nowhere.method {
+		web.ExchangeOf(r.Context()).Route = op.pattern()
+	}
 	if strings.Contains(op.path, "{link}") { // whoever reads the log must not be able to use it
 		web.ExchangeOf(r.Context()).Path = op.path
 	}
@@ -132,26 +161,21 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op route) error 
 	defer cancel()
 	limited := r.WithContext(ctx)
 	limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	req := &request{
-		Request:   limited,
-		unlimited: r,
-		w:         w,
-		lang:      page.LangOf(r),
-	}
-	if err := s.admit(req, op); err != nil { //nolint:contextcheck // it is the request's, which req has
+	req.Request = limited
+	if err := s.admit(req, op); err != nil {
 		return err
 	}
 	if barred, err := op.permit(req.Actor, req.today); err != nil {
-		return s.bar(req, op, barred, err) //nolint:contextcheck // it is the request's, which req has
+		return s.bar(req, op, barred, err)
 	}
 	if err := req.read(op); err != nil {
 		return err
 	}
-	if ok, err := s.proved(req, op); err != nil || !ok { //nolint:contextcheck // it is the request's, which req has
+	if ok, err := s.proved(req, op); err != nil || !ok {
 		return err
 	}
 	if outgoing[op.pattern()] {
-		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil { //nolint:contextcheck // it is the request's, which req has
+		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil {
 			return err
 		}
 	}

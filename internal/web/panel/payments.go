@@ -1,8 +1,6 @@
 package panel
 
 import (
-	"strconv"
-
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
@@ -78,31 +76,49 @@ func (s *Server) through(req *request, provider string) string {
 }
 
 type receivedData struct {
+	list
 	Tabs       paymentTabs
 	List       []paymentRow
-	Older      string // where the list goes on
-	First      bool   // it is the newest page
+	Means      []page.Option
+	Filtered   bool
 	HasGateway bool
 }
 
-const receivedRows = 25
+// paymentWords are the statuses of payments as chips name them.
+var paymentWords = map[billing.PaymentStatus]string{
+	billing.PaymentApplied: "Paid an invoice", billing.PaymentPartial: "A part of an invoice",
+	billing.PaymentReview: "For review", billing.PaymentRefunded: "Given back", billing.PaymentDismissed: "Not used",
+}
+
+func paymentChips(req *request) []chipLine {
+	statuses := []page.Option{{Value: "", Label: req.lang.T("All payments")}}
+	for _, status := range billing.PaymentStatuses {
+		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(paymentWords[status])})
+	}
+	return []chipLine{
+		choiceChips(req, "Status", "status", statuses),
+		dateChips(req, "from", "to", false),
+	}
+}
 
 func (s *Server) received(req *request) error {
 	in := req.query()
-	before := in.ID("before").Value
+	paging, filter := in.Page(), billing.ReadPaymentFilter(in)
+	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
 	if err := in.Err(); err != nil {
-		return fault.NotFound("page")
+		data.Form.Fail(err)
+		filter = billing.PaymentFilter{}
 	}
-	data := receivedData{First: before == 0}
-	list, next, err := s.Payments.Received(req.Context(), req.Actor, before, receivedRows)
+	list, total, err := s.Payments.List(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
 	if data.List, err = s.paymentRows(req, list); err != nil {
 		return err
 	}
-	if next > 0 {
-		data.Older = "/payments?before=" + strconv.FormatInt(next, 10)
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (billing.PaymentFilter{})
+	if data.Total, err = s.paymentsFoot(req, filter, total); err != nil {
+		return err
 	}
 	if _, data.HasGateway, err = s.gateway(req); err != nil {
 		return err
@@ -110,7 +126,30 @@ func (s *Server) received(req *request) error {
 	if data.Tabs, err = s.paymentTabs(req, "received"); err != nil {
 		return err
 	}
+	data.Means = s.paidThrough(req)
 	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: data})
+}
+
+// paymentsFoot is how many payments a filter has, and what of them counts.
+func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count int64) (string, error) {
+	text := counted(req.lang, count, "1 payment", "%s payments")
+	worth, known, err := s.Billing.PaymentsWorth(req.Context(), req.Actor, filter, count)
+	if err != nil || !known {
+		return text, err
+	}
+	return text + " · " + worth.BR(), nil
+}
+
+// paidThrough are the ways by which money comes, for a filter.
+func (s *Server) paidThrough(req *request) []page.Option {
+	options := []page.Option{{Value: "", Label: req.lang.T("All")}}
+	for _, provider := range s.Payments.Providers() {
+		options = append(options, page.Option{Value: provider.Name, Label: s.through(req, provider.Name)})
+	}
+	for _, via := range billing.HandMeans {
+		options = append(options, page.Option{Value: via, Label: word(req.lang, via)})
+	}
+	return options
 }
 
 type reviewsData struct {

@@ -12,6 +12,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/payment/pixkey"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -158,7 +159,7 @@ func (p *person) fillPayments(planID int64) int64 {
 	if err := p.Customers.Delete(p.t.Context(), p.actor, record.ID); err != nil {
 		p.t.Fatal(err)
 	}
-	list, _, err := p.Payments.Received(p.t.Context(), p.actor, 0, 1)
+	list, _, err := p.Payments.List(p.t.Context(), p.actor, billing.PaymentFilter{}, input.Page{Number: 1, Size: 1})
 	if err != nil || len(list) != 1 || list[0].ReviewID == 0 {
 		p.t.Fatalf("%+v, %v", list, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/payment/woovi"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
@@ -219,7 +220,7 @@ func TestPersonDecidesInThePanel(t *testing.T) {
 		person.colleague(account.RoleReadOnly).get("/").want(t, http.StatusOK).lacks(t, "precisam da sua decisão")
 		person.get("/payments/reviews").want(t, http.StatusOK, "Bia", "Caio", "Valor diferente", "R$\u00a030,00")
 		person.get("/payments").want(t, http.StatusOK, "Para revisar")
-		list, _, err := office.Payments.Received(t.Context(), person.actor, 0, 10)
+		list, _, err := office.Payments.List(t.Context(), person.actor, billing.PaymentFilter{}, input.Page{Number: 1, Size: 10})
 		if err != nil || len(list) != 2 {
 			t.Fatal(list, err)
 		}
@@ -246,19 +247,16 @@ func TestReceivedPaymentsGoBack(t *testing.T) {
 		person := office.owner(t, "ana@example.com")
 		person.useBank()
 		invoice := person.debtor("Bia", "")
-		for n := range receivedRows + 2 {
+		for n := range 3 {
 			extra, err := office.Billing.CreateExtra(t.Context(), person.actor, invoice.Customer.ID, billing.ReadExtra(values("amount", fmt.Sprintf("%d.00", n+1), "due", "2026-01-31")))
 			if err != nil {
 				t.Fatal(err)
 			}
 			person.pay(extra.ID, money.Cents(0))
 		}
-		newest := person.get("/payments").want(t, http.StatusOK, "R$\u00a027,00", "R$\u00a03,00", "Mais antigos")
-		newest.lacks(t, "R$\u00a02,00", "Mais recentes")
-		older := regexp.MustCompile(`href="(/payments\?before=\d+)"`).FindStringSubmatch(newest.body)
-		person.get(older[1]).want(t, http.StatusOK, "R$\u00a02,00", "R$\u00a01,00", "Mais recentes").lacks(t, "R$\u00a03,00", "Mais antigos")
-		person.get("/payments?before=1").want(t, http.StatusOK, "Não há pagamentos mais antigos")
-		person.get("/payments?before=x").want(t, http.StatusNotFound)
+		newest := person.get("/payments?per_page=2").want(t, http.StatusOK, "R$\u00a03,00", "R$\u00a02,00", "Próxima", "3 pagamentos · R$ 6,00")
+		newest.lacks(t, "R$\u00a01,00", "Anterior")
+		person.get("/payments?per_page=2&page=2").want(t, http.StatusOK, "R$\u00a01,00", "Anterior").lacks(t, "R$\u00a03,00", "Próxima")
 	})
 }
 

@@ -3,6 +3,7 @@ package panel
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -46,13 +47,34 @@ func (op route) permit(actor account.Actor, today civil.Date) (barrier, error) {
 	if needs := lowest[op.function]; !actor.Company.Level.AtLeast(needs) {
 		return byLevel, fault.Forbidden("level: these pages need the level " + string(needs) + " or higher")
 	}
-	if err := actor.Allow(op.function); err != nil {
-		return byPlan, err
+	for _, function := range op.functions() {
+		if err := actor.Allow(function); err != nil {
+			return byPlan, err
+		}
 	}
 	if op.method == http.MethodGet {
 		return "", nil
 	}
 	return byStanding, actor.Writable(today)
+}
+
+// functions are those that a route needs: its own, and the export's where it sends
+// a list as a file.
+func (op route) functions() []account.Function {
+	if strings.HasSuffix(op.path, "/export") {
+		return []account.Function{op.function, exports}
+	}
+	return []account.Function{op.function}
+}
+
+// lacking is the first function that a company has not.
+func (op route) lacking(actor account.Actor) account.Function {
+	for _, function := range op.functions() {
+		if !actor.May(function) {
+			return function
+		}
+	}
+	return basic
 }
 
 type barData struct {
@@ -67,7 +89,7 @@ func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
 	web.ExchangeOf(req.Context()).Err = why
 	data := barData{Barrier: barrier}
 	i := slices.IndexFunc(account.FunctionCatalog, func(entry account.FunctionEntry) bool {
-		return entry.Name == op.function
+		return entry.Name == op.lacking(req.Actor)
 	})
 	if i >= 0 {
 		data.Function = account.FunctionCatalog[i]

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"net/url"
 	"time"
 
 	"carteira/internal/account"
@@ -40,19 +41,32 @@ func resellerRowOf(req *request, seller reseller.Reseller, now time.Time) resell
 }
 
 type resellersData struct {
-	Form     *page.Form // the filters
+	list
 	List     []resellerRow
-	Pager    page.Pager
 	Levels   []page.Option
-	Statuses []page.Option
 	Plans    []page.Option
+	Hidden   map[string]string // filters that the search hands on
 	Filtered bool
+}
+
+func resellerChips(req *request) []chipLine {
+	statuses := []page.Option{{Value: "", Label: req.lang.T("All")}}
+	for _, standing := range account.Standings {
+		statuses = append(statuses, page.Option{Value: string(standing), Label: req.lang.T(standingWords[standing])})
+	}
+	return []chipLine{
+		choiceChips(req, "Status", "status", statuses),
+		dateChips(req, "expires_from", "expires_to", true),
+	}
 }
 
 func (s *Server) resellers(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), reseller.ReadFilter(in)
-	data := resellersData{Form: queryForm(req)}
+	data := resellersData{
+		list:   newList(req, "/resellers/export", resellerChips(req), "level", "plan_id", "expires_from", "expires_to"),
+		Hidden: hiddenFilters(req, "search"),
+	}
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = reseller.Filter{}
@@ -66,18 +80,13 @@ func (s *Server) resellers(req *request) error {
 		data.List = append(data.List, resellerRowOf(req, seller, now))
 	}
 	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.Filter{})
+	data.Total = counted(req.lang, total, "1 reseller", "%s resellers")
 	all := page.Option{Value: "", Label: req.lang.T("All")}
-	data.Levels, data.Statuses, data.Plans = []page.Option{all}, []page.Option{all}, []page.Option{all}
+	data.Levels, data.Plans = []page.Option{all}, []page.Option{all}
 	for _, level := range account.Levels {
 		data.Levels = append(data.Levels, page.Option{
 			Value: string(level),
 			Label: req.lang.T(levelWords[level]),
-		})
-	}
-	for _, st := range account.Standings {
-		data.Statuses = append(data.Statuses, page.Option{
-			Value: string(st),
-			Label: req.lang.T(standingWords[st]),
 		})
 	}
 	plans, err := s.planChoices(req)
@@ -192,6 +201,7 @@ func resellerPath(id int64) string { return "/resellers/" + idText(id) }
 
 type resellerData struct {
 	Reseller  resellerRow
+	Place     place
 	Functions []string
 	Waiting   bool   // its owner has no password yet
 	Link      string // an invitation, this once
@@ -208,11 +218,32 @@ func (s *Server) reseller(req *request) error {
 	return s.resellerPage(req, resellerData{})
 }
 
+// resellerPlace is where a reseller is in the list.
+func (s *Server) resellerPlace(req *request) (place, error) {
+	return placeIn(req, "/resellers", func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := reseller.ReadFilter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+		}
+		list, _, err := s.Resellers.List(req.Context(), req.Actor, filter, at)
+		if err != nil || len(list) == 0 {
+			return 0, err
+		}
+		return list[0].ID, nil
+	})
+}
+
 func (s *Server) resellerPage(req *request, data resellerData) error {
 	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
+	where, err := s.resellerPlace(req)
+	if err != nil {
+		return err
+	}
+	data.Place = placeFrom(req, where)
 	data.Reseller, data.LevelHelp = resellerRowOf(req, seller, s.DB.Now()), levelHelp[seller.Level]
 	for _, name := range seller.Subscription.Functions.Names() {
 		data.Functions = append(data.Functions, req.lang.T(functionWords[name]))

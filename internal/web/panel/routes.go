@@ -13,16 +13,23 @@ const (
 	public role = ""       // nobody is signed in
 	self   role = "self"   // whoever is signed in, about themselves
 	reader role = "reader" // everybody who is signed in
-	staff  role = "staff"  // who may change things
+	viewer role = "viewer" // who may see totals and take lists along: all but attendants
+	desk   role = "desk"   // who works with customers: attendants too
+	staff  role = "staff"  // who may change everything that is not an owner's
 	owner  role = "owner"
 )
 
 // allows is what the roles of users may open. Who only reads is refused every
-// change here and nowhere else: no route that changes something says reader.
+// change here and nowhere else: no route that changes something says reader or
+// viewer.
 func allows(has account.Role, needs role) bool {
 	switch needs {
 	case public, self, reader:
 		return true
+	case viewer:
+		return has != account.RoleAttendant
+	case desk:
+		return has == account.RoleAttendant || allows(has, staff)
 	case staff:
 		return has == account.RoleStaff || has == account.RoleOwner
 	case owner:
@@ -83,13 +90,13 @@ func (s *Server) table() []route {
 		{post, "/columns", self, basic, s.chooseColumns},
 
 		{get, "/customers", reader, basic, s.customers},
-		{get, "/customers/new", staff, basic, s.newCustomer},
-		{post, "/customers/new", staff, basic, s.createCustomer},
-		{get, "/customers/export", reader, exports, long(s.exportCustomers)},
+		{get, "/customers/new", desk, basic, s.newCustomer},
+		{post, "/customers/new", desk, basic, s.createCustomer},
+		{get, "/customers/export", viewer, exports, long(s.exportCustomers)},
 		{post, "/customers/bulk", staff, basic, s.bulk},
 		{post, "/invoices/bulk", staff, basic, s.invoiceBulk},
-		{get, "/invoices/export", reader, exports, long(s.exportInvoices)},
-		{post, "/undo", staff, basic, s.undo},
+		{get, "/invoices/export", viewer, exports, long(s.exportInvoices)},
+		{post, "/undo", desk, basic, s.undo},
 		{get, "/imports", staff, imports, s.importPage},
 		{post, "/imports", staff, imports, long(s.upload)},
 		{get, "/imports/{id}", staff, imports, s.uploadPage},
@@ -97,27 +104,30 @@ func (s *Server) table() []route {
 		{post, "/imports/{id}", staff, imports, s.checkUpload},
 		{post, "/imports/{id}/start", staff, imports, s.startUpload},
 		{get, "/customers/{id}", reader, basic, s.customer},
-		{get, "/customers/{id}/edit", staff, basic, s.editCustomer},
-		{post, "/customers/{id}/edit", staff, basic, s.updateCustomer},
+		{get, "/customers/{id}/edit", desk, basic, s.editCustomer},
+		{post, "/customers/{id}/edit", desk, basic, s.updateCustomer},
 		{get, "/customers/{id}/delete", staff, basic, s.askDeleteCustomer},
 		{post, "/customers/{id}/delete", staff, basic, s.deleteCustomer},
-		{get, "/customers/{id}/cancel", staff, basic, s.cancelPage},
-		{post, "/customers/{id}/cancel", staff, basic, s.cancelCustomer},
-		{post, "/customers/{id}/restore", staff, basic, s.restoreCustomer},
-		{post, "/customers/{id}/renew", staff, basic, s.renewCustomer},
-		{get, "/customers/{id}/invoice", staff, basic, s.newInvoice},
-		{post, "/customers/{id}/invoice", staff, basic, s.createInvoice},
-		{post, "/customers/{id}/messages", staff, reminders, s.setOptOut},
+		{get, "/customers/{id}/cancel", desk, basic, s.cancelPage},
+		{post, "/customers/{id}/cancel", desk, basic, s.cancelCustomer},
+		{post, "/customers/{id}/restore", desk, basic, s.restoreCustomer},
+		{post, "/customers/{id}/renew", desk, basic, s.renewCustomer},
+		{get, "/customers/{id}/invoice", desk, basic, s.newInvoice},
+		{post, "/customers/{id}/invoice", desk, basic, s.createInvoice},
+		{post, "/customers/{id}/page", desk, basic, s.sharePage},
+		{get, "/customers/{id}/page/withdraw", desk, basic, s.askWithdrawPage},
+		{post, "/customers/{id}/page/withdraw", desk, basic, s.withdrawPage},
+		{post, "/customers/{id}/messages", desk, reminders, s.setOptOut},
 
-		{get, "/customers/{id}/charge", staff, payments, s.chargeCustomer},
+		{get, "/customers/{id}/charge", desk, payments, s.chargeCustomer},
 		{get, "/customers/{id}/file", owner, basic, s.customerFile},
 		{get, "/customers/{id}/erase", owner, basic, s.askEraseCustomer},
 		{post, "/customers/{id}/erase", owner, basic, s.eraseCustomer},
 
 		{get, "/invoices", reader, basic, s.invoices},
 		{get, "/invoices/{id}", reader, basic, s.invoice},
-		{get, "/invoices/{id}/pay", staff, basic, s.payPage},
-		{post, "/invoices/{id}/pay", staff, basic, s.registerPayment},
+		{get, "/invoices/{id}/pay", desk, basic, s.payPage},
+		{post, "/invoices/{id}/pay", desk, basic, s.registerPayment},
 		{get, "/invoices/{id}/receipt", reader, basic, s.receipt},
 		{post, "/invoices/{id}/status", staff, basic, s.setInvoiceStatus},
 		{get, "/invoices/{id}/edit", staff, basic, s.editInvoicePage},
@@ -126,12 +136,13 @@ func (s *Server) table() []route {
 		{get, "/received/{id}/refund", staff, basic, s.refundPage},
 		{post, "/received/{id}/refund", staff, basic, s.refundPayment},
 		{post, "/received/{id}/undo", staff, basic, s.undoPayment},
-		{get, "/invoices/{id}/charge", staff, payments, s.chargeInvoice},
-		{post, "/invoices/{id}/pix", staff, payments, s.makePix},
+		{get, "/invoices/{id}/charge", desk, payments, s.chargeInvoice},
+		{post, "/invoices/{id}/pix", desk, payments, s.makePix},
 
-		{get, "/payments", reader, payments, s.received},
-		{get, "/payments/reviews", reader, payments, s.reviews},
-		{get, "/payments/reviews/{id}", reader, payments, s.review},
+		{get, "/payments", viewer, payments, s.received},
+		{get, "/payments/export", viewer, exports, long(s.exportPayments)},
+		{get, "/payments/reviews", viewer, payments, s.reviews},
+		{get, "/payments/reviews/{id}", viewer, payments, s.review},
 		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview},
 		{get, "/payments/gateway", owner, payments, s.gatewayPage},
 		{post, "/payments/gateway/check", owner, payments, s.checkGateway},
@@ -152,10 +163,11 @@ func (s *Server) table() []route {
 		{get, "/products/{id}", staff, basic, s.editProduct},
 		{post, "/products/{id}", staff, basic, s.updateProduct},
 
-		{get, "/resellers", reader, resellers, s.resellers},
+		{get, "/resellers", viewer, resellers, s.resellers},
 		{get, "/resellers/new", owner, resellers, s.newReseller},
 		{post, "/resellers/new", owner, resellers, s.createReseller},
-		{get, "/resellers/{id}", reader, resellers, s.reseller},
+		{get, "/resellers/export", viewer, resellers, long(s.exportResellers)},
+		{get, "/resellers/{id}", viewer, resellers, s.reseller},
 		{get, "/resellers/{id}/edit", owner, resellers, s.editReseller},
 		{post, "/resellers/{id}/edit", owner, resellers, s.updateReseller},
 		{get, "/resellers/{id}/level", owner, resellers, s.levelPage},
@@ -170,7 +182,7 @@ func (s *Server) table() []route {
 		{post, "/resellers/{id}/send", owner, resellers, s.sendCredits},
 		{get, "/resellers/{id}/take-back", owner, resellers, s.takeBackPage},
 		{post, "/resellers/{id}/take-back", owner, resellers, s.takeBackCredits},
-		{get, "/subscription-plans", reader, resellers, s.subscriptionPlans},
+		{get, "/subscription-plans", viewer, resellers, s.subscriptionPlans},
 		{get, "/subscription-plans/new", owner, resellers, s.newSubscriptionPlan},
 		{post, "/subscription-plans/new", owner, resellers, s.createSubscriptionPlan},
 		{get, "/subscription-plans/{id}", owner, resellers, s.editSubscriptionPlan},
@@ -179,7 +191,10 @@ func (s *Server) table() []route {
 		{get, "/subscription-plans/{id}/link", owner, resellers, s.askRenewSignupLink},
 		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink},
 		// A company sees its credits whatever its level: they are its own.
-		{get, "/credits", reader, basic, s.credits},
+		{get, "/credits", viewer, basic, s.credits},
+		{get, "/credits/export", viewer, exports, long(s.exportCredits)},
+		{get, "/credits/grant", owner, basic, s.grantPage},
+		{post, "/credits/grant", owner, basic, s.grantCredits},
 		{get, "/messages/rounds/{id}", reader, reminders, s.round},
 		{post, "/messages/usual", staff, reminders, s.turnOnUsual},
 		{get, "/messages", reader, reminders, s.rules},
@@ -211,6 +226,7 @@ func (s *Server) table() []route {
 		{get, "/messages/quiet", owner, reminders, s.quiet},
 		{post, "/messages/quiet", owner, reminders, s.saveQuiet},
 		{get, "/messages/log", reader, reminders, s.messageLog},
+		{get, "/messages/log/export", viewer, reminders, long(s.exportMessages)},
 		{get, "/messages/log/{id}", reader, reminders, s.message},
 		{post, "/messages/log/{id}/decide", staff, reminders, s.decideMessage},
 
@@ -226,6 +242,7 @@ func (s *Server) table() []route {
 		{get, "/webhooks/callback-secret", owner, webhooks, s.callbackSecret},
 		{post, "/webhooks/callback-secret", owner, webhooks, s.rotateCallbackSecret},
 		{get, "/webhooks/{id}", owner, webhooks, s.webhook},
+		{get, "/webhooks/{id}/export", owner, webhooks, long(s.exportDeliveries)},
 		{get, "/webhooks/{id}/edit", owner, webhooks, s.editWebhook},
 		{post, "/webhooks/{id}/edit", owner, webhooks, s.updateWebhook},
 		{post, "/webhooks/{id}/active", owner, webhooks, s.switchWebhook},
@@ -237,6 +254,8 @@ func (s *Server) table() []route {
 
 		{get, "/settings", owner, basic, s.settings},
 		{post, "/settings", owner, basic, s.saveSettings},
+		{post, "/settings/logo", owner, basic, long(s.saveLogo)},
+		{post, "/settings/logo/remove", owner, basic, s.removeLogo},
 		{get, "/settings/users", owner, basic, s.users},
 		{get, "/settings/users/new", owner, basic, s.newUser},
 		{post, "/settings/users/new", owner, basic, s.createUser},
@@ -247,6 +266,7 @@ func (s *Server) table() []route {
 		{get, "/settings/users/{id}/remove", owner, basic, s.askRemoveUser},
 		{post, "/settings/users/{id}/remove", owner, basic, s.removeUser},
 		{get, "/settings/audit", owner, basic, s.audit},
+		{get, "/settings/audit/export", owner, exports, long(s.exportAudit)},
 		{get, "/profile", self, basic, s.profile},
 		{post, "/profile/password", self, basic, s.changePassword},
 		{post, "/profile/sessions/{id}/end", self, basic, s.endSession},

@@ -41,7 +41,7 @@ type shortcut struct {
 }
 
 var shortcuts = []shortcut{
-	{"New customer", "/customers/new", "user-plus", staff},
+	{"New customer", "/customers/new", "user-plus", desk},
 	{"Import customers", "/imports", "upload", staff},
 	{"Overdue invoices", "/invoices?overdue=true", "circle-alert", reader},
 	{"New plan", "/plans/new", "layers", staff},

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -19,21 +20,28 @@ type settingsData struct {
 	RenewInvoice []page.Option
 }
 
-// zones are those of Brazil, and Portugal's for companies that sell there too.
-var zones = []string{
-	"America/Noronha", "America/Sao_Paulo", "America/Bahia", "America/Fortaleza", "America/Recife",
-	"America/Maceio", "America/Araguaina", "America/Belem",
-	"America/Santarem", "America/Manaus", "America/Cuiaba", "America/Campo_Grande",
-	"America/Porto_Velho", "America/Boa_Vista", "America/Rio_Branco",
-	"America/Eirunepe", "Europe/Lisbon", "UTC",
+// zones are those of Brazil by the places that people know, and Portugal's for
+// companies that sell there too. The names of places are the same in every
+// language.
+var zones = [][2]string{
+	{"America/Sao_Paulo", "Brasília, São Paulo, Rio, Sul"},
+	{"America/Bahia", "Bahia"}, {"America/Fortaleza", "Ceará, Maranhão, Piauí"},
+	{"America/Recife", "Pernambuco"}, {"America/Maceio", "Alagoas, Sergipe"},
+	{"America/Araguaina", "Tocantins"}, {"America/Belem", "Amapá, Pará (leste)"},
+	{"America/Santarem", "Pará (oeste)"}, {"America/Manaus", "Amazonas"},
+	{"America/Cuiaba", "Mato Grosso"}, {"America/Campo_Grande", "Mato Grosso do Sul"},
+	{"America/Porto_Velho", "Rondônia"}, {"America/Boa_Vista", "Roraima"},
+	{"America/Rio_Branco", "Acre"}, {"America/Eirunepe", "Amazonas (oeste)"},
+	{"America/Noronha", "Fernando de Noronha"}, {"Europe/Lisbon", "Portugal"},
+	{"UTC", "UTC"},
 }
 
 func zoneOptions(current string) []page.Option {
 	var list []page.Option
 	known := false
 	for _, zone := range zones {
-		list = append(list, page.Option{Value: zone, Label: zone})
-		known = known || zone == current
+		list = append(list, page.Option{Value: zone[0], Label: zone[1]})
+		known = known || zone[0] == current
 	}
 	if !known && current != "" {
 		list = append(list, page.Option{Value: current, Label: current})
@@ -42,8 +50,14 @@ func zoneOptions(current string) []page.Option {
 }
 
 func (s *Server) settings(req *request) error {
+	return s.settingsPage(req, s.settingsValues(req), nil)
+}
+
+// settingsValues is the form of the settings as they are.
+func (s *Server) settingsValues(req *request) *page.Form {
 	company := req.Actor.Company
-	return s.settingsPage(req, page.NewForm(
+	return page.NewForm(
+		"color", cmp.Or(company.Brand.Color, account.HouseColor),
 		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "timezone",
 		company.Zone.String(),
 		"renew_from", string(company.Settings.RenewFrom), "renew_on_payment",
@@ -53,8 +67,7 @@ func (s *Server) settings(req *request) error {
 		"late_fee_percent", percentText(company.Settings.LateFeePercent), "late_interest_percent",
 		percentText(company.Settings.LateInterestPercent),
 		"discount_percent", percentText(company.Settings.DiscountPercent), "discount_amount",
-		amountText(company.Settings.DiscountAmount)),
-		nil)
+		amountText(company.Settings.DiscountAmount))
 }
 
 // percentText is a percentage as a form shows it; empty: none.
@@ -162,6 +175,7 @@ func (s *Server) userForm(req *request, title string, form userForm, refusal err
 	form.Roles = []page.Option{
 		{Value: string(account.RoleOwner), Label: req.lang.T("Owner: everything, users and settings too")},
 		{Value: string(account.RoleStaff), Label: req.lang.T("Staff: customers, invoices, plans and products")},
+		{Value: string(account.RoleAttendant), Label: req.lang.T("Attendant: works with customers, without totals, export and deleting")},
 		{Value: string(account.RoleReadOnly), Label: req.lang.T("Read-only: sees and changes nothing")},
 	}
 	return s.show(req, page.View{
@@ -270,19 +284,39 @@ func (s *Server) removeUser(req *request) error {
 }
 
 type auditData struct {
-	List  []deedRow
-	Pager page.Pager
+	list
+	List     []deedRow
+	Filtered bool
+	Bounded  bool // there are more than the list leads to
+}
+
+// auditFilter reads the days of a query, which are the company's.
+func auditFilter(req *request, in *input.Form) (filter account.AuditFilter) {
+	zone := req.Actor.Company.Zone
+	if from := in.Date("from").Value; !from.IsZero() {
+		filter.Since = from.Start(zone)
+	}
+	if to := in.Date("to").Value; !to.IsZero() {
+		filter.Until = to.AddDays(1).Start(zone)
+	}
+	return filter
 }
 
 func (s *Server) audit(req *request) error {
-	paging := req.query().Page()
-	list, total, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{}, paging)
+	in := req.query()
+	paging, filter := in.Page(), auditFilter(req, in)
+	chips := []chipLine{dateChips(req, "from", "to", false)}
+	data := auditData{list: newList(req, "/settings/audit/export", chips, "from", "to")}
+	if err := in.Err(); err != nil {
+		data.Form.Fail(err)
+		filter = account.AuditFilter{}
+	}
+	lines, total, err := s.Accounts.Audit(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:  "audit",
-		Title: "Audit log",
-		Data:  auditData{deedRows(req, list), page.NewPager(req.URL, paging, total)},
-	})
+	data.List, data.Pager = deedRows(req, lines), page.NewPager(req.URL, paging, total)
+	data.Filtered, data.Bounded = filter != (account.AuditFilter{}), total == account.Countable
+	data.Total = countedTo(req.lang, total, account.Countable, "1 line", "%s lines")
+	return s.show(req, page.View{Name: "audit", Title: "Audit log", Data: data})
 }

@@ -18,7 +18,7 @@ var words = map[string]string{
 	"cash":                     "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer",
 	"boleto": "boleto", "other": "another way",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff",
-	string(account.RoleReadOnly): "Read-only",
+	string(account.RoleAttendant): "Attendant", string(account.RoleReadOnly): "Read-only",
 
 	// what the audit log says
 	"company.created": "Company created", "company.updated": "Settings changed",
@@ -51,8 +51,10 @@ var words = map[string]string{
 	"channel.created":  "Channel created", "channel.updated": "Channel changed",
 	"channel.deleted":     "Channel deleted",
 	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about",
-	"customer.opted_out": "Messages to a customer switched",
-	"user.created":       "User created", "user.updated": "User changed",
+	"customer.page_shared":    "Customer's page opened",
+	"customer.page_withdrawn": "Customer's page withdrawn",
+	"customer.opted_out":      "Messages to a customer switched",
+	"user.created":            "User created", "user.updated": "User changed",
 	"user.removed":     "User removed",
 	"reseller.created": "Reseller created", "reseller.updated": "Reseller changed",
 	"reseller.level":   "Level of a reseller changed",
@@ -86,6 +88,25 @@ func word(lang page.Lang, value string) string {
 	return value
 }
 
+// invoiceDeeds are what a change of an invoice's status is called.
+var invoiceDeeds = map[string]string{
+	billing.Paid.String():      "Invoice paid",
+	billing.Cancelled.String(): "Invoice cancelled",
+	billing.Open.String():      "Invoice opened again",
+}
+
+// deedText is what a line of the audit log says was done.
+func deedText(lang page.Lang, line account.AuditLine) string {
+	if line.Action == "invoice.updated" {
+		for _, change := range line.Changes {
+			if deed := invoiceDeeds[change.After]; change.Field == "status" && deed != "" {
+				return lang.T(deed)
+			}
+		}
+	}
+	return word(lang, line.Action)
+}
+
 // deedRow is a line of the audit log with its text.
 type deedRow struct {
 	account.AuditLine
@@ -95,7 +116,7 @@ type deedRow struct {
 func deedRows(req *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
 	for i, line := range list {
-		rows[i] = deedRow{line, word(req.lang, line.Action)}
+		rows[i] = deedRow{line, deedText(req.lang, line)}
 	}
 	return rows
 }

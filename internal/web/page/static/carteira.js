@@ -52,6 +52,7 @@ async function follow(answer, opener) {
   document.title = page.title;
   history.pushState(null, "", answer.url);
   window.htmx?.process(document.querySelector("main"));
+  document.querySelectorAll("main > .flash[data-said]").forEach(toast);
 }
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-ask]");
@@ -166,3 +167,82 @@ document.addEventListener("submit", (event) => {
 
 // Pages that print well.
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
+
+// Masks: <input data-mask> is written as people in Brazil write it, while the
+// cursor is at its end. The server reads any spelling.
+const cut = (text, ...parts) => {
+  let at = 0, out = "";
+  for (const [length, before] of parts) {
+    if (at >= text.length) break;
+    out += before + text.slice(at, at + length);
+    at += length;
+  }
+  return out;
+};
+const masks = {
+  phone(text) {
+    let digits = text.replace(/\D/g, "");
+    if (text.trim().startsWith("+") && !digits.startsWith("55")) return text;
+    if (digits.length > 11 && digits.startsWith("55")) digits = digits.slice(2);
+    if (digits.length > 11) return text;
+    return cut(digits, [2, "("], [digits.length > 10 ? 5 : 4, ") "], [4, "-"]);
+  },
+  taxid(text) {
+    const plain = text.toUpperCase().replace(/[^0-9A-Z]/g, "");
+    if (plain.length > 14) return text;
+    return plain.length <= 11 && !/[A-Z]/.test(plain)
+      ? cut(plain, [3, ""], [3, "."], [3, "."], [2, "-"])
+      : cut(plain, [2, ""], [3, "."], [3, "."], [4, "/"], [2, "-"]);
+  },
+  cep(text) {
+    const digits = text.replace(/\D/g, "");
+    return digits.length > 8 ? text : cut(digits, [5, ""], [3, "-"]);
+  },
+};
+const money = (text) => {
+  let plain = text.replace(/R\$|\s/g, "");
+  if (plain.includes(",")) plain = plain.replaceAll(".", "").replace(",", ".");
+  else if (/^\d{1,3}(\.\d{3})+$/.test(plain)) plain = plain.replaceAll(".", "");
+  return /^\d+(\.\d{1,2})?$/.test(plain) ? Number(plain).toLocaleString("pt-BR", { minimumFractionDigits: 2 }) : text;
+};
+document.addEventListener("input", (event) => {
+  const field = event.target, mask = masks[field.dataset?.mask];
+  if (!mask || event.inputType?.startsWith("delete") || field.selectionEnd !== field.value.length) return;
+  field.value = mask(field.value);
+});
+document.addEventListener("change", (event) => {
+  const field = event.target, mask = field.dataset?.mask === "money" ? money : masks[field.dataset?.mask];
+  if (mask && field.value) field.value = mask(field.value);
+});
+
+// What was done is said at the foot of the window, for a while; what can be undone
+// stays longer. Without scripts it is at the head of the page.
+const toast = (flash) => {
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "close";
+  close.textContent = "×";
+  close.ariaLabel = document.documentElement.lang === "en" ? "Close" : "Fechar";
+  flash.append(close);
+  flash.classList.add("toast");
+  let timer;
+  const wait = () => { timer = setTimeout(() => flash.remove(), flash.querySelector("form") ? 30000 : 8000); };
+  const stay = () => clearTimeout(timer);
+  close.addEventListener("click", () => flash.remove());
+  for (const name of ["mouseenter", "focusin"]) flash.addEventListener(name, stay);
+  for (const name of ["mouseleave", "focusout"]) flash.addEventListener(name, wait);
+  wait();
+};
+document.querySelectorAll("main > .flash[role=status][data-said]").forEach(toast);
+
+// A list that could not be asked for anew says so.
+document.addEventListener("htmx:sendError", () => {
+  document.querySelector(".flash.offline")?.remove();
+  const note = document.createElement("div");
+  note.className = "flash offline toast";
+  note.role = "alert";
+  note.dataset.tone = "bad";
+  note.textContent = document.documentElement.lang === "en" ? "No connection. Try again." : "Sem conexão. Tente de novo.";
+  document.body.append(note);
+  setTimeout(() => note.remove(), 8000);
+});

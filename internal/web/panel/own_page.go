@@ -1,0 +1,109 @@
+package panel
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/platform/fault"
+	"carteira/internal/web/page"
+)
+
+// ownPage is what a customer's record shows of the customer's own page.
+type ownPage struct {
+	payment.CustomerLink
+	WhatsApp string // opens a chat with the link typed in; empty: no number
+}
+
+func (s *Server) ownPage(req *request, record customer.Customer) (shown ownPage, err error) {
+	if !allows(req.User.Role, desk) {
+		return shown, nil // the link opens the page: who only reads does not hand it out
+	}
+	shown.CustomerLink, err = s.Payments.CustomerPageLink(req.Context(), req.Actor, record.ID)
+	if shown.URL != "" && record.Whatsapp != "" {
+		first, _, _ := strings.Cut(record.Name, " ")
+		text := page.Portuguese.T("Hello, %s! Here are your invoices, second copies and receipts: %s", first, shown.URL)
+		shown.WhatsApp = chatWith(record.Whatsapp, text)
+	}
+	return shown, err
+}
+
+// chatWith opens a chat with a text typed in.
+func chatWith(number, text string) string {
+	return "https://wa.me/" + number + "?text=" + strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+}
+
+func (s *Server) sharePage(req *request) error {
+	if _, err := s.Payments.ShareCustomerPage(req.Context(), req.Actor, req.id); err != nil {
+		return err
+	}
+	return req.done(customerPath(req.id)+"#own-page", "The link is ready to be sent.")
+}
+
+func (s *Server) askWithdrawPage(req *request) error {
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.ask(req, page.Confirm{
+		Question: "Withdraw the link of %s?",
+		Args:     []any{record.Name},
+		Danger:   true,
+		Button:   "Withdraw the link",
+		Back:     customerPath(record.ID),
+		Action:   customerPath(record.ID) + "/page/withdraw",
+		Effects: []string{
+			"The link stops working at once, for everybody who has it.",
+			"You can make another one whenever you like.",
+		},
+	})
+}
+
+func (s *Server) withdrawPage(req *request) error {
+	if err := s.Payments.WithdrawCustomerPage(req.Context(), req.Actor, req.id); err != nil {
+		return err
+	}
+	return req.done(customerPath(req.id)+"#own-page", "The link was withdrawn.")
+}
+
+// saveLogo takes the picture. Its size is bounded before it is read.
+func (s *Server) saveLogo(req *request) error {
+	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(time.Minute)) //nolint:forbidigo // a deadline of the connection
+	req.Body = http.MaxBytesReader(req.w, req.Body, account.MaxLogoFile+maxForm)
+	content, err := readLogo(req.Request)
+	if err == nil {
+		err = s.Accounts.SetLogo(req.Context(), req.Actor, content)
+	}
+	if refused(err) {
+		form := s.settingsValues(req)
+		form.Fail(err)
+		return s.settingsPage(req, form, err)
+	}
+	if err != nil {
+		return err
+	}
+	return req.done("/settings#brand", "The logo was saved.")
+}
+
+func readLogo(r *http.Request) ([]byte, error) {
+	_, content, err := readFileOf(r, "logo")
+	if _, large := errors.AsType[*http.MaxBytesError](err); large || len(content) > account.MaxLogoFile {
+		return nil, fault.Field("logo", "must not be larger than 2 MiB")
+	}
+	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) {
+		return nil, fault.Field("logo", "choose a file")
+	}
+	return content, err
+}
+
+func (s *Server) removeLogo(req *request) error {
+	if err := s.Accounts.RemoveLogo(req.Context(), req.Actor); err != nil {
+		return err
+	}
+	return req.done("/settings#brand", "The logo was removed.")
+}
