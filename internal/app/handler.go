@@ -40,21 +40,7 @@ func (a *App) Handler() http.Handler {
 	})
 	mux.Handle("GET /readyz", a.health)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
-	mux.Handle("/", panel.New(panel.Deps{
-		DB:        a.DB,
-		Accounts:  a.Accounts,
-		Catalog:   a.Catalog,
-		Customers: a.Customers,
-		Billing:   a.Billing,
-		Dashboard: a.Dashboard,
-		Webhooks:  a.Webhooks,
-		Payments:  a.Payments,
-		Resellers: a.Resellers,
-		Reminders: a.Reminders,
-		Privacy:   a.Privacy,
-		PublicURL: a.Config.PublicURL,
-		Sandbox:   a.Sandbox,
-	}))
+	mux.Handle("/", a.panel())
 	rest := named(mux)
 	apiServer := api.New(api.Deps{
 		DB:          a.DB,
@@ -85,6 +71,25 @@ func (a *App) Handler() http.Handler {
 		rest.ServeHTTP(w, r)
 	})
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
+}
+
+// panel answers the web panel.
+func (a *App) panel() http.Handler {
+	return panel.New(panel.Deps{
+		DB:        a.DB,
+		Accounts:  a.Accounts,
+		Catalog:   a.Catalog,
+		Customers: a.Customers,
+		Billing:   a.Billing,
+		Dashboard: a.Dashboard,
+		Webhooks:  a.Webhooks,
+		Payments:  a.Payments,
+		Resellers: a.Resellers,
+		Reminders: a.Reminders,
+		Privacy:   a.Privacy,
+		PublicURL: a.Config.PublicURL,
+		Sandbox:   a.Sandbox,
+	})
 }
 
 // registry has the metrics of the program and of all its rooms.
