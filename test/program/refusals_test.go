@@ -179,7 +179,7 @@ func TestWrongPasswordOrDatabaseOfPostgresIsRefused(t *testing.T) {
 	password := passwordOf(t, in.url)
 	for from, to := range map[string]string{
 		":" + password + "@":  ":hunter2@",
-		"/carteira_test?":     "/nowhere?",
+		"/test_":              "/nowhere_",
 		"sslmode=disable":     "sslmode=require",
 		"postgres://postgres": "postgres://nobody",
 	} {
