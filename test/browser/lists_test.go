@@ -30,14 +30,21 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 	b.press("Nome")
 	b.do(chromedp.WaitVisible(chromedp.CSS(`th[aria-sort=descending] svg`)))
 
-	// Chromium has boxes for what a closed one holds, so nothing can wait until it is open.
-	open := chromedp.Evaluate[chromedp.Void](`document.querySelector("#results > details").open = true; 0`)
-	b.do(open)
+	// What a box holds can have the cursor once it has been drawn open.
+	drawn := chromedp.Evaluate[chromedp.Void](
+		`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`,
+		chromedp.EvalAwaitPromise,
+	)
+	const box = `#results details:has([name=view])`
+	open := func() {
+		b.do(chromedp.Click(chromedp.CSS(box+` > summary`)), chromedp.WaitVisible(chromedp.CSS(box+`[open] #f-view`)), drawn)
+	}
+	open()
 	b.fill("view", "De trás para a frente")
 	b.picture(t, rules(t), "customers-arranged")
 	b.press("Salvar filtros e ordem como visão")
 	b.see("A visão De trás para a frente foi salva.")
-	b.do(open)
+	open()
 	b.do(chromedp.Click(chromedp.CSS(`input[name=columns][value=email]`)))
 	b.press("Mostrar estas colunas")
 	b.see("As colunas foram salvas.", "b@example.com")
@@ -48,7 +55,7 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 	if names := b.names(); names != "Carla, Bruno, álvaro" {
 		t.Errorf("the view: %s", names)
 	}
-	b.do(open)
+	open()
 	b.do(chromedp.Click(chromedp.CSS(`form[action^="/views/"] button`), chromedp.NodeVisible))
 	b.see("A visão De trás para a frente foi excluída.")
 	b.picture(t, rules(t), "customers-sorted")
