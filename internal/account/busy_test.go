@@ -16,7 +16,7 @@ func crowd(t *testing.T, lane secret.Lane) {
 	secret.LimitHashing(0)
 	t.Cleanup(func() { secret.LimitHashing(math.MaxInt64) })
 	for {
-		_, leave, err := secret.TakePlace(secret.InLane(t.Context(), lane, ""))
+		_, leave, err := secret.TakePlace(secret.InLane(t.Context(), lane, secret.Caller{}))
 		if err != nil {
 			return
 		}

@@ -66,7 +66,13 @@ func (s *Service) SignIn(
 	if err := s.refuseSpent(ctx, a.quotas); err != nil {
 		return SignedIn{}, err
 	}
-	ctx, leave, err := secret.TakePlace(from.lane(ctx, known)) // before the attempt is counted: a crowd is not the visitor's fault
+	ctx = from.lane(ctx, person, known)
+	if found.ID == 0 {
+		if pretended, err := s.pretendPassword(ctx, a); pretended || err != nil {
+			return SignedIn{}, err
+		}
+	}
+	ctx, leave, err := secret.TakePlace(ctx) // before the attempt is counted: a crowd is not the visitor's fault
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -82,13 +88,26 @@ type attempt struct {
 	quotas []quota
 }
 
-// lane is where the visitor waits for a hash.
-func (v Visitor) lane(ctx context.Context, known bool) context.Context {
-	narrow, _ := Networks(v.Address)
+// lane is where the visitor waits for the hash of a person's password.
+func (v Visitor) lane(ctx context.Context, person string, known bool) context.Context {
 	if known {
-		return secret.InLane(ctx, secret.LaneKnown, "")
+		return secret.InLane(ctx, secret.LaneKnown, secret.Caller{})
 	}
-	return secret.InLane(ctx, secret.LaneSignIn, narrow)
+	narrow, _ := Networks(v.Address)
+	return secret.InLane(ctx, secret.LaneSignIn, secret.Caller{Network: narrow, Subject: person})
+}
+
+// pretendPassword refuses the password of nobody without a hash, where others wait
+// for theirs.
+func (s *Service) pretendPassword(ctx context.Context, attempt attempt) (pretended bool, err error) {
+	pretended, err = secret.Pretend(ctx)
+	if !pretended || err != nil {
+		return pretended, err
+	}
+	if err := s.countAttempt(ctx, attempt.quotas); err != nil {
+		return true, err
+	}
+	return true, errWrongPassword()
 }
 
 func (s *Service) tryPassword(

@@ -86,7 +86,7 @@ func (s *Service) SignUp(ctx context.Context, signup Signup) (reseller Reseller,
 	}
 	order := signup.order()
 	narrow, _ := account.Networks(signup.Address)
-	hashing := secret.InLane(ctx, secret.LaneStranger, narrow)
+	hashing := secret.InLane(ctx, secret.LaneStranger, secret.Caller{Network: narrow})
 	if order.child.PasswordHash, err = account.HashPassword(hashing, signup.Password); err != nil {
 		return reseller, err
 	}

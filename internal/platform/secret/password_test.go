@@ -178,7 +178,7 @@ func TestSlotsGoToTheEarliestLane(t *testing.T) {
 		for range 3 {
 			before := queue.waits(lane)
 			all.Go(func() {
-				leave, err := queue.enter(InLane(t.Context(), lane, ""))
+				leave, err := queue.enter(InLane(t.Context(), lane, Caller{}))
 				if err != nil {
 					t.Error(err)
 					return
@@ -208,7 +208,7 @@ func TestTheLastToComeIsServedFirst(t *testing.T) {
 		ended = make(chan error, 1)
 		before := queue.waits(LaneSignIn)
 		go func() {
-			leave, err := queue.enter(InLane(t.Context(), LaneSignIn, network))
+			leave, err := queue.enter(InLane(t.Context(), LaneSignIn, Caller{Network: network}))
 			if err == nil {
 				leave()
 			}
@@ -226,7 +226,7 @@ func TestTheLastToComeIsServedFirst(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() {
-		leave, err := queue.enter(InLane(t.Context(), LaneSignIn, "203.0.113.1"))
+		leave, err := queue.enter(InLane(t.Context(), LaneSignIn, Caller{Network: "203.0.113.1"}))
 		served <- err
 		if err == nil {
 			for range len(others) { // whoever came before is still there
@@ -254,13 +254,47 @@ func TestTheLastToComeIsServedFirst(t *testing.T) {
 	}
 }
 
+// A flood for one account, from many networks, waits for itself: the owner of
+// another account is served before it, whenever they came.
+func TestAFloodForOneAccountDoesNotKeepOthersWaiting(t *testing.T) {
+	queue := full(t, 0)
+	served := make(chan string, 20)
+	come := func(from Caller) {
+		before := queue.waits(LaneSignIn)
+		go func() {
+			leave, err := queue.enter(InLane(t.Context(), LaneSignIn, from))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			served <- from.Subject
+			leave()
+		}()
+		for queue.waits(LaneSignIn) == before {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	queue.recent.add(Caller{Network: "192.0.2.9", Subject: "attacked"})
+	come(Caller{Network: "203.0.113.1", Subject: "quiet"})
+	for i := range 10 {
+		come(Caller{Network: "198.51.100." + strconv.Itoa(i), Subject: "attacked"})
+	}
+	queue.finish(LaneKnown) // the one that full took
+	if first := <-served; first != "quiet" {
+		t.Errorf("%s was served first", first)
+	}
+	for range 10 {
+		<-served
+	}
+}
+
 func TestStrangersLeaveSlotsAndOneNetworkLeavesPlaces(t *testing.T) {
 	before := hashing.Load()
 	t.Cleanup(func() { hashing.Store(before) })
 	LimitHashing(1 << 40)
 	queue := hashing.Load()
 	queue.crowd = mostSlots
-	stranger := InLane(t.Context(), LaneStranger, "")
+	stranger := InLane(t.Context(), LaneStranger, Caller{})
 	for range mostSlots / 2 {
 		if _, err := queue.enter(stranger); err != nil {
 			t.Fatal(err)
@@ -278,16 +312,53 @@ func TestStrangersLeaveSlotsAndOneNetworkLeavesPlaces(t *testing.T) {
 	cancel()
 	waiting.Wait()
 	for range perNetwork {
-		if _, _, err := TakePlace(InLane(t.Context(), LaneSignIn, "192.0.2.1")); err != nil {
+		if _, _, err := TakePlace(InLane(t.Context(), LaneSignIn, Caller{Network: "192.0.2.1"})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := TakePlace(InLane(t.Context(), LaneSignIn, "192.0.2.1")); !errors.Is(err, ErrBusy) {
+	if _, _, err := TakePlace(InLane(t.Context(), LaneSignIn, Caller{Network: "192.0.2.1"})); !errors.Is(err, ErrBusy) {
 		t.Errorf("one network fills the queue: %v", err)
 	}
-	if _, leave, err := TakePlace(InLane(t.Context(), LaneSignIn, "192.0.2.2")); err != nil {
+	if _, leave, err := TakePlace(InLane(t.Context(), LaneSignIn, Caller{Network: "192.0.2.2"})); err != nil {
 		t.Errorf("another network is kept out: %v", err)
 	} else {
 		leave()
+	}
+}
+
+// Addresses that nobody has take no turn from those who have one, and fare as
+// they do.
+func TestThePasswordOfNobodyIsPretendedWhereOthersWait(t *testing.T) {
+	before := hashing.Load()
+	t.Cleanup(func() { hashing.Store(before) })
+	nobody := InLane(t.Context(), LaneSignIn, Caller{Subject: "nobody"})
+	queue := newQueue(1)
+	hashing.Store(queue)
+	if pretended, err := Pretend(nobody); pretended || err != nil {
+		t.Errorf("pretended while a slot was free: %t %v", pretended, err)
+	}
+	leave, err := queue.enter(InLane(t.Context(), LaneSignIn, Caller{Subject: "dona"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pretended, _ := Pretend(nobody); pretended {
+		t.Error("pretended without knowing how long a hash takes")
+	}
+	leave()
+	if leave, err = queue.enter(InLane(t.Context(), LaneSignIn, Caller{Subject: "dona"})); err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	if pretended, err := Pretend(nobody); !pretended || err != nil {
+		t.Errorf("as the last hash: %t %v", pretended, err)
+	}
+	for range maxOutcomes {
+		queue.end(LaneSignIn, outcome{err: ErrBusy})
+	}
+	if pretended, err := Pretend(nobody); !pretended || !errors.Is(err, ErrBusy) {
+		t.Errorf("as those who were refused: %t %v", pretended, err)
+	}
+	if waits := queue.waits(LaneSignIn); waits != 0 {
+		t.Errorf("%d wait for a turn", waits)
 	}
 }

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -30,9 +31,11 @@ var ErrBusy = fault.Unavailable(
 
 // Lane is one of the queues in which callers wait for a hash. A slot that gets
 // free goes to the earliest lane, so that a crowd of strangers does not keep
-// those who have been here before from signing in. In the other lanes the last to
-// come is the first to be served, and when there is no place left the one who has
-// waited longest loses theirs: who floods a queue waits in it most of the time,
+// those who have been here before from signing in. In the other lanes the one is
+// served whose network and subject had the fewest hashes lately, and among equals
+// the last to come; when there is no place left it is the one with the most, and
+// among equals the one who has waited longest, who loses theirs. So who floods a
+// queue, from wherever or for whichever account, waits in it most of the time,
 // and a person who comes once does not wait behind them.
 type Lane int
 
@@ -62,12 +65,14 @@ type queue struct {
 	taken    [lanes]int // places in use, by lane
 	networks map[string]int
 	waiting  [lanes][]*waiter // the oldest first
+	recent   recent           // hashes of callers that nobody knows
+	outcomes outcomes         // how they ended
 }
 
 // waiter is a caller that waits for a slot.
 type waiter struct {
-	network string
-	turn    chan error // gets nil with a slot, or why there is none
+	from Caller
+	turn chan error // gets nil with a slot, or why there is none
 }
 
 func newQueue(slots int) *queue {
@@ -95,9 +100,15 @@ func LimitHashing(memory int64) (slots int) {
 
 // ticket is where a caller waits.
 type ticket struct {
-	lane    Lane
-	network string // whose callers are counted together; "": they are not
-	queue   *queue // set once the caller has a place
+	lane  Lane
+	from  Caller
+	queue *queue // set once the caller has a place
+}
+
+// Caller is by what callers are counted together; what is empty is not counted.
+type Caller struct {
+	Network string // they come from
+	Subject string // whose password they try
 }
 
 type ticketKey struct{}
@@ -107,10 +118,10 @@ func ticketOf(ctx context.Context) ticket {
 	return t
 }
 
-// InLane has hashes under the context it returns wait in a lane, for a caller
-// of a network. Other hashes wait in LaneKnown.
-func InLane(ctx context.Context, lane Lane, network string) context.Context {
-	return context.WithValue(ctx, ticketKey{}, ticket{lane: lane, network: network})
+// InLane has hashes under the context it returns wait in a lane. Other hashes
+// wait in LaneKnown.
+func InLane(ctx context.Context, lane Lane, from Caller) context.Context {
+	return context.WithValue(ctx, ticketKey{}, ticket{lane: lane, from: from})
 }
 
 // TakePlace takes a place among those who may hash, for those who have
@@ -128,65 +139,91 @@ func TakePlace(ctx context.Context) (placed context.Context, leave func(), err e
 func (q *queue) take(ticket ticket) (leave func(), err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	crowded := ticket.network != "" && q.networks[ticket.network] >= perNetwork
+	crowded := ticket.from.Network != "" && q.networks[ticket.from.Network] >= perNetwork
 	if (crowded || q.taken[ticket.lane] >= q.places) && !q.makePlace(ticket, crowded) {
+		if ticket.lane == LaneSignIn {
+			q.outcomes.add(outcome{err: ErrBusy})
+		}
 		return nil, ErrBusy
 	}
 	q.taken[ticket.lane]++
-	if ticket.network != "" {
-		q.networks[ticket.network]++
+	if ticket.from.Network != "" {
+		q.networks[ticket.from.Network]++
 	}
 	return func() { q.giveBack(ticket) }, nil
 }
 
-// makePlace refuses the caller that has waited longest in a lane, of the same
-// network if that has too many. It leaves when it learns of that.
+// makePlace refuses the caller of a lane that had the most hashes lately, of the
+// same network if that has too many, unless that is the new one. It leaves when it
+// learns of that.
 func (q *queue) makePlace(ticket ticket, ofNetwork bool) bool {
 	if ticket.lane == LaneKnown {
 		return false
 	}
-	for i, waiter := range q.waiting[ticket.lane] {
-		if !ofNetwork || waiter.network == ticket.network {
-			q.waiting[ticket.lane] = slices.Delete(q.waiting[ticket.lane], i, i+1)
-			waiter.turn <- ErrBusy
-			return true
+	waiting, at, most := q.waiting[ticket.lane], -1, -1
+	for i, waiter := range waiting {
+		if ofNetwork && waiter.from.Network != ticket.from.Network {
+			continue
+		}
+		if n := q.recent.of(waiter.from); n > most {
+			at, most = i, n
 		}
 	}
-	return false
+	if at < 0 || q.recent.of(ticket.from) > most {
+		return false
+	}
+	waiting[at].turn <- ErrBusy
+	q.waiting[ticket.lane] = slices.Delete(waiting, at, at+1)
+	return true
 }
 
 func (q *queue) giveBack(ticket ticket) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.taken[ticket.lane]--
-	if ticket.network == "" {
+	if ticket.from.Network == "" {
 		return
 	}
-	if q.networks[ticket.network]--; q.networks[ticket.network] == 0 {
-		delete(q.networks, ticket.network)
+	if q.networks[ticket.from.Network]--; q.networks[ticket.from.Network] == 0 {
+		delete(q.networks, ticket.from.Network)
 	}
 }
 
 // enter waits for a slot; leave gives it to the next.
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
-	ticket, giveUp := ticketOf(ctx), func() {}
+	ticket, giveUp, began := ticketOf(ctx), func() {}, time.Now()
 	if ticket.queue != q {
 		if giveUp, err = q.take(ticket); err != nil {
 			return nil, err
 		}
 	}
 	if err := q.wait(ctx, ticket); err != nil {
+		q.end(ticket.lane, outcome{time.Since(began), err})
 		giveUp()
 		return nil, err
 	}
-	return func() { q.finish(ticket.lane); giveUp() }, nil
+	return func() {
+		q.end(ticket.lane, outcome{took: time.Since(began)})
+		q.finish(ticket.lane)
+		giveUp()
+	}, nil
+}
+
+// end remembers how the hash of a caller whom nobody knows ended.
+func (q *queue) end(lane Lane, how outcome) {
+	if lane != LaneSignIn {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.outcomes.add(how)
 }
 
 func (q *queue) wait(ctx context.Context, ticket ticket) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	waiter := &waiter{ticket.network, make(chan error, 1)}
+	waiter := &waiter{ticket.from, make(chan error, 1)}
 	q.mu.Lock()
 	q.waiting[ticket.lane] = append(q.waiting[ticket.lane], waiter)
 	q.dispatch()
@@ -254,9 +291,22 @@ func (q *queue) free(lane Lane) bool {
 func (q *queue) next(lane Lane) *waiter {
 	at := 0
 	if lane != LaneKnown {
-		at = len(q.waiting[lane]) - 1
+		at = q.fewest(lane)
+		q.recent.add(q.waiting[lane][at].from)
 	}
 	waiter := q.waiting[lane][at]
 	q.waiting[lane] = slices.Delete(q.waiting[lane], at, at+1)
 	return waiter
+}
+
+// fewest finds the caller of a lane who had the fewest hashes lately, the last of
+// them to come.
+func (q *queue) fewest(lane Lane) (at int) {
+	least := math.MaxInt
+	for i, waiter := range slices.Backward(q.waiting[lane]) {
+		if n := q.recent.of(waiter.from); n < least {
+			at, least = i, n
+		}
+	}
+	return at
 }
