@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/stopwatch"
 )
 
 const (
@@ -191,19 +192,19 @@ func (q *queue) giveBack(ticket ticket) {
 
 // enter waits for a slot; leave gives it to the next.
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
-	ticket, giveUp, began := ticketOf(ctx), func() {}, time.Now()
+	ticket, giveUp, began := ticketOf(ctx), func() {}, stopwatch.Start()
 	if ticket.queue != q {
 		if giveUp, err = q.take(ticket); err != nil {
 			return nil, err
 		}
 	}
 	if err := q.wait(ctx, ticket); err != nil {
-		q.end(ticket.lane, outcome{time.Since(began), err})
+		q.end(ticket.lane, outcome{began.Elapsed(), err})
 		giveUp()
 		return nil, err
 	}
 	return func() {
-		q.end(ticket.lane, outcome{took: time.Since(began)})
+		q.end(ticket.lane, outcome{took: began.Elapsed()})
 		q.finish(ticket.lane)
 		giveUp()
 	}, nil

@@ -1,6 +1,10 @@
 package secret
 
-import "time"
+import (
+	"time"
+
+	"carteira/internal/platform/stopwatch"
+)
 
 // recentTime is for how long a hash counts: once or twice as long.
 const recentTime = time.Minute
@@ -8,7 +12,7 @@ const recentTime = time.Minute
 // recent counts the hashes of the last minute or two, by network and by subject.
 // It has as many entries as hashes can be computed in that time.
 type recent struct {
-	began        time.Time
+	began        stopwatch.Watch
 	present, old map[Caller]int
 }
 
@@ -31,8 +35,8 @@ func (r *recent) add(from Caller) {
 
 // turn forgets the counts of the minute before the last.
 func (r *recent) turn() {
-	if now := time.Now(); now.Sub(r.began) > recentTime {
-		r.old, r.present, r.began = r.present, map[Caller]int{}, now
+	if r.present == nil || r.began.Elapsed() > recentTime {
+		r.old, r.present, r.began = r.present, map[Caller]int{}, stopwatch.Start()
 	}
 }
 
