@@ -3,7 +3,7 @@
 PKGS      ?= ./...
 # CI runs the race detector on packages that share memory between goroutines; make race runs it on all.
 RACE_PKGS ?= ./internal/platform/outbound ./internal/platform/secret ./internal/platform/sqldb ./internal/platform/worker \
-	./internal/event ./internal/webhook/... ./internal/web/idempotency
+	./internal/event ./internal/webhook/...
 TIMEOUT   ?= 15m
 FUZZTIME  ?= 20s
 TESTARGS  ?=
@@ -92,6 +92,7 @@ soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short
 year: ## a sandbox's two years against the model over HTTP, and a year by the hour against one at once (minutes)
 	CARTEIRA_TEST_MONTHS=24 $(WITHPG) -- go test -timeout 60m -run TestYearsInASandboxAreWhatTheModelSays $(TESTARGS) ./test/program
 	CARTEIRA_TEST_MONTHS=12 $(WITHPG) -- go test -timeout 60m -run TestAdvancingLeaves $(TESTARGS) ./internal/app
+	CARTEIRA_TEST_MONTHS=24 $(WITHPG) -- go test -timeout 60m -run TestLifeOfACompanyIsWhatTheModelSays $(TESTARGS) ./internal/billing
 
 chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')
 	go run ./test/chaos $(CHAOSARGS)

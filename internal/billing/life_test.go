@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -31,10 +32,17 @@ type life struct {
 	atOnce    bool   // what was done last was done by several processes at once
 }
 
-const (
-	days  = 480 // that each life has, of more than a day each: two years
-	crowd = 12  // customers at most, so that each has a history
-)
+// crowd is how many customers there are at most, so that each has a history.
+const crowd = 12
+
+// lifeDays is how many days each life has, of more than a day each: a year, or two
+// for `make year`.
+func lifeDays() int {
+	if os.Getenv("CARTEIRA_TEST_MONTHS") != "" {
+		return 480
+	}
+	return 240
+}
 
 // lives are companies in several zones.
 var lives = []struct {
@@ -58,7 +66,7 @@ func TestLifeOfACompanyIsWhatTheModelSays(t *testing.T) {
 			for _, process := range life.processes {
 				process.actor = life.w.actor
 			}
-			for range days {
+			for range lifeDays() {
 				life.liveADay()
 				if t.Failed() {
 					t.Fatalf("seed %d: the service and the model have parted on %v", seed, life.today)
