@@ -387,6 +387,12 @@ func TestTimesAreWrittenInTheOrderOfTheMoves(t *testing.T) {
 			at := trialBegin.AddDate(0, 0, day)
 			first.setClock(at)
 			written[at] = first.writtenBefore(at)
+			for first.writtenBefore(at.Add(time.Hour)) == written[at] { // until somebody writes at this time
+				if t.Failed() {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
 		}
 		stop()
 		writers.Wait()
@@ -394,9 +400,6 @@ func TestTimesAreWrittenInTheOrderOfTheMoves(t *testing.T) {
 			if now := first.writtenBefore(at); now != count {
 				t.Errorf("%d were written before %s when the clock was moved there, and %d are now", count, at, now)
 			}
-		}
-		if last := first.writtenBefore(trialBegin.AddDate(0, 0, 30)); last < 30 {
-			t.Errorf("only %d were written", last)
 		}
 	})
 }
