@@ -197,9 +197,20 @@ type Callback struct {
 // Hint names a charge that a callback is about. It is never believed: the charge
 // is fetched from the gateway.
 type Hint struct {
-	EventID string // the gateway's, to know a repeated one by; may be empty
-	Ref     Ref    // Reference or ID, or both
+	EventID string   // the gateway's, to know a repeated one by; may be empty
+	Ref     Ref      // Reference or ID, or both
+	Kind    HintKind // what Ref names
 }
+
+// HintKind is what a hint is about.
+type HintKind string
+
+// The kinds. The zero one is a charge.
+const (
+	HintCharge        HintKind = ""
+	HintAuthorisation HintKind = "authorisation"
+	HintDebit         HintKind = "debit"
+)
 
 // Gateway speaks to a provider for one company. Every call returns within the
 // time of its context.
