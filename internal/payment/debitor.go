@@ -134,6 +134,9 @@ type Debit struct {
 type DebitRef struct {
 	Ref
 	Authorisation Ref
+	// Due is the day that the debit was announced for. It is what a gateway finds a
+	// debit by whose provider keeps no reference of ours (Woovi).
+	Due civil.Date
 }
 
 // DebitState is the state of a debit at the gateway.

@@ -89,6 +89,7 @@ type Option struct {
 	Required bool
 	Choices  []string // empty: anything
 	Lines    bool     // it is a text of several lines
+	Files    string   // kinds of files that may hold it, as a page accepts them; empty: none
 	// As is how banks show what was entered; nil: as it is.
 	As func(value string) string
 }
