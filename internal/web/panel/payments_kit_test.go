@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type testBank struct {
 	webhook string      // another system's that the key calls; empty: none
 	pays    money.Cents // 0: what was ordered
 	charges map[string]*testCharge
+	options atomic.Pointer[map[string]string] // that it was opened with last
 }
 
 type testCharge struct {
@@ -42,10 +44,13 @@ func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret
 			Options: []payment.Option{
 				{Name: "token", Title: "Access token", Secret: true, Required: true, Help: "likewise"},
 				{Name: "webhook_secret", Title: "Assinatura secreta", Secret: true},
-				{Name: "certificate", Title: "Certificado (PEM ou .p12)", Secret: true, Lines: true},
+				{Name: "certificate", Title: "Certificado (PEM ou .p12)", Secret: true, Lines: true, Files: ".p12"},
 				{Name: "environment", Title: "Ambiente", Choices: []string{"production", "sandbox"}},
 			},
-			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return b, nil },
+			Open: func(options map[string]string, _ payment.Env) (payment.Gateway, error) {
+				b.options.Store(&options)
+				return b, nil
+			},
 		}},
 		Simulate: map[string]func(context.Context, string) error{"bank": func(_ context.Context, id string) error {
 			charge := b.charges[id]
