@@ -44,13 +44,20 @@ type DebitBench struct {
 	Double   DebitDouble
 	Journeys []payment.Journey // those that the provider has
 	Reason   string            // what a report says of a failed attempt, among other words
-	// Unstoppable: the provider has no way to cancel what is announced.
-	Unstoppable bool
-	Denied      payment.Debitor // with credentials that are wrong; nil without a line
+	Lacks    Lacks
+	Denied   payment.Debitor // with credentials that are wrong; nil without a line
 	// Line lies between the two; nil when they do not speak over HTTP. It knows the
 	// requests that make an authorisation or a debit.
 	Line    *Line
 	Secrets []string // what nothing may tell
+}
+
+// Lacks are what a provider cannot do.
+type Lacks struct {
+	Cancelling bool // what is announced cannot be stopped: CancelDebit says ErrPaid
+	Retries    bool // it tries again on days of its own: RetryDebit is refused
+	Refunds    bool // it does not tell what was given back of a debit
+	Refusals   bool // it has one word for a payer who refuses and one who ends
 }
 
 // FirstDebit is the first day on which the suite's mandates let debit.

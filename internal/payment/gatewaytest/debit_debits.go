@@ -68,6 +68,9 @@ func testCollected(t *testing.T, bench *DebitBench) {
 }
 
 func testGivenBack(t *testing.T, bench *DebitBench) {
+	if bench.Lacks.Refunds {
+		t.Skip("the provider does not tell")
+	}
 	_, ref := bench.announced(t, 1, 35_00)
 	bench.Double.Collect(ref, 35_00)
 	sum := money.Cents(0)
@@ -86,7 +89,7 @@ func testCancelDebit(t *testing.T, bench *DebitBench) {
 	for n, name := range []string{"id", "reference", "both"} {
 		_, whole := bench.announced(t, n+1, 35_00)
 		ref := debitRefs(whole)[name]
-		if bench.Unstoppable {
+		if bench.Lacks.Cancelling {
 			if err := bench.Debitor.CancelDebit(t.Context(), ref); !errors.Is(err, payment.ErrPaid) {
 				t.Errorf("by %s: %v", name, err)
 			}
@@ -135,6 +138,12 @@ func testRetry(t *testing.T, bench *DebitBench) {
 	_, ref := bench.announced(t, 1, 35_00)
 	bench.Double.Fail(ref)
 	on := FirstDebit.AddDays(2)
+	if bench.Lacks.Retries {
+		if err := bench.Debitor.RetryDebit(t.Context(), ref, on); !errors.Is(err, payment.ErrRefused) {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
 	for range 2 {
 		if err := bench.Debitor.RetryDebit(t.Context(), ref, on); err != nil {
 			t.Fatal(err)
