@@ -129,6 +129,7 @@ func open(
 		Secrets: []string{key, g.token, g.oldToken, env.CallbackURL},
 		Reason:  reason,
 		Header:  map[string]string{"access_token": key},
+		Now:     env.Now,
 	}
 	if g.debits = o.Choice(autopayOption.Name, autopayOption.Choices) == "yes"; g.debits {
 		return &debitor{g}, o.Err()

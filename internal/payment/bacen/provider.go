@@ -144,7 +144,7 @@ func open(opening opening) (payment.Gateway, error) {
 	}
 	account.bank, account.place, account.extras = chosen, where, readExtras(o, chosen)
 	session := opening.known.get(fingerprint(o.Given), func() *session {
-		return newSession(account, identity.client(opening.env.Client))
+		return newSession(account, identity.client(opening.env.Client), opening.env.Now)
 	})
 	opened := &gateway{
 		session: session,

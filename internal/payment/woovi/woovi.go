@@ -61,6 +61,7 @@ func provider(bases map[string]string) payment.Provider {
 				Secrets: []string{appID, g.proof, env.CallbackURL},
 				Reason:  reason,
 				Header:  map[string]string{"Authorization": appID},
+				Now:     env.Now,
 			}
 			if g.debits = o.Choice(autopayOption.Name, autopayOption.Choices) == "yes"; g.debits {
 				return &debitor{g}, o.Err()

@@ -53,7 +53,7 @@ func contentOf(header *multipart.FileHeader) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	content, err := io.ReadAll(file)
 	if bytes.Contains(content, []byte("-----BEGIN")) {
 		return string(content), err
