@@ -109,6 +109,9 @@ type authorisationRequest struct {
 	} `json:"immediateQrCode"`
 }
 
+// Journeys are those that the provider's API has, or that we can follow.
+func (d *debitor) Journeys() []payment.Journey { return []payment.Journey{payment.JourneyPayCode} }
+
 // Authorise asks by a code that pays, which is the only journey that the API of
 // Asaas has. It knows no key for repeated calls, so one with our contract's number
 // is searched for before it is made.

@@ -55,7 +55,7 @@ type DebitBench struct {
 // Lacks are what a provider cannot do.
 type Lacks struct {
 	Cancelling bool // what is announced cannot be stopped: CancelDebit says ErrPaid
-	Retries    bool // it tries again on days of its own: RetryDebit is refused
+	Retries    bool // there is no attempt on another day: RetryDebit is refused
 	Refunds    bool // it does not tell what was given back of a debit
 	Refusals   bool // it has one word for a payer who refuses and one who ends
 }

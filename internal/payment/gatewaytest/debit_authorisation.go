@@ -2,6 +2,7 @@ package gatewaytest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"carteira/internal/payment"
@@ -149,6 +150,9 @@ func testEndActive(t *testing.T, bench *DebitBench, journey payment.Journey) {
 }
 
 func testOtherJourneys(t *testing.T, bench *DebitBench) {
+	if said := payment.JourneysOf(bench.Debitor); !slices.Equal(said, bench.Journeys) {
+		t.Errorf("it says that it has %q", said)
+	}
 	for _, journey := range []payment.Journey{payment.JourneyRequest, payment.JourneyCode, payment.JourneyPayCode} {
 		if bench.has(journey) {
 			continue

@@ -124,3 +124,12 @@ func TestWebhooksOfAutopayAreRegisteredWhereThereIsOne(t *testing.T) {
 		t.Errorf("registered %q", events)
 	}
 }
+
+// Banks try several times a day; only the last word ends the debit.
+func TestFailedAttemptIsNotTheEndOfADebit(t *testing.T) {
+	bench, double, report := announced(t)
+	double.cobrOf(report.DebitRef)["status"] = "FAILED_TRY"
+	if found, err := bench.Debitor.FetchDebit(t.Context(), report.DebitRef); err != nil || found.State != payment.DebitRetrying {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}

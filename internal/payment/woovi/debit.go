@@ -13,13 +13,13 @@ import (
 )
 
 // debitStates are by what Woovi calls them: its pages say CONCLUDED in one place
-// and COMPLETED in another.
+// and COMPLETED in another. An attempt that failed is not the last word of the day.
 var debitStates = map[string]payment.DebitState{
 	"CREATED":    payment.DebitAnnounced,
 	"ACTIVE":     payment.DebitAnnounced,
 	"CONCLUDED":  payment.DebitPaid,
 	"COMPLETED":  payment.DebitPaid,
-	"FAILED_TRY": payment.DebitFailed,
+	"FAILED_TRY": payment.DebitRetrying,
 	"REJECTED":   payment.DebitFailed,
 	"EXPIRED":    payment.DebitFailed,
 	"CANCELED":   payment.DebitCancelled,
@@ -236,8 +236,7 @@ func (d *debitor) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
 	return payment.ErrPaid
 }
 
-// RetryDebit is left to Woovi, which tries again on days of its own as the mandate
-// allows.
+// RetryDebit is refused: Woovi has one more attempt at once, and none on a day.
 func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, _ civil.Date) error {
 	found, err := d.findDebit(ctx, ref)
 	switch {
@@ -245,8 +244,6 @@ func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, _ civil.
 		return wire.Outcome(err)
 	case found.Debit.state() == payment.DebitPaid:
 		return payment.ErrPaid
-	case found.Debit.state() == payment.DebitRetrying:
-		return nil
 	}
-	return &payment.Refusal{Reason: "Woovi tries again by itself, on days of its own"}
+	return &payment.Refusal{Reason: "Woovi makes no attempt on another day"}
 }

@@ -43,7 +43,7 @@ func (d *double) subscribe(w http.ResponseWriter, r *http.Request) {
 	options, _ := b["pixRecurringOptions"].(object)
 	reference := fmt.Sprint(b["correlationID"])
 	if payer["taxID"] == nil || payer["address"] == nil || len([]rune(fmt.Sprint(b["comment"]))) >= 30 ||
-		d.subscriptions[reference] != nil || options["journey"] != "ONLY_RECURRENCY" {
+		d.subscriptions[reference] != nil || options["journey"] != "ONLY_RECURRENCY" || options["retryPolicy"] != "NON_PERMITED" {
 		refuse(w, "assinatura inválida")
 		return
 	}
@@ -188,7 +188,7 @@ func (d *double) Fail(ref payment.DebitRef) {
 	defer d.mu.Unlock()
 	debit := d.cobrOf(ref)
 	try := debit["tries"].([]any)[0].(object)
-	debit["status"], try["tryStatus"], try["rejectCode"] = "FAILED_TRY", "REJECTED", "AM02"
+	debit["status"], try["tryStatus"], try["rejectCode"] = "REJECTED", "REJECTED", "AM02"
 }
 
 func (d *double) GiveBack(payment.DebitRef, money.Cents) { panic("Woovi does not tell") }

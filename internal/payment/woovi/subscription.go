@@ -105,6 +105,9 @@ type autopayChoice struct {
 	Minimum int64  `json:"minimumValue,omitempty"`
 }
 
+// Journeys are those that the provider's API has, or that we can follow.
+func (d *debitor) Journeys() []payment.Journey { return []payment.Journey{payment.JourneyCode} }
+
 // Authorise asks by a code that pays nothing. Woovi has one that pays too, but
 // makes a charge of its own for that, which is not found by a reference of ours.
 func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
@@ -145,13 +148,12 @@ func (d *debitor) subscribe(ctx context.Context, mandate payment.Mandate) (subsc
 		Type:          "PIX_RECURRING",
 		First:         mandate.From.String() + "T00:00:00.000Z",
 		DayDue:        3,
-		Options:       autopayChoice{Journey: "ONLY_RECURRENCY", Retries: "NON_PERMITED"},
+		// Woovi would choose the days of its retries, and none can be stopped: an
+		// invoice that is paid meanwhile would be paid twice.
+		Options: autopayChoice{Journey: "ONLY_RECURRENCY", Retries: "NON_PERMITED"},
 	}
 	if mandate.Amount == 0 {
 		body.Options.Minimum = int64(max(mandate.Minimum, 1))
-	}
-	if mandate.Retries {
-		body.DayDue, body.Options.Retries = 7, "THREE_RETRIES_7_DAYS"
 	}
 	var answer struct {
 		Subscription subscription `json:"subscription"`
