@@ -135,6 +135,11 @@ var roomsWithApply = []applied{
 			"setOptions":    "Reseal changes the key and no option",
 			"forgetOptions": "pruning: credentials of a gateway that was left",
 
+			"claimAuthorisations": "the engine's lease of an authorisation, and no state",
+			"markAuthorisation":   "makes an authorisation due, and changes no state",
+			"markOfCustomers":     "makes authorisations due, and changes no state",
+			"forgetAccounts":      "an erasure takes bank accounts off; it is audited as the deletion of the customer",
+
 			"namelessCharges": "an erasure takes a name off; it is audited as the deletion of the customer",
 		},
 	},
