@@ -39,7 +39,7 @@ type Change struct {
 
 	on       civil.Date // the day on which a renewal counts
 	autopay  AutopayStep
-	recorded bool       // customer.expired was recorded for this due date before
+	recorded bool // customer.expired was recorded for this due date before
 }
 
 // customer is the record that the change is about.

@@ -136,10 +136,10 @@ type charging struct {
 	notify    string
 	debits    int64 // the authorisation by which the invoice is debited; 0: the payer pays
 
-	setup   Setup
-	payer   customer.Customer
-	invoice billing.Invoice
-	charge  charge
+	setup     Setup
+	payer     customer.Customer
+	invoice   billing.Invoice
+	charge    charge
 	skipped   map[int64]bool // charges of other gateways that could not be cancelled: they do not block for ever
 	cancelled map[int64]bool // charges that the gateway was asked to cancel
 }

@@ -63,7 +63,7 @@ func (e *engine) deliver(ctx context.Context, job job) {
 // prepared is what was asked for before a message is begun.
 type prepared struct {
 	link, pix string
-	problem   error // why it could not be had
+	problem   error      // why it could not be had
 	debitOn   civil.Date // the invoice is debited then, and nobody is asked to pay; zero: it is not
 }
 

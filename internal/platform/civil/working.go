@@ -48,15 +48,15 @@ type monthDay struct {
 // fixedHolidays are the national holidays that have a day of their own, each with the first year in which
 // banks rested on it; zero: longer than the calendar matters.
 var fixedHolidays = map[monthDay]int{
-	{time.January, 1}:    0,
-	{time.April, 21}:     0,
-	{time.May, 1}:        0,
-	{time.September, 7}:  0,
-	{time.October, 12}:   0,
-	{time.November, 2}:   0,
-	{time.November, 15}:  0,
-	{time.November, 20}:  2024, // of Zumbi and the black conscience, national since law 14.759
-	{time.December, 25}:  0,
+	{time.January, 1}:   0,
+	{time.April, 21}:    0,
+	{time.May, 1}:       0,
+	{time.September, 7}: 0,
+	{time.October, 12}:  0,
+	{time.November, 2}:  0,
+	{time.November, 15}: 0,
+	{time.November, 20}: 2024, // of Zumbi and the black conscience, national since law 14.759
+	{time.December, 25}: 0,
 }
 
 // movableHolidays are those that go by Easter, in days from its Sunday: Carnival's Monday and Tuesday, Good
