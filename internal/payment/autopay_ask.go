@@ -184,6 +184,13 @@ func (s *Service) askable(setup Setup, record customer.Customer) (Every, error) 
 	return every, refused.Err()
 }
 
+// Debitable reports whether a customer's plan has a period that PIX Automático
+// has, and costs something.
+func Debitable(record customer.Customer) bool {
+	_, known := everyOf(record.Period())
+	return known && record.Price() > 0 && !record.IsCancelled()
+}
+
 // everyOf is a plan's period as PIX Automático has it.
 func everyOf(period civil.Period) (Every, bool) {
 	months := map[int]Every{1: EveryMonth, 3: EveryQuarter, 6: EveryHalfYear, 12: EveryYear}
