@@ -48,7 +48,7 @@ func (s *subscriber) shows(client *client, text string) bool {
 	return err == nil && strings.Contains(string(answer.Data), text)
 }
 
-func (s *subscriber) post(client *client, rest string, body map[string]any) {
+func (s *subscriber) post(client *client, rest string, body any) {
 	_, _ = client.send("POST", s.path(rest), body) // by a process that may die of it
 }
 
