@@ -77,7 +77,6 @@ type authorisation struct {
 	from        civil.Date
 	minimum     money.Cents
 	description string
-	invoiceID   int64 // that a pay_code pays; 0: none
 	state       authorisationState
 	pixCode     string
 	endedBy     EndedBy

@@ -138,10 +138,9 @@ func (s *Service) customerGone(ctx context.Context, work authorisationCheck) (bo
 	return record.IsCancelled(), err
 }
 
-// authorise has the gateway ask the payer. A code that pays an invoice is not
-// asked for again by itself: the page that showed it asks anew.
+// authorise has the gateway ask the payer.
 func (s *Service) authorise(ctx context.Context, work authorisationCheck) (authorisation, error) {
-	if work.known.journey == JourneyPayCode || !work.known.expiresAt.After(s.db.Now()) {
+	if !work.known.expiresAt.After(s.db.Now()) {
 		return s.concludeAuthorisation(ctx, work, nil, func(a *authorisation, now time.Time) {
 			a.end(ByExpiry, "", now)
 		})

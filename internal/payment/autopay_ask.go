@@ -100,8 +100,6 @@ func (s *Service) AskAutopay(
 // asking is one call of AskAutopay.
 type asking struct {
 	draft    AutopayRequestDraft
-	invoice  int64 // that a pay_code pays
-	until    time.Time
 	setup    Setup
 	reserved authorisation // zero: the customer was asked before
 }
@@ -222,7 +220,6 @@ func (s *Service) newAuthorisation(
 		from:        actor.Today(now).AddDays(1),
 		minimum:     record.Price(),
 		description: record.Plan.Name,
-		invoiceID:   ask.invoice,
 		state:       authReserved,
 		expiresAt:   now.Add(requestLife),
 		claim:       id.NewCode(16),
@@ -231,9 +228,6 @@ func (s *Service) newAuthorisation(
 	}
 	if made.journey == JourneyRequest {
 		made.account = &ask.draft.Account
-	}
-	if !ask.until.IsZero() {
-		made.expiresAt = ask.until
 	}
 	if record.DueOn.After(made.from) {
 		made.from = record.DueOn

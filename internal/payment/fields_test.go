@@ -231,7 +231,7 @@ func TestEveryFieldOfAnAuthorisationIsStored(t *testing.T) {
 		want := authorisation{
 			Ref: Ref{"r1", "id"}, id: 1, companyID: world.actor.Company.ID, gatewayID: world.setup(t).ID, provider: "fake",
 			customerID: invoice.Customer.ID, journey: JourneyRequest, account: &PayerAccount{"12345678", "1", "23"}, every: EveryMonth,
-			from: civil.MustParse("2026-02-01"), minimum: 3500, description: "Mensal", invoiceID: invoice.ID, state: authReserved,
+			from: civil.MustParse("2026-02-01"), minimum: 3500, description: "Mensal", state: authReserved,
 			pixCode: "code", endedBy: ByBank, reason: "reason", problem: "problem", expiresAt: noon.Add(time.Hour).UTC(),
 			activeAt: noon.UTC(), endedAt: noon.Add(time.Minute).UTC(), nextCheck: noon.Add(2 * time.Minute).UTC(), checks: 3,
 			hintedAt: noon.Add(3 * time.Minute).UTC(), claim: "claim", createdAt: noon.UTC(),

@@ -12,7 +12,7 @@ import (
 )
 
 const authorisationColumns = `id, company_id, gateway_id, provider, customer_id, reference, gateway_ref, journey, account, every,
-	NULLIF(from_on, ''), minimum_cents, description, invoice_id, state, pix_code, ended_by, reason, problem, expires_at,
+	NULLIF(from_on, ''), minimum_cents, description, state, pix_code, ended_by, reason, problem, expires_at,
 	COALESCE(active_at, 0), COALESCE(ended_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at`
 
 func scanAuthorisation(row sqldb.Row) (a authorisation, err error) {
@@ -20,7 +20,7 @@ func scanAuthorisation(row sqldb.Row) (a authorisation, err error) {
 	var payerAccount string
 	err = row.Scan(&a.id, &a.companyID, &a.gatewayID, &a.provider, &a.customerID, &a.Reference, &a.ID,
 		(*string)(&a.journey), &payerAccount, (*string)(&a.every), &a.from, (*int64)(&a.minimum),
-		&a.description, &a.invoiceID, (*string)(&a.state), &a.pixCode, (*string)(&a.endedBy), &a.reason,
+		&a.description, (*string)(&a.state), &a.pixCode, (*string)(&a.endedBy), &a.reason,
 		&a.problem, &expires, &active, &ended, &next, &a.checks, &hinted, &a.claim, &created)
 	if err != nil {
 		return a, err
@@ -76,11 +76,11 @@ func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) (in
 	}
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO authorisations (company_id, gateway_id, provider, customer_id, reference, gateway_ref, journey, account, every,
-			from_on, minimum_cents, description, invoice_id, state, pix_code, ended_by, reason, problem, expires_at,
+			from_on, minimum_cents, description, state, pix_code, ended_by, reason, problem, expires_at,
 			next_check_at, checks, hinted_at, claim, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
+		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, '', '', '', '', ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
 		a.companyID, a.gatewayID, a.provider, a.customerID, a.Reference, string(a.journey), payerAccount,
-		string(a.every), a.from.String(), int64(a.minimum), a.description, a.invoiceID, string(a.state),
+		string(a.every), a.from.String(), int64(a.minimum), a.description, string(a.state),
 		a.expiresAt.UnixMicro(), orNull(a.nextCheck), a.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 

@@ -10,7 +10,7 @@ import (
 func TestMessageAboutAnInvoiceThatIsDebitedSaysSo(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		house.payments.debitOn = civil.MustParse("2026-01-26")
-		house.due([]int64{house.channel("zap")}, "Pague: {link_pagamento} {pix}")
+		house.due([]int64{house.channel("zap")}, "Pague: {link_pagamento} {pix}", "plan_id", number(house.plan("35.00")))
 		house.send()
 		house.want(house.only(), Sent, "")
 		sent := house.carrier.taken()

@@ -24,7 +24,6 @@ CREATE TABLE authorisations (
     from_on        TEXT    NOT NULL,
     minimum_cents  INTEGER NOT NULL,
     description    TEXT    NOT NULL,
-    invoice_id     INTEGER NOT NULL, -- that the code pays; 0: it pays none
     state          TEXT    NOT NULL CHECK (state IN ('reserved', 'asked', 'active', 'ending', 'ended')),
     pix_code       TEXT    NOT NULL,
     ended_by       TEXT    NOT NULL,
