@@ -108,6 +108,9 @@ func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service 
 	return service
 }
 
+// Customers is the room that this one issues invoices for.
+func (s *Service) Customers() *customer.Service { return s.customers }
+
 // Find returns an invoice of the company.
 func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Invoice, error) {
 	return byID(ctx, s.db, actor.Company.ID, id)

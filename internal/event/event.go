@@ -29,6 +29,7 @@ const (
 	CustomerExpired Name = "customer.expired"
 	InvoiceCreated  Name = "invoice.created"
 	InvoicePaid     Name = "invoice.paid"
+	AutopayChanged  Name = "autopay.changed"
 	Ping            Name = "ping"
 )
 
@@ -47,6 +48,7 @@ var Catalog = []Entry{
 	{CustomerExpired, "a customer passed the due date without renewing"},
 	{InvoiceCreated, "an invoice is generated"},
 	{InvoicePaid, "an invoice is paid"},
+	{AutopayChanged, "a customer's authorisation of PIX Automático is asked for, begins or ends"},
 	{Ping, "sent by the test of a webhook"},
 }
 

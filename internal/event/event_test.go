@@ -208,7 +208,7 @@ func TestCatalogHasTheEventsOfTheContractInOrder(t *testing.T) {
 	}
 	want := []Name{
 		"customer.created", "customer.updated", "customer.deleted", "customer.renewed", "customer.expired",
-		"invoice.created", "invoice.paid", "ping",
+		"invoice.created", "invoice.paid", "autopay.changed", "ping",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)

@@ -173,6 +173,8 @@ type Report struct {
 	Reference string // ours, as the gateway has it
 	State     State
 	Payments  []Received // of all states: a cancelled charge may have been paid before
+
+	debit *DebitReport // of a debit: what it was made of
 }
 
 // Received is one payment of a charge. A charge that is paid twice has

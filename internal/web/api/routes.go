@@ -96,7 +96,11 @@ func (s *Server) Patterns() []string {
 // extensions are the operations beyond the seed, which the document tags
 // Extensions.
 func (s *Server) extensions() []route {
-	const anyone, basic = account.LevelUser, account.Function("")
+	const (
+		anyone   = account.LevelUser
+		basic    = account.Function("")
+		payments = account.FunctionPayments
+	)
 	return []route{
 		{http.MethodPost, "/invoices", anyone, basic, "", s.createInvoice},
 		{http.MethodPut, "/invoices/{id}", anyone, basic, "invoice", s.editInvoice},
@@ -109,6 +113,10 @@ func (s *Server) extensions() []route {
 		{http.MethodPut, "/products/{id}", anyone, basic, "product", s.updateProduct},
 		{http.MethodPut, externalPath, anyone, basic, "", s.upsertCustomer},
 		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
+		{http.MethodGet, "/customers/{id}/autopay", anyone, payments, "customer", s.readAutopay},
+		{http.MethodPost, "/customers/{id}/autopay", anyone, payments, "customer", s.askAutopay},
+		{http.MethodDelete, "/customers/{id}/autopay", anyone, payments, "customer", s.endAutopay},
+		{http.MethodPost, "/customers/{id}/autopay/simulate", anyone, payments, "customer", s.simulateAutopay},
 		{http.MethodGet, "/sandbox/clock", anyone, basic, "", s.readClock},
 		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
