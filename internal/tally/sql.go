@@ -219,6 +219,8 @@ type delta struct {
 	Change
 }
 
+// takeDeltas leaves those that another process is folding: to wait for it would
+// only find them gone.
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (delta delta, err error) {
 		err = row.Scan(
@@ -233,7 +235,7 @@ func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) (
 		)
 		return delta, err
 	}, `DELETE FROM tally_deltas WHERE company_id = ? AND id IN (
-			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ?
+			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ? {for update skip locked}
 		) RETURNING book, bucket, day, plan_id, product_id, state, n, cents`, companyID, companyID,
 		limit)
 }
@@ -264,6 +266,9 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 		if err := addPlace(ctx, tx, companyID, k.counter, k.Key, sums); err != nil {
 			return err
 		}
+	}
+	if err := addGoods(ctx, tx, companyID, deltas); err != nil {
+		return err
 	}
 	for counter, sums := range totals {
 		if err := addTotal(ctx, tx, companyID, counter, sums); err != nil {
