@@ -110,3 +110,28 @@ func TestGoodsThatNobodyHasLeaveNoRow(t *testing.T) {
 		}
 	})
 }
+
+// A process that finds another at a company's deltas leaves them to it.
+func TestFoldingProcessesDoNotWaitForEachOther(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		if engine == sqldb.SQLite {
+			t.Skip("one writer at a time")
+		}
+		pools := newThings(t, engine)
+		fill(t, pools[0], 1, []int64{1, 2, 3})
+		write(t, pools[0], func(tx *sqldb.Tx) error {
+			if claimed, err := claimDeltas(t.Context(), tx, 1); err != nil || !claimed {
+				t.Errorf("claimed: %t, %v", claimed, err)
+			}
+			must(t, Compact(t.Context(), pools[1])) // comes back at once
+			if n := number(t, tx, `SELECT count(*) FROM tally_deltas`); n != 3 {
+				t.Errorf("%d deltas are left", n)
+			}
+			return nil
+		})
+		must(t, Compact(t.Context(), pools[1]))
+		if n := number(t, pools[0], `SELECT count(*) FROM tally_deltas`); n != 0 {
+			t.Errorf("%d deltas are left", n)
+		}
+	})
+}

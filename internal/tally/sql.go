@@ -219,8 +219,19 @@ type delta struct {
 	Change
 }
 
-// takeDeltas leaves those that another process is folding: to wait for it would
-// only find them gone.
+// claimDeltas locks the oldest delta of a company until the commit, and reports
+// whether it could: another process that has it is folding the others, too. To
+// wait for that one would only find them gone.
+func claimDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64) (bool, error) {
+	if tx.Engine() == sqldb.SQLite {
+		return true, nil // it has one writer
+	}
+	oldest, err := sqldb.Values[int64](ctx, tx, `
+		SELECT id FROM tally_deltas WHERE company_id = ? AND id = (
+			SELECT MIN(id) FROM tally_deltas WHERE company_id = ?) {for update skip locked}`, companyID, companyID)
+	return len(oldest) > 0, err
+}
+
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (delta delta, err error) {
 		err = row.Scan(
@@ -235,7 +246,7 @@ func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) (
 		)
 		return delta, err
 	}, `DELETE FROM tally_deltas WHERE company_id = ? AND id IN (
-			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ? {for update skip locked}
+			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ?
 		) RETURNING book, bucket, day, plan_id, product_id, state, n, cents`, companyID, companyID,
 		limit)
 }

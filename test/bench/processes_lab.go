@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"carteira/internal/customer"
@@ -36,6 +37,7 @@ type lab struct {
 	today     civil.Date
 	tenants   []tenant
 	customers [][]int64 // ids, by company
+	renewed   [labCompanies]atomic.Int64
 	costs     []cost
 	nights    int
 }
