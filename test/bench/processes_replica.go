@@ -101,7 +101,7 @@ func (l *lab) prune(ctx context.Context, name string) (rows int, wal, size float
 	if err := tx.QueryRowContext(ctx, position, name).Scan(&before, &size); err != nil {
 		return 0, 0, 0, err
 	}
-	result, err := tx.ExecContext(ctx, "DELETE FROM "+name) //nolint:gosec // one of two names
+	result, err := tx.ExecContext(ctx, "DELETE FROM "+name)
 	if err != nil {
 		return 0, 0, 0, err
 	}

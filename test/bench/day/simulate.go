@@ -164,14 +164,18 @@ func (d today) report(plan plan) []string {
 	return append(
 		lines,
 		fmt.Sprintf("operations in the day        %14s", grouped(d.operations)),
-		fmt.Sprintf("busiest second               %14s operations, %s commits, %s MB of WAL", grouped(d.busiest), grouped(d.peak.commits), grouped(d.peak.wal/1e6)),
-		fmt.Sprintf("processor time of the day    %14s hours of ours, %s of PostgreSQL's", grouped(d.sum.app/microsecs/3600), grouped(d.sum.database/microsecs/3600)),
+		fmt.Sprintf("busiest second               %14s operations, %s commits, %s MB of WAL",
+			grouped(d.busiest), grouped(d.peak.commits), grouped(d.peak.wal/1e6)),
+		fmt.Sprintf("processor time of the day    %14s hours of ours, %s of PostgreSQL's",
+			grouped(d.sum.app/microsecs/3600), grouped(d.sum.database/microsecs/3600)),
 		fmt.Sprintf("cores in the busiest second  %14.1f of ours, %.1f of PostgreSQL's", d.peak.app/microsecs, d.peak.database/microsecs),
-		fmt.Sprintf("midnight of the largest zone %14.1f core hours of ours, %.1f of PostgreSQL's", d.waiting.app/microsecs/3600, d.waiting.database/microsecs/3600),
+		fmt.Sprintf("midnight of the largest zone %14.1f core hours of ours, %.1f of PostgreSQL's",
+			d.waiting.app/microsecs/3600, d.waiting.database/microsecs/3600),
 		fmt.Sprintf("WAL in the day               %14s GB", grouped(d.sum.wal/1e9)),
 		fmt.Sprintf("data on the disk             %14s GB", grouped(float64(plan.companies*plan.customers)*customerBytes/1e9)),
 		fmt.Sprintf("largest company              %14s customers", grouped(float64(d.largest))),
-		fmt.Sprintf("machines                     %14d for the program, %d for PostgreSQL (the fullest has %.2f of the mean)", needed.app, needed.database, needed.fullest),
+		fmt.Sprintf("machines                     %14d for the program, %d for PostgreSQL (the fullest has %.2f of the mean)",
+			needed.app, needed.database, needed.fullest),
 	)
 }
 
