@@ -158,7 +158,7 @@ func (s *Service) recordEvent(
 	if name == "" {
 		return nil
 	}
-	data, err := s.eventData(ctx, tx, actor, change.After)
+	data, err := s.eventData(ctx, tx, actor, change)
 	if err != nil {
 		return err
 	}
