@@ -52,7 +52,7 @@ type lateWork struct {
 	tables tableSet
 }
 
-func (l *lateWork) find(key any) Late {
+func (l *lateWork) under(key any) Late {
 	for _, late := range l.list {
 		if late.key == key {
 			return late.work
@@ -96,7 +96,7 @@ func (l *lateWork) statements() []Statement {
 // merge takes over the work of another transaction.
 func (l *lateWork) merge(other lateWork) {
 	for _, late := range other.list {
-		if known := l.find(late.key); known != nil {
+		if known := l.under(late.key); known != nil {
 			known.Merge(late.work)
 		} else {
 			l.add(late)
@@ -107,7 +107,7 @@ func (l *lateWork) merge(other lateWork) {
 // Later returns the work that the transaction has put off under a key, or begins
 // it. The caller adds to it.
 func Later[W Late](tx *Tx, key any, begin func() W) W {
-	if known := tx.late.find(key); known != nil {
+	if known := tx.late.under(key); known != nil {
 		return known.(W) //nolint:forcetypeassert // a key is of one kind of work
 	}
 	work := begin()

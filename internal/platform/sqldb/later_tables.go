@@ -34,14 +34,14 @@ func (n *tableNames) set(tables []string) (set tableSet) {
 
 func (n *tableNames) place(table string) int {
 	n.mu.RLock()
-	at := n.find(table)
+	at := n.indexOf(table)
 	n.mu.RUnlock()
 	if at >= 0 {
 		return at
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if at := n.find(table); at >= 0 {
+	if at := n.indexOf(table); at >= 0 {
 		return at
 	}
 	if len(n.names) == maxLateTables {
@@ -54,7 +54,7 @@ func (n *tableNames) place(table string) int {
 // maxLateTables is how many bits a tableSet has.
 const maxLateTables = 64
 
-func (n *tableNames) find(table string) int {
+func (n *tableNames) indexOf(table string) int {
 	for i, name := range n.names {
 		if name == table {
 			return i
