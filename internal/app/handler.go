@@ -31,6 +31,7 @@ func (a *App) Handler() http.Handler {
 		http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)),
 	)
 	callback.Register(mux, a.Payments)
+	callback.RegisterChannels(mux, a.Reminders)
 	checkout.Register(mux, a.Payments, a.DB.Now)
 	checkout.RegisterOwn(mux, a.Payments, a.Reminders, a.DB.Now)
 	checkout.RegisterBrand(mux, a.Accounts)

@@ -157,6 +157,11 @@ func (s *Service) write(
 			Subject:   subject,
 			Text:      text,
 			At:        state.now.In(state.actor.Company.Zone),
+			Mark: Mark{
+				MessageID: candidate.message.ID,
+				Key:       candidate.message.Key,
+				Number:    candidate.message.Attempts + 1,
+			},
 			Template: ApprovedTemplate{
 				Name:     candidate.template.Approved.Name,
 				Language: candidate.template.Approved.Language,
@@ -321,11 +326,12 @@ func (s *Service) recordAttempt(
 		if err != nil {
 			return err
 		}
-		transition := begun.following(state, list[0], outcome)
-		if err := insertAttempt(ctx, tx, job, begun, outcome); err != nil {
+		outcome, err := writeAttempt(ctx, tx, job, begun, outcome)
+		if err != nil {
 			return err
 		}
-		if err := recordHealth(ctx, tx, job.companyID, begun.channel.ID, outcome); err != nil {
+		transition := begun.following(state, list[0], outcome)
+		if err := recordHealth(ctx, tx, job.companyID, begun.channel, outcome); err != nil {
 			return err
 		}
 		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })

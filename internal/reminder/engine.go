@@ -302,8 +302,12 @@ func (s *Service) recover(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if done && !again {
-				tx.OnCommit(func() { s.metrics.count(message.kind, string(Unknown)) })
+			if !done || again {
+				continue
+			}
+			tx.OnCommit(func() { s.metrics.count(message.kind, string(Unknown)) })
+			if err := s.drawEarlier(ctx, tx, message); err != nil {
+				return err
 			}
 		}
 		return nil

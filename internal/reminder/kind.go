@@ -44,6 +44,9 @@ type Kind struct {
 	// Check says whether the addresses among the options may be reached, when a
 	// channel is saved. Nil: there are none.
 	Check func(ctx context.Context, options map[string]string, env Env) error
+	// Reporter understands what the carrier tells later of messages that it has
+	// taken. Nil: it tells nothing.
+	Reporter Reporter
 }
 
 // Option is one thing that a kind has to be told.
@@ -82,6 +85,7 @@ type Letter struct {
 	Text      string
 	Template  ApprovedTemplate
 	At        time.Time // of the attempt, in the company's zone
+	Mark      Mark      // zero in a test: nobody waits for reports of it
 	Test      bool
 
 	CustomerID   int64

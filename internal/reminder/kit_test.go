@@ -85,6 +85,8 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 		Name: name, Title: name, Reach: reach, Idempotent: idempotent,
 		Options: []Option{{Name: "token", Secret: true}, {Name: "region"}},
 		Open:    func(map[string]string, Env) (Sender, error) { return courier{name, c}, nil },
+
+		Reporter: teller{},
 	}
 }
 

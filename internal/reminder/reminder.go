@@ -57,7 +57,9 @@ type Message struct {
 	Address    string    // what was sent, and where
 	Subject    string
 	Text       string
-	Receipt    string // what the channel calls it
+	Receipt    string    // what the channel calls it
+	Arrival    Arrival   // what the carrier reported of it since
+	ArrivalAt  time.Time // and when that was
 	SentAt     time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
@@ -72,6 +74,10 @@ type Attempt struct {
 	Duration  time.Duration
 	Outcome   string
 	Problem   string
+
+	Arrival        Arrival // what the carrier reported of it since
+	ArrivalAt      time.Time
+	ArrivalProblem string // of a failure
 }
 
 // Links make what a customer pays with. The payment room does; it is called

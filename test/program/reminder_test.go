@@ -72,7 +72,7 @@ func (in *installation) messages(carrier *carrier, env []string, n int, channel 
 	if made.code != 0 {
 		in.t.Fatalf("no channel:\n%s", made.stderr)
 	}
-	template := in.create("id", "reminder", "template", "create", "--company", company, "--name", "Lembrete", "--text", "Olá {primeiro_nome}, vence {vencimento}")
+	template := in.create("id", "reminder", "template", "create", "--company", company, "--name", "Lembrete", "--text", "Olá {primeiro_nome}, vence {vencimento}", "--whatsapp-name", "lembrete")
 	in.create("id", "reminder", "rule", "create", "--company", company, "--name", "Véspera", "--offset-days", "-1", "--hour", "12:00",
 		"--template-id", template, "--channels", "1", "--active")
 	zone, err := time.LoadLocation("America/Sao_Paulo")

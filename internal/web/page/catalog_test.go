@@ -390,6 +390,7 @@ func TestReasonsWithParametersAreTranslated(t *testing.T) {
 		`"x.y" is not an event; GET /webhooks/events lists them`: `"x.y" não é um evento; GET /webhooks/events lista todos`,
 		"must be more than the 1099.90 that came for it":         "deve ser mais que os 1099,90 já recebidos",
 		"nobody has translated this":                             "nobody has translated this",
+		"not sent in time: channel refused: nobody knows":        "não enviada a tempo: o canal recusou: nobody knows",
 	} {
 		if got := Portuguese.Reason(english); got != want {
 			t.Errorf("%q became %q, want %q", english, got, want)

@@ -154,12 +154,15 @@ type channelData struct {
 	Tested    *reminder.TestResult
 	Templates []page.Option
 	Rules     []reminder.Rule // that use it
+	Callback  string          // the address that the carrier calls; empty: it calls none
+	Provable  bool            // the secret that proves its calls is set
 }
 
 // optionValue is what a channel was told; of a secret only that it was.
 type optionValue struct {
 	reminder.Option
 	Value string
+	Kept  bool // a secret that is set
 }
 
 func (s *Server) channel(req *request) error {
@@ -172,8 +175,16 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		return err
 	}
 	data.Kind, _ = s.messageKind(data.Channel.Kind)
+	kept, err := s.Reminders.SecretNames(data.Channel)
+	if err != nil {
+		return err
+	}
 	for _, option := range data.Kind.Options {
-		data.Options = append(data.Options, optionValue{option, data.Channel.Options[option.Name]})
+		data.Options = append(data.Options, optionValue{
+			Option: option,
+			Value:  data.Channel.Options[option.Name],
+			Kept:   slices.Contains(kept, option.Name),
+		})
 	}
 	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {
@@ -194,6 +205,10 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		if slices.Contains(rule.Channels, data.Channel.ID) {
 			data.Rules = append(data.Rules, rule)
 		}
+	}
+	if data.Kind.Reporter != nil {
+		data.Callback = s.PublicURL + "/channels/" + data.Channel.Kind + "/" + data.Channel.CallbackKey
+		data.Provable = slices.Contains(kept, "app_secret")
 	}
 	if data.Test == nil {
 		data.Test = page.NewForm("to", s.testAddress(req, data.Kind))
