@@ -34,6 +34,7 @@ func (a *App) Handler() http.Handler {
 	callback.RegisterChannels(mux, a.Reminders)
 	checkout.Register(mux, a.Payments, a.DB.Now)
 	checkout.RegisterOwn(mux, a.Payments, a.Reminders, a.DB.Now)
+	checkout.RegisterOptOut(mux, a.Reminders)
 	checkout.RegisterBrand(mux, a.Accounts)
 	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

@@ -62,7 +62,8 @@ func (e *engine) deliver(ctx context.Context, job job) {
 // prepared is what was asked for before a message is begun.
 type prepared struct {
 	link, pix string
-	problem   error // why it could not be had
+	look      *Look // of a mail
+	problem   error // why the link or the code could not be had
 }
 
 func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err error) {
@@ -82,6 +83,9 @@ func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err e
 		&filling,
 	)
 	prepared.link, prepared.pix = filling.link, filling.pix
+	if job.reach == ByEmail && prepared.problem == nil {
+		prepared.look = e.service.mailLook(ctx, job.actor, candidate, filling)
+	}
 	return prepared, nil
 }
 
@@ -162,6 +166,7 @@ func (s *Service) write(
 				Key:       candidate.message.Key,
 				Number:    candidate.message.Attempts + 1,
 			},
+			Look: prepared.look,
 			Template: ApprovedTemplate{
 				Name:     candidate.template.Approved.Name,
 				Language: candidate.template.Approved.Language,

@@ -42,6 +42,7 @@ type job struct {
 	actor     account.Actor
 	claim     string
 	dueAt     time.Time
+	reach     Reach // of the channel that is to send it
 }
 
 // Run sends messages until ctx ends, then waits for those under way. It goes on
@@ -226,6 +227,7 @@ func (s *Service) claimSome(
 				actor:     actor,
 				claim:     token,
 				dueAt:     candidate.message.RunAt,
+				reach:     s.reachOf(decision.channel),
 			})
 			err = claim(ctx, tx, lane.companyID, candidate.message.ID, token)
 		} else {

@@ -86,6 +86,7 @@ type Letter struct {
 	Template  ApprovedTemplate
 	At        time.Time // of the attempt, in the company's zone
 	Mark      Mark      // zero in a test: nobody waits for reports of it
+	Look      *Look     // of a mail; nil: plain text
 	Test      bool
 
 	CustomerID   int64
@@ -150,6 +151,12 @@ func (s *Service) kind(name string) (Kind, bool) {
 		return Kind{}, false
 	}
 	return s.options.Kinds[i], true
+}
+
+// reachOf is what a channel needs to know of a customer.
+func (s *Service) reachOf(channel Channel) Reach {
+	kind, _ := s.kind(channel.Kind)
+	return kind.Reach
 }
 
 // Kinds lists the kinds of channels there are.

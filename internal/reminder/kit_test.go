@@ -107,6 +107,8 @@ func (p *payments) PixCode(_ context.Context, _ account.Actor, id int64) (string
 	return fmt.Sprintf("PIX%d", id), p.err
 }
 
+func (p *payments) Picture(code string) ([]byte, error) { return []byte("PNG of " + code), nil }
+
 // house is a company and the services of one process, on a clock that tests set.
 type house struct {
 	*Service
@@ -153,7 +155,7 @@ func (h *house) process(t *testing.T) *house {
 	carrier := h.carrier
 	other.Service = New(db, h.box, account.New(db, account.Config{}), other.customers, Options{
 		Kinds: []Kind{carrier.kind("zap", ByWhatsapp, false), carrier.kind("mail", ByEmail, false), carrier.kind("own", ByAny, true)},
-		Links: h.payments,
+		Links: h.payments, PublicURL: "https://carteira.example",
 	})
 	return &other
 }

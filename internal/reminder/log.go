@@ -332,6 +332,9 @@ func (s *Service) testLetter(
 		Template:  ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
 	}
 	letter.To, letter.Whatsapp, letter.Email = request.To, request.To, request.To
+	if kind.Reach == ByEmail {
+		letter.Look = s.brandLook(ctx, actor.Company)
+	}
 	if request.TemplateID == 0 {
 		return letter, nil
 	}
@@ -350,6 +353,9 @@ func (s *Service) testLetter(
 		if problem := s.fillPayment(ctx, actor, template, about, &filling); problem != nil {
 			return letter, fault.Field("customer_id", problemText(problem))
 		}
+	}
+	if letter.Look != nil {
+		letter.Look.PayURL, letter.Look.QR = filling.link, s.draw(ctx, filling.pix)
 	}
 	letter.Name = filling.customer.Name
 	letter.Subject, letter.Text, letter.Template.Params = fill(template, filling)

@@ -85,6 +85,8 @@ type Attempt struct {
 type Links interface {
 	PaymentLink(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
 	PixCode(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
+	// Picture draws a PIX code as PNG; nil for what is none.
+	Picture(code string) ([]byte, error)
 }
 
 // Options are the operator's choices and what the house has for channels.
@@ -93,6 +95,9 @@ type Options struct {
 	Env   Env
 	Links Links         // nil: templates may not ask for a payment link or a PIX code
 	Keep  time.Duration // how long history is kept; 0: a year
+
+	// PublicURL is what links begin with; empty: mails have no opt-out link.
+	PublicURL string
 
 	// LaneCap is how many messages of one channel are under way at once; 0: as many
 	// as leave the others room when one hangs.

@@ -1,5 +1,5 @@
-// Package smtp is the channel to any mail server. It makes the mail, plain text
-// in UTF-8, and hands it over with TLS. Mail servers know no repeated message,
+// Package smtp is the channel to any mail server. It makes the mail, as text and
+// as a page with the company's face, and hands it over with TLS. Mail servers know no repeated message,
 // so nothing is sent twice by itself; the Message-ID is the same at every
 // attempt all the same. What becomes of a mail that a server has taken is not
 // its business.
