@@ -26,7 +26,7 @@ func reminderOptions(
 	near := outbound.NewGate(cfg.MessageAllowNetworks, nil).Near()
 	return reminder.Options{
 		Kinds: []reminder.Kind{
-			whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind,
+			whatsapp.Kind, evolution.NewKind(), smtp.Kind, poster.Kind, logchannel.Kind,
 		},
 		Env: reminder.Env{
 			Gate: near,

@@ -34,6 +34,10 @@ func newCarrier(t *testing.T) *carrier {
 			Number string
 			Data   struct{ To string }
 		}
+		if req.Method == http.MethodGet { // whether the bridge is connected to its phone
+			_, _ = io.WriteString(w, `{"instance":{"instanceName":"clara","state":"open"}}`)
+			return
+		}
 		raw, _ := io.ReadAll(req.Body)
 		if err := json.Unmarshal(raw, &body); err != nil {
 			t.Errorf("%s: %v", raw, err)
