@@ -37,6 +37,7 @@ type Kind struct {
 	// that a text is not enough.
 	Approved bool
 	Options  []Option
+	Presets  []Preset // services whose options are known
 	// Open makes the sender of one channel from its options, which are those
 	// declared and nothing else. It checks them without calling anybody; what is
 	// wrong with one is a fault of that field.
@@ -59,6 +60,15 @@ type Option struct {
 	Required  bool
 	Generated bool     // made by us when it is not given, and shown once
 	Choices   []string // empty: anything
+}
+
+// Preset is a service of a kind, with the options that are the same for all its
+// customers.
+type Preset struct {
+	Name    string // in addresses: gmail
+	Title   string // as people say it
+	Options map[string]string
+	Hint    string // what one has to know, or to do there first
 }
 
 // Env is what channels get from the house.

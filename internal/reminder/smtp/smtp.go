@@ -36,7 +36,7 @@ var Kind = reminder.Kind{
 	Title:     "E-mail (SMTP)",
 	Reach:     reminder.ByEmail,
 	PerMinute: 60,
-	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, a user with a " +
+	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, mostly a user with a " +
 		"password, and an address that mails may come from.",
 	Options: []reminder.Option{
 		{Name: "host", Title: "Server", Help: "The name of the mail server, such as smtp.example.com", Required: true},
@@ -54,8 +54,9 @@ var Kind = reminder.Kind{
 		{Name: "from_name", Title: "Sender's name", Help: "What stands beside the address. Left empty: the company's name."},
 		{Name: "reply_to", Title: "Reply to", Help: "The address that answers go to. Left empty: the sender's."},
 	},
-	Open:  open,
-	Check: check,
+	Presets: presets(),
+	Open:    open,
+	Check:   check,
 }
 
 type sender struct {
