@@ -259,16 +259,20 @@ func TestFailureToldLaterObeysWhatIsTrueThen(t *testing.T) {
 		"opted out": {before: func(h *house) {
 			must(h.t, h.SetOptOut(h.t.Context(), h.actor, 1, true))
 		}, told: failed, status: Skipped, reason: "opted out"},
-		"the next day": {before: func(h *house) { h.at("2026-01-22 09:00") }, told: failed,
-			status: Failed, reason: "not sent in time: channel refused: not on WhatsApp"},
+		"the next day": {
+			before: func(h *house) { h.at("2026-01-22 09:00") }, told: failed,
+			status: Failed, reason: "not sent in time: channel refused: not on WhatsApp",
+		},
 		"no next channel": {before: func(h *house) {
 			h.exec(`UPDATE reminder_rules SET channels = ',1,'`)
 		}, told: failed, status: Failed, reason: "channel refused: not on WhatsApp"},
 		"the rule was deleted": {before: func(h *house) {
 			h.exec(`DELETE FROM reminder_rules`)
 		}, told: failed, status: Failed, reason: "channel refused: not on WhatsApp"},
-		"a limit that passes": {told: telling{Receipt: "zap-1", Arrival: "failed", Problem: "too many", Passing: true},
-			status: Scheduled, reason: "too many"},
+		"a limit that passes": {
+			told:   telling{Receipt: "zap-1", Arrival: "failed", Problem: "too many", Passing: true},
+			status: Scheduled, reason: "too many",
+		},
 		"without a reason": {told: telling{Receipt: "zap-1", Arrival: "failed"}, status: Sent, mails: []string{"ana@example.com"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,8 @@ func TestMetasCallIsReadWhole(t *testing.T) {
 		problem string
 	}
 	want := []line{
-		{"wamid.A", "sent", ""}, {"wamid.A", "delivered", ""},
+		{"wamid.A", "sent", ""},
+		{"wamid.A", "delivered", ""},
 		{"wamid.B", "failed", "refused: the number cannot get the message: it is not on WhatsApp, or its app is too old, so check it with the customer (Meta 131026)"},
 		{"wamid.C", "failed", "not now: Rate limit hit (Meta 130429)"},
 		{"wamid.D", "failed", "refused: Meta reported a failure without a reason"},
