@@ -77,7 +77,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		listing.few = true
 		return countRows(ctx, s.db, listing.matching(company, false))
 	}
-	if filter.Search == "" && filter.ExternalID == "" && filter.CpfCnpj == "" && filter.Figure == (Figure{}) {
+	if filter.tallied() {
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}

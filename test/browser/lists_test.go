@@ -19,7 +19,7 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 		b.fill("name", name)
 		b.fill("email", address)
 		b.press("Salvar")
-		b.see(name + " foi criado.")
+		b.see(name + ": cadastro criado.")
 	}
 	b.visit("/customers")
 	b.press("Nome")

@@ -89,7 +89,7 @@ func TestAttendantDoesTheDaysWork(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		owner := office.owner(t, "ana@example.com")
 		ids, attendant := owner.fill(), owner.colleague(account.RoleAttendant)
-		attendant.follow("/customers/new", "name", "Bia").want(t, http.StatusOK, "Bia foi criad")
+		attendant.follow("/customers/new", "name", "Bia").want(t, http.StatusOK, "Bia: cadastro criad")
 		attendant.follow(fmt.Sprintf("/invoices/%d/pay", ids["invoices"]), "amount", "35,00", "via", "cash").want(t, http.StatusOK, "fatura paga", "Desfazer")
 	})
 }
