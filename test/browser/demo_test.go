@@ -47,5 +47,8 @@ func startDemo(t *testing.T) *program {
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(filepath.Join(dir, "secret.key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return launch(t, dir, "Paste this", "demo", "--data", dir)
 }

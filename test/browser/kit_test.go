@@ -290,7 +290,7 @@ func (b *tab) set(name, value string) {
 func (b *tab) press(text string) {
 	b.t.Helper()
 	b.clicks++
-	b.stood = ask(b, chromedp.Evaluate[string](`document.body.innerText`))
+	b.stood = ask(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
 	b.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text)), chromedp.NodeVisible))
 }
 

@@ -49,7 +49,6 @@ func TestPicturesOfTheDocuments(t *testing.T) {
 	owner.see("Link de pagamento")
 	owner.keep("charge")
 	owner.until("/webhooks/1", "customer.created")
-	owner.do(chromedp.Click(chromedp.CSS("#results .plainlist li:nth-child(1) summary")))
 	owner.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#results").scrollIntoView(); 0`))
 	owner.keep("deliveries")
 

@@ -45,7 +45,7 @@ var pages = map[string]string{
 	"message-channel-edit": "/messages/channels/1/edit", "message-quiet": "/messages/quiet", "message-log": "/messages/log", "message": "/messages/log/1",
 	"message-log-none": "/messages/log?status=failed", "message-rule-delete": "/messages/rules/1/delete",
 	"customer-cancel": "/customers/1/cancel", "customer-erase": "/customers/1/erase", "invoice-edit": "/invoices/1/edit", "product-new": "/products/new",
-	"plan-delete": "/plans/1/delete", "user-remove": "/settings/users/1/remove", "webhook-edit": "/webhooks/1/edit", "webhook-delete": "/webhooks/1/delete",
+	"plan-delete": "/plans/1/delete", "user-remove": "/settings/users/1/remove", "webhook-edit": "/webhooks/1/edit", "webhook-delete": "/webhooks/1/delete", "delivery": "/deliveries/1",
 	"reseller-edit": "/resellers/2/edit", "reseller-take-back": "/resellers/2/take-back", "signup-link": "/subscription-plans/1/link", "sandbox": "/sandbox",
 	"profile": "/profile", "second-factor": "/profile/second-factor", "not-found": "/nowhere",
 }

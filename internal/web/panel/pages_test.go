@@ -105,7 +105,7 @@ func TestManyCustomersAtOnce(t *testing.T) {
 		both := []string{"id", text, "id", b}
 		sure := func(agreed string) []string { return append([]string{"sure", "yes", "agreed", agreed}, both...) }
 		person.post("/customers/bulk", append(both, "action", "renew")...).
-			want(t, http.StatusOK, "Renovar 1 clientes?", "Ficam de fora: 1", "o cliente não tem plano", "28/02/2026", `name="agreed" value="1"`)
+			want(t, http.StatusOK, "Renovar 1 cliente?", "Ficam de fora: 1", "o cliente não tem plano", "28/02/2026", `name="agreed" value="1"`)
 		person.post("/customers/bulk", append(sure("2"), "action", "renew")...).want(t, http.StatusOK, "a lista mudou enquanto isso")
 		person.follow("/customers/bulk", append(sure("2"), "action", "plan", "bulk_plan_id", fmt.Sprint(ids["plans"]))...).want(t, http.StatusOK, "movidos para o plano: 2")
 		person.follow("/customers/bulk", append(sure("2"), "action", "renew", "back", "/customers?search=x")...).want(t, http.StatusOK, "renovados: 2", `value="x"`)
@@ -222,7 +222,7 @@ func TestImportByUpload(t *testing.T) {
 			t.Errorf("starting what has bad lines answered %d", again.status)
 		}
 		location := person.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\n").location
-		person.follow(location, append(named, "keep_going", "false", "keep_going", "true")...).want(t, http.StatusOK, "Importar 1 clientes")
+		person.follow(location, append(named, "keep_going", "false", "keep_going", "true")...).want(t, http.StatusOK, "Importar 1 cliente")
 		var id int64
 		if _, err := fmt.Sscanf(location, "/imports/%d", &id); err != nil {
 			t.Fatal(err)

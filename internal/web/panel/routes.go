@@ -254,6 +254,7 @@ func (s *Server) table() []route {
 		{post, "/webhooks/{id}/replay", owner, webhooks, s.replayWebhook},
 		{get, "/webhooks/{id}/delete", owner, webhooks, s.askDeleteWebhook},
 		{post, "/webhooks/{id}/delete", owner, webhooks, s.deleteWebhook},
+		{get, "/deliveries/{id}", owner, webhooks, s.delivery},
 		{post, "/deliveries/{id}/resend", owner, webhooks, s.resendDelivery},
 
 		{get, "/settings", owner, basic, s.settings},
