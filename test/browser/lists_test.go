@@ -22,12 +22,12 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 		b.see(name + ": cadastro criado.")
 	}
 	b.visit("/customers")
-	b.press("Nome")
+	b.click(".list thead a.sorted")
 	b.do(chromedp.WaitVisible(chromedp.CSS(`th[aria-sort=ascending] svg`)))
 	if names := b.names(); names != "álvaro, Bruno, Carla" {
 		t.Errorf("by name: %s", names)
 	}
-	b.press("Nome")
+	b.click(".list thead a.sorted")
 	b.do(chromedp.WaitVisible(chromedp.CSS(`th[aria-sort=descending] svg`)))
 
 	// What a box holds can have the cursor once it has been drawn open.

@@ -191,7 +191,7 @@ func TestGrownFileIsImportedNearlyWhole(t *testing.T) {
 	b.clicks++
 	b.click("#f-keep_going")
 	b.press("Verificar o arquivo")
-	b.see("Linhas certas: ")
+	b.see("O que a verificação encontrou")
 	b.picture(t, rules(t), "import-grown")
 	b.do(chromedp.Click(chromedp.CSS(`form[action$="/start"] button`), chromedp.NodeVisible))
 	b.clicks++

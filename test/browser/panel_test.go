@@ -173,7 +173,11 @@ func TestFormsHelp(t *testing.T) {
 	if position := ask(owner, chromedp.Evaluate[string](`getComputedStyle(document.querySelector(".flash.toast")).position`)); position != "fixed" {
 		t.Errorf("what was done is said %s", position)
 	}
-	owner.picture(t, axe, "toast")
 	owner.press("×")
 	owner.do(chromedp.WaitNotPresent(chromedp.CSS(".flash.toast")))
+	owner.visit(ask(owner, chromedp.Evaluate[string](`location.pathname`)) + "/edit")
+	owner.fill("notes", "Prefere WhatsApp")
+	owner.press("Salvar")
+	owner.see("Zilda: alterações salvas", "Desfazer")
+	owner.picture(t, axe, "toast")
 }
