@@ -159,9 +159,6 @@ func (s *Service) Audit(
 	return list, total, err
 }
 
-// walkBatch is how many lines a step of WalkAudit reads.
-const walkBatch = 500
-
 // WalkAudit calls visit for every line of a filter, newest first. It has no
 // transaction open while visit runs.
 func (s *Service) WalkAudit(
@@ -170,21 +167,12 @@ func (s *Service) WalkAudit(
 	filter AuditFilter,
 	visit func(AuditLine) error,
 ) error {
-	for {
-		list, err := auditLines(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: walkBatch})
-		if err != nil {
-			return err
+	return sqldb.Walk(func(last *AuditLine) ([]AuditLine, error) {
+		if last != nil {
+			filter.lastAt, filter.lastID = last.At, last.ID
 		}
-		for _, line := range list {
-			if err := visit(line); err != nil {
-				return err
-			}
-			filter.lastAt, filter.lastID = line.At, line.ID
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return auditLines(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
+	}, visit)
 }
 
 // auditBatch is how many lines one step of PruneAudit removes.

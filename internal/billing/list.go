@@ -76,7 +76,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, actor.Company.ID, window)
+	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window)
 	return list, count, err
 }
 
@@ -150,7 +150,7 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 		return n, err
 	}
 	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
-		return countRows(ctx, s.db, listing.matching(1+smallSort, 0))
+		return listing.matching(1+smallSort, 0).Count(ctx, s.db)
 	}
 	counters := []tally.Counter{counter}
 	if listing.filter.Search != "" {
@@ -158,7 +158,7 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 	}
 	what := fmt.Sprintf("%+v %s", listing.filter, listing.today)
 	return s.counts.Count(ctx, s.db, counters, listing.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, listing.matching(all, 0))
+		return listing.matching(all, 0).Count(ctx, s.db)
 	})
 }
 

@@ -71,7 +71,7 @@ func (s *Service) Payments(
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := paymentRecords(ctx, s.db, companyID, window)
+	list, err := recordReading.Rows(ctx, s.db, companyID, window)
 	return list, total, err
 }
 
@@ -104,8 +104,7 @@ func (s *Service) PaymentsWorth(
 	return worth, true, err
 }
 
-// WalkPayments calls visit for every payment of a filter, newest first, as Walk
-// does for invoices.
+// WalkPayments calls visit for every payment of a filter, newest first.
 func (s *Service) WalkPayments(
 	ctx context.Context,
 	actor account.Actor,
@@ -115,26 +114,13 @@ func (s *Service) WalkPayments(
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	last := int64(0)
-	for {
+	return sqldb.Walk(func(last *PaymentRecord) ([]PaymentRecord, error) {
 		source := filter.source(actor.Company.ID, manyPayments)
-		if last != 0 {
-			source.Where.And("p.id < ?", last)
+		if last != nil {
+			source.Where.And("p.id < ?", last.ID)
 		}
-		list, err := paymentRecords(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: walkBatch})
-		if err != nil {
-			return err
-		}
-		for _, record := range list {
-			if err := visit(record); err != nil {
-				return err
-			}
-			last = record.ID
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return recordReading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
+	}, visit)
 }
 
 // count is how many payments the filter has in all. Those of a customer or an

@@ -1,13 +1,12 @@
 package billing
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
@@ -22,9 +21,7 @@ type Query struct {
 // in the zone. Wrong values are left to in.Err.
 func ReadQuery(in *input.Form, zone *time.Location) Query {
 	query := Query{Filter: ReadFilter(in), Sort: in.Sort()}
-	if since := in.Moment("updated_since", zone); since.HasValue() {
-		query.Filter.UpdatedSince = since.Value.UnixMicro()
-	}
+	query.Filter.UpdatedSince = in.UpdatedSince(zone)
 	return query
 }
 
@@ -45,8 +42,8 @@ func (s *Service) Sorted(
 	}
 	window := l.sorted(query.Sort, count)
 	window.Ascending, window.Offset, window.Limit = !query.Sort.Descending(), page.Offset(), page.Size
-	list, err := rows(ctx, s.db, actor.Company.ID, window.FromNearerEnd(count))
-	sortRecords(list, query.Sort)
+	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window.FromNearerEnd(count))
+	sortKeys.Arrange(list, query.Sort)
 	return list, count, err
 }
 
@@ -122,22 +119,10 @@ func (l listing) byCustomers(source sqldb.Source) sqldb.Source {
 	return source
 }
 
-// sortRecords puts the invoices of a page in order.
-func sortRecords(list []Invoice, sort input.Sort) {
-	names := map[int64]string{}
-	if sort.Field() == input.ByName {
-		for _, invoice := range list {
-			names[invoice.ID] = customer.FoldedName(invoice.Customer.Name)
-		}
-	}
-	slices.SortFunc(list, func(a, b Invoice) int {
-		order := cmp.Compare(names[a.ID], names[b.ID])
-		switch sort.Field() {
-		case input.ByDueDate:
-			order = a.DueOn.Compare(b.DueOn)
-		case input.ByUpdated:
-			order = a.UpdatedAt.Compare(b.UpdatedAt)
-		}
-		return sort.Directed(cmp.Or(order, cmp.Compare(a.ID, b.ID)))
-	})
+// sortKeys are what the records of a page are sorted by.
+var sortKeys = input.Keys[Invoice]{
+	ID:        func(invoice Invoice) int64 { return invoice.ID },
+	Name:      func(invoice Invoice) string { return customer.FoldedName(invoice.Customer.Name) },
+	DueOn:     func(invoice Invoice) civil.Date { return invoice.DueOn },
+	UpdatedAt: func(invoice Invoice) time.Time { return invoice.UpdatedAt },
 }

@@ -1,10 +1,8 @@
 package billing
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -21,7 +19,11 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
 	LEFT JOIN products r ON r.company_id = i.company_id AND r.id = i.product_id`
 
-var reading = sqldb.Reading{Columns: columns, Table: "invoices", Alias: "i", Joins: joins}
+var reading = sqldb.Reading[Invoice]{
+	Columns: columns, Table: "invoices", Alias: "i", Joins: joins,
+	Scanner: func() func(sqldb.Row) (Invoice, error) { return scan },
+	ID:      func(invoice Invoice) int64 { return invoice.ID },
+}
 
 func scan(row sqldb.Row) (invoice Invoice, err error) {
 	var paid, created, updated int64
@@ -92,28 +94,6 @@ func lock(
 	}
 	invoice, err := byID(ctx, tx, actor.Company.ID, id)
 	return invoice, owner, err
-}
-
-// rows reads the invoices of a window, newest first.
-func rows(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	window sqldb.Window,
-) ([]Invoice, error) {
-	text, args := window.Rows(reading, companyID)
-	list, err := sqldb.All(ctx, querier, scan, text, args...)
-	slices.SortFunc(list, func(a, b Invoice) int { return cmp.Compare(b.ID, a.ID) })
-	return list, err
-}
-
-func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM `+source.From+source.Where.String(),
-		source.Where.Args...,
-	)
 }
 
 func ofCustomer(

@@ -17,6 +17,12 @@ const (
 		LEFT JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id`
 )
 
+var recordReading = sqldb.Reading[PaymentRecord]{
+	Columns: recordColumns, Table: "payments", Alias: "p", Joins: recordJoins,
+	Scanner: func() func(sqldb.Row) (PaymentRecord, error) { return scanRecord },
+	ID:      func(record PaymentRecord) int64 { return record.ID },
+}
+
 func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
 	var paidAt, received int64
 	payment := &record.Payment
@@ -95,19 +101,6 @@ func sumPayments(
 		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded')
 			THEN p.amount_cents - p.refunded_cents ELSE 0 END), 0) AS BIGINT) FROM payments p`+where.String(), where.Args...)
 	return money.Cents(cents), err
-}
-
-// paymentRecords reads the payments of a window, newest first.
-func paymentRecords(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	window sqldb.Window,
-) ([]PaymentRecord, error) {
-	page, args := window.IDs()
-	return sqldb.All(ctx, querier, scanRecord, `WITH page AS MATERIALIZED (`+page+`)
-		SELECT `+recordColumns+` FROM page CROSS JOIN payments p`+recordJoins+`
-		WHERE p.id = page.id AND p.company_id = ? ORDER BY p.id DESC`, append(args, companyID)...)
 }
 
 func paymentRecord(

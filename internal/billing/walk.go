@@ -7,13 +7,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// walkBatch is how many invoices a step of Walk reads: what is in memory does
-// not grow with the company.
-const walkBatch = 500
-
-// Walk calls visit for every invoice of a filter, newest first, along the ids:
-// what is made meanwhile pushes none over an edge. It has no transaction open
-// while visit runs.
+// Walk calls visit for every invoice of a filter, newest first.
 func (s *Service) Walk(
 	ctx context.Context,
 	actor account.Actor,
@@ -24,24 +18,11 @@ func (s *Service) Walk(
 		return err
 	}
 	l := s.listing(actor, filter)
-	last := int64(0)
-	for {
+	return sqldb.Walk(func(last *Invoice) ([]Invoice, error) {
 		source := l.matching(0, 0)
-		if last != 0 {
-			source.Where.And(source.ID+" < ?", last)
+		if last != nil {
+			source.Where.And(source.ID+" < ?", last.ID)
 		}
-		list, err := rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: walkBatch})
-		if err != nil {
-			return err
-		}
-		for _, invoice := range list {
-			if err := visit(invoice); err != nil {
-				return err
-			}
-			last = invoice.ID
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
+	}, visit)
 }

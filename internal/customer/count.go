@@ -75,7 +75,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 	filter := listing.filter
 	if filter.UpdatedSince != 0 {
 		listing.few = true
-		return countRows(ctx, s.db, listing.matching(company, false))
+		return listing.matching(company, false).Count(ctx, s.db)
 	}
 	if filter.tallied() {
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
@@ -83,7 +83,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 	}
 	what := fmt.Sprintf("%+v %+v %s", filter, listing.due, listing.month)
 	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, listing.matching(company, false))
+		return listing.matching(company, false).Count(ctx, s.db)
 	})
 }
 

@@ -21,5 +21,5 @@ func (s *Service) First(
 	if err != nil {
 		return nil, err
 	}
-	return rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})
+	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})
 }

@@ -75,7 +75,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, actor.Company.ID, window)
+	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window)
 	return list, count, err
 }
 

@@ -1,12 +1,11 @@
 package customer
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
@@ -21,9 +20,7 @@ type Query struct {
 // in the zone. Wrong values are left to in.Err.
 func ReadQuery(in *input.Form, zone *time.Location) Query {
 	query := Query{Filter: ReadFilter(in), Sort: in.Sort()}
-	if since := in.Moment("updated_since", zone); since.HasValue() {
-		query.Filter.UpdatedSince = since.Value.UnixMicro()
-	}
+	query.Filter.UpdatedSince = in.UpdatedSince(zone)
 	return query
 }
 
@@ -46,7 +43,7 @@ func (s *Service) Sorted(
 	l.few = count < smallSort && query.Filter != (Filter{})
 	sorting := sorting{service: s, listing: l, company: company, count: count, sort: query.Sort}
 	list, err := sorting.page(ctx, page)
-	sortRecords(list, query.Sort)
+	sortKeys.Arrange(list, query.Sort)
 	return list, count, err
 }
 
@@ -105,7 +102,7 @@ func (l listing) withoutDate() listing {
 func (s sorting) read(ctx context.Context, listing listing, wanted part) ([]Customer, error) {
 	window := s.window(listing)
 	window.Ascending, window.Offset, window.Limit = !s.sort.Descending(), wanted.offset, wanted.limit
-	return rows(ctx, s.service.db, listing.company, window.FromNearerEnd(wanted.matches))
+	return reading.Rows(ctx, s.service.db, listing.company, window.FromNearerEnd(wanted.matches))
 }
 
 // window has a listing in its order. Few matches are found by what they are
@@ -150,33 +147,10 @@ func (s sorting) column(listing listing) string {
 	return column
 }
 
-// sortRecords puts the customers of a page in order.
-func sortRecords(list []Customer, sort input.Sort) {
-	names := map[int64]string{}
-	if sort.Field() == input.ByName {
-		for _, record := range list {
-			names[record.ID] = FoldedName(record.Name)
-		}
-	}
-	slices.SortFunc(list, func(a, b Customer) int {
-		undated, order := 0, cmp.Compare(names[a.ID], names[b.ID])
-		switch sort.Field() {
-		case input.ByDueDate:
-			undated, order = compareUndated(a, b), a.DueOn.Compare(b.DueOn)
-		case input.ByUpdated:
-			order = a.UpdatedAt.Compare(b.UpdatedAt)
-		}
-		return cmp.Or(undated, sort.Directed(cmp.Or(order, cmp.Compare(a.ID, b.ID))))
-	})
-}
-
-// compareUndated has customers without a due date after those with one.
-func compareUndated(a, b Customer) int {
-	switch {
-	case a.DueOn.IsZero() == b.DueOn.IsZero():
-		return 0
-	case a.DueOn.IsZero():
-		return 1
-	}
-	return -1
+// sortKeys are what the records of a page are sorted by.
+var sortKeys = input.Keys[Customer]{
+	ID:        func(customer Customer) int64 { return customer.ID },
+	Name:      func(customer Customer) string { return FoldedName(customer.Name) },
+	DueOn:     func(customer Customer) civil.Date { return customer.DueOn },
+	UpdatedAt: func(customer Customer) time.Time { return customer.UpdatedAt },
 }

@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -21,7 +20,11 @@ var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 
-var reading = sqldb.Reading{Columns: columns, Table: "customers", Alias: "c", Joins: joins}
+var reading = sqldb.Reading[Customer]{
+	Columns: columns, Table: "customers", Alias: "c", Joins: joins,
+	Scanner: scanner,
+	ID:      func(customer Customer) int64 { return customer.ID },
+}
 
 func scan(row sqldb.Row) (Customer, error) { return scanner()(row) }
 
@@ -102,28 +105,6 @@ func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, 
 		return 0, nil
 	}
 	return planID, err
-}
-
-// rows reads the customers of a window, newest first.
-func rows(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	window sqldb.Window,
-) ([]Customer, error) {
-	text, args := window.Rows(reading, companyID)
-	list, err := sqldb.All(ctx, querier, scanner(), text, args...)
-	slices.SortFunc(list, func(a, b Customer) int { return cmp.Compare(b.ID, a.ID) })
-	return list, err
-}
-
-func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM `+source.From+source.Where.String(),
-		source.Where.Args...,
-	)
 }
 
 // sumAmounts adds up what customers pay.

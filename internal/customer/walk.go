@@ -9,10 +9,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// walkBatch is how many customers a step of Walk reads: what is in memory does
-// not grow with the company.
-const walkBatch = 500
-
 // CustomNames are the names of the company's own fields that its customers have,
 // in alphabetical order: the columns of an export.
 func (s *Service) CustomNames(ctx context.Context, actor account.Actor) ([]string, error) {
@@ -25,10 +21,7 @@ func (s *Service) CustomNames(ctx context.Context, actor account.Actor) ([]strin
 	return slices.Sorted(maps.Keys(names)), err
 }
 
-// Walk calls visit for every customer of a filter, newest first. It goes along
-// the ids, so that what is created meanwhile is neither seen twice nor pushes
-// another over an edge, and holds no transaction: whoever reads slowly keeps
-// nobody waiting.
+// Walk calls visit for every customer of a filter, newest first.
 func (s *Service) Walk(
 	ctx context.Context,
 	actor account.Actor,
@@ -43,27 +36,11 @@ func (s *Service) Walk(
 	if err != nil {
 		return err
 	}
-	last := int64(0)
-	for {
+	return sqldb.Walk(func(last *Customer) ([]Customer, error) {
 		source := l.matching(company, false)
-		if last != 0 {
-			source.Where.And(source.ID+" < ?", last)
+		if last != nil {
+			source.Where.And(source.ID+" < ?", last.ID)
 		}
-		list, err := rows(ctx, s.db, actor.Company.ID, sqldb.Window{
-			Source: source,
-			Limit:  walkBatch,
-		})
-		if err != nil {
-			return err
-		}
-		for _, customer := range list {
-			if err := visit(customer); err != nil {
-				return err
-			}
-			last = customer.ID
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
+	}, visit)
 }

@@ -84,9 +84,6 @@ func (s *Service) Messages(
 	return list, count, err
 }
 
-// walkBatch is how many messages a step of WalkMessages reads.
-const walkBatch = 500
-
 // WalkMessages calls visit for every message of a filter, newest first, along the
 // ids. It has no transaction open while visit runs.
 func (s *Service) WalkMessages(
@@ -98,21 +95,12 @@ func (s *Service) WalkMessages(
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	for {
-		list, err := messages(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: walkBatch})
-		if err != nil {
-			return err
+	return sqldb.Walk(func(last *Message) ([]Message, error) {
+		if last != nil {
+			filter.before = last.ID
 		}
-		for _, message := range list {
-			if err := visit(message); err != nil {
-				return err
-			}
-			filter.before = message.ID
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return messages(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
+	}, visit)
 }
 
 // FindMessage returns a message and the attempts to send it.

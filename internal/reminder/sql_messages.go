@@ -197,6 +197,12 @@ const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id
 	LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id
 	LEFT JOIN reminder_channels h ON h.company_id = m.company_id AND h.id = m.channel_id`
 
+var messageReading = sqldb.Reading[Message]{
+	Columns: messageColumns, Table: "reminder_messages", Alias: "m", Joins: messageJoins,
+	Scanner: func() func(sqldb.Row) (Message, error) { return scanMessage },
+	ID:      func(message Message) int64 { return message.ID },
+}
+
 func scanMessage(row sqldb.Row) (message Message, err error) {
 	var run, sent, created, updated int64
 	err = row.Scan(&message.ID, &message.Key, &message.RuleID, &message.RuleName,
@@ -229,10 +235,7 @@ func messages(
 		Limit:  page.Size,
 		Offset: page.Offset(),
 	}
-	ids, args := window.IDs()
-	return sqldb.All(ctx, querier, scanMessage, `WITH page AS MATERIALIZED (`+ids+`)
-		SELECT `+messageColumns+` FROM page CROSS JOIN reminder_messages m`+messageJoins+`
-		WHERE m.id = page.id AND m.company_id = ? ORDER BY m.id DESC`, append(args, companyID)...)
+	return messageReading.Rows(ctx, querier, companyID, window)
 }
 
 func countMessages(

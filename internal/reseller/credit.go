@@ -100,9 +100,6 @@ func (s *Service) Entries(
 	return list, sums, err
 }
 
-// walkBatch is how many entries a step of WalkEntries reads.
-const walkBatch = 500
-
 // WalkEntries calls visit for every entry of a filter, newest first.
 func (s *Service) WalkEntries(
 	ctx context.Context,
@@ -110,21 +107,12 @@ func (s *Service) WalkEntries(
 	filter EntryFilter,
 	visit func(Entry) error,
 ) error {
-	for {
-		list, err := someEntries(ctx, s.db, actor, filter, input.Page{Number: 1, Size: walkBatch})
-		if err != nil {
-			return err
+	return sqldb.Walk(func(last *Entry) ([]Entry, error) {
+		if last != nil {
+			filter.last = *last
 		}
-		for _, entry := range list {
-			if err := visit(entry); err != nil {
-				return err
-			}
-			filter.last = entry
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return someEntries(ctx, s.db, actor, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
+	}, visit)
 }
 
 // Grant makes credits for a company at the top of the tree, and returns the new

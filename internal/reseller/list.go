@@ -64,22 +64,7 @@ func (s *Service) List(
 	filter Filter,
 	page input.Page,
 ) ([]Reseller, int64, error) {
-	all, err := listed.Total(ctx, s.db, actor.Company.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	l := listing{
-		engine:  s.db.Engine(),
-		company: actor.Company.ID,
-		filter:  filter,
-		all:     all,
-	}
-	if filter.Level != "" || filter.Status != "" {
-		if l.days, err = s.days(ctx, actor, filter); err != nil {
-			return nil, 0, err
-		}
-	}
-	count, err := s.count(ctx, l)
+	l, count, err := s.matches(ctx, actor, filter)
 	if err != nil || page.Offset() >= count {
 		return []Reseller{}, count, err
 	}
@@ -95,14 +80,57 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := rows(ctx, s.db, actor.Company.ID, window)
+	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window)
 	if err != nil {
 		return nil, 0, err
 	}
 	return list, count, addCustomers(ctx, s.db, list)
 }
 
-// listing is one call of List.
+// Walk calls visit for every reseller of a filter, newest first.
+func (s *Service) Walk(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	visit func(Reseller) error,
+) error {
+	l, count, err := s.matches(ctx, actor, filter)
+	if err != nil {
+		return err
+	}
+	return sqldb.Walk(func(last *Reseller) ([]Reseller, error) {
+		source := l.matching(count)
+		if last != nil {
+			source.Where.And(source.ID+" < ?", last.ID)
+		}
+		list, err := reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
+		if err != nil {
+			return nil, err
+		}
+		return list, addCustomers(ctx, s.db, list)
+	}, visit)
+}
+
+// matches counts the resellers of a filter.
+func (s *Service) matches(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+) (l listing, count int64, err error) {
+	l = listing{engine: s.db.Engine(), company: actor.Company.ID, filter: filter}
+	if l.all, err = listed.Total(ctx, s.db, actor.Company.ID); err != nil {
+		return l, 0, err
+	}
+	if filter.Level != "" || filter.Status != "" {
+		if l.days, err = s.days(ctx, actor, filter); err != nil {
+			return l, 0, err
+		}
+	}
+	count, err = s.count(ctx, l)
+	return l, count, err
+}
+
+// listing is one call of List or Walk.
 type listing struct {
 	engine  sqldb.Engine
 	company int64
@@ -223,7 +251,7 @@ func (s *Service) count(ctx context.Context, listing listing) (int64, error) {
 	}
 	what := fmt.Sprintf("%+v %+v", listing.filter, listing.days)
 	return s.counts.Count(ctx, s.db, []tally.Counter{listed}, listing.company, what, func() (int64, error) {
-		return countRows(ctx, s.db, listing.matching(smallSort))
+		return listing.matching(smallSort).Count(ctx, s.db)
 	})
 }
 

@@ -21,6 +21,13 @@ const columns = account.CompanyColumns + `,
 const joins = ` LEFT JOIN subscription_plans p ON p.company_id = c.parent_id AND p.id = c.subscription_plan_id
 	LEFT JOIN credit_balances b ON b.company_id = c.id`
 
+var reading = sqldb.Reading[Reseller]{
+	Columns: columns, Table: "companies", Alias: "c", Joins: joins,
+	Owner:   "parent_id",
+	Scanner: func() func(sqldb.Row) (Reseller, error) { return scan },
+	ID:      func(reseller Reseller) int64 { return reseller.ID },
+}
+
 func scan(row sqldb.Row) (reseller Reseller, err error) {
 	err = account.ScanCompany(
 		row,
@@ -43,29 +50,6 @@ func byID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Resel
 		id,
 	)
 	return reseller, sqldb.Found(err, "reseller")
-}
-
-// rows reads the resellers of a window, newest first. CROSS JOIN makes SQLite
-// begin with the ids.
-func rows(
-	ctx context.Context,
-	querier sqldb.Querier,
-	parentID int64,
-	window sqldb.Window,
-) ([]Reseller, error) {
-	page, args := window.IDs()
-	return sqldb.All(ctx, querier, scan, `WITH page AS MATERIALIZED (`+page+`)
-		SELECT `+columns+` FROM page CROSS JOIN companies c`+joins+`
-		WHERE c.id = page.id AND c.parent_id = ? ORDER BY c.id DESC`, append(args, parentID)...)
-}
-
-func countRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM `+source.From+source.Where.String(),
-		source.Where.Args...,
-	)
 }
 
 // lockBalances makes the balances of companies if they have none yet, and locks

@@ -107,9 +107,6 @@ func (s *Service) Delivery(ctx context.Context, actor account.Actor, id int64) (
 	return list[0], err
 }
 
-// walkBatch is how many deliveries a step of WalkDeliveries reads.
-const walkBatch = 200
-
 // WalkDeliveries calls visit for every delivery of a filter, newest first, along
 // the ids and without attempts.
 func (s *Service) WalkDeliveries(
@@ -122,21 +119,12 @@ func (s *Service) WalkDeliveries(
 	if _, err := s.Find(ctx, actor, webhookID); err != nil {
 		return err
 	}
-	for {
-		list, err := deliveries(ctx, s.db, actor, webhookID, filter, input.Page{Number: 1, Size: walkBatch})
-		if err != nil {
-			return err
+	return sqldb.Walk(func(last *Delivery) ([]Delivery, error) {
+		if last != nil {
+			filter.before = last.ID
 		}
-		for _, delivery := range list {
-			if err := visit(delivery); err != nil {
-				return err
-			}
-			filter.before = delivery.ID
-		}
-		if len(list) < walkBatch {
-			return nil
-		}
-	}
+		return deliveries(ctx, s.db, actor, webhookID, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
+	}, visit)
 }
 
 // addAttempts reads the attempts of all deliveries of a page at once.

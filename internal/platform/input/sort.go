@@ -1,6 +1,13 @@
 package input
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"carteira/internal/platform/civil"
+)
 
 // Sort is the field that a list is ordered by; a "-" before it makes the order
 // descending. The id breaks ties, in the same direction.
@@ -31,6 +38,16 @@ func (f *Form) Sort() Sort {
 	return Sort(chosen.Value)
 }
 
+// UpdatedSince reads the parameter updated_since, in microseconds of Unix time; 0
+// when it was not sent. A date is the beginning of that day in the zone.
+func (f *Form) UpdatedSince(zone *time.Location) int64 {
+	since := f.Moment("updated_since", zone)
+	if !since.HasValue() {
+		return 0
+	}
+	return since.Value.UnixMicro()
+}
+
 // Field is the field without the direction.
 func (s Sort) Field() string { return strings.TrimPrefix(string(s), "-") }
 
@@ -45,10 +62,61 @@ func (s Sort) Turned() Sort {
 	return "-" + s
 }
 
-// Directed turns a comparison of ascending values into one of this direction.
-func (s Sort) Directed(comparison int) int {
+// directed turns a comparison of ascending values into one of this direction.
+func (s Sort) directed(comparison int) int {
 	if s.Descending() {
 		return -comparison
 	}
 	return comparison
+}
+
+// Keys are what the records of a list are sorted by.
+type Keys[T any] struct {
+	ID        func(T) int64
+	Name      func(T) string // as it is compared
+	DueOn     func(T) civil.Date
+	UpdatedAt func(T) time.Time
+}
+
+// place is where a record of a list comes.
+type place struct {
+	index   int
+	undated int // 1: after those with a due date, whatever the direction
+	text    string
+	micros  int64
+	id      int64
+}
+
+// Arrange puts a page of records in order.
+func (k Keys[T]) Arrange(page []T, sort Sort) {
+	places := make([]place, len(page))
+	for i, record := range page {
+		places[i] = k.place(record, sort)
+		places[i].index = i
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		ascending := cmp.Or(strings.Compare(a.text, b.text), cmp.Compare(a.micros, b.micros), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.undated, b.undated), sort.directed(ascending))
+	})
+	before := slices.Clone(page)
+	for i, from := range places {
+		page[i] = before[from.index]
+	}
+}
+
+func (k Keys[T]) place(record T, sort Sort) place {
+	at := place{id: k.ID(record)}
+	switch sort.Field() {
+	case ByName:
+		at.text = k.Name(record)
+	case ByUpdated:
+		at.micros = k.UpdatedAt(record).UnixMicro()
+	case ByDueDate:
+		dueOn := k.DueOn(record)
+		at.text = dueOn.String()
+		if dueOn.IsZero() {
+			at.undated = 1
+		}
+	}
+	return at
 }

@@ -21,7 +21,9 @@ func (r *recent) of(from Caller) int {
 	r.turn()
 	n := 0
 	for _, key := range from.keys() {
-		n += r.present[key] + r.old[key]
+		if key != (Caller{}) {
+			n += r.present[key] + r.old[key]
+		}
 	}
 	return n
 }
@@ -29,7 +31,9 @@ func (r *recent) of(from Caller) int {
 func (r *recent) add(from Caller) {
 	r.turn()
 	for _, key := range from.keys() {
-		r.present[key]++
+		if key != (Caller{}) {
+			r.present[key]++
+		}
 	}
 }
 
@@ -40,13 +44,8 @@ func (r *recent) turn() {
 	}
 }
 
-// keys are what is counted by itself.
-func (c Caller) keys() (keys []Caller) {
-	if c.Network != "" {
-		keys = append(keys, Caller{Network: c.Network})
-	}
-	if c.Subject != "" {
-		keys = append(keys, Caller{Subject: c.Subject})
-	}
-	return keys
+// keys are what is counted by itself: the network and the subject. The zero
+// Caller stands for one that is not known.
+func (c Caller) keys() [2]Caller {
+	return [2]Caller{{Network: c.Network}, {Subject: c.Subject}}
 }

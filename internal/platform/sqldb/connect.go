@@ -143,7 +143,7 @@ func (c *connections) idle(_ context.Context, params pgxpool.ShouldPingParams) b
 func (c *connections) reuse(ctx context.Context, conn *pgx.Conn) (good bool, err error) {
 	known := conn.PgConn().CustomData()
 	if born, _ := known[bornKey].(int64); born < c.guard.condemned.Load() {
-		c.drop(conn)
+		drop(conn)
 		return false, nil
 	}
 	if idle, _ := known[idleKey].(bool); !idle {
@@ -157,10 +157,10 @@ func (c *connections) reuse(ctx context.Context, conn *pgx.Conn) (good bool, err
 	if ctx.Err() == nil {
 		c.guard.condemned.Add(1)
 	}
-	c.drop(conn)
+	drop(conn)
 	return false, nil
 }
 
 // drop ends a connection that the pool will discard, so that it does not wait
 // for the server to take leave.
-func (c *connections) drop(conn *pgx.Conn) { _ = conn.PgConn().Conn().Close() }
+func drop(conn *pgx.Conn) { _ = conn.PgConn().Conn().Close() }

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -32,6 +33,11 @@ func (s Source) Rows() Source {
 	s.From += s.rows
 	s.rows = ""
 	return s
+}
+
+// Count counts the matches.
+func (s Source) Count(ctx context.Context, querier Querier) (int64, error) {
+	return Value[int64](ctx, querier, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
 // IndexedTerm reports whether a term is long enough for the trigram index.

@@ -1,5 +1,11 @@
 package sqldb
 
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
 // Window is where the ids of a page are taken from: first the ids, from an
 // index alone, then the rows that they name. Joining before the offset is
 // applied would make page 20,000 a thousand times as dear as page 1.
@@ -17,23 +23,35 @@ type Window struct {
 // that are not.
 const nearOffset = 200
 
-// Reading is what is read of a row: columns of a table that is called by an
-// alias, and of others that are joined to it.
-type Reading struct{ Columns, Table, Alias, Joins string }
+// Reading is how the rows of a page are read: columns of a table that is called
+// by an alias, and of others that are joined to it.
+type Reading[T any] struct {
+	Columns, Table, Alias, Joins string
+	Owner                        string // the column that says whose rows they are; "": company_id
+	Scanner                      func() func(Row) (T, error)
+	ID                           func(T) int64
+}
 
-// Rows is the statement that reads the rows of the window in any order, with its
-// arguments.
-func (w Window) Rows(what Reading, companyID int64) (text string, args []any) {
-	if w.Whole && w.Offset <= nearOffset {
-		page, args := w.find(what.Alias + ".*")
-		return `SELECT ` + what.Columns + ` FROM (` + page + `) AS ` + what.Alias + what.Joins, args
+// Rows reads the owner's rows of a window, those with the greatest ids first.
+func (r Reading[T]) Rows(ctx context.Context, querier Querier, ownerID int64, window Window) ([]T, error) {
+	text, args := r.statement(ownerID, window)
+	list, err := All(ctx, querier, r.Scanner(), text, args...)
+	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(r.ID(b), r.ID(a)) })
+	return list, err
+}
+
+// statement reads the rows of a window in any order.
+func (r Reading[T]) statement(ownerID int64, window Window) (text string, args []any) {
+	if window.Whole && window.Offset <= nearOffset {
+		page, args := window.find(r.Alias + ".*")
+		return `SELECT ` + r.Columns + ` FROM (` + page + `) AS ` + r.Alias + r.Joins, args
 	}
 	// CROSS JOIN makes SQLite begin with the ids; left to itself it reads all rows
 	// of the company.
-	page, args := w.IDs()
+	page, args := window.IDs()
 	return `WITH page AS MATERIALIZED (` + page + `)
-		SELECT ` + what.Columns + ` FROM page CROSS JOIN ` + what.Table + ` ` + what.Alias + what.Joins + `
-		WHERE ` + what.Alias + `.id = page.id AND ` + what.Alias + `.company_id = ?`, append(args, companyID)
+		SELECT ` + r.Columns + ` FROM page CROSS JOIN ` + r.Table + ` ` + r.Alias + r.Joins + `
+		WHERE ` + r.Alias + `.id = page.id AND ` + r.Alias + `.` + cmp.Or(r.Owner, "company_id") + ` = ?`, append(args, ownerID)
 }
 
 // IDs is the statement that finds the ids, as id, with its arguments.

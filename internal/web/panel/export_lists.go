@@ -6,15 +6,11 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
-	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
-
-// exportRows is how many resellers a step of their export reads.
-const exportRows = 200
 
 // listFile is a list as a file: the first part of its name, its columns, and what
 // writes its rows.
@@ -102,7 +98,7 @@ func (s *Server) exportResellers(req *request) error {
 		name:    "revendedores",
 		columns: []string{"revendedor", "nome", "e-mail", "whatsapp", "situação", "plano", "termina em", "nível", "clientes", "créditos"},
 		rows: func(write func(...string) error) error {
-			return s.eachReseller(req, filter, func(seller reseller.Reseller) error {
+			return s.Resellers.Walk(req.Context(), req.Actor, filter, func(seller reseller.Reseller) error {
 				return write(idText(seller.ID), seller.Name, seller.Email, dialledPhone(seller.Whatsapp),
 					page.Portuguese.T(standingWords[seller.Standing(s.DB.Now())]), seller.Plan.Name,
 					page.FormatDate(seller.Subscription.ExpiresOn), page.Portuguese.T(levelWords[seller.Level]),
@@ -110,24 +106,6 @@ func (s *Server) exportResellers(req *request) error {
 			})
 		},
 	})
-}
-
-// eachReseller goes through the pages of a list of resellers.
-func (s *Server) eachReseller(req *request, filter reseller.Filter, visit func(reseller.Reseller) error) error {
-	for at := (input.Page{Number: 1, Size: exportRows}); ; at.Number++ {
-		list, total, err := s.Resellers.List(req.Context(), req.Actor, filter, at)
-		if err != nil {
-			return err
-		}
-		for _, seller := range list {
-			if err := visit(seller); err != nil {
-				return err
-			}
-		}
-		if at.Number >= at.Last(total) {
-			return nil
-		}
-	}
 }
 
 func (s *Server) exportDeliveries(req *request) error {

@@ -20,7 +20,7 @@ const serverVariable = "CARTEIRA_TEST_POSTGRES_URL"
 func newDatabase(tb testing.TB, template string) string {
 	tb.Helper()
 	name := "test_" + strings.ToLower(rand.Text())
-	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY")
 	tb.Cleanup(func() { onServer(tb, "DROP DATABASE "+name+" WITH (FORCE)") })
 	return addressOf(tb, name)
 }
