@@ -184,6 +184,7 @@ type tab struct {
 	begun  bool
 	stood  string // what could be read when a button was last pressed
 	clicks int    // since a journey was last counted
+	dark   bool   // as the window was last made
 }
 
 func (p *program) open(t *testing.T) *tab {
@@ -320,7 +321,17 @@ func (b *tab) size(width, height int64, dark bool) {
 		})
 		return chromedp.Void{}, err
 	})
+	if b.dark != dark { // what a box holds has the new colours once it has been drawn
+		b.do(drawn)
+	}
+	b.dark = dark
 }
+
+// drawn waits until the page has been drawn as it is now.
+var drawn = chromedp.Evaluate[chromedp.Void](
+	`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`,
+	chromedp.EvalAwaitPromise,
+)
 
 // get calls the API.
 func (p *program) get(token, path string) (int, string) {

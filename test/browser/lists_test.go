@@ -31,10 +31,6 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 	b.do(chromedp.WaitVisible(chromedp.CSS(`th[aria-sort=descending] svg`)))
 
 	// What a box holds can have the cursor once it has been drawn open.
-	drawn := chromedp.Evaluate[chromedp.Void](
-		`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`,
-		chromedp.EvalAwaitPromise,
-	)
 	const box = `#results details:has([name=view])`
 	open := func() {
 		b.do(chromedp.Click(chromedp.CSS(box+` > summary`)), chromedp.WaitVisible(chromedp.CSS(box+`[open] #f-view`)), drawn)
