@@ -136,7 +136,7 @@ func (w *world) wantMonth(t *testing.T, question Question) {
 	got, err := w.Month(t.Context(), w.Actor, question)
 	housetest.Must(t, err)
 	want := w.addUp(t, question)
-	want.Links = got.Links // another test follows them
+	want.Links = got.Links                                 // another test follows them
 	want.Revenue.PreviousByDay = got.Revenue.PreviousByDay // ByDay of the month before
 	w.wantBefore(t, question, got)
 	for n := range reflect.TypeFor[Month]().NumField() {

@@ -21,12 +21,23 @@ type auditData struct {
 // auditKinds are the records that lines of the audit log are about, with the
 // words for all of a kind.
 var auditKinds = []page.Option{
-	{Value: "customer", Label: "Customers"}, {Value: "invoice", Label: "Invoices"}, {Value: "plan", Label: "Plans"},
-	{Value: "product", Label: "Products"}, {Value: "gateway", Label: "Payment gateways"}, {Value: "rule", Label: "Message rules"},
-	{Value: "template", Label: "Templates"}, {Value: "channel", Label: "Channels"}, {Value: "message", Label: "Messages"},
-	{Value: "round", Label: "Reminders to many"}, {Value: "user", Label: "Users and sign-ins"}, {Value: "company", Label: "Settings"},
-	{Value: "token", Label: "Tokens"}, {Value: "webhook", Label: "Webhooks"}, {Value: "delivery", Label: "Deliveries"},
-	{Value: "reseller", Label: "Resellers and credits"}, {Value: "subscription_plan", Label: "Subscription plans"},
+	{Value: "customer", Label: "Customers"},
+	{Value: "invoice", Label: "Invoices"},
+	{Value: "plan", Label: "Plans"},
+	{Value: "product", Label: "Products"},
+	{Value: "gateway", Label: "Payment gateways"},
+	{Value: "rule", Label: "Message rules"},
+	{Value: "template", Label: "Templates"},
+	{Value: "channel", Label: "Channels"},
+	{Value: "message", Label: "Messages"},
+	{Value: "round", Label: "Reminders to many"},
+	{Value: "user", Label: "Users and sign-ins"},
+	{Value: "company", Label: "Settings"},
+	{Value: "token", Label: "Tokens"},
+	{Value: "webhook", Label: "Webhooks"},
+	{Value: "delivery", Label: "Deliveries"},
+	{Value: "reseller", Label: "Resellers and credits"},
+	{Value: "subscription_plan", Label: "Subscription plans"},
 	{Value: "sandbox", Label: "Clock of the sandbox"},
 }
 
