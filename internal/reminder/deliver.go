@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -62,7 +63,8 @@ func (e *engine) deliver(ctx context.Context, job job) {
 // prepared is what was asked for before a message is begun.
 type prepared struct {
 	link, pix string
-	problem   error // why it could not be had
+	problem   error      // why it could not be had
+	debitOn   civil.Date // the invoice is debited then, and nobody is asked to pay; zero: it is not
 }
 
 func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err error) {
@@ -82,6 +84,7 @@ func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err e
 		&filling,
 	)
 	prepared.link, prepared.pix = filling.link, filling.pix
+	prepared.tellDebit()
 	return prepared, nil
 }
 
@@ -124,6 +127,11 @@ func (s *Service) begin(
 			return s.settleUnfilled(ctx, tx, state, candidate, prepared.problem)
 		}
 		b, ok = s.write(state, candidate, decision, prepared), true
+		if b.kind.Approved && !prepared.debitOn.IsZero() { // no template of theirs says it
+			b, ok = begun{}, false
+			debited := debited{prepared.debitOn}
+			return s.settleUnsent(ctx, tx, job.companyID, candidate, skip(debited.Error()))
+		}
 		return beginSending(ctx, tx, job, b)
 	})
 	return b, ok && err == nil, err
@@ -139,6 +147,9 @@ func (s *Service) write(
 	filling := candidate.filling(state.actor, state.actor.Today(state.now))
 	filling.link, filling.pix = prepared.link, prepared.pix
 	subject, text, params := fill(candidate.template, filling)
+	if !prepared.debitOn.IsZero() {
+		subject, text = debitLetter(prepared.debitOn, filling)
+	}
 	if subject == "" {
 		subject = state.actor.Company.Name
 	}

@@ -7,33 +7,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
-	for piece := range sqldb.Pieces(entries) {
-		var values []any
-		for _, entry := range piece {
-			values = append(
-				values,
-				companyID,
-				string(entry.Counter),
-				entry.Bucket,
-				entry.Day,
-				entry.PlanID,
-				entry.ProductID,
-				entry.State,
-				entry.N,
-				entry.Cents,
-			)
-		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
-			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece)), values...)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func total(
 	ctx context.Context,
 	querier sqldb.Querier,
