@@ -164,10 +164,10 @@ func (s *Service) auditChange(
 		Action: string(change.Action), Record: "customer", ID: subject.ID, Name: subject.Name,
 		Before: auditFields(change.Before), After: auditFields(change.After),
 	}
-	switch change.Action {
-	case ActionDeleted:
+	if change.Action == ActionDeleted {
 		entry.After = nil
-	case ActionAutopay:
+	}
+	if change.Action == ActionAutopay {
 		entry.Before, entry.After = auditAutopay(change.Before), auditAutopay(change.After)
 	}
 	return account.WriteAudit(ctx, tx, actor, entry)

@@ -108,7 +108,7 @@ type asking struct {
 func (s *Service) sendReserved(ctx context.Context, ask asking) error {
 	work, err := s.authorisationWork(ctx, ask.reserved)
 	if err == nil {
-		_, err = s.authorise(ctx, work)
+		err = s.authorise(ctx, work)
 	}
 	return explain(ask.setup, err)
 }
