@@ -109,7 +109,7 @@ func (p *payments) PixCode(_ context.Context, _ account.Actor, id int64) (string
 }
 
 func (p *payments) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
-	return p.debitOn, p.err
+	return p.debitOn, nil
 }
 
 // house is a company and the services of one process, on a clock that tests set.
