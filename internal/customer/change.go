@@ -167,10 +167,10 @@ func (s *Service) auditChange(
 	if change.Action != ActionCreated {
 		entry.Before = auditFields(change.Before)
 	}
-	switch change.Action {
-	case ActionDeleted:
+	if change.Action == ActionDeleted {
 		entry.After = nil
-	case ActionAutopay:
+	}
+	if change.Action == ActionAutopay {
 		entry.Before, entry.After = auditAutopay(change.Before), auditAutopay(change.After)
 	}
 	return account.WriteAudit(ctx, tx, actor, entry)

@@ -187,8 +187,8 @@ func insertMany(
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?, autopay = ?,
-	mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
+	autopay = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {

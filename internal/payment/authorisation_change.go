@@ -110,15 +110,15 @@ func (s *Service) changeAuthorisation(
 	ctx context.Context,
 	known authorisation,
 	change func(tx *sqldb.Tx, a *authorisation) error,
-) (changed authorisation, err error) {
+) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	company, err := account.FindCompany(ctx, s.db, known.companyID)
 	if err != nil {
-		return known, err
+		return err
 	}
 	actor := account.System(company, "autopay")
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := customer.LockTx(ctx, tx, actor, known.customerID)
 		if err != nil && fault.KindOf(err) != fault.KindNotFound {
 			return err
@@ -127,19 +127,16 @@ func (s *Service) changeAuthorisation(
 		if err != nil {
 			return err
 		}
-		change1 := authorisationChange{locked, locked}
-		if err := change(tx, &change1.after); err != nil {
-			if errors.Is(err, errUnchanged) {
-				changed = locked
-				return nil
-			}
+		made := authorisationChange{locked, locked}
+		err = change(tx, &made.after)
+		switch {
+		case errors.Is(err, errUnchanged):
+			return nil
+		case err != nil:
 			return err
 		}
-		err = s.applyAuthorisation(ctx, tx, actor, &change1)
-		changed = change1.after
-		return err
+		return s.applyAuthorisation(ctx, tx, actor, &made)
 	})
-	return changed, err
 }
 
 // errUnchanged says that there is nothing to change.

@@ -67,7 +67,7 @@ func (s *Service) checkAuthorisation(ctx context.Context, claimed authorisation)
 		return
 	}
 	s.metrics.aside.WithLabelValues("authorisation").Inc()
-	_, err = s.changeAuthorisation(ctx, claimed, func(tx *sqldb.Tx, a *authorisation) error {
+	err = s.changeAuthorisation(ctx, claimed, func(tx *sqldb.Tx, a *authorisation) error {
 		if a.claim != claimed.claim {
 			return errUnchanged
 		}
@@ -99,8 +99,7 @@ func (s *Service) dispatchAuthorisation(ctx context.Context, claimed authorisati
 	}
 	switch claimed.state {
 	case authReserved:
-		_, err = s.authorise(ctx, work)
-		return err
+		return s.authorise(ctx, work)
 	case authEnding:
 		return s.endAtGateway(ctx, work)
 	case authAsked, authActive, authEnded:
@@ -139,15 +138,15 @@ func (s *Service) customerGone(ctx context.Context, work authorisationCheck) (bo
 }
 
 // authorise has the gateway ask the payer.
-func (s *Service) authorise(ctx context.Context, work authorisationCheck) (authorisation, error) {
+func (s *Service) authorise(ctx context.Context, work authorisationCheck) error {
 	if !work.known.expiresAt.After(s.db.Now()) {
-		return s.concludeAuthorisation(ctx, work, nil, func(a *authorisation, now time.Time) {
+		return s.finishAuthorisation(ctx, work, nil, func(a *authorisation, now time.Time) {
 			a.end(ByExpiry, "", now)
 		})
 	}
 	payer, err := customer.FindIn(ctx, s.db, account.System(work.company, "autopay"), work.known.customerID)
 	if err != nil {
-		return work.known, err
+		return err
 	}
 	return s.sendMandate(ctx, work, work.known.mandate(payerOf(payer)))
 }
@@ -158,7 +157,7 @@ func (s *Service) sendMandate(
 	ctx context.Context,
 	work authorisationCheck,
 	mandate Mandate,
-) (authorisation, error) {
+) error {
 	var made Authorisation
 	err := s.call(ctx, callAbout{work.setup, "authorise", work.known.Reference}, func(ctx context.Context) (err error) {
 		made, err = work.gateway.Authorise(ctx, mandate)
@@ -168,7 +167,7 @@ func (s *Service) sendMandate(
 		return err
 	})
 	crashpoint.Here("authorisation-asked")
-	return s.concludeAuthorisation(ctx, work, err, func(a *authorisation, now time.Time) {
+	return s.finishAuthorisation(ctx, work, err, func(a *authorisation, now time.Time) {
 		switch {
 		case err == nil && a.state == authEnded: // it was ended while the gateway made it
 			a.ID = made.ID
@@ -221,27 +220,16 @@ func (s *Service) endAtGateway(ctx context.Context, work authorisationCheck) err
 }
 
 // finishAuthorisation ends a claim and records what became of the authorisation.
-// It returns what the gateway failed with.
+// It returns what the gateway failed with. A worker that has lost its claim changes
+// nothing, unless the gateway made what was ended meanwhile: that is ended once
+// more.
 func (s *Service) finishAuthorisation(
 	ctx context.Context,
 	work authorisationCheck,
 	cause error,
 	change func(a *authorisation, now time.Time),
 ) error {
-	_, err := s.concludeAuthorisation(ctx, work, cause, change)
-	return err
-}
-
-// concludeAuthorisation is finishAuthorisation for a caller who needs what came of
-// it. A worker that has lost its claim changes nothing, unless the gateway made
-// what was ended meanwhile: that is ended once more.
-func (s *Service) concludeAuthorisation(
-	ctx context.Context,
-	work authorisationCheck,
-	cause error,
-	change func(a *authorisation, now time.Time),
-) (authorisation, error) {
-	changed, err := s.changeAuthorisation(ctx, work.known, func(tx *sqldb.Tx, a *authorisation) error {
+	err := s.changeAuthorisation(ctx, work.known, func(tx *sqldb.Tx, a *authorisation) error {
 		ours := a.claim == work.known.claim
 		if change != nil && (ours || a.state == authEnded && cause == nil) {
 			change(a, tx.Now())
@@ -252,7 +240,7 @@ func (s *Service) concludeAuthorisation(
 		}
 		return recordGatewayHealth(ctx, tx, work.setup, cause)
 	})
-	return changed, errors.Join(cause, err)
+	return errors.Join(cause, err)
 }
 
 // customersChanged has the authorisations of customers looked at who were

@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -107,7 +108,7 @@ type asking struct {
 func (s *Service) sendReserved(ctx context.Context, ask asking) error {
 	work, err := s.authorisationWork(ctx, ask.reserved)
 	if err == nil {
-		_, err = s.authorise(ctx, work)
+		err = s.authorise(ctx, work)
 	}
 	return explain(ask.setup, err)
 }
@@ -134,7 +135,7 @@ func (s *Service) reserveAuthorisation(
 	if ask.setup, err = s.active(ctx, tx, actor.Company.ID); err != nil {
 		return err
 	}
-	every, err := s.askable(ask.setup, record)
+	every, err := s.askable(*ask, record)
 	if err != nil {
 		return err
 	}
@@ -163,11 +164,19 @@ func asked(newest authorisation, journey Journey) error {
 
 // askable refuses customers and gateways without PIX Automático, and returns how
 // often the customer is debited.
-func (s *Service) askable(setup Setup, record customer.Customer) (Every, error) {
-	if !s.debits(setup) {
+func (s *Service) askable(ask asking, record customer.Customer) (Every, error) {
+	gateway, err := s.open(ask.setup)
+	if err != nil {
+		return "", err
+	}
+	debitor, can := gateway.(Debitor)
+	if !can {
 		return "", fault.Field("gateway", "the company's gateway has no PIX Automático")
 	}
 	var refused fault.Fields
+	if !slices.Contains(JourneysOf(debitor), ask.draft.Journey) {
+		refused.Add("journey", "the company's gateway does not have this one")
+	}
 	every, known := everyOf(record.Period())
 	switch {
 	case record.IsCancelled():

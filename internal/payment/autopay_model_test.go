@@ -45,7 +45,7 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
 	setup, err := first.Gateway(t.Context(), first.actor)
 	must(t, err)
 	l := &life{
-		t: t, random: rand.New(rand.NewPCG(seed, 17)), setup: setup, //nolint:gosec // a test repeats its luck
+		t: t, random: rand.New(rand.NewPCG(seed, 17)), setup: setup,
 		processes: []*world{first, first.process(t)}, autopay: customer.AutopayNone,
 	}
 	l.customer = first.subscriber(t, dueOn).Customer.ID

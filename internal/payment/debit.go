@@ -147,7 +147,7 @@ type debiting struct {
 	Debitor
 	authorisation Ref
 	on            civil.Date // of the newest attempt
-	due           civil.Date // of the first one
+	due           civil.Date // that it was announced for
 }
 
 func (d *debiting) ref(ref Ref) DebitRef { return DebitRef{ref, d.authorisation, d.due} }

@@ -12,7 +12,8 @@ var keptCharges = sqldb.Columns("id provider invoice_id customer_name reference 
 // The code of a page is no fact about the customer, and opens it.
 var keptPages = sqldb.Columns("created_at")
 
-var keptAuthorisations = sqldb.Columns("id provider reference gateway_ref journey account every state ended_by reason created_at updated_at")
+var keptAuthorisations = sqldb.Columns(`id provider reference gateway_ref journey account every state ended_by reason
+	created_at updated_at`)
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(

@@ -111,7 +111,7 @@ func (p *payments) PixCode(_ context.Context, _ account.Actor, id int64) (string
 }
 
 func (p *payments) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
-	return p.debitOn, p.err
+	return p.debitOn, nil
 }
 func (p *payments) Picture(code string) ([]byte, error) { return []byte("PNG of " + code), nil }
 

@@ -104,7 +104,8 @@ func insertDebit(ctx context.Context, tx *sqldb.Tx, d debit, authorisationID str
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO sandbox_debits (charge_id, authorisation_id, attempt_on, attempts, waiting)
-		SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), 0, CAST(? AS BOOLEAN) FROM sandbox_charges WHERE reference = ? ON CONFLICT (charge_id) DO NOTHING`,
+		SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), 0, CAST(? AS BOOLEAN) FROM sandbox_charges WHERE reference = ?
+		ON CONFLICT (charge_id) DO NOTHING`,
 		authorisationID, d.on.String(), true, d.Reference)
 	return err
 }

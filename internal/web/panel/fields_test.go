@@ -18,6 +18,7 @@ import (
 // reason.
 var (
 	notOnPage = map[string]string{
+		"Autopay":      "the part of PIX Automático shows it, from what the payment room knows",
 		"ID":           "of the path",
 		"UUID":         "for programs",
 		"OwnDay":       "follows from the due date",
@@ -26,6 +27,7 @@ var (
 		"CancelReason": "shown with the day of the cancellation",
 	}
 	notInForm = map[string]string{
+		"Autopay":      "the payment room's, never typed",
 		"ID":           "of the path",
 		"UUID":         "made once, never changed",
 		"OwnDay":       "follows from the due date",
@@ -36,6 +38,7 @@ var (
 		"CancelReason": "a cancellation has its own form",
 	}
 	notExported = map[string]string{
+		"Autopay":      "an import asks nobody for an authorisation",
 		"ID":           "an import would give another",
 		"UUID":         "an import would give another",
 		"OwnDay":       "follows from the due date",
