@@ -155,7 +155,7 @@ func (d *debited) report(b *bank) DebitReport {
 		}
 	}
 	report := DebitReport{
-		DebitRef: DebitRef{d.Ref, d.by.Ref}, State: DebitFailed, On: d.on, Attempts: d.attempts,
+		DebitRef: DebitRef{Ref: d.Ref, Authorisation: d.by.Ref}, State: DebitFailed, On: d.on, Attempts: d.attempts,
 		Payments: append([]Received(nil), d.payments...),
 	}
 	switch {

@@ -149,7 +149,9 @@ type debiting struct {
 	on            civil.Date
 }
 
-func (d *debiting) ref(ref Ref) DebitRef { return DebitRef{ref, d.authorisation} }
+func (d *debiting) ref(ref Ref) DebitRef {
+	return DebitRef{Ref: ref, Authorisation: d.authorisation, Due: d.on}
+}
 
 // Create announces the debit.
 func (d *debiting) Create(ctx context.Context, order Order) (Charge, error) {
