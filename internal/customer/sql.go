@@ -140,16 +140,7 @@ func cancelledAt(customer Customer) any {
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
 	values := insertArgs(companyID, customer)
-	id, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`,
-		values...,
-	)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
+	return sqldb.InsertID(ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING`, values...)
 }
 
 // insertMany returns the ids by uuid, since engines promise no order of what

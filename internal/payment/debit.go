@@ -138,7 +138,7 @@ func (s *Service) openDebits(ctx context.Context, work check) (*debiting, error)
 		return nil, errNoDebits
 	}
 	by, err := authorisationByID(ctx, s.db, work.charge.companyID, work.charge.debit.authorisationID)
-	return &debiting{debitor, by.Ref, work.charge.debit.on}, err
+	return &debiting{debitor, by.Ref, work.charge.debit.on, work.charge.payableOn.NextWorkingDay()}, err
 }
 
 // debiting shows a Debitor as the Gateway of an authorisation's debits, so that
@@ -146,12 +146,11 @@ func (s *Service) openDebits(ctx context.Context, work check) (*debiting, error)
 type debiting struct {
 	Debitor
 	authorisation Ref
-	on            civil.Date
+	on            civil.Date // of the newest attempt
+	due           civil.Date // of the first one
 }
 
-func (d *debiting) ref(ref Ref) DebitRef {
-	return DebitRef{Ref: ref, Authorisation: d.authorisation, Due: d.on}
-}
+func (d *debiting) ref(ref Ref) DebitRef { return DebitRef{ref, d.authorisation, d.due} }
 
 // Create announces the debit.
 func (d *debiting) Create(ctx context.Context, order Order) (Charge, error) {
