@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/payment"
 	"carteira/internal/payment/pix"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/reminder"
@@ -57,6 +58,16 @@ func (l payLinks) PaymentLink(
 ) (string, error) {
 	link, err := l.payments.PaymentLink(ctx, actor, invoiceID)
 	return link.URL, err
+}
+
+// DebitOn is when an invoice will be debited by PIX Automático.
+func (l payLinks) DebitOn(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (civil.Date, error) {
+	days, err := l.payments.DebitDays(ctx, actor, []int64{invoiceID})
+	return days[invoiceID], err
 }
 
 // PixCode has the invoice charged, and is the code to copy. Where a gateway has

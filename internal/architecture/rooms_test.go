@@ -201,7 +201,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/docs", place: "edges are leaves: they call rooms, and never each other",
-		may:   []arrow{tools, kit, {"openapi", "the document it serves"}},
+		may:   []arrow{tools, kit, pages, {"openapi", "the document it serves"}},
 		tests: edgeTests,
 	},
 	{

@@ -16,6 +16,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
@@ -94,6 +95,8 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 type payments struct {
 	err   error
 	asked func() // is called when a link is asked for
+
+	debitOn civil.Date // when every invoice will be debited
 }
 
 func (p *payments) PaymentLink(_ context.Context, _ account.Actor, id int64) (string, error) {
@@ -107,6 +110,9 @@ func (p *payments) PixCode(_ context.Context, _ account.Actor, id int64) (string
 	return fmt.Sprintf("PIX%d", id), p.err
 }
 
+func (p *payments) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
+	return p.debitOn, p.err
+}
 func (p *payments) Picture(code string) ([]byte, error) { return []byte("PNG of " + code), nil }
 
 // house is a company and the services of one process, on a clock that tests set.

@@ -43,7 +43,7 @@ func (s *Service) mailLook(
 	ctx context.Context,
 	actor account.Actor,
 	candidate candidate,
-	filled filling,
+	prepared prepared,
 ) *Look {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -52,11 +52,14 @@ func (s *Service) mailLook(
 	if s.options.Links == nil || candidate.invoice.id == 0 || candidate.invoice.status != billing.Open {
 		return look
 	}
-	look.PayURL = filled.link
+	if !prepared.debitOn.IsZero() {
+		return look // nobody is asked to pay, and a code would cancel the debit
+	}
+	look.PayURL = prepared.link
 	if look.PayURL == "" {
 		look.PayURL = extra(s.options.Links.PaymentLink(ctx, actor, candidate.invoice.id))
 	}
-	code := filled.pix
+	code := prepared.pix
 	if link, _ := asks(candidate.template.texts()...); link && code == "" {
 		code = extra(s.options.Links.PixCode(ctx, actor, candidate.invoice.id))
 	}

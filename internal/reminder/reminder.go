@@ -85,6 +85,8 @@ type Attempt struct {
 type Links interface {
 	PaymentLink(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
 	PixCode(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
+	// DebitOn is when an invoice will be debited by itself; zero: it is to be paid.
+	DebitOn(ctx context.Context, actor account.Actor, invoiceID int64) (civil.Date, error)
 	// Picture draws a PIX code as PNG; nil for what is none.
 	Picture(code string) ([]byte, error)
 }

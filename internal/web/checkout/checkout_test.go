@@ -86,6 +86,7 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 			_, err := s.sandbox.Pay(ctx, id)
 			return err
 		}},
+		SimulatePayer: map[string]func(context.Context, string, string) error{sandbox.Name: s.sandbox.ActNamed},
 	})
 	gate := outbound.NewGate(nil, nil)
 	s.reminders = reminder.New(world.DB, secret.NewBox(secret.NewKey()), world.Accounts, world.Customers, reminder.Options{

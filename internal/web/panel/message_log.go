@@ -137,7 +137,7 @@ func (s *Server) messageLog(req *request) error {
 
 func (s *Server) messageLogPage(req *request, data messageLogData) error {
 	all := page.Option{Value: "", Label: req.lang.T("All")}
-	data.Rules, data.Channels = []page.Option{all}, []page.Option{all}
+	data.Rules, data.Channels = []page.Option{{Value: "", Label: req.lang.T("All rules")}}, []page.Option{all}
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err

@@ -55,6 +55,9 @@ func (links) PaymentLink(_ context.Context, _ account.Actor, id int64) (string, 
 
 func (links) PixCode(context.Context, account.Actor, int64) (string, error) { return "00020126", nil }
 
+func (links) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
+	return civil.Date{}, nil
+}
 func (links) Picture(string) ([]byte, error) { return nil, nil }
 
 func newReminders(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service) *reminder.Service {
