@@ -77,7 +77,10 @@ func (s *Server) exportMessages(req *request) error {
 	}
 	return s.sendList(req, listFile{
 		name:    "mensagens",
-		columns: []string{"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em", "chegada", "chegada em"},
+		columns: []string{
+			"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em",
+			"chegada", "chegada em",
+		},
 		rows: func(write func(...string) error) error {
 			return s.Reminders.WalkMessages(req.Context(), req.Actor, filter, func(message reminder.Message) error {
 				return write(idText(message.ID), message.Customer, page.FormatDate(message.DueOn), message.RuleName, message.Channel,
