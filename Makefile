@@ -22,7 +22,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test beside acme openapi n8n-node n8n browser race fuzz bench soak year chaos release fixture package check vuln fmt fmt-check vet lint clean
+.PHONY: help build demo test beside acme openapi n8n-node n8n browser pictures race fuzz bench soak year chaos release fixture package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,7 +69,15 @@ n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay,
 
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium
+	@rm -f test/artifacts/clicks.txt
 	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
+	@if [ -f test/artifacts/clicks.txt ]; then cat test/artifacts/clicks.txt; fi
+
+pictures: ## the pictures of README and docs, anew from the demo (after a change of the pages in them)
+	@tools/ensure chromium
+	@mkdir -p docs/pictures
+	go -C test/browser test -timeout $(TIMEOUT) -count 1 -run TestPicturesOfTheDocuments -pictures ../../docs/pictures .
+	go test -count 1 -run TestPictures ./test/documents -pictures-taken
 
 race: ## every test under the race detector
 	@tools/ensure $(PROGRAMS)

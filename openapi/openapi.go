@@ -35,8 +35,12 @@ func convert(source []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(source, &root); err != nil {
 		return nil, err
 	}
+	return encode(&root)
+}
+
+func encode(root *yaml.Node) ([]byte, error) {
 	var out bytes.Buffer
-	if err := write(&out, &root); err != nil {
+	if err := write(&out, root); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

@@ -98,11 +98,12 @@ var roomsWithApply = []applied{
 		room: "internal/reminder",
 		tables: map[string]string{
 			"reminder_messages": "a message is planned, claimed and sent by the engine; a person's decision goes through applyDecision",
-			"reminder_attempts": "the engine records each attempt",
+			"reminder_attempts": "the engine records each attempt, and what carriers report of it",
 		},
 		functions: map[string]string{
 			"saveCursor":       "how far a rule has been planned",
 			"setNext":          "the pace of a channel",
+			"setHeard":         "when a channel's carrier last called",
 			"addProblem":       "the health of a channel",
 			"clearProblem":     "the health of a channel",
 			"setSecrets":       "Reseal changes the key and no secret",

@@ -162,6 +162,7 @@ var owned = map[string]table{
 	"tally_deltas":  {owner: "internal/tally"},
 	"tally_sums":    {owner: "internal/tally"},
 	"tally_buckets": {owner: "internal/tally"},
+	"tally_goods":   {owner: "internal/tally"},
 	"tally_totals":  {owner: "internal/tally"},
 }
 

@@ -95,7 +95,7 @@ type Service struct {
 	customers *customer.Service
 	counts    tally.Cache
 	watchers  watch.List[Changes]
-	linker    Linker
+	links     Links
 }
 
 // New makes the service, which from then on watches customers: one who is

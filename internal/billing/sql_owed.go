@@ -3,6 +3,8 @@ package billing
 import (
 	"context"
 
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -21,4 +23,26 @@ func sumRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (i
 	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(SUM(CASE WHEN i.status <> 'open' THEN i.amount_cents
 		WHEN i.amount_cents > i.received_cents THEN i.amount_cents - i.received_cents ELSE 0 END), 0)
 		FROM `+source.From+source.Where.String(), source.Where.Args...)
+}
+
+// overdueOf adds up, by customer, what is open past its day.
+func overdueOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	customerIDs []int64,
+	today civil.Date,
+) (map[int64]money.Cents, error) {
+	type debt struct{ customer, cents int64 }
+	list, err := sqldb.All(ctx, querier, func(row sqldb.Row) (owed debt, err error) {
+		err = row.Scan(&owed.customer, &owed.cents)
+		return owed, err
+	}, `SELECT customer_id, CAST(SUM(amount_cents - received_cents) AS BIGINT) FROM invoices
+		WHERE company_id = ? AND customer_id {in ?} AND status = 'open' AND due_on < ? AND amount_cents > received_cents
+		GROUP BY customer_id`, companyID, customerIDs, today.String())
+	owed := make(map[int64]money.Cents, len(list))
+	for _, debt := range list {
+		owed[debt.customer] = money.Cents(debt.cents)
+	}
+	return owed, err
 }

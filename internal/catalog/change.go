@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"context"
+	"errors"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
 )
@@ -11,10 +13,12 @@ import (
 // Action is what happened to a plan or a product.
 type Action string
 
-// The actions. Neither plans nor products are deleted: they become inactive.
+// The actions. A plan or product that a customer or an invoice has is never
+// deleted: it becomes inactive.
 const (
 	ActionCreated Action = "created"
 	ActionUpdated Action = "updated"
+	ActionDeleted Action = "deleted"
 )
 
 // PlanChange is one change of a plan. Before is zero for a plan that is made.
@@ -28,7 +32,7 @@ type PlanChanges = account.ChangesOf[PlanChange]
 
 // WatchPlans adds a room above this one that acts when plans change. It is
 // called after the row is written. Plans that an import makes are not among the
-// changes: its customers are.
+// changes: its customers are. Nor are plans that are deleted: nobody has them.
 func (s *Service) WatchPlans(watcher watch.Watcher[PlanChanges]) {
 	s.planWatchers.Watch(watcher)
 }
@@ -98,6 +102,46 @@ func (s *Service) applyProduct(
 		Before: before,
 		After:  productFields.Of(&change.after),
 	})
+}
+
+// DeletePlan deletes a plan that neither a customer nor an invoice has.
+func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64) (plan Plan, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if plan, err = lockPlan(ctx, tx, actor.Company.ID, id); err != nil {
+			return err
+		}
+		if err := deletePlan(ctx, tx, actor.Company.ID, id); err != nil {
+			return inUse(err, "customers or invoices have this plan; take it off sale instead")
+		}
+		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Of(&plan),
+		})
+	})
+	return plan, err
+}
+
+// DeleteProduct deletes a product that no plan, customer or invoice has.
+func (s *Service) DeleteProduct(ctx context.Context, actor account.Actor, id int64) (product Product, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if product, err = lockProduct(ctx, tx, actor.Company.ID, id); err != nil {
+			return err
+		}
+		if err := deleteProduct(ctx, tx, actor.Company.ID, id); err != nil {
+			return inUse(err, "plans, customers or invoices have this product; take it off sale instead")
+		}
+		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Of(&product),
+		})
+	})
+	return product, err
+}
+
+// inUse is the refusal for a row that others refer to.
+func inUse(err error, reason string) error {
+	if errors.Is(err, sqldb.ErrForeignKey) {
+		return fault.Conflict(reason)
+	}
+	return err
 }
 
 // AddPlan makes a plan that an import has checked, inside its transaction. The

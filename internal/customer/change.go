@@ -162,7 +162,10 @@ func (s *Service) auditChange(
 	subject := change.customer()
 	entry := account.AuditEntry{
 		Action: string(change.Action), Record: "customer", ID: subject.ID, Name: subject.Name,
-		Before: auditFields(change.Before), After: auditFields(change.After),
+		Before: noAuditFields, After: auditFields(change.After),
+	}
+	if change.Action != ActionCreated {
+		entry.Before = auditFields(change.Before)
 	}
 	if change.Action == ActionDeleted {
 		entry.After = nil

@@ -77,7 +77,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		listing.few = true
 		return listing.matching(company, false).Count(ctx, s.db)
 	}
-	if filter.Search == "" && filter.ExternalID == "" && filter.CpfCnpj == "" && filter.Figure == (Figure{}) {
+	if filter.tallied() {
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
@@ -96,8 +97,23 @@ func (w *world) wantPages(t *testing.T, filter Filter, model model) {
 		}
 	}
 	w.wantSorted(t, filter, model, sortsFor(filter, len(model)))
+	w.wantAmount(t, filter, model)
 	if t.Failed() {
 		t.Fatalf("%+v differs from the model", filter)
+	}
+}
+
+// wantAmount compares what the matches pay with the model's sum. It is known of few,
+// and of many whom the counter can tell.
+func (w *world) wantAmount(t *testing.T, filter Filter, model model) {
+	t.Helper()
+	var want money.Cents
+	for _, customer := range model {
+		want += customer.Price()
+	}
+	got, known, err := w.Amount(t.Context(), w.actor, filter, int64(len(model)))
+	if must := len(model) <= smallSum || filter.tallied(); err != nil || known != must || known && got != want {
+		t.Errorf("%+v: they pay %s (known: %t, %v), want %s", filter, got, known, err, want)
 	}
 }
 

@@ -107,6 +107,13 @@ func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, 
 	return planID, err
 }
 
+// sumAmounts adds up what customers pay.
+func sumAmounts(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `
+		SELECT COALESCE(CAST(SUM(COALESCE(c.price_cents, p.value_cents)) AS BIGINT), 0) FROM `+source.From+`
+		LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id`+source.Where.String(), source.Where.Args...)
+}
+
 // insertInto names the columns of insertArgs. A customer whose id was reserved
 // brings it along.
 var insertInto = `INSERT INTO customers (` + insertColumns
@@ -140,16 +147,7 @@ func cancelledAt(customer Customer) any {
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
 	values := insertArgs(companyID, customer)
-	id, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`,
-		values...,
-	)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
+	return sqldb.InsertID(ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING`, values...)
 }
 
 // insertMany returns the ids by uuid, since engines promise no order of what

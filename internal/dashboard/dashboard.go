@@ -81,6 +81,8 @@ type Revenue struct {
 	// AverageTicket is what came by how many payments; null when no more came than went back.
 	AverageTicket *money.Cents `json:"average_ticket"`
 	ByDay         []Day        `json:"by_day"`
+	// PreviousByDay is the month before, for who draws one beside the other.
+	PreviousByDay []Day `json:"-"`
 }
 
 // Day is what was received on a day.

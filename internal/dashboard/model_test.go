@@ -136,13 +136,24 @@ func (w *world) wantMonth(t *testing.T, question Question) {
 	got, err := w.Month(t.Context(), w.Actor, question)
 	housetest.Must(t, err)
 	want := w.addUp(t, question)
-	want.Links = got.Links // another test follows them
+	want.Links = got.Links                                 // another test follows them
+	want.Revenue.PreviousByDay = got.Revenue.PreviousByDay // ByDay of the month before
+	w.wantBefore(t, question, got)
 	for n := range reflect.TypeFor[Month]().NumField() {
 		part, wanted := reflect.ValueOf(got).Field(n).Interface(), reflect.ValueOf(want).Field(n).Interface()
 		if !reflect.DeepEqual(part, wanted) {
 			t.Errorf("%s of %s, plan %d:\ngot  %s\nwant %s",
 				reflect.TypeFor[Month]().Field(n).Name, got.Month, question.PlanID, jsonOf(t, part), jsonOf(t, wanted))
 		}
+	}
+}
+
+// wantBefore wants the days before a month to be those of that month.
+func (w *world) wantBefore(t *testing.T, question Question, got Month) {
+	t.Helper()
+	question.First = firstOf(question.First.AddDays(-1))
+	if before := w.addUp(t, question).Revenue.ByDay; !reflect.DeepEqual(got.Revenue.PreviousByDay, before) {
+		t.Errorf("before %s, plan %d:\ngot  %s\nwant %s", got.Month, question.PlanID, jsonOf(t, got.Revenue.PreviousByDay), jsonOf(t, before))
 	}
 }
 

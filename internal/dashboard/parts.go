@@ -214,6 +214,11 @@ func (l look) revenue(ctx context.Context, month *Month) error {
 			revenue.PreviousMonth += cents(sums)
 		}
 	}
+	for n := range previous.Day() {
+		date := firstOf(previous).AddDays(n)
+		sums := byDay[date.String()]
+		revenue.PreviousByDay = append(revenue.PreviousByDay, Day{date, cents(sums), sums.N})
+	}
 	for n := range l.last.Day() {
 		date := l.first.AddDays(n)
 		sums := byDay[date.String()]

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -97,6 +98,14 @@ func (s *Service) codeOf(
 // linkTx is the address of the payer's page of an invoice.
 func (s *Service) linkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
 	code, err := payCode(ctx, tx, companyID, invoiceID)
+	return s.payURL(code), err
+}
+
+// newLinkTx is linkTx for an invoice that is being issued: nobody can have made
+// its page before, and the row can wait.
+func (s *Service) newLinkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
+	code := id.NewCode(codeLength)
+	err := tx.Append(ctx, newPayLinks, companyID, invoiceID, code, tx.Now().UnixMicro())
 	return s.payURL(code), err
 }
 

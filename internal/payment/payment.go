@@ -97,7 +97,7 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, options Optio
 	}
 	invoices.Watch(service.invoicesChanged)
 	service.customers.Watch(service.customersChanged)
-	invoices.LinkWith(service.linkTx)
+	invoices.LinkWith(billing.Links{New: service.newLinkTx, Of: service.linkTx})
 	return service
 }
 

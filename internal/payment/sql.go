@@ -226,13 +226,22 @@ func codeOfInvoice(
 	)
 }
 
-// payCode returns the code of an invoice's page, made at the first time: most
-// often for an invoice that is new.
+// codeLength is the length of the code that a payer's page is found by.
+const codeLength = 24
+
+// newPayLinks are written at the end of the transaction that issues the invoice.
+var newPayLinks = &sqldb.Appending{
+	Table: "pay_links",
+	Into:  `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES `,
+	Row:   `(?, ?, ?, ?)`,
+}
+
+// payCode returns the code of an invoice's page, made at the first time.
 func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
 	code, err := sqldb.Value[string](ctx, tx, `
 		INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO NOTHING RETURNING code`,
-		companyID, invoiceID, id.NewCode(24), tx.Now().UnixMicro())
+		companyID, invoiceID, id.NewCode(codeLength), tx.Now().UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return codeOfInvoice(ctx, tx, companyID, invoiceID)
 	}

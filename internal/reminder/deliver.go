@@ -63,8 +63,9 @@ func (e *engine) deliver(ctx context.Context, job job) {
 // prepared is what was asked for before a message is begun.
 type prepared struct {
 	link, pix string
-	problem   error      // why it could not be had
+	problem   error      // why the link or the code could not be had
 	debitOn   civil.Date // the invoice is debited then, and nobody is asked to pay; zero: it is not
+	look      *Look      // of a mail
 }
 
 func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err error) {
@@ -85,6 +86,9 @@ func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err e
 	)
 	prepared.link, prepared.pix = filling.link, filling.pix
 	prepared.tellDebit()
+	if job.reach == ByEmail && prepared.problem == nil {
+		prepared.look = e.service.mailLook(ctx, job.actor, candidate, prepared)
+	}
 	return prepared, nil
 }
 
@@ -168,6 +172,12 @@ func (s *Service) write(
 			Subject:   subject,
 			Text:      text,
 			At:        state.now.In(state.actor.Company.Zone),
+			Mark: Mark{
+				MessageID: candidate.message.ID,
+				Key:       candidate.message.Key,
+				Number:    candidate.message.Attempts + 1,
+			},
+			Look: prepared.look,
 			Template: ApprovedTemplate{
 				Name:     candidate.template.Approved.Name,
 				Language: candidate.template.Approved.Language,
@@ -332,11 +342,12 @@ func (s *Service) recordAttempt(
 		if err != nil {
 			return err
 		}
-		transition := begun.following(state, list[0], outcome)
-		if err := insertAttempt(ctx, tx, job, begun, outcome); err != nil {
+		outcome, err := writeAttempt(ctx, tx, job, begun, outcome)
+		if err != nil {
 			return err
 		}
-		if err := recordHealth(ctx, tx, job.companyID, begun.channel.ID, outcome); err != nil {
+		transition := begun.following(state, list[0], outcome)
+		if err := recordHealth(ctx, tx, job.companyID, begun.channel, outcome); err != nil {
 			return err
 		}
 		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })

@@ -86,6 +86,8 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 		Name: name, Title: name, Reach: reach, Idempotent: idempotent,
 		Options: []Option{{Name: "token", Secret: true}, {Name: "region"}},
 		Open:    func(map[string]string, Env) (Sender, error) { return courier{name, c}, nil },
+
+		Reporter: teller{},
 	}
 }
 
@@ -111,6 +113,7 @@ func (p *payments) PixCode(_ context.Context, _ account.Actor, id int64) (string
 func (p *payments) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
 	return p.debitOn, nil
 }
+func (p *payments) Picture(code string) ([]byte, error) { return []byte("PNG of " + code), nil }
 
 // house is a company and the services of one process, on a clock that tests set.
 type house struct {
@@ -158,7 +161,7 @@ func (h *house) process(t *testing.T) *house {
 	carrier := h.carrier
 	other.Service = New(db, h.box, account.New(db, account.Config{}), other.customers, Options{
 		Kinds: []Kind{carrier.kind("zap", ByWhatsapp, false), carrier.kind("mail", ByEmail, false), carrier.kind("own", ByAny, true)},
-		Links: h.payments,
+		Links: h.payments, PublicURL: "https://carteira.example",
 	})
 	return &other
 }

@@ -96,6 +96,17 @@ func (s *Service) Deliveries(
 	return list, count, s.addAttempts(ctx, actor, list)
 }
 
+// Delivery is one delivery with its attempts.
+func (s *Service) Delivery(ctx context.Context, actor account.Actor, id int64) (Delivery, error) {
+	delivery, err := deliveryByID(ctx, s.db, actor.Company.ID, id)
+	if err != nil {
+		return Delivery{}, err
+	}
+	list := []Delivery{delivery}
+	err = s.addAttempts(ctx, actor, list)
+	return list[0], err
+}
+
 // WalkDeliveries calls visit for every delivery of a filter, newest first, along
 // the ids and without attempts.
 func (s *Service) WalkDeliveries(
@@ -204,11 +215,7 @@ func (s *Service) Resend(
 	if _, _, err := s.attemptNow(ctx, job); err != nil {
 		return Delivery{}, err
 	}
-	list := make([]Delivery, 1)
-	if list[0], err = deliveryByID(ctx, s.db, actor.Company.ID, deliveryID); err != nil {
-		return list[0], err
-	}
-	return list[0], s.addAttempts(ctx, actor, list)
+	return s.Delivery(ctx, actor, deliveryID)
 }
 
 // reopen puts a delivery back at the beginning of its schedule. One that is

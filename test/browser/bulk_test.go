@@ -1,82 +1,115 @@
 package browser
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
-
-// clicks counts what a person does with the mouse.
-type clicks struct {
-	*tab
-	count int
-}
-
-func (c *clicks) click(sel string) {
-	c.t.Helper()
-	c.count++
-	css := chromedp.CSS(sel)
-	c.do(chromedp.WaitVisible(css), chromedp.Click(css, chromedp.NodeVisible))
-}
-
-// within fails when a journey took more clicks than it may, and prints how many
-// it took.
-func (c *clicks) within(journey string, most int) {
-	c.t.Helper()
-	c.t.Logf("%s: %d clicks", journey, c.count)
-	if c.count > most {
-		c.t.Errorf("%s takes %d clicks, not %d", journey, c.count, most)
-	}
-	c.count = 0
-}
 
 func TestDaysWorkTakesFewClicks(t *testing.T) {
 	axe := readAxe(t)
 	if err := os.MkdirAll(screens, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := start(t, "Sign-in", "demo").open(t)
+	b := startDemo(t).open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
-	person := &clicks{tab: b}
 
 	b.visit("/invoices?overdue=true")
-	person.click(`.list tbody tr:nth-child(1) a[href*="/pay"]`)
+	b.begin()
+	b.click(`.list tbody tr:nth-child(1) a[href*="/pay"]`)
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #register")))
 	b.picture(t, axe, "dialog-pay")
-	person.click("dialog #register")
+	b.click("dialog #register")
 	b.see("fatura paga")
-	person.within("mark one as paid", 2)
-	person.click(`form[action="/undo"] button`)
+	b.within("mark one as paid", 2)
+	b.click(`form[action="/undo"] button`)
 	b.see("Desfeito.")
-	person.within("undo it", 1)
+	b.within("undo it", 1)
 
 	b.visit("/")
-	person.click("#remind-all")
+	b.begin()
+	b.click("#remind-all")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #sure")))
 	b.picture(t, axe, "dialog-remind")
-	person.click("dialog #sure")
+	b.click("dialog #sure")
 	b.see("lembretes foram enviados")
-	person.within("charge all overdue", 4)
+	b.within("charge all overdue", 4)
 	b.picture(t, axe, "round")
 
 	b.visit("/customers?status=Vencido")
-	person.click(".list thead .pickbox")
+	b.click(".list thead .pickbox")
 	b.see("selecionados")
 	b.picture(t, axe, "customers-picked")
-	person.click(`.bulk button[value="renew"]`)
+	b.click(`.bulk button[value="renew"]`)
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #sure")))
 	b.picture(t, axe, "dialog-renew")
-	person.click("dialog #sure")
+	b.click("dialog #sure")
 	b.see("Clientes renovados")
-	person.within("renew a page of customers", 3)
+	b.within("renew a page of customers", 3)
 
 	b.visit("/invoices")
+	b.begin()
 	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #q")), chromedp.SendKeys(chromedp.CSS("dialog #q"), "webhooks"))
 	b.see("Webhooks")
 	b.picture(t, axe, "dialog-search")
 	b.do(chromedp.KeyEvent("\r"))
 	b.see("Verificador")
+	b.within("find a page from anywhere", 0)
+}
+
+func TestChargingOneTakesFewClicks(t *testing.T) {
+	_, b := demo(t)
+	b.visit("/")
+	if text := b.text("main"); !strings.Contains(text, "faturas atrasadas") || !strings.Contains(text, "R$") {
+		t.Error("the home page does not say how much is overdue")
+	}
+	b.begin()
+	b.within("who is overdue, and how much", 0)
+
+	b.click(`.plainlist a[href$="/charge"]`)
+	b.see("Link de pagamento")
+	b.wantWhatsApp(b.text("dialog #pay-link"))
+	b.clicks++ // what it opens is on the internet
+	b.within("charge one by WhatsApp", 2)
+
+	b.visit("/customers?status=Vencido")
+	phone := b.text(`td[data-label="WhatsApp"]`)
+	name := b.text("td .name")
+	b.begin()
+	b.click(`.list tbody tr:nth-child(1) a[href$="/charge"]`)
+	b.see("Link de pagamento")
+	if ask(b, chromedp.Evaluate[bool](`document.querySelector("dialog #pix-code") === null`)) {
+		b.click("dialog #make-pix")
+	}
+	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #pix-code")))
+	b.click(`dialog [data-copy="#pix-code"]`)
+	b.see("Copiado")
+	b.within("PIX code to paste", 3)
+
+	b.visit("/")
+	b.begin()
+	b.click(`button[formaction$="/renew"]`)
+	b.see("renovação até", "Desfazer")
+	b.within("renew one", 1)
+	b.click(`form[action="/undo"] button`)
+	b.see("Desfeito.")
+	b.within("undo it", 1)
+
+	b.begin()
+	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
+	digits := phone[len(phone)-4:]
+	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #q")), chromedp.SendKeys(chromedp.CSS("dialog #q"), digits))
+	b.do(chromedp.WaitVisible(chromedp.Search(fmt.Sprintf(`//dialog//a[contains(., %q)]`, name))))
+	b.within("find by a piece of the phone", 0)
+
+	b.visit("/customers?status=Vencido")
+	b.begin()
+	b.do(chromedp.WaitVisible(chromedp.CSS(`a[download][href^="/customers/export?status="]`)))
+	b.clicks++ // the file itself is tested elsewhere
+	b.within("export", 1)
 }

@@ -22,7 +22,7 @@ func checkout(t *testing.T) (*program, string) {
 	if err := os.MkdirAll(screens, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "Paste this", "demo")
+	p := startDemo(t)
 	found := checkoutLink.FindStringSubmatch(p.printed())
 	if found == nil {
 		t.Fatalf("the demo prints no checkout:\n%s", p.printed())
@@ -75,8 +75,10 @@ func TestCheckoutTurnsToPaidByItself(t *testing.T) {
 	b.see("Válido até")
 	b.picture(t, axe, "checkout-open")
 	b.do(chromedp.Evaluate[chromedp.Void](`void (window.here = "still")`))
+	b.begin()
 	b.press("Copiar código PIX")
 	b.see("Código copiado")
+	b.within("payer: from the link to the copied code", 1)
 
 	other := p.open(t)
 	other.visit(path)

@@ -32,6 +32,8 @@ const patience = 40 * time.Second
 var (
 	binary  string
 	browser context.Context
+	folder  string // of what the tests share: the program, the demo
+	trusted string // the certificate of every server that httptest makes
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -52,11 +54,15 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	binary = filepath.Join(dir, "carteira")
+	folder, binary = dir, filepath.Join(dir, "carteira")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
 	build.Dir, build.Stdout, build.Stderr = "../..", os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)
+		return 1
+	}
+	if trusted, err = certificate(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -73,7 +79,12 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "start chromium:", err)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if err := leaveCounts(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 // program is a running carteira.
@@ -87,13 +98,22 @@ type program struct {
 
 var address = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
 
-// start runs a command that serves, and waits until it does.
+// start runs a command that serves, and waits until it does. Tests that have a
+// program of their own run beside one another.
 func start(t *testing.T, ready string, args ...string) *program {
 	t.Helper()
-	p := &program{t: t, dir: t.TempDir()}
+	t.Parallel()
+	return launch(t, t.TempDir(), ready, args...)
+}
+
+// launch is start with a folder for the program's data.
+func launch(t *testing.T, dir, ready string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, dir: dir}
 	cmd := exec.Command(binary, append(args, "--listen", "127.0.0.1:0")...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir, "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8", "CARTEIRA_WEBHOOK_RETRY_DELAYS=0s,1ms,1ms,1ms,1ms,1ms")
+	cmd.Env = append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir, "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8",
+		"CARTEIRA_WEBHOOK_RETRY_DELAYS=0s,1ms,1ms,1ms,1ms,1ms", "SSL_CERT_FILE="+trusted)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -161,15 +181,17 @@ type tab struct {
 	ctx context.Context
 	url string
 
-	begun bool
-	stood string // what could be read when a button was last pressed
+	begun  bool
+	stood  string // what could be read when a button was last pressed
+	clicks int    // since a journey was last counted
+	dark   bool   // as the window was last made
 }
 
 func (p *program) open(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, url: p.url}
-	b.do(chromedp.EmulateViewport(1280, 900))
+	b.do(chromedp.EmulateViewport(1280, 900), focused)
 	console := chromedp.Console(ctx)
 	quiet := make(chan struct{})
 	go func() {
@@ -186,6 +208,13 @@ func (p *program) open(t *testing.T) *tab {
 	t.Cleanup(func() { cancel(); <-quiet })
 	return b
 }
+
+// focused makes a tab believe that it has the cursor, which of several tabs only
+// one has.
+var focused = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	return err
+})
 
 // do runs steps within patience.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
@@ -261,7 +290,8 @@ func (b *tab) set(name, value string) {
 // press clicks the button or link that reads text, in a dialog if one is open.
 func (b *tab) press(text string) {
 	b.t.Helper()
-	b.stood = ask(b, chromedp.Evaluate[string](`document.body.innerText`))
+	b.clicks++
+	b.stood = ask(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
 	b.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text)), chromedp.NodeVisible))
 }
 
@@ -291,7 +321,17 @@ func (b *tab) size(width, height int64, dark bool) {
 		})
 		return chromedp.Void{}, err
 	})
+	if b.dark != dark { // what a box holds has the new colours once it has been drawn
+		b.do(drawn)
+	}
+	b.dark = dark
 }
+
+// drawn waits until the page has been drawn as it is now.
+var drawn = chromedp.Evaluate[chromedp.Void](
+	`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`,
+	chromedp.EvalAwaitPromise,
+)
 
 // get calls the API.
 func (p *program) get(token, path string) (int, string) {
@@ -311,6 +351,12 @@ func (p *program) get(token, path string) (int, string) {
 	return answer.StatusCode, string(body[:n])
 }
 
-func pemOf(s *httptest.Server) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+// certificate keeps the certificate of httptest's servers, which is one for all,
+// for the program to trust.
+func certificate(dir string) (string, error) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	file := filepath.Join(dir, "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return file, os.WriteFile(file, block, 0o600)
 }

@@ -19,22 +19,18 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 		b.fill("name", name)
 		b.fill("email", address)
 		b.press("Salvar")
-		b.see(name + " foi criado.")
+		b.see(name + ": cadastro criado.")
 	}
 	b.visit("/customers")
-	b.press("Nome")
+	b.click(".list thead a.sorted")
 	b.do(chromedp.WaitVisible(chromedp.CSS(`th[aria-sort=ascending] svg`)))
 	if names := b.names(); names != "álvaro, Bruno, Carla" {
 		t.Errorf("by name: %s", names)
 	}
-	b.press("Nome")
+	b.click(".list thead a.sorted")
 	b.do(chromedp.WaitVisible(chromedp.CSS(`th[aria-sort=descending] svg`)))
 
 	// What a box holds can have the cursor once it has been drawn open.
-	drawn := chromedp.Evaluate[chromedp.Void](
-		`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`,
-		chromedp.EvalAwaitPromise,
-	)
 	const box = `#results details:has([name=view])`
 	open := func() {
 		b.do(chromedp.Click(chromedp.CSS(box+` > summary`)), chromedp.WaitVisible(chromedp.CSS(box+`[open] #f-view`)), drawn)

@@ -13,7 +13,7 @@ import (
 // real customer and saved; a rule sends them; what it will send stands in the
 // log and on the customer's page.
 func TestMessageIsWrittenPreviewedAndScheduled(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")

@@ -14,7 +14,7 @@ func demo(t *testing.T) (*program, *tab) {
 	if err := os.MkdirAll(screens, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
@@ -169,11 +169,15 @@ func TestFormsHelp(t *testing.T) {
 	owner.picture(t, axe, "customer-wrong")
 	owner.fill("email", "zilda@example.com")
 	owner.press("Salvar")
-	owner.see("Zilda foi criad")
+	owner.see("Zilda: cadastro criad")
 	if position := ask(owner, chromedp.Evaluate[string](`getComputedStyle(document.querySelector(".flash.toast")).position`)); position != "fixed" {
 		t.Errorf("what was done is said %s", position)
 	}
-	owner.picture(t, axe, "toast")
 	owner.press("×")
 	owner.do(chromedp.WaitNotPresent(chromedp.CSS(".flash.toast")))
+	owner.visit(ask(owner, chromedp.Evaluate[string](`location.pathname`)) + "/edit")
+	owner.fill("notes", "Prefere WhatsApp")
+	owner.press("Salvar")
+	owner.see("Zilda: alterações salvas", "Desfazer")
+	owner.picture(t, axe, "toast")
 }

@@ -21,7 +21,7 @@ func rules(t *testing.T) string {
 // From the customer's page the link is copied, the payer's page is opened, the
 // sandbox pays, the payer's page turns to paid by itself, and the panel knows.
 func TestChargeAndPayThroughTheSandbox(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
@@ -80,7 +80,7 @@ func (b *tab) newestInvoice() string {
 
 // The own PIX key: chosen, refused, chosen again, and a payment confirmed.
 func TestOwnPixKeyIsConfirmedByHand(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")

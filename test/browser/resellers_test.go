@@ -10,19 +10,21 @@ import (
 // A company makes a reseller and sends it credits; the reseller opens its
 // invitation, sets a password, signs in and sees what it has.
 func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
-	b.visit("/resellers")
+	b.begin()
+	b.menu("/resellers")
 	b.press("Novo revendedor")
 	b.see("Criar revendedor")
 	b.fill("name", "Serra Digital")
 	b.fill("email", "serra@example.com")
-	b.do(chromedp.Click(chromedp.CSS(`input[name="type"][value="subscriber"]`)))
+	b.click(`input[name="type"][value="subscriber"]`)
 	b.fill("periods", "2")
 	b.press("Criar revendedor")
-	b.see("Serra Digital foi criado", "não será mostrado de novo")
+	b.see("Serra Digital: cadastro criado", "não será mostrado de novo")
+	b.within("a reseller who subscribes", 4)
 	link := b.text("#link")
 	if !strings.HasPrefix(link, p.url+"/password/") {
 		t.Fatalf("the invitation is %q", link)
@@ -59,7 +61,7 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 // Whoever has the signup link of a plan begins a trial, and works in a panel of
 // its own.
 func TestSignupLinkBeginsATrial(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
@@ -86,7 +88,7 @@ func TestSignupLinkBeginsATrial(t *testing.T) {
 // A company on trial is told when it ends and what its plan lacks; when its
 // maker suspends it, what it sends is not saved, and it is told why.
 func TestCompanyIsToldWhatItMayNotDo(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	other := p.open(t)
 	other.signIn("fibra@example.com", "demonstracao")
 	other.see("Seu teste termina em", "Fale com Demo Internet.")
@@ -121,11 +123,13 @@ func TestCompanyIsToldWhatItMayNotDo(t *testing.T) {
 // The price of a renewal follows what is chosen, and the button does what the
 // page says.
 func TestRenewalFollowsTheChoice(t *testing.T) {
-	p := start(t, "Sign-in", "demo")
+	p := startDemo(t)
 	b := p.open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
-	b.visit("/resellers/2/renew")
+	b.begin()
+	b.menu("/resellers")
+	b.click(`a[href="/resellers/2/renew"]`)
 	b.see("Renovar, por 3 créditos")
 	b.fill("periods", "0")
 	b.see("Períodos: ")
@@ -133,4 +137,5 @@ func TestRenewalFollowsTheChoice(t *testing.T) {
 	b.see("Renovar, por 12 créditos")
 	b.press("Renovar, por 12 créditos")
 	b.see("Créditos gastos: 12.")
+	b.within("renew a reseller", 3)
 }

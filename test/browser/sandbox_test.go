@@ -42,7 +42,7 @@ func (b *tab) arrive() {
 // The band leads to the clock, a button moves it by a month, and the page says
 // what the month has brought: invoices, due dates, reminders. The logs have it too.
 func TestClockOfTheSandboxIsMovedInThePanel(t *testing.T) {
-	b := start(t, "Sign-in", "demo").open(t)
+	b := startDemo(t).open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
 	b.do(chromedp.Click(chromedp.CSS(`.band a[href="/sandbox"]`), chromedp.NodeVisible))

@@ -121,3 +121,28 @@ func (s *Server) extensions() []route {
 		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
 }
+
+// inSnapshot are the paths whose GET reads and answers. One that waits for an
+// event, or that makes what it shows, is not among them.
+var inSnapshot = map[string]bool{
+	"/account":                  true,
+	"/customers":                true,
+	"/customers/{id}":           true,
+	"/customers/{id}/invoices":  true,
+	"/invoices":                 true,
+	"/invoices/{id}":            true,
+	"/payments":                 true,
+	"/payments/{id}":            true,
+	"/customer-plans":           true,
+	"/customer-plans/{id}":      true,
+	"/products":                 true,
+	"/products/{id}":            true,
+	"/resellers":                true,
+	"/resellers/{id}":           true,
+	"/plans":                    true,
+	"/plans/{id}":               true,
+	"/webhooks":                 true,
+	"/webhooks/{id}":            true,
+	"/webhooks/{id}/deliveries": true,
+	"/dashboard":                true,
+}

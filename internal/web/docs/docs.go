@@ -15,11 +15,14 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"carteira/internal/web/page"
 	"carteira/openapi"
 )
 
@@ -33,9 +36,28 @@ var pageSource string
 //go:embed static/vendor/scalar.js.gz
 var scalarGzip []byte
 
+// edition is the page in a language.
+type edition struct {
+	Lang, Title, Menu, Back, Tokens, NoScript string
+	Other, OtherName                          string // the other language
+	document                                  string // where its document stands
+}
+
+var editions = map[page.Lang]edition{
+	page.English: {
+		Lang: "en", Title: "Carteira API", Menu: "Carteira", Back: "Panel", Tokens: "Make a token",
+		NoScript: "This page needs JavaScript. The same document, to read or to import:",
+		Other:    "pt-BR", OtherName: "Português", document: "/openapi.json",
+	},
+	page.Portuguese: {
+		Lang: "pt-BR", Title: "API do Carteira", Menu: "Carteira", Back: "Painel", Tokens: "Criar um token",
+		NoScript: "Esta página precisa de JavaScript. O mesmo documento, em inglês, para ler ou importar:",
+		Other:    "en", OtherName: "English", document: "/openapi.pt-BR.json",
+	},
+}
+
 // configuration switches off whatever of Scalar would call, or lead to, a service of its makers.
 var configuration = map[string]any{
-	"url":                          "/openapi.json",
 	"withDefaultFonts":             false,
 	"telemetry":                    false,
 	"agent":                        map[string]bool{"disabled": true},
@@ -49,14 +71,24 @@ var configuration = map[string]any{
 	"defaultHttpClient":            map[string]string{"targetKey": "shell", "clientKey": "curl"},
 }
 
-// Register adds the documentation's routes to mux.
+// Register adds the documentation's routes to mux. What they send is made when it is first asked for: to turn the
+// document into JSON takes longer, and more memory, than all else that the program does until it is ready.
 func Register(mux *http.ServeMux) {
-	version := hash(scalarGzip)
-	mux.Handle("GET /docs", page(render(version)))
+	version := sync.OnceValue(func() string { return hash(scalarGzip) })
+	mux.Handle("GET /docs", lazy(func() http.Handler { return pages(version()) }))
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
-	mux.Handle("GET /docs/scalar.js", scalar(version))
-	mux.Handle("GET /openapi.yaml", shared(file("application/yaml", openapi.YAML)))
-	mux.Handle("GET /openapi.json", shared(file("application/json", openapi.JSON())))
+	mux.Handle("GET /docs/scalar.js", lazy(func() http.Handler { return scalar(version()) }))
+	mux.Handle("GET /openapi.yaml", shared(lazy(func() http.Handler { return file("application/yaml", openapi.YAML) })))
+	mux.Handle("GET /openapi.json", shared(lazy(func() http.Handler { return file("application/json", openapi.JSON()) })))
+	mux.Handle("GET "+editions[page.Portuguese].document, shared(lazy(func() http.Handler {
+		return file("application/json", openapi.Portuguese())
+	})))
+}
+
+// lazy is a handler that is made for its first request.
+func lazy(makeHandler func() http.Handler) http.Handler {
+	handler := sync.OnceValue(makeHandler)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }
 
 // shared lets the pages of others read: editors and generators in a browser load the document from an installation.
@@ -68,26 +100,37 @@ func shared(next http.Handler) http.Handler {
 	})
 }
 
-func render(version string) []byte {
-	config, err := json.Marshal(configuration)
+func render(version string, words edition) []byte {
+	settings := maps.Clone(configuration)
+	settings["url"] = words.document
+	config, err := json.Marshal(settings)
 	if err != nil {
 		panic(err) // constants only
 	}
 	var out bytes.Buffer
-	err = template.Must(template.New("page").Parse(pageSource)).Execute(&out, map[string]string{
-		"Configuration": string(config),
-		"Script":        "/docs/scalar.js?v=" + version,
-	})
+	err = template.Must(template.New("page").Parse(pageSource)).Execute(&out, struct {
+		edition
+		Configuration, Script string
+	}{words, string(config), "/docs/scalar.js?v=" + version})
 	if err != nil {
 		panic(err) // embedded template, constant data
 	}
 	return out.Bytes()
 }
 
-func page(content []byte) http.Handler {
-	serve := file("text/html; charset=utf-8", content)
+// pages serves the page in the language that the address names, else in that of the reader.
+func pages(version string) http.Handler {
+	rendered := map[page.Lang]http.Handler{}
+	for lang, words := range editions {
+		rendered[lang] = file("text/html; charset=utf-8", render(version, words))
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Vary", "Accept-Language, Cookie")
+		serve, ok := rendered[page.Lang(r.URL.Query().Get("lang"))]
+		if !ok {
+			serve = rendered[page.LangOf(r)]
+		}
 		serve.ServeHTTP(w, r)
 	})
 }

@@ -56,8 +56,27 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 	}
 }
 
+func TestPageIsInTheReadersLanguage(t *testing.T) {
+	for _, want := range []struct{ path, accepts, lang, document, text string }{
+		{"/docs", "pt-BR,pt;q=0.9", "pt-BR", "/openapi.pt-BR.json", "← Painel"},
+		{"/docs", "en-US,en;q=0.9", "en", "/openapi.json", "← Panel"},
+		{"/docs?lang=en", "pt-BR", "en", "/openapi.json", "Make a token"},
+		{"/docs?lang=pt-BR", "en", "pt-BR", "/openapi.pt-BR.json", "Criar um token"},
+		{"/docs?lang=xx", "en", "en", "/openapi.json", "Português"},
+	} {
+		answer := get(t, want.path, "Accept-Language", want.accepts)
+		body := html.UnescapeString(answer.Body.String())
+		for _, text := range []string{`lang="` + want.lang + `"`, `"url":"` + want.document + `"`, want.text, `href="/"`, `href="/api"`} {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s for %s lacks %s", want.path, want.accepts, text)
+			}
+		}
+		wantHeader(t, answer, "Vary", "Accept-Language, Cookie")
+	}
+}
+
 func TestPageConfiguresTheViewer(t *testing.T) {
-	page := get(t, "/docs").Body.String()
+	page := get(t, "/docs?lang=en").Body.String()
 	match := regexp.MustCompile(`data-configuration="([^"]*)"`).FindStringSubmatch(page)
 	if match == nil {
 		t.Fatalf("no configuration in\n%s", page)
@@ -91,8 +110,9 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 		contentType string
 		content     []byte
 	}{
-		"/openapi.yaml": {"application/yaml", openapi.YAML},
-		"/openapi.json": {"application/json", openapi.JSON()},
+		"/openapi.yaml":       {"application/yaml", openapi.YAML},
+		"/openapi.json":       {"application/json", openapi.JSON()},
+		"/openapi.pt-BR.json": {"application/json", openapi.Portuguese()},
 	} {
 		recorder := get(t, path)
 		wantHeader(t, recorder, "Content-Type", want.contentType)

@@ -10,9 +10,11 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,6 +58,9 @@ func readAssets() bundle {
 	if err != nil {
 		panic(err) // embedded
 	}
+	sheet := []byte(iconSheet())
+	sum.Write(sheet)
+	b.files[iconFile] = asset{mediaOf(iconFile), sheet, packed(sheet)}
 	b.version = hex.EncodeToString(sum.Sum(nil)[:6])
 	return b
 }
@@ -162,10 +167,14 @@ func pack(r *http.Request, body []byte) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// icons are the pictures of lucide by name, without the licence line, which
+// iconFile has every picture of lucide once, so that a page only names those
+// that it shows: a menu and a list of fifty rows show a hundred.
+const iconFile = "icons.svg"
+
+// pictures are what lucide's files draw, by name, without the licence line, which
 // stands in VENDOR.md.
-var icons = sync.OnceValue(func() map[string]template.HTML {
-	all := map[string]template.HTML{}
+var pictures = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
 	files := mustSub(staticFiles, "static/vendor/lucide")
 	names, err := fs.Glob(files, "*.svg")
 	if err != nil {
@@ -173,24 +182,30 @@ var icons = sync.OnceValue(func() map[string]template.HTML {
 	}
 	for _, name := range names {
 		svg := mustRead(files, name)
-		svg = svg[strings.Index(svg, "<svg"):]
-		_, inner, _ := strings.Cut(svg, ">")
-		inner = strings.Join(
-			strings.Fields(strings.TrimSuffix(strings.TrimSpace(inner), "</svg>")),
-			" ",
-		)
-		all[strings.TrimSuffix(name, ".svg")] = template.HTML( //nolint:gosec // our own files
-			`<svg class="icon" xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 24 24" fill="none" stroke="currentColor" ` +
-				`stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">` + inner + `</svg>`)
+		_, inner, _ := strings.Cut(svg[strings.Index(svg, "<svg"):], ">")
+		inner = strings.TrimSuffix(strings.TrimSpace(inner), "</svg>")
+		all[strings.TrimSuffix(name, ".svg")] = strings.Join(strings.Fields(inner), " ")
 	}
 	return all
 })
 
+// iconSheet is the file of all pictures.
+func iconSheet() string {
+	var sheet strings.Builder
+	sheet.WriteString(`<svg xmlns="http://www.w3.org/2000/svg">`)
+	for _, name := range slices.Sorted(maps.Keys(pictures())) {
+		fmt.Fprintf(&sheet, `<symbol id="%s" viewBox="0 0 24 24"><g fill="none" stroke="currentColor" stroke-width="2" `+
+			`stroke-linecap="round" stroke-linejoin="round">%s</g></symbol>`+"\n", name, pictures()[name])
+	}
+	sheet.WriteString("</svg>\n")
+	return sheet.String()
+}
+
 // Icon is a picture for the eye; what it means must stand beside it in words.
 func Icon(name string) (template.HTML, error) {
-	svg, ok := icons()[name]
-	if !ok {
+	if _, ok := pictures()[name]; !ok {
 		return "", fmt.Errorf("no icon %s; static/vendor/VENDOR.md says how to add one", name)
 	}
-	return svg, nil
+	return template.HTML( //nolint:gosec // a name of our own files
+		`<svg class="icon" aria-hidden="true"><use href="` + Asset(iconFile) + `#` + name + `"/></svg>`), nil
 }

@@ -14,14 +14,26 @@ import (
 // Portuguese with a bar between them. The English text is the key, and may
 // have verbs of fmt (%d, %s, %q): a reason that was made with them is found by
 // its shape, and what stood in their places goes into the Portuguese in the
-// same order.
+// same order. A text that counts has two more parts, the English and the
+// Portuguese of one.
 
 //go:embed messages/*.txt
 var messageFiles embed.FS
 
 type catalog struct {
 	exact  map[string]string
+	ones   map[string]singular // by the English of many
 	shapes []shape
+}
+
+// singular is what a text that counts says of one.
+type singular struct{ english, portuguese string }
+
+func (s singular) in(lang Lang) string {
+	if lang == Portuguese {
+		return s.portuguese
+	}
+	return s.english
 }
 
 type shape struct {
@@ -31,18 +43,21 @@ type shape struct {
 }
 
 var messages = sync.OnceValue(func() catalog {
-	c := catalog{exact: map[string]string{}}
+	c := catalog{exact: map[string]string{}, ones: map[string]singular{}}
 	names, err := fs.Glob(messageFiles, "messages/*.txt")
 	if err != nil {
 		panic(err) // the pattern is constant
 	}
 	for _, name := range names {
 		for line := range strings.Lines(mustRead(messageFiles, name)) {
-			english, portuguese, ok := strings.Cut(strings.TrimSpace(line), " | ")
-			if !ok || strings.HasPrefix(english, "#") {
+			parts := strings.Split(strings.TrimSpace(line), " | ")
+			if len(parts) < 2 || strings.HasPrefix(parts[0], "#") {
 				continue
 			}
-			c.add(strings.TrimSpace(english), strings.TrimSpace(portuguese))
+			c.add(strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]))
+			if len(parts) == 4 {
+				c.ones[strings.TrimSpace(parts[0])] = singular{strings.TrimSpace(parts[2]), strings.TrimSpace(parts[3])}
+			}
 		}
 	}
 	// Of two shapes that a reason has, the one that says more is meant.
@@ -99,8 +114,14 @@ func (l Lang) T(english string, args ...any) string {
 	if len(args) == 0 {
 		return text
 	}
+	if one, ok := messages().ones[english]; ok && isOne(args[0]) {
+		text = one.in(l)
+	}
 	return fmt.Sprintf(text, args...)
 }
+
+// isOne reports whether a count, as a number or as FormatInt writes it, is one.
+func isOne(count any) bool { return fmt.Sprint(count) == "1" }
 
 // Reason translates a text that a room made: the reason of a refused field,
 // the message of a fault.
@@ -119,11 +140,20 @@ func (l Lang) Reason(english string) string {
 		}
 		args := make([]any, len(found)-1)
 		for i, part := range found[1:] {
-			args[i] = l.word(part)
+			args[i] = l.part(part, english)
 		}
 		return fmt.Sprintf(shape.portuguese, args...)
 	}
 	return english
+}
+
+// part translates a part of a reason: a reason inside another, as after "not sent
+// in time:", is one itself.
+func (l Lang) part(part, whole string) string {
+	if strings.Contains(part, ": ") && len(part) < len(whole) {
+		return l.Reason(part)
+	}
+	return l.word(part)
 }
 
 var amount = regexp.MustCompile(`^\d+\.\d\d$`)

@@ -365,19 +365,33 @@ func TestMessagesAreWellFormed(t *testing.T) {
 			if line == "" || strings.HasPrefix(line, "#") {
 				continue
 			}
-			english, portuguese, ok := strings.Cut(line, " | ")
-			if !ok || strings.TrimSpace(portuguese) == "" {
-				t.Errorf("%s: %q is not English | Portuguese", name, line)
+			parts := strings.Split(line, " | ")
+			if len(parts) != 2 && len(parts) != 4 || slices.Contains(parts, "") {
+				t.Errorf("%s: %q is not English | Portuguese, nor that and the same of one", name, line)
 				continue
 			}
+			english, portuguese := parts[0], parts[1]
 			if before, twice := seen[english]; twice && before != portuguese {
 				t.Errorf("%s: %q is %q and %q", name, english, before, portuguese)
 			}
 			seen[english] = portuguese
-			if a, b := len(verb.FindAllString(english, -1)), len(verb.FindAllString(portuguese, -1)); a != b {
-				t.Errorf("%s: %q has %d verbs, its Portuguese %d", name, english, a, b)
+			for _, other := range parts[1:] {
+				if a, b := len(verb.FindAllString(english, -1)), len(verb.FindAllString(other, -1)); a != b {
+					t.Errorf("%s: %q has %d verbs, %q %d", name, english, a, other, b)
+				}
 			}
 		}
+	}
+}
+
+func TestTextsThatCountKnowOne(t *testing.T) {
+	for count, want := range map[any]string{1: "Excluir 1 cliente?", int64(1): "Excluir 1 cliente?", 2: "Excluir 2 clientes?", 0: "Excluir 0 clientes?"} {
+		if got := Portuguese.T("Delete %d customers?", count); got != want {
+			t.Errorf("%v: %q, want %q", count, got, want)
+		}
+	}
+	if got := English.T("Delete %d customers?", 1); got != "Delete 1 customer?" {
+		t.Errorf("in English: %q", got)
 	}
 }
 
@@ -390,6 +404,8 @@ func TestReasonsWithParametersAreTranslated(t *testing.T) {
 		`"x.y" is not an event; GET /webhooks/events lists them`: `"x.y" não é um evento; GET /webhooks/events lista todos`,
 		"must be more than the 1099.90 that came for it":         "deve ser mais que os 1099,90 já recebidos",
 		"nobody has translated this":                             "nobody has translated this",
+		"Zap did not succeed: the instance clara is not connected to WhatsApp (close): open the bridge's manager and scan its QR code with the phone": "Zap não conseguiu: a instância clara não está conectada ao WhatsApp (close): abra o gerenciador da ponte e leia o QR code com o celular",
+		"not sent in time: channel refused: nobody knows": "não enviada a tempo: o canal recusou: nobody knows",
 	} {
 		if got := Portuguese.Reason(english); got != want {
 			t.Errorf("%q became %q, want %q", english, got, want)

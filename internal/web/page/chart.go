@@ -12,7 +12,8 @@ type Bar struct {
 	Label string // under it
 	Title string // what it says when pointed at, and to screen readers
 	Value money.Cents
-	Note  bool // it stands out, such as today's
+	Note  bool        // it stands out, such as today's
+	Ghost money.Cents // what it is held against, such as the same day of last month; negative: nothing
 }
 
 // Bars is a bar chart with its geometry, drawn by the partial bars as SVG. Across
@@ -23,8 +24,12 @@ type Bars struct {
 	Height  int
 	Columns []Column
 	Lines   []Line
+	Ghosts  []Segment // the line of what the bars are held against
 	Empty   bool
 }
+
+// Segment is a piece of a line, from a point to another.
+type Segment struct{ X1, Y1, X2, Y2 int }
 
 // Column is a bar where it stands.
 type Column struct {
@@ -54,7 +59,7 @@ func NewBars(title string, bars []Bar) Bars {
 	}
 	var most money.Cents
 	for _, bar := range bars {
-		most = max(most, bar.Value)
+		most = max(most, bar.Value, bar.Ghost)
 	}
 	c.Empty = most == 0
 	top := roundUp(most)
@@ -77,6 +82,9 @@ func NewBars(title string, bars []Bar) Bars {
 			c.Columns,
 			Column{bar, x, chartTop + plot - height, w, height, x + w/2, i%every == 0},
 		)
+		if i > 0 && bar.Ghost >= 0 && bars[i-1].Ghost >= 0 && most > 0 {
+			c.Ghosts = append(c.Ghosts, Segment{c.Columns[i-1].Middle, y(bars[i-1].Ghost), x + w/2, y(bar.Ghost)})
+		}
 	}
 	return c
 }

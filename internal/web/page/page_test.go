@@ -163,7 +163,7 @@ func TestErrorsHavePages(t *testing.T) {
 		fault.NotFound("customer"):                                 {"404", "Esta página não existe", "cliente não encontrado"},
 		fault.Forbidden("is not active"):                           {"403", "Você não pode fazer isso"},
 		errors.New("password=hunter2"):                             {"500", "Algo deu errado", "erro interno"},
-		fmt.Errorf("x: %w", fault.Field("a", "no answer in time")): {"422", "Não deu certo"},
+		fmt.Errorf("x: %w", fault.Field("a", "no answer in time")): {"422", "Não foi possível fazer isto"},
 	} {
 		w := httptest.NewRecorder()
 		pages().Fail(w, httptest.NewRequest(http.MethodGet, "/", nil), err)
@@ -203,7 +203,7 @@ func TestAssetsAreKeptForeverUnderTheirVersion(t *testing.T) {
 	}
 	for name, media := range map[string]string{
 		"carteira.css": "text/css; charset=utf-8", "basecoat.css": "text/css; charset=utf-8", "htmx.js": "text/javascript; charset=utf-8",
-		"inter.woff2": "font/woff2", "mark.svg": "image/svg+xml",
+		"inter.woff2": "font/woff2", "mark.svg": "image/svg+xml", iconFile: "image/svg+xml",
 	} {
 		w := get(Asset(name), false)
 		if w.Code != 200 || w.Header().Get("Content-Type") != media || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {

@@ -116,7 +116,7 @@ func TestUndoingIsForTheOneWhoDidItAndForAWhile(t *testing.T) {
 		ids := person.fill()
 		path := fmt.Sprintf("/customers/%d", ids["customers"])
 		done := person.follow(path + "/renew")
-		done.want(t, http.StatusOK, "renovado até 28/02/2026", "Desfazer")
+		done.want(t, http.StatusOK, "renovação até 28/02/2026", "Desfazer")
 		code := undoCode.FindStringSubmatch(done.body)[1]
 		person.colleague(account.RoleStaff).follow("/undo", "batch", code, "back", "/customers").want(t, http.StatusOK, "não dá mais para desfazer")
 		office.owner(t, "other@example.com").follow("/undo", "batch", code).want(t, http.StatusOK, "não dá mais para desfazer")

@@ -17,85 +17,6 @@ import (
 	"carteira/internal/web/page"
 )
 
-type customersData struct {
-	Form     *page.Form // the filters
-	List     []customer.Customer
-	Pager    page.Pager
-	Plans    []page.Option
-	Products []page.Option
-	Chips    []chipLine
-	Heads    map[string]sortHead // by field
-	Arranged arrangement
-	Hidden   map[string]string // filters that the search hands on
-	Others   map[string]string // filters that the form of more filters hands on
-	More     bool              // one of more filters is set
-	Filtered bool
-	Export   string
-	Today    civil.Date
-	Back     string
-	Query    string            // of the list
-	Figures  map[string]string // filters of a figure, which the form hands on
-}
-
-func (s *Server) customers(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), customer.ReadFilter(in)
-	data := customersData{
-		Form:   queryForm(req),
-		Today:  req.today,
-		Back:   req.URL.RequestURI(),
-		Query:  listQuery(req),
-		Export: "/customers/export?" + req.URL.RawQuery,
-		Chips:  customerChips(req),
-		Heads:  listHeads(req, "Name"),
-		Hidden: hiddenFilters(req, "search"),
-		Others: hiddenFilters(req, moreOfCustomers...),
-		More:   anyGiven(req, "plan_id", "product_id"),
-	}
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = customer.Filter{}
-	}
-	data.Figures = figureFilters(req)
-	var total int64
-	var err error
-	data.List, total, err = s.customersIn(req, req.URL.Query(), filter, paging)
-	if err != nil {
-		return err
-	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (customer.Filter{})
-	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
-		return err
-	}
-	if data.Arranged, err = s.arranged(req, account.CustomerList); err != nil {
-		return err
-	}
-	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
-}
-
-// TaxID is a CPF or CNPJ with its punctuation.
-func (customersData) TaxID(digits string) string { return taxid.Format(digits) }
-
-// moreOfCustomers are the filters that are folded away.
-var moreOfCustomers = []string{"plan_id", "product_id", "due_from", "due_to"}
-
-// anyGiven reports whether the address has one of some filters.
-func anyGiven(req *request, names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return req.URL.Query().Get(name) != "" })
-}
-
-// figureFilters are the filters by which figures of the home page link to the
-// list.
-func figureFilters(req *request) map[string]string {
-	given := map[string]string{}
-	for _, name := range []string{"owes_from", "owes_to", "created_from", "created_to", "renewed_in", "recurring", "moved"} {
-		if value := req.URL.Query().Get(name); value != "" {
-			given[name] = value
-		}
-	}
-	return given
-}
-
 type customerData struct {
 	Customer customer.Customer
 	Status   customer.Status
@@ -302,12 +223,9 @@ func addressValues(place address.Address) []string {
 }
 
 func (s *Server) updateCustomer(req *request) error {
-	record, err := s.Customers.Update(
-		req.Context(),
-		req.Actor,
-		req.id,
-		customer.ReadChanges(req.form("price")),
-	)
+	actor := req.Actor
+	actor.Batch = id.NewCode(16)
+	record, err := s.Customers.Update(req.Context(), actor, req.id, customer.ReadChanges(req.form("price")))
 	if refused(err) {
 		return s.customerForm(req, "Edit customer", customerForm{
 			Form:   page.Sent(req.Request, err),
@@ -318,7 +236,13 @@ func (s *Server) updateCustomer(req *request) error {
 	if err != nil {
 		return err
 	}
-	return req.done(customerPath(record.ID), "%s was saved.", record.Name)
+	undo, err := s.undoable(req, actor.Batch)
+	if err != nil {
+		return err
+	}
+	page.SayUndo(req.w, req.Request, undo, "%s was saved.", record.Name)
+	page.Go(req.w, req.Request, customerPath(record.ID))
+	return nil
 }
 
 // cancelPage asks why a customer goes and what becomes of its open invoices.
@@ -340,25 +264,23 @@ type customerCancel struct {
 }
 
 func (s *Server) cancelCustomer(req *request) error {
-	return s.setCancelled(req, "%s was cancelled.")
-}
-
-func (s *Server) restoreCustomer(req *request) error {
-	return s.setCancelled(req, "%s was taken back.")
-}
-
-// setCancelled changes what a form says of the cancellation.
-func (s *Server) setCancelled(req *request, message string) error {
-	record, err := s.Customers.Update(
-		req.Context(),
-		req.Actor,
-		req.id,
-		customer.ReadChanges(req.form()),
-	)
+	actor := req.Actor
+	actor.Batch = id.NewCode(16)
+	record, err := s.Customers.Update(req.Context(), actor, req.id, customer.ReadChanges(req.form()))
 	if err != nil {
 		return req.complain(customerPath(req.id), err)
 	}
-	return req.done(customerPath(record.ID), message, record.Name)
+	page.SayUndo(req.w, req.Request, actor.Batch, "%s was cancelled.", record.Name)
+	page.Go(req.w, req.Request, customerPath(record.ID))
+	return nil
+}
+
+func (s *Server) restoreCustomer(req *request) error {
+	record, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form()))
+	if err != nil {
+		return req.complain(customerPath(req.id), err)
+	}
+	return req.done(customerPath(record.ID), "%s was taken back.", record.Name)
 }
 
 func (s *Server) askDeleteCustomer(req *request) error {

@@ -174,6 +174,10 @@ func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {
 			Value: day.Amount,
 			Note:  day.Date == req.today,
 			Title: page.FormatDate(day.Date) + ": " + day.Amount.BR(),
+			Ghost: -1,
+		}
+		if before := month.Revenue.PreviousByDay; i < len(before) && month.Revenue.PreviousMonth > 0 {
+			bars[i].Ghost = max(before[i].Amount, 0)
 		}
 	}
 	return page.NewBars(req.lang.T("Received by day"), bars)

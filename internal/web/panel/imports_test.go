@@ -47,7 +47,7 @@ func TestCustomersWhoSeemToBeThereAreShownAndCanBeLeftOut(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		first := person.upload("a.csv", "nome;celular\nAna;11987650001\n").location
-		person.follow(first, "column", "name", "column", "whatsapp").want(t, http.StatusOK, "Importar 1 clientes").lacks(t, "/rejected")
+		person.follow(first, "column", "name", "column", "whatsapp").want(t, http.StatusOK, "Importar 1 cliente").lacks(t, "/rejected")
 		person.importNow(person.idOf(first))
 
 		location := person.upload("b.csv", fileWithDuplicates).location
@@ -55,7 +55,7 @@ func TestCustomersWhoSeemToBeThereAreShownAndCanBeLeftOut(t *testing.T) {
 		named := []string{"column", "name", "column", "whatsapp", "column", "notes", "keep_going", "true"}
 		person.follow(location, named...).want(t, http.StatusOK, "Importar 3 clientes",
 			"são importadas mesmo assim: 2", "já é o telefone do cliente 1 (Ana)", `href="/customers/1"`, "também é o telefone de uma linha anterior")
-		person.follow(location, append(named, "skip_duplicates", "true")...).want(t, http.StatusOK, "Importar 1 clientes",
+		person.follow(location, append(named, "skip_duplicates", "true")...).want(t, http.StatusOK, "Importar 1 cliente",
 			"porque parecem já estar cadastradas: 2", location+"/rejected")
 		want := [][]string{
 			{"Assinante", "Celular", "Obs", "linha", "motivo"},
@@ -100,7 +100,7 @@ func TestDownloadedLinesCanBeUploadedAgain(t *testing.T) {
 		person.follow(location, "column", "name", "column", "whatsapp").want(t, http.StatusOK, "/rejected")
 		body := person.get(location+"/rejected").want(t, http.StatusOK, "'-Ana;'+1;2;").body
 		again := person.upload("b.csv", strings.ReplaceAll(body, "'+1", "'+55 11 98765-4321")).location
-		person.follow(again, "column", "name", "column", "whatsapp", "column", "", "column", "").want(t, http.StatusOK, "Importar 1 clientes")
+		person.follow(again, "column", "name", "column", "whatsapp", "column", "", "column", "").want(t, http.StatusOK, "Importar 1 cliente")
 		person.importNow(person.idOf(again))
 		person.get("/customers/1").want(t, http.StatusOK, "-Ana", "98765-4321")
 	})

@@ -149,7 +149,7 @@ func (s *Server) switchWebhook(req *request) error {
 type webhookData struct {
 	list
 	Webhook  webhook.Webhook
-	List     []webhook.Delivery
+	List     []deliveryRow
 	Events   []page.Option
 	Filtered bool
 	Tested   *tested
@@ -164,8 +164,6 @@ type tested struct {
 func (s *Server) webhook(req *request) error {
 	return s.webhookPage(req, webhookData{Replay: page.NewForm("since", req.today.String())}, nil)
 }
-
-const deliveryRows = 25
 
 // deliveryStatuses are the statuses of deliveries, as lists offer them.
 var deliveryStatuses = []webhook.Status{
@@ -199,7 +197,6 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	}
 	in := req.query()
 	paging, filter := in.Page(), webhook.ReadDeliveryFilter(in)
-	paging.Size = deliveryRows
 	data.list = newList(req, webhookPath(req.id)+"/export", deliveryChips(req), "event", "from", "to")
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
@@ -209,8 +206,10 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager = list, page.NewPager(req.URL, paging, total)
-	data.Filtered = filter != (webhook.DeliveryFilter{})
+	for _, found := range list {
+		data.List = append(data.List, deliveryRow{found, data.Back})
+	}
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (webhook.DeliveryFilter{})
 	data.Total = counted(req.lang, total, "1 delivery", "%s deliveries")
 	data.Events = eventOptions(req)
 	return s.show(req, page.View{
@@ -219,6 +218,28 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 		Status: statusOf(refusal),
 		Data:   data,
 	})
+}
+
+// deliveryRow is a delivery as the list and its own page show it.
+type deliveryRow struct {
+	webhook.Delivery
+	Back string // the webhook's page
+}
+
+// Last is the last attempt; nil when there was none.
+func (d deliveryRow) Last() *webhook.Attempt {
+	if len(d.Attempts) == 0 {
+		return nil
+	}
+	return &d.Attempts[len(d.Attempts)-1]
+}
+
+func (s *Server) delivery(req *request) error {
+	found, err := s.Webhooks.Delivery(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.show(req, page.View{Name: "delivery", Title: "Delivery", Data: deliveryRow{found, webhookPath(found.WebhookID)}})
 }
 
 func (s *Server) testWebhook(req *request) error {

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/id"
 	"carteira/internal/web/page"
 )
 
@@ -150,12 +151,9 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 
 func (s *Server) setInvoiceStatus(req *request) error {
 	path := req.back("/invoices/" + strconv.FormatInt(req.id, 10))
-	out, err := s.Billing.SetStatus(
-		req.Context(),
-		req.Actor,
-		req.id,
-		billing.ReadStatusChange(req.form("amount")),
-	)
+	actor := req.Actor
+	actor.Batch = id.NewCode(16)
+	out, err := s.Billing.SetStatus(req.Context(), actor, req.id, billing.ReadStatusChange(req.form("amount")))
 	if refused(err) && req.PostFormValue("status") == billing.Paid.String() {
 		return s.refusePayment(req, err, path)
 	}
@@ -172,6 +170,11 @@ func (s *Server) setInvoiceStatus(req *request) error {
 	}
 	if out.Status == billing.Open && out.Received > 0 {
 		return req.done(path, "A part was received; the invoice is still open.")
+	}
+	if out.Status == billing.Cancelled {
+		page.SayUndo(req.w, req.Request, actor.Batch, statusSaid[out.Status])
+		page.Go(req.w, req.Request, path)
+		return nil
 	}
 	return req.done(path, statusSaid[out.Status])
 }

@@ -32,9 +32,20 @@ func (req *request) formWith(lists []string, amounts ...string) *input.Form {
 	return input.FromForm(values, lists...)
 }
 
+// rowsOfAPage is how many rows a list shows unless the address asks for another
+// number: as many as a page of 40 KB has room for.
+const rowsOfAPage = 36
+
 // query is what the address asks for.
-func (req *request) query() *input.Form {
-	return input.FromQuery(req.URL.Query())
+func (req *request) query() *input.Form { return req.queryWith(rowsOfAPage) }
+
+// queryWith is query for a list whose rows are longer or shorter than usual.
+func (req *request) queryWith(rows int) *input.Form {
+	values := req.URL.Query()
+	if !values.Has("per_page") {
+		values.Set("per_page", strconv.Itoa(rows))
+	}
+	return input.FromQuery(values)
 }
 
 // show shows a page in the frame of the panel.

@@ -75,19 +75,19 @@ func TestCustomerPages(t *testing.T) {
 		person.post("/customers/new", "name", "", "email", "x", "notes", "keep me", "plan_id", "77").
 			want(t, http.StatusUnprocessableEntity, "é obrigatório", "deve ser um e-mail válido", "não existe", "keep me")
 		person.follow("/customers/new", "name", "Maria", "whatsapp", "(11) 98765-0000", "plan_id", fmt.Sprint(ids["plans"]), "data_de_vencimento", "").
-			want(t, http.StatusOK, "Maria foi criado.", "28/02/2026", "&#43;55 (11) 98765-0000", "R$\u00a035,00")
+			want(t, http.StatusOK, "Maria: cadastro criado.", "28/02/2026", "&#43;55 (11) 98765-0000", "R$\u00a035,00")
 		list := person.get("/customers?search=joao").want(t, http.StatusOK, "João &lt;Silva&gt;", "Vence hoje")
 		list.lacks(t, "Maria")
 		person.get("/customers?status=Vencido").want(t, http.StatusOK, "Ninguém encontrado")
 		person.get("/customers?due_from=31/12").want(t, http.StatusOK, "deve ser uma data válida")
 
 		joao := fmt.Sprintf("/customers/%d", ids["customers"])
-		person.follow(joao+"/renew", "periods", "3").want(t, http.StatusOK, "renovado até 30/04/2026")
+		person.follow(joao+"/renew", "periods", "3").want(t, http.StatusOK, "renovação até 30/04/2026")
 		person.follow(joao+"/renew", "periods", "99").want(t, http.StatusOK, "deve estar entre 1 e 60", "30/04/2026")
 		person.post(joao+"/edit", "name", " ").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio")
-		person.follow(joao+"/edit", "name", "João Novo", "notes", "vip").want(t, http.StatusOK, "João Novo foi salvo.", "vip", "Cliente alterado")
+		person.follow(joao+"/edit", "name", "João Novo", "notes", "vip").want(t, http.StatusOK, "João Novo: alterações salvas.", "vip", "Cliente alterado")
 		person.get(joao+"/delete").want(t, http.StatusOK, "Excluir João Novo?", "não pode ser desfeito", `id="ask"`)
-		person.follow(joao+"/delete").want(t, http.StatusOK, "João Novo foi excluído.")
+		person.follow(joao+"/delete").want(t, http.StatusOK, "João Novo: cadastro excluído.")
 		person.get(joao).want(t, http.StatusNotFound)
 	})
 }
@@ -105,7 +105,7 @@ func TestManyCustomersAtOnce(t *testing.T) {
 		both := []string{"id", text, "id", b}
 		sure := func(agreed string) []string { return append([]string{"sure", "yes", "agreed", agreed}, both...) }
 		person.post("/customers/bulk", append(both, "action", "renew")...).
-			want(t, http.StatusOK, "Renovar 1 clientes?", "Ficam de fora: 1", "o cliente não tem plano", "28/02/2026", `name="agreed" value="1"`)
+			want(t, http.StatusOK, "Renovar 1 cliente?", "Ficam de fora: 1", "o cliente não tem plano", "28/02/2026", `name="agreed" value="1"`)
 		person.post("/customers/bulk", append(sure("2"), "action", "renew")...).want(t, http.StatusOK, "a lista mudou enquanto isso")
 		person.follow("/customers/bulk", append(sure("2"), "action", "plan", "bulk_plan_id", fmt.Sprint(ids["plans"]))...).want(t, http.StatusOK, "movidos para o plano: 2")
 		person.follow("/customers/bulk", append(sure("2"), "action", "renew", "back", "/customers?search=x")...).want(t, http.StatusOK, "renovados: 2", `value="x"`)
@@ -216,13 +216,13 @@ func TestImportByUpload(t *testing.T) {
 		person.post(answer.location, "column", "", "column", "whatsapp", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "uma coluna deve ser o nome do cliente")
 		person.post(answer.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
 		named := []string{"column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan"}
-		checked := person.follow(answer.location, named...).want(t, http.StatusOK, "1 linhas estão certas, 2 têm algum problema", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
+		checked := person.follow(answer.location, named...).want(t, http.StatusOK, "Linhas certas: 1. Com algum problema: 2.", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
 		checked.lacks(t, "/start")
 		if again := person.post(answer.location + "/start"); again.status != http.StatusSeeOther {
 			t.Errorf("starting what has bad lines answered %d", again.status)
 		}
 		location := person.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\n").location
-		person.follow(location, append(named, "keep_going", "false", "keep_going", "true")...).want(t, http.StatusOK, "Importar 1 clientes")
+		person.follow(location, append(named, "keep_going", "false", "keep_going", "true")...).want(t, http.StatusOK, "Importar 1 cliente")
 		var id int64
 		if _, err := fmt.Sscanf(location, "/imports/%d", &id); err != nil {
 			t.Fatal(err)
@@ -284,8 +284,8 @@ func TestPlanAndProductPages(t *testing.T) {
 		want(t, http.StatusUnprocessableEntity, "deve ser um valor", `value="Anual"`, "deve estar entre 1 e 1000")
 	person.follow("/plans/new", "name", "Anual", "value", "R$ 1.200,00", "period_count", "1", "period_unit", "year").want(t, http.StatusOK, "R$\u00a01.200,00", "por ano")
 	person.follow(fmt.Sprintf("/plans/%d", ids["plans"]), "name", "Trimestral", "value", "99,90", "period_count", "3", "period_unit", "month", "active", "false").
-		want(t, http.StatusOK, "Trimestral", "a cada 3 meses", "Fora de venda")
-	person.follow(fmt.Sprintf("/products/%d", ids["products"]), "name", "Fibra 2", "active", "false", "active", "true").want(t, http.StatusOK, "Fibra 2", "À venda")
+		want(t, http.StatusOK, "Trimestral", "a cada 3 meses", "Arquivado")
+	person.follow(fmt.Sprintf("/products/%d", ids["products"]), "name", "Fibra 2", "active", "false", "active", "true").want(t, http.StatusOK, "Fibra 2", "Ativo")
 }
 
 func TestTokenIsShownOnceAndWorks(t *testing.T) {
@@ -447,7 +447,7 @@ func TestSecondFactorPages(t *testing.T) {
 	office := newOffice(t, sqldb.SQLite)
 	person := office.owner(t, "ana@example.com")
 	person.get("/profile/second-factor").want(t, http.StatusOK, `<svg class="qr"`)
-	person.post("/profile/second-factor", "code", "000000").want(t, http.StatusUnprocessableEntity, "está errado ou já foi usado")
+	person.post("/profile/second-factor", "code", "000000").want(t, http.StatusUnprocessableEntity, "código incorreto ou já usado")
 	person.get("/profile").want(t, http.StatusOK, "Configurar")
 	office.visitor(t).post("/login/code", "code", "123456").want(t, http.StatusSeeOther)
 }

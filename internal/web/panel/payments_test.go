@@ -77,7 +77,7 @@ func TestGatewayIsLeftWithAWarning(t *testing.T) {
 		if _, err := person.Payments.Charge(t.Context(), person.actor, person.debtor("Bia", "").ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		person.get("/payments/gateway").want(t, http.StatusOK, "1 cobranças podem ser pagas neste momento: R$\u00a035,00")
+		person.get("/payments/gateway").want(t, http.StatusOK, "1 cobrança pode ser paga neste momento: R$\u00a035,00")
 		person.get("/payments/gateways/bank").want(t, http.StatusOK, "Elas são consultadas com estas credenciais")
 		person.get("/payments/gateways/pixkey").want(t, http.StatusOK, "1 cobranças (R$\u00a035,00) ainda podem ser pagas")
 		person.get("/payments/gateway/clear").want(t, http.StatusOK, "Deixar de usar Banco &amp; Cia?", "1 cobranças (R$ 35,00) ainda podem ser pagas", `id="ask"`)

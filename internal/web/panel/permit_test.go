@@ -253,8 +253,8 @@ func TestMenuLocksWhatThePlanLacks(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(answer.body, "não está no seu plano"); n != 2*locked { // the menu stands there twice: for phones and beside
-		t.Errorf("%d entries are locked, want %d", n, 2*locked)
+	if n := strings.Count(answer.body, "não está no seu plano"); n != locked {
+		t.Errorf("%d entries are locked, want %d", n, locked)
 	}
 	person.get("/customers").want(t, http.StatusOK).lacks(t, "/customers/export", `href="/imports"`)
 }

@@ -58,7 +58,7 @@ func TestResellerIsMadeInvitedAndSignsIn(t *testing.T) {
 		person.post("/resellers/new", "name", "Loja", "email", "loja@example.com", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "50").
 			want(t, http.StatusUnprocessableEntity, "créditos insuficientes: são necessários 150, e há 100")
 		made := person.post("/resellers/new", "name", "Loja", "email", "loja@example.com", "type", "subscriber", "plan_id", fmt.Sprint(plan.ID), "periods", "2").
-			want(t, http.StatusOK, "Loja foi criado", "Créditos gastos: 6. Créditos restantes: 94.", "não será mostrado de novo")
+			want(t, http.StatusOK, "Loja: cadastro criado", "Créditos gastos: 6. Créditos restantes: 94.", "não será mostrado de novo")
 		link := invitation.FindStringSubmatch(made.body)
 		if link == nil {
 			t.Fatal("no invitation is shown")
@@ -76,7 +76,7 @@ func TestResellerIsMadeInvitedAndSignsIn(t *testing.T) {
 		person.get(path).want(t, http.StatusOK).lacks(t, "Novo convite")
 		person.follow(path+"/invite").want(t, http.StatusOK, "o dono já tem uma senha")
 		person.follow("/resellers/new", "name", "Outra", "email", "outra@example.com", "type", "trial", "plan_id", fmt.Sprint(plan.ID), "periods", "1", "password", password).
-			want(t, http.StatusOK, "Outra foi criado. Créditos gastos: 0. Créditos restantes: 94.", "Em teste").lacks(t, "/password/")
+			want(t, http.StatusOK, "Outra: cadastro criado. Créditos gastos: 0. Créditos restantes: 94.", "Em teste").lacks(t, "/password/")
 	})
 }
 
@@ -170,7 +170,7 @@ func TestRenewalShowsItsCostBeforeItIsDone(t *testing.T) {
 			t.Fatal("a renewal at another price was paid")
 		}
 		person.follow(path, "plan_id", fmt.Sprint(plan.ID), "periods", "2", "agreed", "10").
-			want(t, http.StatusOK, "Loja foi renovado até 07/04/2026. Créditos gastos: 10. Créditos restantes: 90.")
+			want(t, http.StatusOK, "Loja: renovação até 07/04/2026. Créditos gastos: 10. Créditos restantes: 90.")
 		if got := person.theReseller(paid.ID); got.Subscription.ExpiresOn.String() != "2026-04-07" || person.balance() != 90 {
 			t.Errorf("%+v, %d credits", got.Subscription, person.balance())
 		}
@@ -227,7 +227,7 @@ func TestSubscriptionPlanPages(t *testing.T) {
 		person.post("/subscription-plans/new", "name", "Maior", "value", "1", "credits", "1", "functions", "webhooks").
 			want(t, http.StatusUnprocessableEntity, "a própria empresa não tem webhooks")
 		made := person.follow("/subscription-plans/new", "name", "Início", "value", "1.049,90", "credits", "2", "period_count", "1", "period_unit", "month",
-			"trial_days", "5", "functions", "api").want(t, http.StatusOK, "Início foi criado", `value="1.049,90"`, "/signup/")
+			"trial_days", "5", "functions", "api").want(t, http.StatusOK, "Início: cadastro criado", `value="1.049,90"`, "/signup/")
 		made.want(t, http.StatusOK, `value="api" checked disabled`).lacks(t, `value="import" checked`)
 		path := regexp.MustCompile(`/subscription-plans/\d+`).FindString(mainOf(made.body))
 		link := signupLink.FindString(made.body)

@@ -76,7 +76,7 @@ func TestAttendantSeesNoTotalsAndNoWayToDeleteOrExport(t *testing.T) {
 			lacks(t, "Recebido", "Receita", "Previsto", "Em atraso", "Doze meses", `href="/payments"`, `href="/credits"`, `href="/resellers"`, "/invoices/bulk")
 		owner.get("/invoices").want(t, http.StatusOK, "1 fatura · R$", "/invoices/export")
 		attendant.get("/invoices").want(t, http.StatusOK, "1 fatura<", "/charge", "/pay?").lacks(t, "1 fatura · ", "/export", `name="action"`)
-		attendant.get("/customers").want(t, http.StatusOK, "/customers/new", "/edit").lacks(t, "/export", `name="action"`, `href="/imports"`)
+		attendant.get("/customers").want(t, http.StatusOK, "/customers/new", "/charge").lacks(t, "/export", `name="action"`, `href="/imports"`)
 		path := fmt.Sprintf("/customers/%d", ids["customers"])
 		attendant.get(path).want(t, http.StatusOK, path+"/edit", path+"/charge", path+"/renew").lacks(t, path+"/delete", path+"/erase", path+"/file")
 		invoice := fmt.Sprintf("/invoices/%d", ids["invoices"])
@@ -89,7 +89,7 @@ func TestAttendantDoesTheDaysWork(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		owner := office.owner(t, "ana@example.com")
 		ids, attendant := owner.fill(), owner.colleague(account.RoleAttendant)
-		attendant.follow("/customers/new", "name", "Bia").want(t, http.StatusOK, "Bia foi criad")
+		attendant.follow("/customers/new", "name", "Bia").want(t, http.StatusOK, "Bia: cadastro criad")
 		attendant.follow(fmt.Sprintf("/invoices/%d/pay", ids["invoices"]), "amount", "35,00", "via", "cash").want(t, http.StatusOK, "fatura paga", "Desfazer")
 	})
 }

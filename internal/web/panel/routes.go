@@ -161,11 +161,15 @@ func (s *Server) table() []route {
 		{post, "/plans/new", staff, basic, s.createPlan},
 		{get, "/plans/{id}", staff, basic, s.editPlan},
 		{post, "/plans/{id}", staff, basic, s.updatePlan},
+		{get, "/plans/{id}/delete", staff, basic, s.askDeletePlan},
+		{post, "/plans/{id}/delete", staff, basic, s.deletePlan},
 		{get, "/products", reader, basic, s.products},
 		{get, "/products/new", staff, basic, s.newProduct},
 		{post, "/products/new", staff, basic, s.createProduct},
 		{get, "/products/{id}", staff, basic, s.editProduct},
 		{post, "/products/{id}", staff, basic, s.updateProduct},
+		{get, "/products/{id}/delete", staff, basic, s.askDeleteProduct},
+		{post, "/products/{id}/delete", staff, basic, s.deleteProduct},
 
 		{get, "/resellers", viewer, resellers, s.resellers},
 		{get, "/resellers/new", owner, resellers, s.newReseller},
@@ -254,6 +258,7 @@ func (s *Server) table() []route {
 		{post, "/webhooks/{id}/replay", owner, webhooks, s.replayWebhook},
 		{get, "/webhooks/{id}/delete", owner, webhooks, s.askDeleteWebhook},
 		{post, "/webhooks/{id}/delete", owner, webhooks, s.deleteWebhook},
+		{get, "/deliveries/{id}", owner, webhooks, s.delivery},
 		{post, "/deliveries/{id}/resend", owner, webhooks, s.resendDelivery},
 
 		{get, "/settings", owner, basic, s.settings},

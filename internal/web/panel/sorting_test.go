@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	namesInList = regexp.MustCompile(`<a class="name[^"]*" href="([^"]*)">([^<]*)</a>`)
+	namesInList = regexp.MustCompile(`<a class="name[^"]*" id="[ci][0-9]+" href="([^"]*)">([^<]*)</a>`)
 	headsInList = regexp.MustCompile(`<th aria-sort="([a-z]+)"><a class="sorted" href="([^"]*)">([^<]*)<`)
 )
 

@@ -125,9 +125,34 @@ func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bo
 	return err
 }
 
-// restore gives a customer back the plan it had, or takes it back.
+// plainFields are the fields of a customer that the audit log has as forms do.
+var plainFields = []string{"name", "whatsapp", "email", "usuario", "notes", "external_id", "cpf_cnpj"}
+
+// undoable is the batch of an edit that undo takes back wholly; "" for one that it
+// would take back in part.
+func (s *Server) undoable(req *request, batch string) (string, error) {
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Batch: batch}, input.Page{Number: 1, Size: undoLines})
+	if err != nil || len(lines) == 0 {
+		return "", err
+	}
+	for _, line := range lines {
+		for _, change := range line.Changes {
+			if line.Record == "customer" && change.Field != "plan" && !slices.Contains(plainFields, change.Field) {
+				return "", nil
+			}
+		}
+	}
+	return batch, nil
+}
+
+// restore gives a customer back what it had, or takes it back.
 func (s *Server) restore(req *request, customerID int64, changed map[string]account.FieldChange) error {
 	form := map[string]string{}
+	for _, name := range plainFields {
+		if change, ok := changed[name]; ok {
+			form[name] = change.Before
+		}
+	}
 	if cancelled, ok := changed["cancelled"]; ok && cancelled.After == "true" {
 		form["cancelled"] = "false"
 	}

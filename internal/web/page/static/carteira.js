@@ -90,7 +90,7 @@ document.addEventListener("change", (event) => {
   const count = box.form?.querySelector("[data-picked]");
   if (!count) return;
   const picked = box.form.querySelectorAll("tbody .pickbox:checked").length;
-  count.textContent = picked === 1 ? count.dataset.one : count.dataset.many.replace("%s", picked);
+  count.textContent = picked === 1 ? count.dataset.single : count.dataset.many.replace("%s", picked);
 });
 
 // A form that is on its way is not sent twice.

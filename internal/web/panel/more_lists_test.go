@@ -1,0 +1,95 @@
+package panel
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/sqldb"
+)
+
+func TestAuditLogIsFilteredByWhatItIsAbout(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
+		person.get("/settings/audit").want(t, http.StatusOK, "Plano criado", "Cliente criado", `<option value="plan">Planos</option>`)
+		plans := person.get("/settings/audit?kind=plan").want(t, http.StatusOK, "Plano criado", `<option value="plan" selected>Planos</option>`, "kind=plan")
+		plans.lacks(t, "Cliente criado", "Webhook criado")
+		person.get("/settings/audit/export?kind=plan").want(t, http.StatusOK, "Plano criado").lacks(t, "Cliente criado")
+		person.get("/settings/audit?kind=sandbox").want(t, http.StatusOK, "Nada encontrado")
+		person.get("/settings/audit?kind=nonsense").want(t, http.StatusOK, "deve ser um destes")
+	})
+}
+
+func TestEveryAuditLineHasAKind(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
+		known := map[string]bool{}
+		for _, kind := range auditKindNames() {
+			known[kind] = true
+		}
+		err := person.Accounts.WalkAudit(t.Context(), person.actor, account.AuditFilter{}, func(line account.AuditLine) error {
+			if !known[line.Record] {
+				t.Errorf("%s is about a %q, which nobody can filter by", line.Action, line.Record)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestCustomersFootHasWhatTheyPay(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill() // João, of 35.00
+		for name, price := range map[string]string{"Bia": "20.00", "Caio": ""} {
+			_, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", name, "plan_id", fmt.Sprint(ids["plans"]), "price", price)))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		person.get("/customers").want(t, http.StatusOK, "3 clientes · R$ 90,00")
+		person.get("/customers?search=bia").want(t, http.StatusOK, "1 cliente · R$ 20,00")
+		person.colleague(account.RoleAttendant).get("/customers").want(t, http.StatusOK, "3 clientes").lacks(t, "90,00")
+	})
+}
+
+func TestListsCanBeSortedOnAPhone(t *testing.T) {
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	person.fill()
+	for _, path := range []string{"/customers", "/invoices"} {
+		person.get(path+"?sort=name").want(t, http.StatusOK, `aria-label="Ordenar por"`, `href="`+path+`?sort=-name" aria-current="true"`, `href="`+path+`?sort=due_date"`)
+	}
+}
+
+func TestSingleEditAndCancellationCanBeUndone(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		path := fmt.Sprintf("/customers/%d", person.fill()["customers"])
+		edited := person.follow(path+"/edit", "name", "João Errado", "email", "errado@example.com")
+		person.undone(edited.want(t, http.StatusOK, "João Errado", "Desfazer")).want(t, http.StatusOK, "Desfeito.")
+		person.get(path).want(t, http.StatusOK, "João &lt;Silva&gt;", "(11) 98765-4321").lacks(t, "mailto:errado@example.com")
+
+		person.follow(path+"/edit", "price", "12,00").lacks(t, "/undo") // which the audit log does not have as a form does
+
+		cancelled := person.follow(path+"/cancel", "cancelled", "true", "cancel_reason", "mudou-se")
+		person.undone(cancelled.want(t, http.StatusOK, "cadastro cancelado", "Desfazer")).want(t, http.StatusOK, "Desfeito.")
+		person.get(path).want(t, http.StatusOK, path+"/cancel").lacks(t, "Cancelado em")
+	})
+}
+
+func TestCancelledInvoiceIsOpenedByUndo(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		path := fmt.Sprintf("/invoices/%d", person.fill()["invoices"])
+		said := person.follow(path+"/status", "status", "Cancelado").want(t, http.StatusOK, "A fatura foi cancelada", "Desfazer")
+		person.undone(said).want(t, http.StatusOK, "Desfeito.")
+		person.get(path).want(t, http.StatusOK).lacks(t, "Reabrir")
+	})
+}

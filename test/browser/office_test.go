@@ -1,0 +1,204 @@
+package browser
+
+import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // what authenticator apps compute
+	"encoding/base32"
+	endian "encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// An owner sets a new company up; each part takes few clicks.
+func TestSettingUpTakesFewClicks(t *testing.T) {
+	_, b := newCompany(t)
+	b.begin()
+	b.menu("/products")
+	b.press("Novo produto")
+	b.fill("name", "Fibra")
+	b.press("Salvar")
+	b.see("Fibra: cadastro criado.")
+	b.menu("/plans")
+	b.press("Novo plano")
+	b.fill("name", "Fibra 300")
+	b.fill("value", "99,90")
+	b.press("Salvar")
+	b.see("Fibra 300: cadastro criado.")
+	b.within("product and plan", 6)
+
+	b.menu("/payments")
+	b.press("Gateway")
+	b.see("Escolha como os clientes pagam")
+	b.click(`a[href="/payments/gateways/pixkey"]`)
+	b.fill("key", "ana@example.com")
+	b.fill("name", "Rede Clara")
+	b.fill("city", "Recife")
+	b.press("Usar este gateway")
+	b.see("Chave PIX própria está em uso.")
+	b.within("own PIX key", 4)
+
+	b.menu("/messages")
+	b.click(`main a[href="/messages/channels/new"]`)
+	b.click(`main a[href="/messages/channels/new?kind=log"]`)
+	b.do(chromedp.WaitVisible(chromedp.CSS("#f-name")))
+	b.press("Salvar")
+	b.see("foi salvo")
+	b.menu("/messages")
+	b.click("#usual")
+	b.see("Regras ligadas: 5.")
+	b.within("a channel and the usual reminders", 6)
+
+	b.menu("/settings")
+	b.press("Usuários")
+	b.press("Novo usuário")
+	b.fill("name", "Rui")
+	b.fill("email", "rui@example.com")
+	b.press("Salvar")
+	b.see("/password/")
+	b.click(`[data-copy="#link"]`)
+	b.within("an employee with a link to copy", 5)
+
+	b.menu("/api")
+	b.fill("name", "Site")
+	b.press("Criar token")
+	b.see("Copie agora")
+	b.click(`[data-copy="#token"]`)
+	b.within("token", 3)
+
+	b.menu("/webhooks")
+	b.press("Novo webhook")
+	b.fill("url", "https://127.0.0.1:9/carteira")
+	b.press("Salvar")
+	b.see("O webhook está pronto")
+	b.press("Enviar um teste")
+	b.see("O teste não foi aceito")
+	b.within("webhook and its test", 4)
+}
+
+// oneTime is the code that an authenticator app shows for a secret.
+func oneTime(t *testing.T, secret string, at time.Time) string {
+	t.Helper()
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ReplaceAll(secret, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha1.New, key)
+	mac.Write(endian.BigEndian.AppendUint64(nil, uint64(at.Unix()/30)))
+	sum := mac.Sum(nil)
+	number := endian.BigEndian.Uint32(sum[sum[len(sum)-1]&15:]) & 0x7fffffff
+	return fmt.Sprintf("%06d", number%1_000_000)
+}
+
+// The second factor is set up, asked for at the next sign-in, and a recovery code
+// does in place of the phone.
+func TestSecondFactorIsSetUpAndAskedFor(t *testing.T) {
+	p, b := newCompany(t)
+	b.begin()
+	b.menu("/profile")
+	b.press("Configurar")
+	b.fill("code", "000000")
+	b.press("Ligar")
+	b.see("código incorreto")
+	b.picture(t, rules(t), "second-factor-wrong")
+	b.fill("code", oneTime(t, b.text("#key"), time.Now()))
+	b.press("Ligar")
+	b.see("Códigos de recuperação")
+	b.picture(t, rules(t), "recovery-codes")
+	code := strings.Fields(b.text("#codes"))[0]
+	b.press("Já guardei")
+	b.see("Resta")
+	b.within("second factor, with a wrong code on the way", 5)
+	b.picture(t, rules(t), "profile-factor")
+
+	other := p.open(t)
+	other.signIn(email, password)
+	other.see("Digite o código")
+	other.picture(t, rules(t), "second-factor-asked")
+	other.fill("code", "nonsense")
+	other.press("Confirmar")
+	other.see("código incorreto")
+	other.picture(t, rules(t), "second-factor-refused")
+	other.fill("code", code)
+	other.press("Confirmar")
+	other.see("Rede Clara")
+}
+
+// grownSheet is a file as a company has it after some years: 300 customers, some
+// of them twice, in Latin-1 and with what people write into cells.
+func grownSheet() []byte {
+	var file strings.Builder
+	file.WriteString("Nome / Razão Social;Celular;E-mail;Vencimento;Plano;Valor\n")
+	for n := range 300 {
+		phone, address := fmt.Sprintf("(11) 9%04d-%04d", 4000+n, n), fmt.Sprintf("cliente%d@exemplo.com.br", n)
+		due, value := fmt.Sprintf("%02d/%02d/2027", n%28+1, n%12+1), "99,90"
+		switch n % 20 {
+		case 1, 2:
+			phone = fmt.Sprintf("011 9%04d %04d", 4000+n, n)
+		case 3:
+			phone = "não tem"
+		case 4:
+			phone += " / (11) 3333-4444"
+		case 5:
+			phone = ""
+		case 6, 7:
+			address = "não informado"
+		case 8, 9:
+			due = due[:6] + "27"
+		case 10:
+			value = "1.234,56"
+		case 11:
+			value = "R$ 79,90"
+		}
+		line := fmt.Sprintf("Cliente Conceição %d;%s;%s;%s;Mensal;%s\n", n, phone, address, due, value)
+		file.WriteString(line)
+		if n%100 == 0 { // one is there twice
+			file.WriteString(line)
+		}
+	}
+	file.WriteString("Total;;;;;29.970,00\n")
+	latin := make([]byte, 0, file.Len())
+	for _, letter := range file.String() {
+		latin = append(latin, byte(letter)) // all of them are in Latin-1
+	}
+	return latin
+}
+
+var imported = regexp.MustCompile(`Clientes importados: (\d+)\.`)
+
+func TestGrownFileIsImportedNearlyWhole(t *testing.T) {
+	_, b := newCompany(t)
+	file := filepath.Join(t.TempDir(), "clientes.csv")
+	if err := os.WriteFile(file, grownSheet(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.begin()
+	b.menu("/customers")
+	b.press("Importar")
+	b.see("Um arquivo CSV")
+	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
+	b.clicks++ // the file is chosen
+	b.press("Enviar")
+	b.see("Qual coluna é qual")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#c-5").value = "price"; 0`)) // some have a price of their own
+	b.clicks++
+	b.click("#f-keep_going")
+	b.press("Verificar o arquivo")
+	b.see("O que a verificação encontrou")
+	b.picture(t, rules(t), "import-grown")
+	b.do(chromedp.Click(chromedp.CSS(`form[action$="/start"] button`), chromedp.NodeVisible))
+	b.clicks++
+	b.see("Clientes importados: ")
+	count, _ := strconv.Atoi(imported.FindStringSubmatch(b.text("main"))[1])
+	if count < 285 || count > 300 {
+		t.Errorf("%d of 300 customers are in", count)
+	}
+	b.within(fmt.Sprintf("import: %d of 300 customers in", count), 8)
+}
