@@ -121,8 +121,11 @@ func (e AuditEntry) changes() map[string][2]any {
 }
 
 func plainText(value any) string {
-	if value == nil {
+	switch value := value.(type) {
+	case nil:
 		return ""
+	case string: // most are
+		return value
 	}
 	return fmt.Sprint(value)
 }

@@ -12,18 +12,23 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// newAuditLines are written at the end of their transaction.
+var newAuditLines = &sqldb.Appending{
+	Table: "audit_log",
+	Into: `INSERT INTO audit_log
+		(company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch) VALUES `,
+	Row: `(?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?, ?)`,
+}
+
 func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
 	changes, err := json.Marshal(entry.changes())
 	if err != nil {
 		return fmt.Errorf("audit %s: %w", entry.Action, err)
 	}
-	_, err = tx.Exec(ctx, `
-		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch)
-		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.Append(ctx, newAuditLines,
 		actor.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(actor.UserID),
 		sqldb.RefTo(actor.TokenID), actor.Company.ID, actor.TokenID, actor.Name, actor.From,
 		entry.Action, entry.Record, entry.ID, entry.Name, string(changes), actor.Batch)
-	return err
 }
 
 // auditFunctions writes the line of applyFunctions into the logs of all

@@ -48,6 +48,7 @@ func paymentOptions(
 			_, err := simulator.Pay(ctx, id)
 			return err
 		}},
+		SimulatePayer: map[string]func(context.Context, string, string) error{sandbox.Name: simulator.ActNamed},
 	}
 }
 

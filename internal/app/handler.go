@@ -31,8 +31,10 @@ func (a *App) Handler() http.Handler {
 		http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)),
 	)
 	callback.Register(mux, a.Payments)
+	callback.RegisterChannels(mux, a.Reminders)
 	checkout.Register(mux, a.Payments, a.DB.Now)
 	checkout.RegisterOwn(mux, a.Payments, a.Reminders, a.DB.Now)
+	checkout.RegisterOptOut(mux, a.Reminders)
 	checkout.RegisterBrand(mux, a.Accounts)
 	checkout.RegisterSignup(mux, a.Resellers)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

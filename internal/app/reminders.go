@@ -3,10 +3,13 @@ package app
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/payment"
+	"carteira/internal/payment/pix"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/reminder"
@@ -24,7 +27,7 @@ func reminderOptions(
 	near := outbound.NewGate(cfg.MessageAllowNetworks, nil).Near()
 	return reminder.Options{
 		Kinds: []reminder.Kind{
-			whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind,
+			whatsapp.Kind, evolution.NewKind(), smtp.Kind, poster.Kind, logchannel.Kind,
 		},
 		Env: reminder.Env{
 			Gate: near,
@@ -39,6 +42,8 @@ func reminderOptions(
 		},
 		Links: payLinks{payments},
 		Keep:  time.Duration(cfg.MessageHistoryDays) * 24 * time.Hour,
+
+		PublicURL: cfg.PublicURL,
 	}
 }
 
@@ -55,6 +60,16 @@ func (l payLinks) PaymentLink(
 	return link.URL, err
 }
 
+// DebitOn is when an invoice will be debited by PIX Automático.
+func (l payLinks) DebitOn(
+	ctx context.Context,
+	actor account.Actor,
+	invoiceID int64,
+) (civil.Date, error) {
+	days, err := l.payments.DebitDays(ctx, actor, []int64{invoiceID})
+	return days[invoiceID], err
+}
+
 // PixCode has the invoice charged, and is the code to copy. Where a gateway has
 // none, its page takes the code's place.
 func (l payLinks) PixCode(
@@ -67,4 +82,13 @@ func (l payLinks) PixCode(
 		return payable.CheckoutURL, nil
 	}
 	return payable.PixCode, err
+}
+
+// Picture draws a PIX code. What begins otherwise than one is the address of a
+// gateway's page, which a button leads to.
+func (l payLinks) Picture(code string) ([]byte, error) {
+	if !strings.HasPrefix(code, "000201") {
+		return nil, nil
+	}
+	return pix.PNG(code)
 }

@@ -10,10 +10,11 @@ import (
 // notAudited are the functions that apply a change and write no audit line:
 // room.function → why.
 var notAudited = map[string]string{
-	"internal/account.Service.applyBelow":     "the change is that of a company above, which is in the log of that one",
-	"internal/account.Service.applyFunctions": "auditFunctions writes the lines of all children in one statement",
-	"internal/billing.applyPayment":           "the line is that of the invoice's change, or of the decision about the payment",
-	"internal/payment.Service.applyCharge":    "a charge follows from the invoice or the payment, which have their lines",
+	"internal/account.Service.applyBelow":         "the change is that of a company above, which is in the log of that one",
+	"internal/account.Service.applyFunctions":     "auditFunctions writes the lines of all children in one statement",
+	"internal/billing.applyPayment":               "the line is that of the invoice's change, or of the decision about the payment",
+	"internal/payment.Service.applyAuthorisation": "the line is that of the customer's change, which the customer room writes",
+	"internal/payment.Service.applyCharge":        "a charge follows from the invoice or the payment, which have their lines",
 }
 
 // reaching lists the functions of a package from which one that mentions a name

@@ -99,10 +99,15 @@ var owned = map[string]table{
 	"pay_links":         {owner: "internal/payment"},
 	"customer_pages":    {owner: "internal/payment"},
 	"charges":           {owner: "internal/payment"},
+	"authorisations":    {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},
 	"gateway_callbacks": {owner: "internal/payment"},
 	"sandbox_charges":   {owner: "internal/payment/sandbox"},
 	"sandbox_payments":  {owner: "internal/payment/sandbox"},
+
+	"authorisation_steps":    {owner: "internal/payment"},
+	"sandbox_authorisations": {owner: "internal/payment/sandbox"},
+	"sandbox_debits":         {owner: "internal/payment/sandbox"},
 
 	"subscription_plans": {owner: "internal/reseller"},
 	"credit_balances":    {owner: "internal/reseller"},
@@ -157,6 +162,7 @@ var owned = map[string]table{
 	"tally_deltas":  {owner: "internal/tally"},
 	"tally_sums":    {owner: "internal/tally"},
 	"tally_buckets": {owner: "internal/tally"},
+	"tally_goods":   {owner: "internal/tally"},
 	"tally_totals":  {owner: "internal/tally"},
 }
 

@@ -229,9 +229,14 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/callback", place: "edges are leaves: they call rooms, and never each other",
-		may: []arrow{tools, kit, {"internal/payment", "the inbox of callbacks"}},
+		may: []arrow{
+			tools, kit,
+			{"internal/payment", "the inbox of callbacks"},
+			{"internal/reminder", "what carriers report of messages"},
+		},
 		tests: slices.Concat(edgeTests, []arrow{
 			{"internal/payment/...", "the sandbox calls back"},
+			{"internal/reminder/...", "Meta calls"},
 			{"internal/account", "whose gateway it is"},
 			{"internal/billing", "what is paid"},
 			{"internal/catalog", "what there is to pay"},

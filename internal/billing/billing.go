@@ -95,7 +95,7 @@ type Service struct {
 	customers *customer.Service
 	counts    tally.Cache
 	watchers  watch.List[Changes]
-	linker    Linker
+	links     Links
 }
 
 // New makes the service, which from then on watches customers: one who is
@@ -107,6 +107,9 @@ func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service 
 	customers.WatchRepriced(service.planRepriced)
 	return service
 }
+
+// Customers is the room that this one issues invoices for.
+func (s *Service) Customers() *customer.Service { return s.customers }
 
 // Find returns an invoice of the company.
 func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Invoice, error) {

@@ -28,6 +28,7 @@ type Change struct {
 
 	payments []paymentChange // money that comes or goes with it
 	chosen   bool            // a person had the invoice of a due date issued
+	first    bool            // its customer is being created in the same transaction
 }
 
 // Invoice is the record that the change is about.
@@ -158,7 +159,7 @@ func (s *Service) recordEvent(
 	if name == "" {
 		return nil
 	}
-	data, err := s.eventData(ctx, tx, actor, change.After)
+	data, err := s.eventData(ctx, tx, actor, change)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,10 @@ func settleDebt(
 		return nil, nil
 	}
 	customerID := change.Invoice().Customer.ID
+	if change.first { // nobody can have seen the customer, or changed what it buys
+		first := debtor{change.After.DueOn, change.After.Plan.ID, change.After.Product.ID}
+		return []tally.Entry{first.entry(+1)}, appendDebtor(ctx, tx, actor.Company.ID, customerID, first)
+	}
 	if isOpen && !wasOpen { // mostly the first: then one statement does
 		first, added, err := addDebtor(ctx, tx, actor.Company.ID, customerID, change.After.DueOn)
 		if err != nil || added {

@@ -47,16 +47,39 @@ func (d eventData) SubjectID() int64 { return d.Invoice.ID }
 // Linker finds the address of the page on which an invoice is paid.
 type Linker func(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error)
 
+// Links are addresses of the pages on which invoices are paid.
+type Links struct {
+	New Linker // of an invoice that the transaction has issued, and that has no page yet
+	Of  Linker // of any other
+}
+
 // LinkWith lets events carry the address of the page on which an invoice is
 // paid, which a higher room owns. It is called while the program is wired.
-func (s *Service) LinkWith(linker Linker) { s.linker = linker }
+func (s *Service) LinkWith(links Links) { s.links = links }
+
+// link finds the address for the event of a change.
+func (s *Service) link(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) (*string, error) {
+	find := s.links.Of
+	if change.Action == ActionCreated {
+		find = s.links.New
+	}
+	if find == nil {
+		return nil, nil
+	}
+	link, err := find(ctx, tx, actor.Company.ID, change.After.ID)
+	if err != nil {
+		return nil, fmt.Errorf("link to pay invoice %d: %w", change.After.ID, err)
+	}
+	return &link, nil
+}
 
 func (s *Service) eventData(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	actor account.Actor,
-	invoice Invoice,
+	change Change,
 ) (eventData, error) {
+	invoice := change.After
 	data := eventData{
 		Invoice: invoiceInEvent{
 			ID:             invoice.ID,
@@ -69,15 +92,9 @@ func (s *Service) eventData(
 		},
 		Customer: ownerOf(invoice.Customer),
 	}
-	if s.linker == nil {
-		return data, nil
-	}
-	link, err := s.linker(ctx, tx, actor.Company.ID, invoice.ID)
-	if err != nil {
-		return data, fmt.Errorf("link to pay invoice %d: %w", invoice.ID, err)
-	}
-	data.Invoice.PaymentLink = &link
-	return data, nil
+	var err error
+	data.Invoice.PaymentLink, err = s.link(ctx, tx, actor, change)
+	return data, err
 }
 
 func ownerOf(customer Customer) owner {

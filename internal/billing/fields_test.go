@@ -69,7 +69,7 @@ func TestEveryFieldIsAudited(t *testing.T) {
 
 func TestEveryFieldIsInEvents(t *testing.T) {
 	data := func(invoice Invoice) string {
-		data, err := new(Service).eventData(t.Context(), nil, account.Actor{Company: account.Company{Zone: time.UTC}}, invoice)
+		data, err := new(Service).eventData(t.Context(), nil, account.Actor{Company: account.Company{Zone: time.UTC}}, Change{After: invoice})
 		must(t, err)
 		return asJSON(t, data)
 	}

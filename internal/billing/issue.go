@@ -111,15 +111,33 @@ func (s *Service) issueFor(
 	actor account.Actor,
 	record customer.Customer,
 ) (issued bool, err error) {
-	if !billable(record) || record.DueOn.IsZero() || record.IsCancelled() {
+	if !toBill(record) {
 		return false, nil
 	}
-	change := Change{Action: ActionCreated, After: generated(record, tx.Now())}
-	err = s.apply(ctx, tx, actor, &change)
+	err = s.apply(ctx, tx, actor, &Change{Action: ActionCreated, After: generated(record, tx.Now())})
 	if errors.Is(err, errIssued) {
 		return false, s.reviveFor(ctx, tx, actor, record)
 	}
 	return err == nil, err
+}
+
+// issueFirst is issueFor for a customer who is being created, and so has no
+// invoice and no debt.
+func (s *Service) issueFirst(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	record customer.Customer,
+) error {
+	if !toBill(record) {
+		return nil
+	}
+	return s.apply(ctx, tx, actor, &Change{Action: ActionCreated, After: generated(record, tx.Now()), first: true})
+}
+
+// toBill reports whether the customer's due date is to be billed.
+func toBill(record customer.Customer) bool {
+	return billable(record) && !record.DueOn.IsZero() && !record.IsCancelled()
 }
 
 // generated is the invoice of a customer's due date.

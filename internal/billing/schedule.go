@@ -26,7 +26,7 @@ func (s *Service) customersChanged(
 		var err error
 		switch change.Action {
 		case customer.ActionCreated:
-			_, err = s.issueFor(ctx, tx, actor, change.After)
+			err = s.issueFirst(ctx, tx, actor, change.After)
 		case customer.ActionImported:
 			imported = append(imported, change.After)
 		case customer.ActionDeleted:

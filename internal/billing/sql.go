@@ -171,15 +171,11 @@ func insert(
 		offsetOf(invoice.CreatedAt),
 		invoice.UpdatedAt.UnixMicro(),
 	)
-	id, err := sqldb.Value[int64](ctx, tx, `
+	return sqldb.InsertID(ctx, tx, `
 		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
 			paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
 			created_at, created_on, created_offset, updated_at)
-		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
+		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING`, args...)
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, invoice Invoice) error {

@@ -43,7 +43,7 @@ func reminderLog() *cobra.Command {
 					return err
 				}
 				heading := []string{
-					"ID", "STATUS", "CUSTOMER ID", "CUSTOMER", "DUE DATE", "RULE", "CHANNEL", "AT",
+					"ID", "STATUS", "ARRIVAL", "CUSTOMER ID", "CUSTOMER", "DUE DATE", "RULE", "CHANNEL", "AT",
 					"REASON",
 				}
 				return printList(cmd, messages, heading, func(message reminder.Message) []any {
@@ -52,7 +52,7 @@ func reminderLog() *cobra.Command {
 						at = message.RunAt
 					}
 					return []any{
-						message.ID, message.Status, message.CustomerID, message.Customer,
+						message.ID, message.Status, message.Arrival, message.CustomerID, message.Customer,
 						message.DueOn, message.RuleName, message.Channel,
 						when(at, actor.Company.Zone), message.Reason,
 					}
@@ -65,6 +65,7 @@ func reminderLog() *cobra.Command {
 		"",
 		"scheduled, sending, sent, failed, skipped, unknown or dismissed",
 	)
+	cmd.Flags().String("arrival", "", "what the carrier reported: sent, failed, delivered or read")
 	cmd.Flags().Int64("customer-id", 0, "only messages to this customer")
 	cmd.Flags().Int64("rule-id", 0, "only messages of this rule")
 	cmd.Flags().Int64("channel-id", 0, "only messages of this channel")

@@ -26,6 +26,7 @@ const (
 	ActionRenewed  Action = "customer.renewed"
 	ActionExpired  Action = "customer.expired"
 	ActionDeleted  Action = "customer.deleted"
+	ActionAutopay  Action = "customer.autopay"
 )
 
 // Change is one change of a customer's record. Before is zero for a customer
@@ -37,7 +38,8 @@ type Change struct {
 	Reversed      bool // the due date goes back because a renewal is taken back
 
 	on       civil.Date // the day on which a renewal counts
-	recorded bool       // customer.expired was recorded for this due date before
+	autopay  AutopayStep
+	recorded bool // customer.expired was recorded for this due date before
 }
 
 // customer is the record that the change is about.
@@ -160,10 +162,16 @@ func (s *Service) auditChange(
 	subject := change.customer()
 	entry := account.AuditEntry{
 		Action: string(change.Action), Record: "customer", ID: subject.ID, Name: subject.Name,
-		Before: auditFields(change.Before), After: auditFields(change.After),
+		Before: noAuditFields, After: auditFields(change.After),
 	}
-	if change.Action == ActionDeleted {
+	if change.Action != ActionCreated {
+		entry.Before = auditFields(change.Before)
+	}
+	switch change.Action {
+	case ActionDeleted:
 		entry.After = nil
+	case ActionAutopay:
+		entry.Before, entry.After = auditAutopay(change.Before), auditAutopay(change.After)
 	}
 	return account.WriteAudit(ctx, tx, actor, entry)
 }
@@ -214,6 +222,8 @@ func (c Change) event(actor account.Actor, now time.Time) (event.Name, any) {
 		return event.CustomerExpired, expiredData{describe(c.After, actor, now), c.After.DueOn}
 	case ActionDeleted:
 		return event.CustomerDeleted, deletedData{contactOf(c.Before)}
+	case ActionAutopay:
+		return event.AutopayChanged, c.autopayData()
 	default:
 		return event.CustomerUpdated, updatedData{briefOf(c.After), changedFields(c.Before, c.After)}
 	}

@@ -44,6 +44,8 @@ type Customer struct {
 	CancelledAt  time.Time // zero: not cancelled
 	CancelReason string
 
+	Autopay Autopay // the payment room's
+
 	CreatedAt time.Time
 	CreatedOn civil.Date // the company's day of CreatedAt, in the zone that it had at that time
 	UpdatedAt time.Time

@@ -176,7 +176,7 @@ func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 			if err != nil || found != got {
 				t.Errorf("%s: found %+v, %v\nmade %+v", c.body, found, err, got)
 			}
-			c.want.ID, c.want.UUID, c.want.UpdatedAt = got.ID, got.UUID, noon
+			c.want.ID, c.want.UUID, c.want.UpdatedAt, c.want.Autopay = got.ID, got.UUID, noon, AutopayNone
 			c.want.createdAt(noon, world.actor.Company.Zone)
 			c.want.expiry = expiry{}.after(c.want.DueOn, day("2026-01-31"))
 			c.want.recurring, c.want.period = got.recurring, got.period // other tests count with them

@@ -53,7 +53,7 @@ const (
 // that change nothing, so that what was read can be sent back.
 var ReadOnly = []string{
 	"id", "uuid", "status", "plan", "product", "invoices", "created_at", "updated_at",
-	"previous_due_date", "cancelled_at",
+	"previous_due_date", "cancelled_at", "autopay",
 }
 
 // ReadNew reads the draft of a new customer.
@@ -116,7 +116,7 @@ func (d Draft) customer(
 	actor account.Actor,
 	on catalogLookup,
 ) (Customer, fault.Fields, error) {
-	customer := Customer{UUID: id.NewUUID(), UpdatedAt: now}
+	customer := Customer{UUID: id.NewUUID(), UpdatedAt: now, Autopay: AutopayNone}
 	customer.createdAt(now, actor.Company.Zone)
 	d.plainTo(&customer)
 	d.cancel(&customer, now)

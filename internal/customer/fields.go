@@ -122,10 +122,21 @@ func auditFields(customer Customer) account.AuditFields {
 		if field.audit != "" {
 			name, place = field.audit, field.shown
 		}
-		shown[name] = fmt.Sprint(sqldb.ValueAt(place(&customer)))
+		shown[name] = auditText(place(&customer))
 	}
 	return shown
 }
+
+func auditText(place any) string {
+	if text, ok := place.(*string); ok {
+		return *text
+	}
+	return fmt.Sprint(sqldb.ValueAt(place))
+}
+
+// noAuditFields are those of a customer who does not exist yet. Nobody changes
+// them.
+var noAuditFields = auditFields(Customer{})
 
 // stored are the fields that a column holds as they are.
 var stored = func() (list sqldb.Fields[Customer]) {

@@ -8,7 +8,7 @@ import (
 )
 
 var keptColumns = sqldb.Columns(`id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
-	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason created_at created_on updated_at search`)
+	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at search`)
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(

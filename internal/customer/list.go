@@ -63,15 +63,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	window, err := counter.Window(
-		ctx,
-		s.db,
-		actor.Company.ID,
-		l.matching(company, byDate),
-		filter == (Filter{}),
-		count,
-		page,
-	)
+	window, err := l.window(ctx, l.matching(company, byDate), count, page)
 	if err != nil {
 		return nil, 0, err
 	}

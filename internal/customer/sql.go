@@ -15,7 +15,7 @@ var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
 	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
 	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0),
 	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
-	COALESCE(c.cancelled_at, 0), c.updated_at, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
+	COALESCE(c.cancelled_at, 0), c.updated_at, c.autopay, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
@@ -38,7 +38,7 @@ func scanner() func(sqldb.Row) (Customer, error) {
 		(*string)(&customer.period.Unit), &customer.period.Count,
 		&customer.Product.ID, &customer.Product.Name,
 		&created, &customer.CreatedOn, &customer.createdOffset, &customer.expiry.on,
-		&customer.expiry.expired, &cancelled, &updated,
+		&customer.expiry.expired, &cancelled, &updated, (*string)(&customer.Autopay),
 	}, customer.recurring.places())
 	return func(row sqldb.Row) (Customer, error) {
 		err := row.Scan(places...)
@@ -122,7 +122,7 @@ var insertReserved = `INSERT INTO customers (id, ` + insertColumns
 
 var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
 	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at,
-	expiry_on, expired, cancelled_at,
+	expiry_on, expired, cancelled_at, autopay,
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
 // insertArgs are the arguments of insertInto.
@@ -132,7 +132,7 @@ func insertArgs(companyID int64, customer Customer) []any {
 		sqldb.RefTo(customer.Product.ID), searchText(customer),
 		customer.CreatedAt.UnixMicro(), customer.CreatedOn.String(), customer.createdOffset,
 		customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
-		cancelledAt(customer),
+		cancelledAt(customer), string(customer.Autopay),
 	}, customer.recurring.values())
 }
 
@@ -147,16 +147,7 @@ func cancelledAt(customer Customer) any {
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
 	values := insertArgs(companyID, customer)
-	id, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`,
-		values...,
-	)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
+	return sqldb.InsertID(ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING`, values...)
 }
 
 // insertMany returns the ids by uuid, since engines promise no order of what
@@ -196,7 +187,7 @@ func insertMany(
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?, autopay = ?,
 	mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
@@ -204,7 +195,7 @@ func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Custome
 	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&customer), []any{
 		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
 		sqldb.RefTo(customer.Product.ID), searchText(customer), customer.UpdatedAt.UnixMicro(),
-		customer.expiry.on, customer.expiry.expired, cancelledAt(customer),
+		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay),
 	}, customer.recurring.values(), []any{companyID, customer.ID})...)
 	return err
 }

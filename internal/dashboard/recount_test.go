@@ -87,6 +87,8 @@ func TestDamagedCountersAreFoundAndRepaired(t *testing.T) {
 			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'payments'`, tally.Payments},
 			{`UPDATE tally_totals SET n = n + 1 WHERE book = 'payments'`, tally.Payments},
 			{`UPDATE tally_buckets SET n = n - 1 WHERE book = 'payments'`, tally.Payments},
+			{`UPDATE tally_goods SET n = n + 1 WHERE book = 'customers'`, tally.Customers},
+			{`DELETE FROM tally_goods`, tally.Customers},
 			{`UPDATE tally_sums SET cents = cents + 1 WHERE book = 'receipts'`, tally.Receipts},
 			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'paid' AND state = 'late'`, tally.Paid},
 		} {

@@ -29,6 +29,7 @@ const (
 	CustomerExpired Name = "customer.expired"
 	InvoiceCreated  Name = "invoice.created"
 	InvoicePaid     Name = "invoice.paid"
+	AutopayChanged  Name = "autopay.changed"
 	Ping            Name = "ping"
 )
 
@@ -47,6 +48,7 @@ var Catalog = []Entry{
 	{CustomerExpired, "a customer passed the due date without renewing"},
 	{InvoiceCreated, "an invoice is generated"},
 	{InvoicePaid, "an invoice is paid"},
+	{AutopayChanged, "a customer's authorisation of PIX Automático is asked for, begins or ends"},
 	{Ping, "sent by the test of a webhook"},
 }
 
@@ -58,7 +60,6 @@ type Source struct {
 
 // Event is a recorded event.
 type Event struct {
-	RowID     int64
 	ID        string // evt_ and a ULID, the same for every receiver
 	CompanyID int64
 	Name      Name
@@ -86,6 +87,13 @@ type envelope struct {
 
 // Subject is data that knows the id of the record it is about.
 type Subject interface{ SubjectID() int64 }
+
+// events are written at the end of their transaction.
+var events = &sqldb.Appending{
+	Table: "events",
+	Into:  `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES `,
+	Row:   `(?, ?, ?, ?, ?)`,
+}
 
 // Record writes an event in tx and tells the watchers.
 func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) error {
@@ -120,9 +128,7 @@ func (l *Log) RecordEvent(
 		return event, fmt.Errorf("encode %s: %w", name, err)
 	}
 	event.Body = body
-	event.RowID, err = sqldb.Value[int64](ctx, tx, `
-		INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?) RETURNING id`,
-		event.CompanyID, event.ID, string(name), event.At.UnixMicro(), string(body))
+	err = tx.Append(ctx, events, event.CompanyID, event.ID, string(name), event.At.UnixMicro(), string(body))
 	if err != nil {
 		return event, fmt.Errorf("record %s: %w", name, err)
 	}

@@ -37,6 +37,9 @@ func (p *process) write(ctx context.Context, from Source, beforeCommit func(), n
 				return err
 			}
 		}
+		if err := tx.CatchUp(ctx); err != nil { // the events have their ids long before the commit
+			return err
+		}
 		beforeCommit()
 		return nil
 	})

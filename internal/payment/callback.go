@@ -127,9 +127,10 @@ func (s *Service) store(ctx context.Context, genuine genuine) (outcome string, e
 	return outcome, nil
 }
 
-// markCharges schedules a check of every charge that the hints name and returns
-// the unknown references. They may belong to a charge whose creation has not been
-// recorded yet.
+// markCharges schedules a check of every charge and authorisation that the hints
+// name and returns the unknown references of charges. They may belong to a charge
+// whose creation has not been recorded yet. Debits and authorisations have nothing
+// that a payer could have paid before we know them: their own checks find them.
 func markCharges(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -137,11 +138,17 @@ func markCharges(
 	fresh bool,
 ) (unknown []Ref, err error) {
 	for _, hint := range genuine.hints {
+		if hint.Kind == HintAuthorisation {
+			if err := markAuthorisation(ctx, tx, genuine.setup, hint.Ref); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		n, err := markHinted(ctx, tx, hinted{genuine.setup, hint.Ref, fresh})
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
+		if n == 0 && hint.Kind == HintCharge {
 			unknown = append(unknown, hint.Ref)
 		}
 	}

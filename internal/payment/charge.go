@@ -84,23 +84,33 @@ func (s *Service) Charge(
 		return Payable{}, errStillBusy(err)
 	}
 	defer unlock()
-	job := &charging{
+	job := s.newCharging(actor, invoiceID)
+	job.notify = notificationURL
+	if err := job.run(ctx); err != nil {
+		return Payable{}, err
+	}
+	return payableOf(job.owed(s.db.Now()), job.charge), nil
+}
+
+func (s *Service) newCharging(actor account.Actor, invoiceID int64) *charging {
+	return &charging{
 		service:   s,
 		actor:     actor,
 		invoiceID: invoiceID,
-		notify:    notificationURL,
 		skipped:   map[int64]bool{},
+		cancelled: map[int64]bool{},
 	}
+}
+
+// run goes from step to step until there is a charge that can be paid.
+func (j *charging) run(ctx context.Context) error {
 	for {
-		next, err := job.decide(ctx)
-		if err != nil {
-			return Payable{}, late(ctx, err)
-		}
-		if next == nil {
-			return payableOf(job.owed(s.db.Now()), job.charge), nil
+		next, err := j.decide(ctx)
+		if err != nil || next == nil {
+			return late(ctx, err)
 		}
 		if err := next(ctx); err != nil {
-			return Payable{}, late(ctx, err)
+			return late(ctx, err)
 		}
 	}
 }
@@ -118,18 +128,20 @@ func late(ctx context.Context, err error) error {
 	return err
 }
 
-// charging is one call of Charge.
+// charging is one call of Charge, or the announcement of one debit.
 type charging struct {
 	service   *Service
 	actor     account.Actor
 	invoiceID int64
 	notify    string
+	debits    int64 // the authorisation by which the invoice is debited; 0: the payer pays
 
-	setup   Setup
-	payer   customer.Customer
-	invoice billing.Invoice
-	charge  charge
-	skipped map[int64]bool // charges of other gateways that could not be cancelled: they do not block for ever
+	setup     Setup
+	payer     customer.Customer
+	invoice   billing.Invoice
+	charge    charge
+	skipped   map[int64]bool // charges of other gateways that could not be cancelled: they do not block for ever
+	cancelled map[int64]bool // charges that the gateway was asked to cancel
 }
 
 // step is what a charging does outside of a transaction: a call of the gateway,
@@ -153,6 +165,9 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 			return fault.Field("invoice", "has nothing left to pay; mark it as paid")
 		}
 		if j.setup, err = j.service.active(ctx, tx, j.actor.Company.ID); err != nil {
+			return err
+		}
+		if err := j.mayDebit(ctx, tx); err != nil {
 			return err
 		}
 		if j.payer, err = customer.FindTx(ctx, tx, j.actor, j.invoice.Customer.ID); err != nil {
@@ -194,13 +209,17 @@ func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
 // resume chooses the next step for a charge that the invoice has: return it
 // (nil, with j.charge set), finish what was begun, or cancel it first.
 func (j *charging) resume(ctx context.Context, tx *sqldb.Tx, known charge) (step, error) {
-	fits := known.gatewayID == j.setup.ID && j.owed(tx.Now()).fits(known)
+	fits := known.gatewayID == j.setup.ID && j.fits(known, tx.Now())
 	switch {
+	case j.debits != 0 && !known.isDebit() && known.state != cancelling:
+		return nil, errCodeIsOut
 	case fits && known.state == pending:
 		j.charge = known
 		return nil, nil
 	case known.busy(tx.Now()):
 		return waitALittle, nil
+	case known.isDebit() && j.cancelled[known.id]:
+		return nil, errBeingDebited
 	case j.setup.blocked(tx.Now()):
 		return nil, j.errBlocked()
 	}
@@ -245,7 +264,10 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 		createdAt:    tx.Now(),
 	}}
 	change.after.ExpiresAt = wanted.expiry()
-	if j.payer.CpfCnpj != "" && wanted.computable() && j.service.computes(j.setup) {
+	switch {
+	case j.debits != 0:
+		j.asDebit(&change.after)
+	case j.payer.CpfCnpj != "" && wanted.computable() && j.service.computes(j.setup):
 		// Its money counts for the day on which it came.
 		change.after.dueTerms, change.after.payableOn = wanted.byDue().String(), civil.Date{}
 		change.after.ExpiresAt = wanted.lastInstant()
@@ -266,7 +288,6 @@ func (j *charging) errBlocked() error {
 
 // fillOrder completes the order of the reserved charge; the next step sends it.
 func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
-	payer := j.payer
 	code, err := payCode(ctx, tx, j.actor.Company.ID, j.invoiceID)
 	if err != nil {
 		return nil, err
@@ -280,13 +301,17 @@ func (j *charging) fillOrder(ctx context.Context, tx *sqldb.Tx) (step, error) {
 		due := j.owed(tx.Now()).byDue()
 		order.Due = &due
 	}
-	order.Payer = Payer{
-		Reference: payer.UUID,
-		Name:      payer.Name,
-		Email:     payer.Email,
-		TaxID:     payer.CpfCnpj,
-		Phone:     payer.Whatsapp,
-		Address:   payer.Address,
-	}
+	order.Payer = payerOf(j.payer)
 	return j.create, nil
+}
+
+func payerOf(record customer.Customer) Payer {
+	return Payer{
+		Reference: record.UUID,
+		Name:      record.Name,
+		Email:     record.Email,
+		TaxID:     record.CpfCnpj,
+		Phone:     record.Whatsapp,
+		Address:   record.Address,
+	}
 }

@@ -63,6 +63,11 @@ func (s *Service) cancelCharges(
 	if err != nil {
 		return err
 	}
+	return s.cancelLocked(ctx, tx, charges)
+}
+
+// cancelLocked is cancelCharges for charges that this transaction has locked.
+func (s *Service) cancelLocked(ctx context.Context, tx *sqldb.Tx, charges []charge) error {
 	for _, locked := range charges {
 		if locked.state == cancelling {
 			continue

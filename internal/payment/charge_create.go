@@ -12,7 +12,7 @@ import (
 
 // create has the gateway make the reserved charge.
 func (j *charging) create(ctx context.Context) error {
-	gateway, err := j.service.open(j.setup)
+	gateway, err := j.service.openFor(ctx, check{j.setup, j.charge})
 	if err != nil {
 		return errors.Join(fault.Internal(err), j.recordFailure(ctx, err))
 	}
@@ -21,7 +21,7 @@ func (j *charging) create(ctx context.Context) error {
 	err = j.service.call(ctx, about, func(ctx context.Context) (err error) {
 		made, err = gateway.Create(ctx, j.charge.order)
 		if err == nil {
-			err = validate(made)
+			err = j.charge.validate(made)
 		}
 		return err
 	})
@@ -33,11 +33,11 @@ func (j *charging) create(ctx context.Context) error {
 }
 
 // validate refuses a charge that no gateway can mean.
-func validate(made Charge) error {
+func (c charge) validate(made Charge) error {
 	switch {
 	case made.ID == "":
 		return errors.New("the gateway made a charge without an id")
-	case made.PixCode == "" && made.CheckoutURL == "":
+	case made.PixCode == "" && made.CheckoutURL == "" && !c.isDebit():
 		return errors.New("the gateway made a charge with neither a code nor a page")
 	}
 	return nil
@@ -108,11 +108,12 @@ func (j *charging) cancelPrevious(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	j.cancelled[j.charge.id] = true
 	err = j.service.cancelAtGateway(ctx, check{setup, j.charge})
 	if err == nil {
 		return nil
 	}
-	if setup.ID != j.setup.ID {
+	if setup.ID != j.setup.ID && !j.charge.isDebit() {
 		j.skipped[j.charge.id] = true
 		return nil
 	}

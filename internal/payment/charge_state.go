@@ -64,6 +64,7 @@ type charge struct {
 	customerName string
 	order        Order      // reference and amount are all that is stored of it
 	payableOn    civil.Date // the day whose payable amount it asks for; zero: a charge from before there were terms
+	debit        debit      // of a charge that the payer's bank pays by itself; zero: the payer does
 	dueTerms     string     // what the bank computes the amount by; empty: it asks for the order's
 	state        chargeState
 	problem      string
@@ -160,6 +161,8 @@ func (c charge) checkAt(provider Provider, now time.Time) time.Time {
 	switch {
 	case !c.hintedAt.IsZero():
 		return now
+	case c.isDebit() && c.state == pending:
+		return c.debitCheckAt(provider, now)
 	case provider.unasked(c, now):
 		return c.ExpiresAt
 	case provider.tellsAll() && c.state.closed(), c.state == refused:

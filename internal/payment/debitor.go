@@ -47,6 +47,15 @@ const (
 	JourneyPayCode Journey = "pay_code" // a code that pays this invoice and authorises the next ones
 )
 
+// JourneysOf are the journeys that a gateway has: all of them, unless it says
+// otherwise. It refuses a mandate with another one.
+func JourneysOf(debitor Debitor) []Journey {
+	if limited, ok := debitor.(interface{ Journeys() []Journey }); ok {
+		return limited.Journeys()
+	}
+	return []Journey{JourneyRequest, JourneyCode, JourneyPayCode}
+}
+
 // Every is how often a mandate debits.
 type Every string
 
@@ -134,6 +143,9 @@ type Debit struct {
 type DebitRef struct {
 	Ref
 	Authorisation Ref
+	// Due is the day that the debit was announced for. It is what a gateway finds a
+	// debit by whose provider keeps no reference of ours (Woovi).
+	Due civil.Date
 }
 
 // DebitState is the state of a debit at the gateway.

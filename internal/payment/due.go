@@ -13,7 +13,7 @@ type Ended struct {
 	Reference string
 }
 
-// NextDue is when the next charge or callback is to be looked into; zero: never,
+// NextDue is when the next charge, authorisation or callback is to be looked into; zero: never,
 // as things are.
 func (s *Service) NextDue(ctx context.Context) (time.Time, error) {
 	at, err := sqldb.Value[int64](ctx, s.db, nextDueText)
@@ -28,6 +28,8 @@ func (s *Service) NextDue(ctx context.Context) (time.Time, error) {
 const nextDueText = `SELECT COALESCE(MIN(t.at), 0) FROM (
 		SELECT MIN(next_check_at) AS at FROM charges WHERE next_check_at IS NOT NULL
 		UNION ALL
+		SELECT MIN(next_check_at) FROM authorisations WHERE next_check_at IS NOT NULL
+		UNION ALL
 		SELECT MIN(next_try_at) FROM gateway_callbacks WHERE next_try_at IS NOT NULL
 	) AS t /* every company_id */`
 
@@ -38,13 +40,20 @@ const nextCheckText = `SELECT COALESCE(MIN(t.at), 0) FROM (
 		FROM charges c JOIN gateways g ON g.company_id = c.company_id AND g.id = c.gateway_id
 		WHERE c.next_check_at IS NOT NULL
 		UNION ALL
+		SELECT MIN(CASE WHEN a.hinted_at = 0 AND g.resume_at > a.next_check_at THEN g.resume_at ELSE a.next_check_at END)
+		FROM authorisations a JOIN gateways g ON g.company_id = a.company_id AND g.id = a.gateway_id
+		WHERE a.next_check_at IS NOT NULL
+		UNION ALL
 		SELECT MIN(next_try_at) FROM gateway_callbacks WHERE next_try_at IS NOT NULL
 	) AS t /* every company_id */`
 
-// InFlight reports whether a gateway is being called for a charge.
+// InFlight reports whether a gateway is being called for a charge or an
+// authorisation.
 func (s *Service) InFlight(ctx context.Context) (bool, error) {
 	n, err := sqldb.Value[int64](ctx, s.db, `SELECT count(*) FROM (
-		SELECT id FROM charges WHERE claim <> '' AND next_check_at > ? LIMIT 1) AS busy /* every company_id */`,
-		s.db.Now().UnixMicro())
+		SELECT id FROM charges WHERE claim <> '' AND next_check_at > ?
+		UNION ALL
+		SELECT id FROM authorisations WHERE claim <> '' AND next_check_at > ?) AS busy /* every company_id */`,
+		s.db.Now().UnixMicro(), s.db.Now().UnixMicro())
 	return n > 0, err
 }

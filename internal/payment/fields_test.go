@@ -191,7 +191,7 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 			provider: "fake", invoiceID: invoice.ID, customerID: invoice.Customer.ID, customerName: "Ana", order: Order{Reference: "r1", Amount: money.Cents(3500)},
 			state: reserved, problem: "problem", closedAt: noon.Add(time.Minute), nextCheck: noon.Add(2 * time.Minute), checks: 3,
 			hintedAt: noon.Add(3 * time.Minute), claim: "claim", createdAt: noon, id: 1, payableOn: civil.MustParse("2026-01-31"),
-			dueTerms: "terms",
+			dueTerms: "terms", debit: debit{authorisationID: 7, on: civil.MustParse("2026-02-02")},
 		}
 		value := reflect.ValueOf(want)
 		for n := range value.NumField() {
@@ -212,6 +212,7 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 		}
 		changed := chargeChange{before: made.after, after: want}
 		changed.after.id, changed.after.state, changed.after.claim, changed.after.checks = made.after.id, pending, "other", 4
+		changed.after.debit = debit{7, civil.MustParse("2026-02-03"), 2, "no money"}
 		changed.after.nextCheck, changed.after.ExpiresAt = noon.Add(4*time.Minute), noon.Add(5*time.Minute)
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyCharge(t.Context(), tx, &changed) }))
 		got := world.only(t, invoice.ID)
@@ -220,6 +221,44 @@ func TestEveryFieldOfAChargeIsStored(t *testing.T) {
 		}
 		if got != changed.after {
 			t.Errorf("wrote %+v, read %+v", changed.after, got)
+		}
+	})
+}
+
+func TestEveryFieldOfAnAuthorisationIsStored(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		want := authorisation{
+			Ref: Ref{"r1", "id"}, id: 1, companyID: world.actor.Company.ID, gatewayID: world.setup(t).ID, provider: "fake",
+			customerID: invoice.Customer.ID, journey: JourneyRequest, account: &PayerAccount{"12345678", "1", "23"}, every: EveryMonth,
+			from: civil.MustParse("2026-02-01"), minimum: 3500, description: "Mensal", state: authReserved,
+			pixCode: "code", endedBy: ByBank, reason: "reason", problem: "problem", expiresAt: noon.Add(time.Hour).UTC(),
+			activeAt: noon.UTC(), endedAt: noon.Add(time.Minute).UTC(), nextCheck: noon.Add(2 * time.Minute).UTC(), checks: 3,
+			hintedAt: noon.Add(3 * time.Minute).UTC(), claim: "claim", createdAt: noon.UTC(),
+		}
+		value := reflect.ValueOf(want)
+		for n := range value.NumField() {
+			if value.Field(n).IsZero() {
+				t.Errorf("authorisation.%s is not filled: this test does not see whether it is stored", value.Type().Field(n).Name)
+			}
+		}
+		change := authorisationChange{after: want}
+		apply := func(tx *sqldb.Tx) error { return world.applyAuthorisation(t.Context(), tx, world.actor, &change) }
+		must(t, world.db.Write(t.Context(), apply))
+		change = authorisationChange{change.after, want}
+		change.after.state = authActive
+		must(t, world.db.Write(t.Context(), apply))
+		got, err := authorisationByID(t.Context(), world.db, want.companyID, 1)
+		must(t, err)
+		for _, at := range []*time.Time{&got.expiresAt, &got.activeAt, &got.endedAt, &got.nextCheck, &got.hintedAt, &got.createdAt} {
+			*at = at.UTC()
+		}
+		if *got.account != *want.account {
+			t.Errorf("wrote %+v, read %+v", want.account, got.account)
+		}
+		got.account = change.after.account
+		if got != change.after {
+			t.Errorf("wrote %+v, read %+v", change.after, got)
 		}
 	})
 }

@@ -89,6 +89,7 @@ type Option struct {
 	Required bool
 	Choices  []string // empty: anything
 	Lines    bool     // it is a text of several lines
+	Files    string   // kinds of files that may hold it, as a page accepts them; empty: none
 	// As is how banks show what was entered; nil: as it is.
 	As func(value string) string
 }
@@ -172,6 +173,8 @@ type Report struct {
 	Reference string // ours, as the gateway has it
 	State     State
 	Payments  []Received // of all states: a cancelled charge may have been paid before
+
+	debit *DebitReport // of a debit: what it was made of
 }
 
 // Received is one payment of a charge. A charge that is paid twice has

@@ -268,6 +268,7 @@ type bank struct {
 	calls    map[string]int
 	terse    bool          // a fetched charge has no code
 	shortest time.Duration // life of a charge
+	accounts debits
 	// misbehave runs before and after an operation; what it returns is what the
 	// caller sees.
 	before func(ctx context.Context, operation string) error
@@ -286,7 +287,10 @@ type held struct {
 }
 
 func newBank(clock *sqldbtest.Clock) *bank {
-	return &bank{clock: clock, charges: map[string]*held{}, calls: map[string]int{}}
+	return &bank{
+		clock: clock, charges: map[string]*held{}, calls: map[string]int{},
+		accounts: debits{mandates: map[string]*mandated{}, debits: map[string]*debited{}},
+	}
 }
 
 // providers are one that works by itself, one beside it, and one that a person
@@ -497,7 +501,7 @@ func (f *fake) VerifyCallback(_ context.Context, callback Callback) ([]Hint, err
 	if body.ID == "" && body.Reference == "" {
 		return nil, nil
 	}
-	return []Hint{{EventID: body.Event, Ref: Ref{ID: body.ID, Reference: body.Reference}}}, nil
+	return []Hint{{EventID: body.Event, Ref: Ref{ID: body.ID, Reference: body.Reference}, Kind: kindOf(body.ID)}}, nil
 }
 
 var errBank = errors.New("the bank has a power cut")

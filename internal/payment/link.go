@@ -7,7 +7,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -99,6 +101,14 @@ func (s *Service) linkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID
 	return s.payURL(code), err
 }
 
+// newLinkTx is linkTx for an invoice that is being issued: nobody can have made
+// its page before, and the row can wait.
+func (s *Service) newLinkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
+	code := id.NewCode(codeLength)
+	err := tx.Append(ctx, newPayLinks, companyID, invoiceID, code, tx.Now().UnixMicro())
+	return s.payURL(code), err
+}
+
 // current finds the charge of an invoice that can be paid now.
 func (s *Service) current(ctx context.Context, wanted owed, setup Setup) (charge, bool, error) {
 	list, err := unsettled(ctx, s.db, setup.CompanyID, wanted.invoice.ID)
@@ -126,6 +136,9 @@ type Page struct {
 	// cannot hammer it.
 	RetryAt time.Time
 	Refused bool // the gateway said no to the last charge: asking again is of no use
+	// DebitOn is when the invoice will be debited by PIX Automático; zero: no debit
+	// is announced.
+	DebitOn civil.Date
 }
 
 // retryPause is how long the page waits after a gateway has failed.
@@ -170,6 +183,11 @@ func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 		page.Payable = payableOf(wanted, charge)
 		return nil
 	}
+	announced, err := announcedOn(ctx, s.db, setup.CompanyID, []int64{page.Invoice.ID})
+	if err != nil {
+		return err
+	}
+	page.DebitOn = announced[page.Invoice.ID]
 	failedAt, err := lastFailure(ctx, s.db, setup.CompanyID, page.Invoice.ID)
 	if !failedAt.IsZero() {
 		page.RetryAt = failedAt.Add(retryPause)
@@ -184,12 +202,29 @@ func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 }
 
 // OpenPage is Page for a visitor: without a charge that can be paid, one is
-// made, unless the gateway has just failed to. What the gateway failed with
-// comes with the page.
+// made, unless the gateway has just failed to or a debit is announced. What the
+// gateway failed with comes with the page.
 func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	page, err := s.Page(ctx, code)
-	if err != nil || page.Ready || page.Invoice.Status != billing.Open || page.Provider.Name == "" {
+	if err != nil || !page.DebitOn.IsZero() && page.Invoice.Status == billing.Open {
 		return page, err
+	}
+	return s.chargePage(ctx, code, page)
+}
+
+// PayInstead is OpenPage for a visitor who wants to pay by code what would be
+// debited: the debit is cancelled first.
+func (s *Service) PayInstead(ctx context.Context, code string) (Page, error) {
+	page, err := s.Page(ctx, code)
+	if err != nil {
+		return page, err
+	}
+	return s.chargePage(ctx, code, page)
+}
+
+func (s *Service) chargePage(ctx context.Context, code string, page Page) (Page, error) {
+	if page.Ready || page.Invoice.Status != billing.Open || page.Provider.Name == "" {
+		return page, nil
 	}
 	if !page.Company.Subscription.Functions.Has(account.FunctionPayments) {
 		page.Provider = Provider{} // the plan lacks it: for the payer it is as if there were none

@@ -50,7 +50,7 @@ func newMetrics(providers []Provider) *Metrics {
 			metrics.charges.WithLabelValues(provider.Name, outcome)
 		}
 	}
-	for _, what := range []string{"charge", "callback"} {
+	for _, what := range []string{"charge", "callback", "authorisation"} {
 		metrics.aside.WithLabelValues(what)
 	}
 	for _, reason := range Reasons {

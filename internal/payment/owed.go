@@ -76,6 +76,9 @@ func (o owed) lastInstant() time.Time {
 // fits reports whether a charge asks for what is to pay now, and no longer than
 // that is right. The terms may have changed since it was made.
 func (o owed) fits(charge charge) bool {
+	if charge.isDebit() { // no payer can pay it
+		return false
+	}
 	if charge.dueTerms != "" {
 		same := charge.dueTerms == o.byDue().String() && o.invoice.Received == 0
 		return same && charge.ExpiresAt.After(o.now)

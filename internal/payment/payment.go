@@ -15,6 +15,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
@@ -34,6 +35,9 @@ type Options struct {
 	// Simulate has, by provider, a function of those that only pretend: it pays
 	// the charge that the gateway knows by an id.
 	Simulate map[string]func(ctx context.Context, gatewayID string) error
+	// SimulatePayer has, by provider, a function of those that only pretend: the payer
+	// does something about the authorisation that the gateway knows by an id.
+	SimulatePayer map[string]func(ctx context.Context, gatewayID, deed string) error
 	// Told tells the owners of a company, in the transaction, that its gateway is
 	// another: a function of the program, which knows a way to them; nil: none.
 	Told func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, what string) error
@@ -54,6 +58,7 @@ type Options struct {
 type Service struct {
 	db        *sqldb.DB
 	billing   *billing.Service
+	customers *customer.Service
 	box       *secret.Box
 	options   Options
 	providers map[string]Provider
@@ -76,6 +81,7 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, options Optio
 	service := &Service{
 		db:        db,
 		billing:   invoices,
+		customers: invoices.Customers(),
 		box:       box,
 		options:   options,
 		providers: map[string]Provider{},
@@ -90,7 +96,8 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, options Optio
 		}
 	}
 	invoices.Watch(service.invoicesChanged)
-	invoices.LinkWith(service.linkTx)
+	service.customers.Watch(service.customersChanged)
+	invoices.LinkWith(billing.Links{New: service.newLinkTx, Of: service.linkTx})
 	return service
 }
 
@@ -121,6 +128,9 @@ func (s *Service) invoicesChanged(
 	tx *sqldb.Tx,
 	changed billing.Changes,
 ) error {
+	if err := s.pokeOwners(ctx, tx, changed); err != nil {
+		return err
+	}
 	var ids []int64
 	for _, change := range changed.List {
 		if change.Action == billing.ActionDeleted || change.After.Status != billing.Open || change.CostsOther() {

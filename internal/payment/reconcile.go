@@ -52,13 +52,17 @@ func (s *Service) Reconcile(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	authorisations, err := s.checkAuthorisations(ctx)
+	if err != nil {
+		return callbacks, err
+	}
 	charges, err := s.claim(ctx, maxInFlight)
 	var checks sync.WaitGroup
 	for _, charge := range charges {
 		checks.Go(func() { s.checkCharge(context.WithoutCancel(ctx), charge) })
 	}
 	checks.Wait()
-	return callbacks + len(charges), err
+	return callbacks + authorisations + len(charges), err
 }
 
 // claim leases due charges to this process.
@@ -72,10 +76,7 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 		if claimed, err = claimCharges(ctx, tx, ids, tx.Now().Add(s.lease())); err != nil {
 			return err
 		}
-		if s.options.Unpaced {
-			return nil
-		}
-		return spaceOut(ctx, tx, claimed, s.providers)
+		return s.spaceOut(ctx, tx, usesOf(claimed))
 	})
 	crashpoint.Here("check-claimed")
 	return claimed, err
@@ -155,7 +156,7 @@ func (s *Service) fetch(ctx context.Context, work check) error {
 		err = s.settle(ctx, work, report)
 	}
 	if err == nil {
-		return nil
+		return s.retryDebit(ctx, work, report)
 	}
 	return s.finish(ctx, work, err, func(charge *charge, now time.Time) {
 		charge.onMissing(err, now)
@@ -164,7 +165,7 @@ func (s *Service) fetch(ctx context.Context, work check) error {
 
 // report calls the gateway for a charge.
 func (s *Service) report(ctx context.Context, work check) (report Report, err error) {
-	gateway, err := s.open(work.setup)
+	gateway, err := s.openFor(ctx, work)
 	if err != nil {
 		return report, err
 	}
@@ -193,7 +194,7 @@ func (s *Service) cancelAtGateway(ctx context.Context, work check) error {
 	if work.setup.Provider.Manual {
 		return s.endManual(ctx, work, cancelled)
 	}
-	gateway, err := s.open(work.setup)
+	gateway, err := s.openFor(ctx, work)
 	if err == nil {
 		about := callAbout{work.setup, "cancel", work.charge.order.Reference}
 		err = s.call(ctx, about, func(ctx context.Context) error {

@@ -165,6 +165,9 @@ func (s *settlement) decide(before records, now time.Time) decision {
 		}
 	}
 	s.follow(after, now)
+	if s.report.debit != nil && before.charge.state != cancelling {
+		after.followDebit(*s.report.debit, s.actor.Today(now), now)
+	}
 	if after.claim == s.claim || !after.busy(now) {
 		after.release(s.setup.Provider, now)
 	}
@@ -267,7 +270,7 @@ func (s *settlement) follow(charge *charge, now time.Time) {
 		charge.enter(cancelling, now)
 	case s.report.State == StatePending && charge.state != cancelling && !charge.ExpiresAt.After(now): // it does not expire by itself
 		charge.enter(cancelling, now)
-	case s.report.State == StatePending && charge.state == reserved && validate(charge.Charge) == nil:
+	case s.report.State == StatePending && charge.state == reserved && charge.validate(charge.Charge) == nil:
 		charge.enter(pending, now) // without its code it stays reserved: the next caller of Charge gets it again
 	}
 }

@@ -124,12 +124,14 @@ func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	return err
 }
 
-// forgetOptions drops the credentials of gateways that are not in use and whose
-// charges need no check any more.
+// forgetOptions drops the credentials of gateways that are not in use, whose
+// charges need no check any more and whose authorisations have ended.
 func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE gateways SET options = '' WHERE active = ? AND options <> '' AND NOT EXISTS (
 			SELECT 1 FROM charges c WHERE c.company_id = gateways.company_id AND c.gateway_id = gateways.id AND c.next_check_at IS NOT NULL
+		) AND NOT EXISTS (
+			SELECT 1 FROM authorisations a WHERE a.company_id = gateways.company_id AND a.gateway_id = gateways.id AND a.state <> 'ended'
 		) /* every company_id */`, false)
 	return err
 }
@@ -175,23 +177,34 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Tim
 	return err
 }
 
-// spaceOut delays the next checks at gateways that are being called.
-func spaceOut(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	claimed []charge,
-	providers map[string]Provider,
-) error {
-	waits := map[[2]int64]time.Duration{}
-	for _, charge := range claimed {
-		pace := max(spacing, providers[charge.provider].Pace)
-		waits[[2]int64{charge.companyID, charge.gatewayID}] += pace
+// gatewayUse is a gateway that is about to be called.
+type gatewayUse struct {
+	companyID, gatewayID int64
+	provider             string
+}
+
+func usesOf(charges []charge) []gatewayUse {
+	uses := make([]gatewayUse, len(charges))
+	for i, charge := range charges {
+		uses[i] = gatewayUse{charge.companyID, charge.gatewayID, charge.provider}
 	}
-	for gateway, wait := range waits {
+	return uses
+}
+
+// spaceOut delays the next checks at gateways that are being called.
+func (s *Service) spaceOut(ctx context.Context, tx *sqldb.Tx, uses []gatewayUse) error {
+	if s.options.Unpaced {
+		return nil
+	}
+	waits := map[gatewayUse]time.Duration{}
+	for _, use := range uses {
+		waits[use] += max(spacing, s.providers[use.provider].Pace)
+	}
+	for use, wait := range waits {
 		until := tx.Now().Add(wait).UnixMicro()
 		_, err := tx.Exec(ctx, `
 			UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until,
-			gateway[0], gateway[1], until)
+			use.companyID, use.gatewayID, until)
 		if err != nil {
 			return err
 		}
@@ -213,13 +226,22 @@ func codeOfInvoice(
 	)
 }
 
-// payCode returns the code of an invoice's page, made at the first time: most
-// often for an invoice that is new.
+// codeLength is the length of the code that a payer's page is found by.
+const codeLength = 24
+
+// newPayLinks are written at the end of the transaction that issues the invoice.
+var newPayLinks = &sqldb.Appending{
+	Table: "pay_links",
+	Into:  `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES `,
+	Row:   `(?, ?, ?, ?)`,
+}
+
+// payCode returns the code of an invoice's page, made at the first time.
 func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
 	code, err := sqldb.Value[string](ctx, tx, `
 		INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO NOTHING RETURNING code`,
-		companyID, invoiceID, id.NewCode(24), tx.Now().UnixMicro())
+		companyID, invoiceID, id.NewCode(codeLength), tx.Now().UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return codeOfInvoice(ctx, tx, companyID, invoiceID)
 	}

@@ -13,7 +13,7 @@ const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, custome
 	gateway_ref, amount_cents,
 	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks,
 	hinted_at, claim, created_at,
-	NULLIF(payable_on, ''), due_terms`
+	NULLIF(payable_on, ''), due_terms, authorisation_id, NULLIF(debit_on, ''), debit_retries, debit_failure`
 
 func scanCharge(row sqldb.Row) (charge charge, err error) {
 	var expires, closed, next, hinted, created int64
@@ -22,7 +22,8 @@ func scanCharge(row sqldb.Row) (charge charge, err error) {
 		&charge.ID,
 		(*int64)(&charge.order.Amount), (*string)(&charge.state), &charge.PixCode,
 		&charge.CheckoutURL, &charge.problem, &expires, &closed, &next, &charge.checks, &hinted,
-		&charge.claim, &created, &charge.payableOn, &charge.dueTerms)
+		&charge.claim, &created, &charge.payableOn, &charge.dueTerms,
+		&charge.debit.authorisationID, &charge.debit.on, &charge.debit.retries, &charge.debit.failure)
 	charge.ExpiresAt = time.UnixMicro(expires)
 	charge.closedAt = instant(closed)
 	charge.nextCheck = instant(next)
@@ -88,13 +89,13 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, charge charge) (int64, erro
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO charges (company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference, gateway_ref, amount_cents,
 			state, pix_code, checkout_url, problem, expires_at, next_check_at, checks, hinted_at, claim, created_at, updated_at,
-			payable_on, due_terms)
-		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?, ?) RETURNING id`,
+			payable_on, due_terms, authorisation_id, debit_on)
+		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		charge.companyID, charge.gatewayID, charge.provider, charge.invoiceID, charge.customerID,
 		charge.customerName, charge.order.Reference, int64(charge.order.Amount),
 		string(charge.state), charge.ExpiresAt.UnixMicro(), orNull(charge.nextCheck), charge.claim,
 		tx.Now().UnixMicro(), tx.Now().UnixMicro(),
-		charge.payableOn.String(), charge.dueTerms)
+		charge.payableOn.String(), charge.dueTerms, charge.debit.authorisationID, charge.debit.on.String())
 }
 
 // updateCharge writes all of a charge that changes. The caller has locked the
@@ -102,12 +103,14 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, charge charge) (int64, erro
 func updateCharge(ctx context.Context, tx *sqldb.Tx, charge charge) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE charges SET gateway_ref = ?, state = ?, pix_code = ?, checkout_url = ?, problem = ?, expires_at = ?, closed_at = ?,
-			next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
+			next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?,
+			debit_on = ?, debit_retries = ?, debit_failure = ?
 		WHERE company_id = ? AND id = ?`,
 		charge.ID, string(charge.state), charge.PixCode, charge.CheckoutURL, charge.problem,
 		charge.ExpiresAt.UnixMicro(), orNull(charge.closedAt),
 		orNull(charge.nextCheck), charge.checks, micros(charge.hintedAt), charge.claim,
-		tx.Now().UnixMicro(), charge.companyID, charge.id)
+		tx.Now().UnixMicro(), charge.debit.on.String(), charge.debit.retries, charge.debit.failure,
+		charge.companyID, charge.id)
 	return err
 }
 

@@ -27,8 +27,14 @@ type Channel struct {
 	Failures  int // attempts that failed since one succeeded
 	Problem   string
 	ProblemAt time.Time // of the last of them
+	HeardAt   time.Time // when its carrier last told what became of messages
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	// CallbackKey is in the address that the carrier calls, VerifyToken what it
+	// asks for there once.
+	CallbackKey string
+	VerifyToken string
 
 	sealed string
 	nextAt time.Time
@@ -186,6 +192,9 @@ func (s *Service) CreateChannel(
 		Active:    true,
 		PerMinute: kind.PerMinute,
 		Options:   map[string]string{},
+
+		CallbackKey: id.NewCode(32),
+		VerifyToken: id.NewCode(32),
 	}
 	secrets, shown := map[string]string{}, map[string]string{}
 	for _, option := range kind.Options {
@@ -348,6 +357,12 @@ func (s *Service) open(channel Channel) (map[string]string, error) {
 	}
 	secrets := map[string]string{}
 	return secrets, json.Unmarshal(plain, &secrets)
+}
+
+// SecretNames lists the secrets that a channel has, by the names of its options.
+func (s *Service) SecretNames(channel Channel) ([]string, error) {
+	secrets, err := s.open(channel)
+	return slices.Sorted(maps.Keys(secrets)), err
 }
 
 // Reseal seals with the current key what an older one sealed, so that after a

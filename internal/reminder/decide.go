@@ -284,6 +284,9 @@ func (s *Service) fillPayment(
 	about about,
 	filling *filling,
 ) error {
+	if err := s.refuseDebited(ctx, actor, about); err != nil {
+		return err
+	}
 	link, pix := asks(template.texts()...)
 	switch {
 	case !link && !pix:
@@ -312,6 +315,9 @@ func (s *Service) fillPayment(
 func problemText(err error) string {
 	if errors.Is(err, errNoInvoice) {
 		return errNoInvoice.Error()
+	}
+	if debited, is := errors.AsType[*debited](err); is {
+		return debited.Error()
 	}
 	what, _, _ := strings.Cut(err.Error(), ":")
 	return what + ": " + fault.Public(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -62,7 +63,9 @@ func (e *engine) deliver(ctx context.Context, job job) {
 // prepared is what was asked for before a message is begun.
 type prepared struct {
 	link, pix string
-	problem   error // why it could not be had
+	problem   error      // why the link or the code could not be had
+	debitOn   civil.Date // the invoice is debited then, and nobody is asked to pay; zero: it is not
+	look      *Look      // of a mail
 }
 
 func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err error) {
@@ -82,6 +85,10 @@ func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err e
 		&filling,
 	)
 	prepared.link, prepared.pix = filling.link, filling.pix
+	prepared.tellDebit()
+	if job.reach == ByEmail && prepared.problem == nil {
+		prepared.look = e.service.mailLook(ctx, job.actor, candidate, prepared)
+	}
 	return prepared, nil
 }
 
@@ -124,6 +131,11 @@ func (s *Service) begin(
 			return s.settleUnfilled(ctx, tx, state, candidate, prepared.problem)
 		}
 		b, ok = s.write(state, candidate, decision, prepared), true
+		if b.kind.Approved && !prepared.debitOn.IsZero() { // no template of theirs says it
+			b, ok = begun{}, false
+			debited := debited{prepared.debitOn}
+			return s.settleUnsent(ctx, tx, job.companyID, candidate, skip(debited.Error()))
+		}
 		return beginSending(ctx, tx, job, b)
 	})
 	return b, ok && err == nil, err
@@ -139,6 +151,9 @@ func (s *Service) write(
 	filling := candidate.filling(state.actor, state.actor.Today(state.now))
 	filling.link, filling.pix = prepared.link, prepared.pix
 	subject, text, params := fill(candidate.template, filling)
+	if !prepared.debitOn.IsZero() {
+		subject, text = debitLetter(prepared.debitOn, filling)
+	}
 	if subject == "" {
 		subject = state.actor.Company.Name
 	}
@@ -157,6 +172,12 @@ func (s *Service) write(
 			Subject:   subject,
 			Text:      text,
 			At:        state.now.In(state.actor.Company.Zone),
+			Mark: Mark{
+				MessageID: candidate.message.ID,
+				Key:       candidate.message.Key,
+				Number:    candidate.message.Attempts + 1,
+			},
+			Look: prepared.look,
 			Template: ApprovedTemplate{
 				Name:     candidate.template.Approved.Name,
 				Language: candidate.template.Approved.Language,
@@ -321,11 +342,12 @@ func (s *Service) recordAttempt(
 		if err != nil {
 			return err
 		}
-		transition := begun.following(state, list[0], outcome)
-		if err := insertAttempt(ctx, tx, job, begun, outcome); err != nil {
+		outcome, err := writeAttempt(ctx, tx, job, begun, outcome)
+		if err != nil {
 			return err
 		}
-		if err := recordHealth(ctx, tx, job.companyID, begun.channel.ID, outcome); err != nil {
+		transition := begun.following(state, list[0], outcome)
+		if err := recordHealth(ctx, tx, job.companyID, begun.channel, outcome); err != nil {
 			return err
 		}
 		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })

@@ -42,6 +42,7 @@ type job struct {
 	actor     account.Actor
 	claim     string
 	dueAt     time.Time
+	reach     Reach // of the channel that is to send it
 }
 
 // Run sends messages until ctx ends, then waits for those under way. It goes on
@@ -226,6 +227,7 @@ func (s *Service) claimSome(
 				actor:     actor,
 				claim:     token,
 				dueAt:     candidate.message.RunAt,
+				reach:     s.reachOf(decision.channel),
 			})
 			err = claim(ctx, tx, lane.companyID, candidate.message.ID, token)
 		} else {
@@ -302,8 +304,12 @@ func (s *Service) recover(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if done && !again {
-				tx.OnCommit(func() { s.metrics.count(message.kind, string(Unknown)) })
+			if !done || again {
+				continue
+			}
+			tx.OnCommit(func() { s.metrics.count(message.kind, string(Unknown)) })
+			if err := s.drawEarlier(ctx, tx, message); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -20,13 +20,17 @@ func (c Channel) Failing() bool {
 func recordHealth(
 	ctx context.Context,
 	tx *sqldb.Tx,
-	companyID, channelID int64,
+	companyID int64,
+	channel Channel,
 	outcome outcome,
 ) error {
-	if outcome.verdict == accepted {
-		return clearProblem(ctx, tx, companyID, channelID)
+	switch {
+	case outcome.verdict != accepted:
+		return addProblem(ctx, tx, companyID, channel.ID, outcome.problem)
+	case channel.hears(tx.Now()): // a message that was taken may fail yet: reports say whether it works
+		return nil
 	}
-	return addProblem(ctx, tx, companyID, channelID, outcome.problem)
+	return clearProblem(ctx, tx, companyID, channel.ID)
 }
 
 // Attention is what waits for a person.

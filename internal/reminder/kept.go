@@ -7,7 +7,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-var keptColumns = sqldb.Columns("id due_on status reason channel_id address subject body sent_at created_at")
+var keptColumns = sqldb.Columns("id due_on status reason channel_id address subject body sent_at arrival arrival_at created_at")
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(

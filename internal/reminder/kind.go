@@ -37,6 +37,7 @@ type Kind struct {
 	// that a text is not enough.
 	Approved bool
 	Options  []Option
+	Presets  []Preset // services whose options are known
 	// Open makes the sender of one channel from its options, which are those
 	// declared and nothing else. It checks them without calling anybody; what is
 	// wrong with one is a fault of that field.
@@ -44,6 +45,9 @@ type Kind struct {
 	// Check says whether the addresses among the options may be reached, when a
 	// channel is saved. Nil: there are none.
 	Check func(ctx context.Context, options map[string]string, env Env) error
+	// Reporter understands what the carrier tells later of messages that it has
+	// taken. Nil: it tells nothing.
+	Reporter Reporter
 }
 
 // Option is one thing that a kind has to be told.
@@ -56,6 +60,15 @@ type Option struct {
 	Required  bool
 	Generated bool     // made by us when it is not given, and shown once
 	Choices   []string // empty: anything
+}
+
+// Preset is a service of a kind, with the options that are the same for all its
+// customers.
+type Preset struct {
+	Name    string // in addresses: gmail
+	Title   string // as people say it
+	Options map[string]string
+	Hint    string // what one has to know, or to do there first
 }
 
 // Env is what channels get from the house.
@@ -82,6 +95,8 @@ type Letter struct {
 	Text      string
 	Template  ApprovedTemplate
 	At        time.Time // of the attempt, in the company's zone
+	Mark      Mark      // zero in a test: nobody waits for reports of it
+	Look      *Look     // of a mail; nil: plain text
 	Test      bool
 
 	CustomerID   int64
@@ -146,6 +161,12 @@ func (s *Service) kind(name string) (Kind, bool) {
 		return Kind{}, false
 	}
 	return s.options.Kinds[i], true
+}
+
+// reachOf is what a channel needs to know of a customer.
+func (s *Service) reachOf(channel Channel) Reach {
+	kind, _ := s.kind(channel.Kind)
+	return kind.Reach
 }
 
 // Kinds lists the kinds of channels there are.

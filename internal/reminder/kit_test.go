@@ -16,6 +16,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
@@ -85,6 +86,8 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 		Name: name, Title: name, Reach: reach, Idempotent: idempotent,
 		Options: []Option{{Name: "token", Secret: true}, {Name: "region"}},
 		Open:    func(map[string]string, Env) (Sender, error) { return courier{name, c}, nil },
+
+		Reporter: teller{},
 	}
 }
 
@@ -92,6 +95,8 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 type payments struct {
 	err   error
 	asked func() // is called when a link is asked for
+
+	debitOn civil.Date // when every invoice will be debited
 }
 
 func (p *payments) PaymentLink(_ context.Context, _ account.Actor, id int64) (string, error) {
@@ -104,6 +109,11 @@ func (p *payments) PaymentLink(_ context.Context, _ account.Actor, id int64) (st
 func (p *payments) PixCode(_ context.Context, _ account.Actor, id int64) (string, error) {
 	return fmt.Sprintf("PIX%d", id), p.err
 }
+
+func (p *payments) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
+	return p.debitOn, p.err
+}
+func (p *payments) Picture(code string) ([]byte, error) { return []byte("PNG of " + code), nil }
 
 // house is a company and the services of one process, on a clock that tests set.
 type house struct {
@@ -151,7 +161,7 @@ func (h *house) process(t *testing.T) *house {
 	carrier := h.carrier
 	other.Service = New(db, h.box, account.New(db, account.Config{}), other.customers, Options{
 		Kinds: []Kind{carrier.kind("zap", ByWhatsapp, false), carrier.kind("mail", ByEmail, false), carrier.kind("own", ByAny, true)},
-		Links: h.payments,
+		Links: h.payments, PublicURL: "https://carteira.example",
 	})
 	return &other
 }

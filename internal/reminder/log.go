@@ -16,6 +16,7 @@ import (
 // Filter chooses messages of the log.
 type Filter struct {
 	Status     Status
+	Arrival    Arrival
 	CustomerID int64
 	RuleID     int64
 	ChannelID  int64
@@ -34,6 +35,11 @@ func ReadFilter(in *input.Form) Filter {
 	}
 	status, _ := in.Choice("status", names...).Get()
 	filter.Status = Status(status)
+	arrivals := make([]string, len(Arrivals))
+	for i, arrival := range Arrivals {
+		arrivals[i] = string(arrival)
+	}
+	filter.Arrival = Arrival(in.Choice("arrival", arrivals...).Value)
 	filter.CustomerID, _ = in.ID("customer_id").Get()
 	filter.RuleID, _ = in.ID("rule_id").Get()
 	filter.ChannelID, _ = in.ID("channel_id").Get()
@@ -46,6 +52,9 @@ func chosen(companyID int64, filter Filter) (where sqldb.Where) {
 	where.And(`m.company_id = ?`, companyID)
 	if filter.Status != "" {
 		where.And(`m.status = ?`, string(filter.Status))
+	}
+	if filter.Arrival != "" { // by the index of those that have one
+		where.And(`m.arrival = ? AND m.arrival <> ''`, string(filter.Arrival))
 	}
 	for column, id := range map[string]int64{"customer_id": filter.CustomerID, "rule_id": filter.RuleID, "channel_id": filter.ChannelID} {
 		if id != 0 {
@@ -311,6 +320,9 @@ func (s *Service) testLetter(
 		Template:  ApprovedTemplate{Name: "hello_world", Language: "en_US"}, // Meta gives it to every account
 	}
 	letter.To, letter.Whatsapp, letter.Email = request.To, request.To, request.To
+	if kind.Reach == ByEmail {
+		letter.Look = s.brandLook(ctx, actor.Company)
+	}
 	if request.TemplateID == 0 {
 		return letter, nil
 	}
@@ -329,6 +341,9 @@ func (s *Service) testLetter(
 		if problem := s.fillPayment(ctx, actor, template, about, &filling); problem != nil {
 			return letter, fault.Field("customer_id", problemText(problem))
 		}
+	}
+	if letter.Look != nil {
+		letter.Look.PayURL, letter.Look.QR = filling.link, s.draw(ctx, filling.pix)
 	}
 	letter.Name = filling.customer.Name
 	letter.Subject, letter.Text, letter.Template.Params = fill(template, filling)

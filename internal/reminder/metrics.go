@@ -12,6 +12,8 @@ type metrics struct {
 	lag      prometheus.Histogram
 	messages *prometheus.CounterVec
 	aside    prometheus.Counter
+	reports  *prometheus.CounterVec
+	calls    *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -29,6 +31,14 @@ func newMetrics() *metrics {
 			Name: "carteira_reminder_set_aside_total",
 			Help: "Messages set aside because they kept panicking.",
 		}),
+		reports: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_reminder_reports_total",
+			Help: "What carriers reported of messages that they had taken, by kind of channel.",
+		}, []string{"kind", "arrival"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carteira_reminder_carrier_calls_total",
+			Help: "Calls of carriers, by kind of channel and what became of them.",
+		}, []string{"kind", "outcome"}),
 	}
 }
 
@@ -36,9 +46,19 @@ func (m *metrics) count(kind, outcome string) {
 	m.messages.WithLabelValues(kind, outcome).Inc()
 }
 
+func (m *metrics) report(kind, arrival string) {
+	m.reports.WithLabelValues(kind, arrival).Inc()
+}
+
+func (m *metrics) call(kind, outcome string) {
+	m.calls.WithLabelValues(kind, outcome).Inc()
+}
+
 // Metrics returns the engine's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{s.metrics.lag, s.metrics.messages, s.metrics.aside, backlog{s}}
+	return []prometheus.Collector{
+		s.metrics.lag, s.metrics.messages, s.metrics.aside, s.metrics.reports, s.metrics.calls, backlog{s},
+	}
 }
 
 // backlog asks the database at every scrape: an engine that stands still could

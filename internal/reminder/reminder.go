@@ -57,7 +57,9 @@ type Message struct {
 	Address    string    // what was sent, and where
 	Subject    string
 	Text       string
-	Receipt    string // what the channel calls it
+	Receipt    string    // what the channel calls it
+	Arrival    Arrival   // what the carrier reported of it since
+	ArrivalAt  time.Time // and when that was
 	SentAt     time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
@@ -72,6 +74,10 @@ type Attempt struct {
 	Duration  time.Duration
 	Outcome   string
 	Problem   string
+
+	Arrival        Arrival // what the carrier reported of it since
+	ArrivalAt      time.Time
+	ArrivalProblem string // of a failure
 }
 
 // Links make what a customer pays with. The payment room does; it is called
@@ -79,6 +85,10 @@ type Attempt struct {
 type Links interface {
 	PaymentLink(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
 	PixCode(ctx context.Context, actor account.Actor, invoiceID int64) (string, error)
+	// DebitOn is when an invoice will be debited by itself; zero: it is to be paid.
+	DebitOn(ctx context.Context, actor account.Actor, invoiceID int64) (civil.Date, error)
+	// Picture draws a PIX code as PNG; nil for what is none.
+	Picture(code string) ([]byte, error)
 }
 
 // Options are the operator's choices and what the house has for channels.
@@ -87,6 +97,9 @@ type Options struct {
 	Env   Env
 	Links Links         // nil: templates may not ask for a payment link or a PIX code
 	Keep  time.Duration // how long history is kept; 0: a year
+
+	// PublicURL is what links begin with; empty: mails have no opt-out link.
+	PublicURL string
 
 	// LaneCap is how many messages of one channel are under way at once; 0: as many
 	// as leave the others room when one hangs.

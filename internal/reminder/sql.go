@@ -49,11 +49,11 @@ func saveQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64, quiet Quiet) 
 }
 
 const channelColumns = `id, kind, name, options, secrets, active, per_minute, failures, problem, problem_at,
-	next_at, created_at, updated_at`
+	next_at, created_at, updated_at, callback_key, verify_token, heard_at`
 
 func scanChannel(row sqldb.Row) (channel Channel, err error) {
 	var options string
-	var problem, next, created, updated int64
+	var problem, next, created, updated, heard int64
 	err = row.Scan(
 		&channel.ID,
 		&channel.Kind,
@@ -68,11 +68,14 @@ func scanChannel(row sqldb.Row) (channel Channel, err error) {
 		&next,
 		&created,
 		&updated,
+		&channel.CallbackKey,
+		&channel.VerifyToken,
+		&heard,
 	)
 	if err != nil {
 		return channel, err
 	}
-	channel.ProblemAt = instant(problem)
+	channel.ProblemAt, channel.HeardAt = instant(problem), instant(heard)
 	channel.nextAt, channel.CreatedAt, channel.UpdatedAt = time.UnixMicro(next), time.UnixMicro(created), time.UnixMicro(updated)
 	return channel, json.Unmarshal([]byte(options), &channel.Options)
 }
@@ -111,10 +114,11 @@ func insertChannel(
 	channel Channel,
 ) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at, updated_at)
-		VALUES (?, ?, ?, ?, '', ?, ?, 0, ?, ?) RETURNING id`,
+		INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at,
+			updated_at, callback_key, verify_token)
+		VALUES (?, ?, ?, ?, '', ?, ?, 0, ?, ?, ?, ?) RETURNING id`,
 		companyID, channel.Kind, channel.Name, encodeOptions(channel.Options), channel.Active,
-		channel.PerMinute, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		channel.PerMinute, tx.Now().UnixMicro(), tx.Now().UnixMicro(), channel.CallbackKey, channel.VerifyToken)
 }
 
 func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {

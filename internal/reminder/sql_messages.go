@@ -139,11 +139,14 @@ func pruneMessages(
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outcome outcome) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem, receipt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (company_id, message_id, number) DO UPDATE SET at = excluded.at, duration_ms = excluded.duration_ms,
+			outcome = excluded.outcome, problem = excluded.problem,
+			receipt = CASE WHEN excluded.receipt = '' THEN reminder_attempts.receipt ELSE excluded.receipt END`,
 		job.companyID, job.id, begun.number, begun.channel.ID, begun.kind.Name,
 		outcome.at.UnixMicro(), outcome.duration.Milliseconds(), string(outcome.verdict),
-		outcome.problem)
+		outcome.problem, clip(outcome.receipt, maxReason))
 	return err
 }
 
@@ -153,7 +156,7 @@ func attempts(
 	companyID, messageID int64,
 ) ([]Attempt, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (attempt Attempt, err error) {
-		var at, took int64
+		var at, took, arrived int64
 		err = row.Scan(
 			&attempt.Number,
 			&attempt.ChannelID,
@@ -162,10 +165,14 @@ func attempts(
 			&took,
 			&attempt.Outcome,
 			&attempt.Problem,
+			(*string)(&attempt.Arrival),
+			&arrived,
+			&attempt.ArrivalProblem,
 		)
+		attempt.ArrivalAt = instant(arrived)
 		attempt.At, attempt.Duration = time.UnixMicro(at), time.Duration(took)*time.Millisecond
 		return attempt, err
-	}, `SELECT number, channel_id, kind, at, duration_ms, outcome, problem FROM reminder_attempts
+	}, `SELECT number, channel_id, kind, at, duration_ms, outcome, problem, arrival, arrival_at, arrival_problem FROM reminder_attempts
 		WHERE company_id = ? AND message_id = ? ORDER BY number`, companyID, messageID)
 }
 
@@ -191,7 +198,7 @@ func backlogOf(
 
 const messageColumns = `m.id, m.key, m.rule_id, COALESCE(r.name, ''), m.customer_id, COALESCE(c.name, ''), m.due_on, m.status, m.reason,
 	m.channel_id, COALESCE(h.name, ''), COALESCE(h.kind, ''), m.attempts, m.run_at, m.address, m.subject, m.body, m.receipt,
-	COALESCE(m.sent_at, 0), m.created_at, m.updated_at`
+	COALESCE(m.sent_at, 0), m.created_at, m.updated_at, m.arrival, m.arrival_at`
 
 const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
 	LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id
@@ -204,13 +211,14 @@ var messageReading = sqldb.Reading[Message]{
 }
 
 func scanMessage(row sqldb.Row) (message Message, err error) {
-	var run, sent, created, updated int64
+	var run, sent, created, updated, arrived int64
 	err = row.Scan(&message.ID, &message.Key, &message.RuleID, &message.RuleName,
 		&message.CustomerID, &message.Customer, &message.DueOn, (*string)(&message.Status),
 		&message.Reason,
 		&message.ChannelID, &message.Channel, &message.Kind, &message.Attempts, &run,
 		&message.Address, &message.Subject, &message.Text, &message.Receipt, &sent, &created,
-		&updated)
+		&updated, (*string)(&message.Arrival), &arrived)
+	message.ArrivalAt = instant(arrived)
 	message.RunAt = time.UnixMicro(run)
 	message.SentAt = instant(sent)
 	message.CreatedAt = time.UnixMicro(created)

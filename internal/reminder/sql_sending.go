@@ -121,7 +121,7 @@ func locked(_ int64, err error) (bool, error) {
 func beginSending(ctx context.Context, tx *sqldb.Tx, job job, begun begun) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = 'sending', attempts = ?, run_at = ?, address = ?, subject = ?, body = ?,
-		reason = '', updated_at = ?
+		reason = '', arrival = '', arrival_at = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		begun.number, tx.Now().Add(lease).UnixMicro(), begun.To, begun.Subject, begun.Text,
 		tx.Now().UnixMicro(), job.companyID, job.id)

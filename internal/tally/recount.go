@@ -105,6 +105,11 @@ func (r Recount) Differences(
 	if err != nil {
 		return nil, err
 	}
+	goods, err := differentGoods(ctx, querier, companyID, r.Counter, records)
+	if err != nil {
+		return nil, err
+	}
+	buckets = append(buckets, goods...)
 	total, err := differentTotal(ctx, querier, companyID, r.Counter, records)
 	if total != 0 {
 		buckets = append(buckets, Change{N: total})
@@ -158,11 +163,16 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, e
 	if err != nil {
 		return 0, err
 	}
+	goods, err := r.correctGoods(ctx, tx, companyID, records)
+	if err != nil {
+		return 0, err
+	}
+	keys += buckets + goods
 	total, err := differentTotal(ctx, tx, companyID, r.Counter, records)
 	if err != nil || total == 0 {
-		return keys + buckets, err
+		return keys, err
 	}
-	return keys + buckets + 1, addTotal(ctx, tx, companyID, r.Counter, Sums{N: -total})
+	return keys + 1, addTotal(ctx, tx, companyID, r.Counter, Sums{N: -total})
 }
 
 // correctSums corrects the sums by key, as many at a time as are found.

@@ -7,33 +7,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
-	for piece := range sqldb.Pieces(entries) {
-		var values []any
-		for _, entry := range piece {
-			values = append(
-				values,
-				companyID,
-				string(entry.Counter),
-				entry.Bucket,
-				entry.Day,
-				entry.PlanID,
-				entry.ProductID,
-				entry.State,
-				entry.N,
-				entry.Cents,
-			)
-		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
-			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece)), values...)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func total(
 	ctx context.Context,
 	querier sqldb.Querier,
@@ -219,6 +192,19 @@ type delta struct {
 	Change
 }
 
+// claimDeltas locks the oldest delta of a company until the commit, and reports
+// whether it could: another process that has it is folding the others, too. To
+// wait for that one would only find them gone.
+func claimDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64) (bool, error) {
+	if tx.Engine() == sqldb.SQLite {
+		return true, nil // it has one writer
+	}
+	oldest, err := sqldb.Values[int64](ctx, tx, `
+		SELECT id FROM tally_deltas WHERE company_id = ? AND id = (
+			SELECT MIN(id) FROM tally_deltas WHERE company_id = ?) {for update skip locked}`, companyID, companyID)
+	return len(oldest) > 0, err
+}
+
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (delta delta, err error) {
 		err = row.Scan(
@@ -264,6 +250,9 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 		if err := addPlace(ctx, tx, companyID, k.counter, k.Key, sums); err != nil {
 			return err
 		}
+	}
+	if err := addGoods(ctx, tx, companyID, deltas); err != nil {
+		return err
 	}
 	for counter, sums := range totals {
 		if err := addTotal(ctx, tx, companyID, counter, sums); err != nil {

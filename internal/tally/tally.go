@@ -182,7 +182,8 @@ type Sums struct{ N, Cents int64 }
 const compactBatch = 2000
 
 // Compact adds the deltas of all companies to their sums. It may run at any time
-// and in any number of processes; each delta is compacted once.
+// and in any number of processes; each delta is compacted once. What another
+// process is at is left to it.
 func Compact(ctx context.Context, db *sqldb.DB) error {
 	companies, err := companiesWithDeltas(ctx, db)
 	if err != nil {
@@ -199,6 +200,10 @@ func Compact(ctx context.Context, db *sqldb.DB) error {
 func compactCompany(ctx context.Context, db *sqldb.DB, companyID int64) error {
 	for compacted := compactBatch; compacted == compactBatch; {
 		err := db.Write(ctx, func(tx *sqldb.Tx) error {
+			compacted = 0
+			if claimed, err := claimDeltas(ctx, tx, companyID); err != nil || !claimed {
+				return err
+			}
 			deltas, err := takeDeltas(ctx, tx, companyID, compactBatch)
 			compacted = len(deltas)
 			if err != nil {

@@ -34,13 +34,16 @@ func (c *client) close() { _ = c.conn.Close() }
 var (
 	headEnd       = []byte("\r\n\r\n")
 	contentLength = []byte("\r\nContent-Length: ")
+	chunked       = []byte("\r\nTransfer-Encoding: chunked")
+	lastChunk     = []byte("\r\n0\r\n\r\n") // JSON has no line break of this kind in it
 )
 
 // answerTimeout is how long the slowest answer may take.
 const answerTimeout = 60 * time.Second
 
 // do sends a request and returns the body of the answer, which is good until
-// the next call. An answer that is not 200 is an error.
+// the next call. A body that came in chunks is returned with the marks between
+// them. An answer that is not 200 is an error.
 func (c *client) do(request []byte) ([]byte, error) {
 	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return nil, err
@@ -57,26 +60,46 @@ func (c *client) do(request []byte) ([]byte, error) {
 		have += n
 		end = bytes.Index(c.buf[:have], headEnd)
 	}
-	length, err := lengthOf(c.buf[:end+2])
+	body := end + len(headEnd)
+	whole, err := c.readBody(c.buf[:end+2], body, have)
 	if err != nil {
 		return nil, err
-	}
-	body := end + len(headEnd)
-	whole := body + length
-	if whole > len(c.buf) {
-		return nil, fmt.Errorf("an answer of %d bytes", length)
-	}
-	for have < whole {
-		n, err := c.conn.Read(c.buf[have:whole])
-		if err != nil {
-			return nil, err
-		}
-		have += n
 	}
 	if !bytes.HasPrefix(c.buf, []byte("HTTP/1.1 200 ")) {
 		return nil, fmt.Errorf("%s answered %.12s: %.300s", firstLine(request), c.buf, c.buf[body:whole])
 	}
 	return c.buf[body:whole], nil
+}
+
+// readBody reads on until the answer that begins with head is whole, and
+// returns where it ends. The body begins at body, and have bytes are here.
+func (c *client) readBody(head []byte, body, have int) (int, error) {
+	if bytes.Contains(head, chunked) {
+		for !bytes.HasSuffix(c.buf[body-2:have], lastChunk) {
+			n, err := c.conn.Read(c.buf[have:])
+			if err != nil {
+				return 0, err
+			}
+			have += n
+		}
+		return have, nil
+	}
+	length, err := lengthOf(head)
+	if err != nil {
+		return 0, err
+	}
+	whole := body + length
+	if whole > len(c.buf) {
+		return 0, fmt.Errorf("an answer of %d bytes", length)
+	}
+	for have < whole {
+		n, err := c.conn.Read(c.buf[have:whole])
+		if err != nil {
+			return 0, err
+		}
+		have += n
+	}
+	return whole, nil
 }
 
 func lengthOf(head []byte) (int, error) {

@@ -73,9 +73,12 @@ type startKey struct {
 }
 
 // kinds are what a dataset is measured with, besides the bare handler.
-func (d *dataset) kinds() []string {
-	if d.engine == sqldb.Postgres {
+func (b *bench) kinds(dataset *dataset) []string {
+	switch {
+	case dataset.engine == sqldb.Postgres:
 		return []string{carteira, direct}
+	case b.beside:
+		return []string{carteira, pocketBase}
 	}
 	return []string{carteira}
 }
@@ -98,7 +101,7 @@ func (b *bench) compare(ctx context.Context, sets []*dataset) error {
 				return err
 			}
 			for _, set := range sets {
-				for _, kind := range set.kinds() {
+				for _, kind := range b.kinds(set) {
 					if err := b.turn(ctx, work, kind, set); err != nil {
 						return err
 					}
@@ -117,9 +120,13 @@ func (b *bench) turn(ctx context.Context, work work, kind string, dataset *datas
 	if err != nil {
 		return err
 	}
-	sample, err := b.sample(ctx, process, work, dataset)
-	if kind == carteira {
+	sample, err := b.sample(ctx, process, work.asked(kind, dataset), dataset)
+	switch kind {
+	case carteira:
 		b.peak[dataset.engine] = max(b.peak[dataset.engine], memoryOf(process.pid(), "VmHWM"))
+	case pocketBase:
+		b.pocketPeak = max(b.pocketPeak, memoryOf(process.pid(), "VmHWM"))
+		b.pocketStarts = append(b.pocketStarts, process.ready)
 	}
 	process.stop()
 	if err != nil {
@@ -127,11 +134,18 @@ func (b *bench) turn(ctx context.Context, work work, kind string, dataset *datas
 	}
 	k := key{dataset.engine, work.name, dataset.size, kind}
 	b.results[k] = append(b.results[k], sample)
+	if kind == pocketBase {
+		return nil
+	}
 	return foldAll(ctx, dataset)
 }
 
 func (b *bench) serve(ctx context.Context, kind string, dataset *dataset) (*process, error) {
-	if kind != carteira {
+	switch kind {
+	case carteira:
+	case pocketBase:
+		return b.startPocketBase(ctx, dataset)
+	default:
 		return b.startBaseline(ctx, kind, dataset)
 	}
 	process, err := b.startProduct(ctx, dataset)
@@ -146,8 +160,7 @@ func (b *bench) serve(ctx context.Context, kind string, dataset *dataset) (*proc
 // warmUp is how long a server is under load before it is measured.
 func (b *bench) warmUp() time.Duration { return min(b.span/2, 500*time.Millisecond) }
 
-func (b *bench) sample(ctx context.Context, process *process, work work, dataset *dataset) (sample, error) {
-	requests := func(conn int) requests { return work.requests(dataset, conn) }
+func (b *bench) sample(ctx context.Context, process *process, requests asking, dataset *dataset) (sample, error) {
 	if _, err := load(ctx, process.addr, b.conns, b.warmUp(), requests); err != nil {
 		return sample{}, err
 	}

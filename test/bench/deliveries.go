@@ -28,7 +28,7 @@ const (
 
 	bareLoopShare = 0.5
 	middleGoal    = 10 * time.Millisecond
-	tailGoal      = 50 * time.Millisecond
+	tailGoal      = 5 * time.Millisecond
 )
 
 // sampleData is the data of an event as the catalog of events shows it.

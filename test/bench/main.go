@@ -77,6 +77,10 @@ type bench struct {
 	peak     map[sqldb.Engine]int64 // bytes
 	lived    time.Duration          // for a year in a sandbox
 	idled    map[sqldb.Engine][]idle
+
+	pocketBase   string // the program; empty until it is needed
+	pocketPeak   int64  // bytes
+	pocketStarts []time.Duration
 }
 
 func newBench(ctx context.Context, options options) (b *bench, err error) {
@@ -139,6 +143,9 @@ func (b *bench) parts() (list []func(context.Context, sqldb.Engine) error) {
 	if b.idling() {
 		list = append(list, b.idleness)
 	}
+	if b.spreading() {
+		list = append(list, b.processes)
+	}
 	return list
 }
 
@@ -152,6 +159,9 @@ func (b *bench) measure(ctx context.Context, engine sqldb.Engine) (err error) {
 			return err
 		}
 		sets = append(sets, dataset)
+		if err := b.addPocket(ctx, dataset); err != nil {
+			return err
+		}
 	}
 	if err := b.compare(ctx, sets); err != nil {
 		return err
@@ -197,6 +207,9 @@ func (b *bench) address(ctx context.Context, engine sqldb.Engine, size int) (str
 func (b *bench) discard(ctx context.Context, sets []*dataset) error {
 	var failures []error
 	for _, set := range sets {
+		if set.pocket != nil {
+			failures = append(failures, os.RemoveAll(set.pocket.folder))
+		}
 		if set.engine == sqldb.Postgres {
 			failures = append(failures, b.postgres.drop(ctx, set.url))
 			continue

@@ -25,6 +25,7 @@ type options struct {
 	only    *regexp.Regexp
 	soak    bool
 	lanes   int
+	beside  bool // measure PocketBase
 }
 
 func readOptions() (options options, err error) {
@@ -37,6 +38,7 @@ func readOptions() (options options, err error) {
 	only := flag.String("only", "", "measure only what matches this regular expression, such as 'create', 'search' or 'deliveries'")
 	flag.BoolVar(&options.soak, "soak", false, "measure instead how healthy webhooks fare beside hostile ones")
 	flag.IntVar(&options.lanes, "lanes", 500, "healthy webhooks of -soak, and hostile ones")
+	flag.BoolVar(&options.beside, "pocketbase", true, "measure PocketBase beside, on SQLite; the Go registry has it")
 	flag.Parse()
 	options.span = time.Duration(*seconds * float64(time.Second))
 	if options.only, err = regexp.Compile(*only); err != nil {
@@ -88,6 +90,9 @@ func (b *bench) estimate() time.Duration {
 	if b.idling() {
 		all += time.Duration(len(b.engines)) * 2 * time.Minute
 	}
+	if b.spreading() {
+		all += time.Duration(b.rounds+len(operations())) * time.Duration(len(processCounts)) * (b.span + 2*time.Second)
+	}
 	if !b.comparing() {
 		return all
 	}
@@ -100,7 +105,7 @@ func (b *bench) estimate() time.Duration {
 		for range b.works() {
 			turns := 1
 			for _, size := range b.sizes {
-				turns += len((&dataset{engine: engine, size: size}).kinds())
+				turns += len(b.kinds(&dataset{engine: engine, size: size}))
 			}
 			all += time.Duration(b.rounds*turns) * (b.span + b.warmUp() + perStart)
 		}

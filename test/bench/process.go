@@ -20,7 +20,8 @@ type process struct {
 	cmd   *exec.Cmd
 	addr  string
 	log   string
-	ready time.Duration // from its start until /readyz was green
+	probe string        // the path that answers 200 when it is ready
+	ready time.Duration // from its start until the probe was green
 	ended chan struct{}
 }
 
@@ -51,16 +52,24 @@ func (b *bench) start(ctx context.Context, cmd *exec.Cmd, environment func(addr 
 	if err != nil {
 		return nil, err
 	}
+	cmd.Env = append(os.Environ(), environment(addr)...)
+	return b.startAt(ctx, cmd, addr)
+}
+
+// startAt starts a server that was told where to listen.
+func (b *bench) startAt(ctx context.Context, cmd *exec.Cmd, addr string) (*process, error) {
 	log, err := os.CreateTemp(b.dir, "log-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	cmd.Env = append(os.Environ(), environment(addr)...)
 	cmd.Stderr = log // the product's request log is on, as in earnest
 	// However this program ends, nothing of it stays behind.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p := &process{cmd: cmd, addr: addr, log: log.Name(), ended: make(chan struct{})}
+	p := &process{cmd: cmd, addr: addr, log: log.Name(), probe: "/readyz", ended: make(chan struct{})}
+	if cmd.Path == b.pocketBase {
+		p.probe = "/api/health"
+	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -108,7 +117,7 @@ func (p *process) isReady(ctx context.Context) bool {
 		return false
 	}
 	defer client.close()
-	_, err = client.do([]byte("GET /readyz HTTP/1.1\r\nHost: bench\r\n\r\n"))
+	_, err = client.do(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n", p.probe))
 	return err == nil
 }
 

@@ -31,6 +31,7 @@ type dataset struct {
 	today   civil.Date
 	listed  tenant
 	created tenant
+	pocket  *pocket // nil unless PocketBase is measured beside
 }
 
 // tenant is a company with what is needed to call the API for it.

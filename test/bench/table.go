@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -46,8 +45,9 @@ func (t table) print() {
 var engineNames = map[sqldb.Engine]string{sqldb.SQLite: "SQLite", sqldb.Postgres: "PostgreSQL"}
 
 var kindNames = map[string]string{
-	carteira: "Carteira",
-	direct:   "handler with the same SQL",
+	carteira:   "Carteira",
+	direct:     "handler with the same SQL",
+	pocketBase: "PocketBase",
 }
 
 // printWork shows a work at all sizes. On PostgreSQL the processor time of its
@@ -59,16 +59,13 @@ func (b *bench) printWork(work work, sets []*dataset) {
 		cpu = "CPU µs + PostgreSQL's"
 	}
 	var t table
-	same := "of same SQL"
-	if !slices.Contains(sets[0].kinds(), direct) {
-		same = ""
-	}
+	rival, same := b.rival(engine)
 	t.add(engineNames[engine]+": "+work.name, "requests/s", "of bare", same, cpu, same)
 	raw := b.results.median(key{engine, work.name, sets[0].size, bare})
 	t.add("  bare handler, same bytes", rate(raw.perSecond), "", "", spent(engine, raw), "")
 	for _, set := range sets {
-		beside := b.results.median(key{engine, work.name, set.size, direct})
-		for _, kind := range set.kinds() {
+		beside := b.results.median(key{engine, work.name, set.size, rival})
+		for _, kind := range b.kinds(set) {
 			sample := b.results.median(key{engine, work.name, set.size, kind})
 			row := []string{
 				fmt.Sprintf("  %s customers, %s", grouped(set.size), kindNames[kind]),
@@ -81,6 +78,18 @@ func (b *bench) printWork(work work, sets []*dataset) {
 		}
 	}
 	t.print()
+}
+
+// rival is what the product is compared with on a database, and the head of
+// that column; empty when there is none.
+func (b *bench) rival(engine sqldb.Engine) (kind, head string) {
+	switch {
+	case engine == sqldb.Postgres:
+		return direct, "of same SQL"
+	case b.beside:
+		return pocketBase, "of PocketBase"
+	}
+	return "", ""
 }
 
 func rate(perSecond float64) string { return grouped(int(perSecond + 0.5)) }

@@ -15,14 +15,27 @@ type work struct {
 	name     string
 	answer   string                              // the file of answers that belongs to it
 	requests func(d *dataset, conn int) requests // for one connection
+	pocket   func(d *dataset, conn int) requests // the same of PocketBase
+}
+
+// asking makes the requests of each connection.
+type asking func(conn int) requests
+
+// asked are the requests for a kind of server.
+func (w work) asked(kind string, dataset *dataset) asking {
+	make := w.requests
+	if kind == pocketBase {
+		make = w.pocket
+	}
+	return func(conn int) requests { return make(dataset, conn) }
 }
 
 func works() []work {
 	return []work{
-		{name: "list 50", answer: "list", requests: firstPage},
-		{name: "random page", answer: "list", requests: randomPage},
-		{name: "read one", answer: "read", requests: readOne},
-		{name: "create", answer: "create", requests: create},
+		{name: "list 50", answer: "list", requests: firstPage, pocket: pocketFirstPage},
+		{name: "random page", answer: "list", requests: randomPage, pocket: pocketRandomPage},
+		{name: "read one", answer: "read", requests: readOne, pocket: pocketReadOne},
+		{name: "create", answer: "create", requests: create, pocket: pocketCreate},
 	}
 }
 
@@ -65,12 +78,20 @@ const numberDigits = 9
 
 func create(dataset *dataset, conn int) requests {
 	person := personOf(conn, dataset.today)
-	const number = "000000000"
-	body := fmt.Sprintf(`{"name":%q,"whatsapp":"5511987654321","email":"cliente.novo@example.com",`+
-		`"usuario":"novo%s","data_de_vencimento":%q,"plan_id":%d}`,
-		person.name, number, dataset.today.AddDays(30), dataset.created.plans[0].ID)
-	request := fmt.Appendf(nil, "POST /api/v1/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", dataset.created.token, len(body))
+	return counting(func(number string) (head, body string) {
+		body = fmt.Sprintf(`{"name":%q,"whatsapp":"5511987654321","email":"cliente.novo@example.com",`+
+			`"usuario":"novo%s","data_de_vencimento":%q,"plan_id":%d}`,
+			person.name, number, dataset.today.AddDays(30), dataset.created.plans[0].ID)
+		return "POST /api/v1/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + dataset.created.token, body
+	})
+}
+
+// counting makes requests that differ in one number, which is written into the
+// finished bytes.
+func counting(make func(number string) (head, body string)) requests {
+	const number = "#########" // as many as numberDigits
+	head, body := make(number)
+	request := fmt.Appendf(nil, "%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", head, len(body))
 	at := len(request) + strings.Index(body, number)
 	request = append(request, body...)
 	return func() []byte {

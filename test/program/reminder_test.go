@@ -34,6 +34,10 @@ func newCarrier(t *testing.T) *carrier {
 			Number string
 			Data   struct{ To string }
 		}
+		if req.Method == http.MethodGet { // whether the bridge is connected to its phone
+			_, _ = io.WriteString(w, `{"instance":{"instanceName":"clara","state":"open"}}`)
+			return
+		}
 		raw, _ := io.ReadAll(req.Body)
 		if err := json.Unmarshal(raw, &body); err != nil {
 			t.Errorf("%s: %v", raw, err)
@@ -72,7 +76,7 @@ func (in *installation) messages(carrier *carrier, env []string, n int, channel 
 	if made.code != 0 {
 		in.t.Fatalf("no channel:\n%s", made.stderr)
 	}
-	template := in.create("id", "reminder", "template", "create", "--company", company, "--name", "Lembrete", "--text", "Olá {primeiro_nome}, vence {vencimento}")
+	template := in.create("id", "reminder", "template", "create", "--company", company, "--name", "Lembrete", "--text", "Olá {primeiro_nome}, vence {vencimento}", "--whatsapp-name", "lembrete")
 	in.create("id", "reminder", "rule", "create", "--company", company, "--name", "Véspera", "--offset-days", "-1", "--hour", "12:00",
 		"--template-id", template, "--channels", "1", "--active")
 	zone, err := time.LoadLocation("America/Sao_Paulo")

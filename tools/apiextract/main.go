@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -25,9 +26,10 @@ func main() {
 	without := flag.String("without", "", "expression for the paths to leave out; empty: none")
 	as := flag.String("as", "", "version of OpenAPI whose words the document uses, when it says another")
 	several := flag.String("several", "", "schema that says oneOf and means that several may fit")
+	slips := flag.Bool("slips", false, "set right what no request and no answer could satisfy")
 	flag.Parse()
 	info := map[string]any{"title": *title, "version": *version, "x-date": *date, "x-source": *source}
-	choice := selection{only: *only, without: *without, several: *several, as: *as}
+	choice := selection{only: *only, without: *without, several: *several, as: *as, slips: *slips}
 	if err := run(os.Stdin, os.Stdout, info, choice); err != nil {
 		fmt.Fprintln(os.Stderr, "apiextract:", err)
 		os.Exit(1)
@@ -35,7 +37,10 @@ func main() {
 }
 
 // selection says which paths are kept, and what of the document is set right.
-type selection struct{ only, without, several, as string }
+type selection struct {
+	only, without, several, as string
+	slips                      bool
+}
 
 func (s selection) keeps(path string) (bool, error) {
 	if s.only != "" {
@@ -107,10 +112,99 @@ func (s selection) setRight(extract map[string]any) {
 	}
 	components, _ := extract["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
+	if s.slips {
+		correct(extract, schemas)
+	}
 	schema, _ := schemas[s.several].(map[string]any)
 	if alternatives, found := schema["oneOf"]; found {
 		schema["anyOf"] = alternatives
 		delete(schema, "oneOf")
+	}
+}
+
+// correct goes through all schemas, and sets right three slips of the pen that no
+// request and no answer could satisfy.
+func correct(node any, schemas map[string]any) {
+	switch value := node.(type) {
+	case []any:
+		for _, item := range value {
+			correct(item, schemas)
+		}
+	case map[string]any:
+		for _, item := range value {
+			correct(item, schemas)
+		}
+		requireDescribed(value, schemas)
+		relaxChoice(value, schemas)
+	}
+}
+
+// requireDescribed takes out of the names that a schema requires those that neither
+// it nor what it is composed of describes. What only requires, and describes
+// nothing, is about the fields of another schema and stays.
+func requireDescribed(schema, schemas map[string]any) {
+	required, _ := schema["required"].([]any)
+	known := map[string]bool{}
+	describe(schema, schemas, known)
+	if len(required) == 0 || len(known) == 0 {
+		return
+	}
+	kept := slices.DeleteFunc(required, func(name any) bool { return !known[fmt.Sprint(name)] })
+	if schema["required"] = kept; len(kept) == 0 {
+		delete(schema, "required")
+	}
+}
+
+// relaxChoice makes anyOf of a oneOf whose alternatives require nothing, so that
+// none excludes another, and takes out alternatives for a text that are objects.
+func relaxChoice(schema, schemas map[string]any) {
+	if alternatives, ok := schema["oneOf"].([]any); ok && len(alternatives) > 1 && requireNothing(alternatives) {
+		schema["anyOf"] = alternatives
+		delete(schema, "oneOf")
+	}
+	alternatives, ok := schema["anyOf"].([]any)
+	if !ok || schema["type"] != "string" {
+		return
+	}
+	for _, alternative := range alternatives {
+		known := map[string]bool{}
+		if part, ok := alternative.(map[string]any); ok {
+			describe(part, schemas, known)
+		}
+		if len(known) == 0 {
+			return
+		}
+	}
+	delete(schema, "anyOf")
+}
+
+func requireNothing(alternatives []any) bool {
+	for _, alternative := range alternatives {
+		schema, ok := alternative.(map[string]any)
+		if !ok || schema["$ref"] != nil || schema["required"] != nil || schema["properties"] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// describe collects the names of the fields that a schema describes.
+func describe(schema, schemas map[string]any, known map[string]bool) {
+	if ref, ok := schema["$ref"].(string); ok {
+		target, _ := schemas[strings.TrimPrefix(ref, "#/components/schemas/")].(map[string]any)
+		describe(target, schemas, known)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		known[name] = true
+	}
+	for _, composed := range []string{"allOf", "oneOf", "anyOf"} {
+		parts, _ := schema[composed].([]any)
+		for _, part := range parts {
+			if part, ok := part.(map[string]any); ok {
+				describe(part, schemas, known)
+			}
+		}
 	}
 }
 

@@ -31,19 +31,21 @@ components:
     Charge:
       type: object
       description: a text
-      required: [description]
+      required: [description, typo]
       properties:
         description: {type: string, maxLength: 140, description: a text, example: a text}
         amount: {type: string, pattern: '\d{1,10}\.\d{2}'}
         cpf: {type: string, pattern: '/^\d{11}$/'}
         payer: {$ref: '#/components/schemas/Payer'}
+        total: {type: string, anyOf: [{$ref: '#/components/schemas/Charge'}]}
+        end: {oneOf: [{properties: {a: {type: string}}}, {properties: {b: {type: string}}}]}
     Payer: {oneOf: [{required: [phone]}, {required: [email]}]}
     Unused: {type: string}
 `
 
 func TestRulesAreKeptAndTextsAreNot(t *testing.T) {
 	var out bytes.Buffer
-	choice := selection{without: "token", several: "Payer"}
+	choice := selection{without: "token", several: "Payer", slips: true}
 	if err := run(strings.NewReader(document), &out, map[string]any{"title": "T"}, choice); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,9 @@ func TestRulesAreKeptAndTextsAreNot(t *testing.T) {
 				"description":{"type":"string","maxLength":140},
 				"amount":{"type":"string","pattern":"^(?:\\d{1,10}\\.\\d{2})$"},
 				"cpf":{"type":"string","pattern":"^\\d{11}$"},
-				"payer":{"$ref":"#/components/schemas/Payer"}}},
+				"payer":{"$ref":"#/components/schemas/Payer"},
+				"total":{"type":"string"},
+				"end":{"anyOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"b":{"type":"string"}}}]}}},
 			"Payer":{"anyOf":[{"required":["phone"]},{"required":["email"]}]}}}}`
 	if err := json.Unmarshal([]byte(kept), &want); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,8 @@ import (
 
 // extracts are made anew, when a provider publishes another document, with
 //
-//	apiextract -title … -version … -date … -source … -without UrlAccessToken      (API Pix, openapi.yaml)
-//	apiextract … -only '^/api/v1/(charge|transaction|webhook|subscriptions)' -several CustomerPayload  (woovi.json)
+//	apiextract -title … -version … -date … -source … -without UrlAccessToken -slips  (API Pix, openapi.yaml)
+//	apiextract … -only '^/api/v1/(charge|transaction|webhook|subscriptions|installments)' -several CustomerPayload  (woovi.json)
 //	apiextract … -only '^/(v1/payments|v1/payment_methods$|checkout/preferences)' -as 3.0.3  (by-site/MLB/spec3.yaml)
 //
 //go:embed *.json

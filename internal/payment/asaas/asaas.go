@@ -41,6 +41,7 @@ func everywhere(base string) map[string]string {
 func pixProvider(bases map[string]string) payment.Provider {
 	provider := provider(bases, payment.FlowPix)
 	provider.Name, provider.Title = "asaas", "Asaas"
+	provider.Options = append(provider.Options, autopayOption)
 	return provider
 }
 
@@ -93,6 +94,7 @@ type gateway struct {
 	oldToken    string // what we registered before Asaas had rules for tokens; empty when one was given
 	notifyEmail string
 	payerTaxID  string
+	debits      bool // the account has PIX Automático
 }
 
 func open(
@@ -127,6 +129,10 @@ func open(
 		Secrets: []string{key, g.token, g.oldToken, env.CallbackURL},
 		Reason:  reason,
 		Header:  map[string]string{"access_token": key},
+		Now:     env.Now,
+	}
+	if g.debits = o.Choice(autopayOption.Name, autopayOption.Choices) == "yes"; g.debits {
+		return &debitor{g}, o.Err()
 	}
 	return g, o.Err()
 }

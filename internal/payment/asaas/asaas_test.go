@@ -17,19 +17,13 @@ import (
 
 func open(t *testing.T, line *gatewaytest.Line, options map[string]string) payment.Gateway {
 	t.Helper()
-	gateway, err := asaas.ProviderAt(line.URL).Open(options, gatewaytest.Env(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gateway
+	return gatewaytest.Open(t, asaas.ProviderAt(line.URL), gatewaytest.Env(line), options)
 }
 
 func options(change ...string) map[string]string {
-	o := map[string]string{"api_key": key, "environment": "sandbox", "webhook_token": handMade, "notify_email": "dona@example.com"}
-	for i := 0; i < len(change); i += 2 {
-		o[change[i]] = change[i+1]
-	}
-	return o
+	return gatewaytest.Options(map[string]string{
+		"api_key": key, "environment": "sandbox", "webhook_token": handMade, "notify_email": "dona@example.com",
+	}, change...)
 }
 
 func bench(t *testing.T) (*gatewaytest.Bench, *double) {
@@ -61,11 +55,7 @@ func TestPagePassesTheSuite(t *testing.T) {
 		b, double := bench(t)
 		provider := asaas.CheckoutProviderAt(b.Line.URL)
 		opened := func(options map[string]string) payment.Gateway {
-			gateway, err := provider.Open(options, gatewaytest.Env(b.Line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return gateway
+			return gatewaytest.Open(t, provider, gatewaytest.Env(b.Line), options)
 		}
 		b.Flow, b.Gateway, b.Denied = provider.Flow, opened(options()), opened(options("api_key", "$aact_hmlg_wrong"))
 		double.noCodes = true // it needs no PIX key

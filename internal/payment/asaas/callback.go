@@ -19,28 +19,68 @@ var events = []string{
 	"PAYMENT_CHARGEBACK_REQUESTED",
 }
 
+// autopayEvents are those of PIX Automático, by the names of which Asaas tells what
+// they are about.
+var autopayEvents = []string{
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED",
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED", "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED",
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_SCHEDULED", "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED",
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED", "PAYMENT_OVERDUE",
+}
+
+// events are those that the gateway wants to be told of.
+func (g *gateway) events() []string {
+	if !g.debits {
+		return events
+	}
+	return slices.Concat(events, autopayEvents)
+}
+
 // VerifyCallback compares the token that came with ours.
 func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	came := call.Header.Get("Asaas-Access-Token")
 	if !wire.Same(came, g.token) && !wire.Same(came, g.oldToken) {
 		return nil, payment.ErrForged
 	}
-	var e struct {
-		ID      string
-		Event   string
-		Payment struct {
-			ID                string
-			ExternalReference string
-		}
-	}
-	_ = json.Unmarshal(call.Body, &e) // what is no event names none
-	if !slices.Contains(events, e.Event) || e.Payment.ID == "" {
+	var told event
+	_ = json.Unmarshal(call.Body, &told) // what is no event names none
+	if !slices.Contains(g.events(), told.Event) {
 		return nil, nil
 	}
-	return []payment.Hint{{EventID: wire.Cut(e.ID, 200), Ref: payment.Ref{
-		ID:        e.Payment.ID,
-		Reference: e.Payment.ExternalReference,
-	}}}, nil
+	hint := told.hint(g.debits)
+	if hint.Ref.ID == "" {
+		return nil, nil
+	}
+	hint.EventID = wire.Cut(told.ID, 200)
+	return []payment.Hint{hint}, nil
+}
+
+// event is what a callback says.
+type event struct {
+	ID            string
+	Event         string
+	Payment       charge
+	Authorization authorisation
+	Instruction   instruction `json:"paymentInstruction"`
+}
+
+// hint is what the event is about; empty: nothing that we know.
+func (e *event) hint(debits bool) payment.Hint {
+	paid := payment.Ref{ID: e.Payment.ID, Reference: e.Payment.ExternalReference}
+	switch {
+	case !debits:
+		return payment.Hint{Ref: paid}
+	case e.Authorization.ID != "":
+		ref := payment.Ref{ID: e.Authorization.ID, Reference: e.Authorization.ContractID}
+		return payment.Hint{Ref: ref, Kind: payment.HintAuthorisation}
+	case e.Instruction.PaymentID != "":
+		return payment.Hint{Ref: payment.Ref{ID: e.Instruction.PaymentID}, Kind: payment.HintDebit}
+	case e.Payment.PixAutomaticAuthorizationID != "" && paid.Reference != "":
+		return payment.Hint{Ref: paid, Kind: payment.HintDebit}
+	case e.Payment.PixQrCodeID != "" && paid.Reference == "":
+		return payment.Hint{Ref: payment.Ref{ID: qrCharge + e.Payment.PixQrCodeID}}
+	}
+	return payment.Hint{Ref: paid}
 }
 
 type webhook struct {
@@ -77,7 +117,7 @@ func (g *gateway) Register(ctx context.Context) error {
 		AuthToken:  g.token,
 		SendType:   "NON_SEQUENTIALLY",
 		APIVersion: 3,
-		Events:     events,
+		Events:     g.events(),
 	}}
 	if id != "" {
 		request.Method, request.Path = http.MethodPut, "/v3/webhooks/"+url.PathEscape(id)

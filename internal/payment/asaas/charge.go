@@ -26,7 +26,12 @@ type charge struct {
 	PaymentDate       string
 	ClientPaymentDate string
 	ConfirmedDate     string
-	Refunds           []struct {
+	DueDate           string
+	// PixQrCodeID is the code of an authorisation that it was paid by.
+	PixQrCodeID string
+	// PixAutomaticAuthorizationID is what it is debited by.
+	PixAutomaticAuthorizationID string
+	Refunds                     []struct {
 		Status      string
 		Value       json.Number
 		DateCreated string

@@ -27,6 +27,9 @@ type double struct {
 	noCodes   bool // the account has no PIX key
 
 	strictAddress bool // no postal code is known
+
+	authorisations map[string]map[string]any
+	instructions   map[string]map[string]any
 }
 
 func newDouble() *double {
@@ -41,6 +44,7 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /v3/webhooks", func(w http.ResponseWriter, r *http.Request) { list(w, r, d.webhooks) })
 	d.mux.HandleFunc("POST /v3/webhooks", d.register)
 	d.mux.HandleFunc("PUT /v3/webhooks/{id}", d.update)
+	d.handleAutopay()
 	return d
 }
 
@@ -70,10 +74,10 @@ func refuse(w http.ResponseWriter, status int, code, description string) {
 }
 
 func list(w http.ResponseWriter, r *http.Request, all map[string]map[string]any) {
-	reference := r.URL.Query().Get("externalReference")
+	reference, code := r.URL.Query().Get("externalReference"), r.URL.Query().Get("pixQrCodeId")
 	data := []map[string]any{}
 	for _, one := range all {
-		if reference == "" || one["externalReference"] == reference {
+		if (reference == "" || one["externalReference"] == reference) && (code == "" || one["pixQrCodeId"] == code) {
 			data = append(data, one)
 		}
 	}
@@ -125,6 +129,13 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 	b["value"], b["sent"] = number(amount), b["value"]
 	b["invoiceUrl"] = "https://www.asaas.com/i/" + strings.TrimPrefix(fmt.Sprint(b["id"]), "pay_")
 	b["refunds"], b["paymentDate"], b["clientPaymentDate"] = nil, nil, nil
+	if by := b["pixAutomaticAuthorizationId"]; by != nil {
+		if d.authorisations[fmt.Sprint(by)]["status"] != "ACTIVE" {
+			refuse(w, 400, "invalid_action", "A autorização deve estar ativa.")
+			return
+		}
+		d.instruct(b, b["dueDate"], "SCHEDULE")
+	}
 	d.charges[fmt.Sprint(b["id"])] = b
 	reply(w, b)
 }

@@ -18,23 +18,10 @@ import (
 func options(t *testing.T, change ...string) map[string]string {
 	t.Helper()
 	good, _ := certificates(t)
-	o := map[string]string{
+	return gatewaytest.Options(map[string]string{
 		"client_id": clientID, "client_secret": clientSecret, "key": pixKey, "environment": "sandbox",
 		"certificate": good.certificate, "private_key": good.key,
-	}
-	for i := 0; i < len(change); i += 2 {
-		o[change[i]] = change[i+1]
-	}
-	return o
-}
-
-func open(t *testing.T, provider payment.Provider, env payment.Env, options map[string]string) payment.Gateway {
-	t.Helper()
-	gateway, err := provider.Open(options, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gateway
+	}, change...)
 }
 
 // efiAt is Efí behind a double, with the line between them.
@@ -55,8 +42,8 @@ func benchOf(t *testing.T, provider payment.Provider, line *gatewaytest.Line, do
 	t.Helper()
 	b := &gatewaytest.Bench{
 		Flow:    payment.FlowPix,
-		Gateway: open(t, provider, gatewaytest.Env(line), options(t, change...)),
-		Denied:  open(t, provider, gatewaytest.Env(line), options(t, append(change, "client_secret", "Client_Secret_wrong")...)),
+		Gateway: gatewaytest.Open(t, provider, gatewaytest.Env(line), options(t, change...)),
+		Denied:  gatewaytest.Open(t, provider, gatewaytest.Env(line), options(t, append(change, "client_secret", "Client_Secret_wrong")...)),
 		Double:  double,
 		Line:    line,
 		Secrets: []string{clientSecret, basic, "token-of-bank", "PRIVATE KEY", "Client_Secret_wrong"},
@@ -95,7 +82,7 @@ func TestTokenIsKeptAcrossGatewaysAndRenewedInTime(t *testing.T) {
 	env.Now = func() time.Time { return now }
 	check := func(want int) {
 		t.Helper()
-		if err := open(t, provider, env, options(t)).Check(t.Context()); err != nil {
+		if err := gatewaytest.Open(t, provider, env, options(t)).Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if double.tokens != want {
@@ -121,7 +108,7 @@ func TestTokenThatIsNoLongerAcceptedIsReplaced(t *testing.T) {
 func TestManyCallsAtOnceGetOneToken(t *testing.T) {
 	double := newEfi()
 	provider, line := efiAt(t, double)
-	gateway := open(t, provider, gatewaytest.Env(line), options(t))
+	gateway := gatewaytest.Open(t, provider, gatewaytest.Env(line), options(t))
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
@@ -140,7 +127,7 @@ func TestAnotherCertificateIsRefused(t *testing.T) {
 	double := newEfi()
 	provider, line := efiAt(t, double)
 	_, other := certificates(t)
-	gateway := open(t, provider, gatewaytest.Env(line), options(t, "certificate", other.certificate, "private_key", other.key))
+	gateway := gatewaytest.Open(t, provider, gatewaytest.Env(line), options(t, "certificate", other.certificate, "private_key", other.key))
 	if err := gateway.Check(t.Context()); !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)
 	}
@@ -153,7 +140,7 @@ func TestKeyMayStandInTheCertificatesText(t *testing.T) {
 	double := newEfi()
 	provider, line := efiAt(t, double)
 	good, _ := certificates(t)
-	gateway := open(t, provider, gatewaytest.Env(line), options(t, "certificate", "Bag Attributes\n"+good.key+good.certificate, "private_key", ""))
+	gateway := gatewaytest.Open(t, provider, gatewaytest.Env(line), options(t, "certificate", "Bag Attributes\n"+good.key+good.certificate, "private_key", ""))
 	if err := gateway.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -185,7 +172,7 @@ func TestExpiredChargeIsOneThatNobodyCanPay(t *testing.T) {
 	} {
 		env := gatewaytest.Env(b.Line)
 		env.Now = func() time.Time { return order.ExpiresAt.Add(after) }
-		gateway := open(t, bacen.EfiProvider(bacen.Settings{Server: b.Line.URL}), env, options(t))
+		gateway := gatewaytest.Open(t, bacen.EfiProvider(bacen.Settings{Server: b.Line.URL}), env, options(t))
 		if report, err := gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID}); err != nil || report.State != want {
 			t.Errorf("%s after: %+v, %v", after, report, err)
 		}

@@ -18,6 +18,10 @@ type bank struct {
 	// skipCheck is a header that has the bank register a webhook without trying
 	// whether our server asks for the bank's certificate.
 	skipCheck string
+	// autopay: the bank's API has PIX Automático, by a document or an SDK of its own.
+	// Of the others we do not know, and a company is not offered what may not be
+	// there.
+	autopay bool
 	// codeAtLocation: where a charge comes without its code, the bank has a call
 	// of its own for it.
 	codeAtLocation bool
@@ -54,6 +58,7 @@ var banks = []bank{
 		sandbox:    place{"https://pix-h.api.efipay.com.br/v2", "https://pix-h.api.efipay.com.br/oauth/token"},
 		grant:      grant{json: true},
 		skipCheck:  "X-Skip-Mtls-Checking", codeAtLocation: true,
+		autopay: true,
 	},
 	{
 		name: "bb", title: "Banco do Brasil",
@@ -112,7 +117,7 @@ var banks = []bank{
 		sandbox:    place{"https://api-pix-h.sicredi.com.br/api/v2", "https://api-pix-h.sicredi.com.br/oauth/token"},
 		scopes:     usualScopes,
 	},
-	{name: otherBank, title: "Outro banco", scopes: usualScopes},
+	{name: otherBank, title: "Outro banco", scopes: usualScopes, autopay: true},
 }
 
 func bankNamed(name string) bank {

@@ -98,7 +98,7 @@ func TestEveryBankIsSpokenToInItsOwnManner(t *testing.T) {
 				}
 				guard(t, double, bank.base).ServeHTTP(w, r)
 			}))
-			gateway := open(t, bacen.Provider(bacen.Settings{Server: line.URL}), gatewaytest.Env(line),
+			gateway := gatewaytest.Open(t, bacen.Provider(bacen.Settings{Server: line.URL}), gatewaytest.Env(line),
 				options(t, append([]string{"bank", name}, bank.options...)...))
 			if err := gateway.Check(t.Context()); err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func TestOtherBankIsReachedWhereItsCompanySaysAndTheOperatorAllows(t *testing.T)
 			"bank", "other", "base_url", line.URL + "/pix/v9/", "token_url", line.URL + "/token", "grant", "form",
 		}, change...)...)
 	}
-	gateway := open(t, bacen.Provider(bacen.Settings{Hosts: []string{host}}), gatewaytest.Env(line), given())
+	gateway := gatewaytest.Open(t, bacen.Provider(bacen.Settings{Hosts: []string{host}}), gatewaytest.Env(line), given())
 	if err := gateway.Check(t.Context()); err != nil {
 		t.Error(err)
 	}

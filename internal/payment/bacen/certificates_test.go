@@ -87,6 +87,11 @@ func (i identity) p12(t *testing.T, encoder *pkcs12.Encoder, password string) st
 // newLine starts a server that lets nobody in without the good certificate.
 func newLine(t *testing.T, provider http.Handler) *gatewaytest.Line {
 	t.Helper()
+	return newLineFor(t, provider, makes)
+}
+
+func newLineFor(t *testing.T, provider http.Handler, makes func(*http.Request) bool) *gatewaytest.Line {
+	t.Helper()
 	good, _ := certificates(t)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(good.certificate))
@@ -103,7 +108,7 @@ func TestCertificateMayBeAP12File(t *testing.T) {
 			line := newLine(t, guard(t, newEfi(), "/v2"))
 			text := good.p12(t, encoder, password)
 			wrapped := text[:60] + "\n" + text[60:] + "\n"
-			gateway := open(t, bacen.EfiProvider(bacen.Settings{Server: line.URL}), gatewaytest.Env(line),
+			gateway := gatewaytest.Open(t, bacen.EfiProvider(bacen.Settings{Server: line.URL}), gatewaytest.Env(line),
 				options(t, "certificate", wrapped, "private_key", "", "certificate_password", password))
 			if err := gateway.Check(t.Context()); err != nil {
 				t.Errorf("%s with password %q: %v", name, password, err)
@@ -138,10 +143,10 @@ func TestServerOfNoPublicAuthorityIsBelievedByItsCertificate(t *testing.T) {
 	env := gatewaytest.Env(line)
 	env.Client = &http.Client{}
 	provider := bacen.Provider(bacen.Settings{Server: line.URL})
-	if err := open(t, provider, env, options(t, "bank", "sicredi")).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if err := gatewaytest.Open(t, provider, env, options(t, "bank", "sicredi")).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("without: %v", err)
 	}
-	if err := open(t, provider, env, options(t, "bank", "sicredi", "server_ca", server)).Check(t.Context()); err != nil {
+	if err := gatewaytest.Open(t, provider, env, options(t, "bank", "sicredi", "server_ca", server)).Check(t.Context()); err != nil {
 		t.Errorf("with: %v", err)
 	}
 }

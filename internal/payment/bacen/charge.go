@@ -14,9 +14,10 @@ import (
 
 type gateway struct {
 	*session
-	env   payment.Env
-	key   string // receives the money
-	proof string // what callbacks bear in their address
+	env    payment.Env
+	key    string // receives the money
+	proof  string // what callbacks bear in their address
+	debits bool   // the company has PIX Automático
 }
 
 // Create puts the charge under our reference. That there is one already is as
@@ -80,14 +81,21 @@ func (g *gateway) request(order payment.Order) cob {
 	charge.Valor.Original = original(order).String()
 	charge.Chave = g.key
 	charge.Solicitacao = wire.Cut(order.Description, 140)
-	name := wire.Cut(order.Payer.Name, 200)
-	switch len(order.Payer.TaxID) {
-	case 11:
-		charge.Devedor = &devedor{CPF: order.Payer.TaxID, Nome: name}
-	case 14:
-		charge.Devedor = &devedor{CNPJ: order.Payer.TaxID, Nome: name}
-	}
+	charge.Devedor = debtor(order.Payer, 200)
 	return charge
+}
+
+// debtor is the payer, with as much of the name as is let pass; nil without a CPF
+// or CNPJ.
+func debtor(payer payment.Payer, limit int) *devedor {
+	name := wire.Cut(payer.Name, limit)
+	switch len(payer.TaxID) {
+	case 11:
+		return &devedor{CPF: payer.TaxID, Nome: name}
+	case 14:
+		return &devedor{CNPJ: payer.TaxID, Nome: name}
+	}
+	return nil
 }
 
 // leaveToBank says what the bank is to compute the amount by.

@@ -200,8 +200,17 @@ func (c *cob) expiry() time.Time {
 }
 
 func (c *cob) received() ([]payment.Received, error) {
+	list, err := received(c.Pix)
+	if err == nil && c.Status == statusPaid && len(list) == 0 {
+		err = errors.New("it is paid, and its payment is not listed")
+	}
+	return list, err
+}
+
+// received are the payments of a charge or debit.
+func received(pix []paid) ([]payment.Received, error) {
 	var list []payment.Received
-	for _, paid := range c.Pix {
+	for _, paid := range pix {
 		amount, err := wire.Cents(json.Number(paid.Valor))
 		if err != nil {
 			return nil, err
@@ -216,9 +225,6 @@ func (c *cob) received() ([]payment.Received, error) {
 			return nil, err
 		}
 		list = append(list, received)
-	}
-	if c.Status == statusPaid && len(list) == 0 {
-		return nil, errors.New("it is paid, and its payment is not listed")
 	}
 	return list, nil
 }

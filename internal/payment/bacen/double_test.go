@@ -36,16 +36,19 @@ type double struct {
 	proves  func(*http.Request) bool
 	efi     bool // it refuses in Efí's words
 	cobs    map[string]map[string]any
-	webhook string // as it was registered
-	blind   bool   // the application may not read webhooks
-	tokens  int    // how many were given out
-	revoked int    // tokens up to this one are no longer accepted
-	apart   bool   // codes are not told with the charge
+	webhook string            // as it was registered
+	hooks   map[string]string // those of PIX Automático, likewise
+	autopay autopay
+	blind   bool // the application may not read webhooks
+	tokens  int  // how many were given out
+	revoked int  // tokens up to this one are no longer accepted
+	apart   bool // codes are not told with the charge
 }
 
 func newDouble(base string) *double {
 	d := &double{
 		mux: http.NewServeMux(), path: "/oauth/token", proves: provesByBasic, cobs: map[string]map[string]any{},
+		hooks: map[string]string{},
 	}
 	d.mux.HandleFunc("PUT "+base+"/cob/{txid}", d.create)
 	d.mux.HandleFunc("GET "+base+"/cob/{txid}", d.read)
@@ -57,6 +60,7 @@ func newDouble(base string) *double {
 	d.mux.HandleFunc("GET "+base+"/cob", d.list)
 	d.mux.HandleFunc("PUT "+base+"/webhook/{key}", d.register)
 	d.mux.HandleFunc("GET "+base+"/webhook/{key}", d.registered)
+	d.handleAutopay(base)
 	return d
 }
 

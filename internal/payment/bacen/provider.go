@@ -33,7 +33,7 @@ func Provider(settings Settings) payment.Provider {
 		Options: slices.Concat([]payment.Option{{
 			Name: "bank", Title: "Banco", Required: true, Choices: bankNames(),
 			Help: "whose addresses and manners are known; other: tell the addresses below",
-		}}, credentials("the API portal of your bank", false), bankOptions),
+		}}, credentials("the API portal of your bank", false), bankOptions, autopayOptions),
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := &wire.Options{Given: options}
 			chosen := bankNamed(o.Choice("bank", bankNames()))
@@ -48,7 +48,9 @@ func EfiProvider(settings Settings) payment.Provider {
 	known := &sessions{}
 	return payment.Provider{
 		Name: "efi", Title: "Efí", Flow: payment.FlowPix, Computes: computes,
-		Options: credentials("Efí > API > Aplicações; it needs the scopes "+usualScopes, true),
+		Options: slices.Concat(
+			credentials("Efí > API > Aplicações; it needs the scopes "+usualScopes, true), autopayOptions,
+		),
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			return open(opening{known, settings, bankNamed("efi"), &wire.Options{Given: options}, env})
 		},
@@ -69,14 +71,15 @@ func credentials(where string, secret bool) []payment.Option {
 			Secret:   true,
 			Required: true,
 			Lines:    true,
-			Help:     "the PEM text with its key, or the .p12 file in base64: openssl base64 -A -in FILE.p12",
+			Files:    ".p12,.pfx,.pem,.crt,.cer",
+			Help:     "the PEM text with its key, or the .p12 file in base64",
 		},
 		{
 			Name: "certificate_password", Title: "Senha do certificado", Secret: true,
 			Help: "of the .p12 file; often there is none",
 		},
 		{
-			Name: "private_key", Title: "Chave privada (PEM)", Secret: true, Lines: true,
+			Name: "private_key", Title: "Chave privada (PEM)", Secret: true, Lines: true, Files: ".pem,.key",
 			Help: "only when the certificate's text does not hold it",
 		},
 		{Name: "key", Title: "Chave PIX", Required: true, Help: "a PIX key of the account, which receives the money"},
@@ -134,21 +137,27 @@ func open(opening opening) (payment.Gateway, error) {
 	}
 	identity := readIdentity(o)
 	key := readKey(o)
+	receiver := readReceiver(o, chosen)
 	chosen, where := opening.place(chosen)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
 	account.bank, account.place, account.extras = chosen, where, readExtras(o, chosen)
 	session := opening.known.get(fingerprint(o.Given), func() *session {
-		return newSession(account, identity.client(opening.env.Client))
+		return newSession(account, identity.client(opening.env.Client), opening.env.Now)
 	})
-	return &gateway{
+	opened := &gateway{
 		session: session,
 		env:     opening.env,
 		key:     key,
 		// Where there is no other secret, the certificate's text holds its key.
-		proof: wire.Derive(wire.Pick(account.secret, o.Text("certificate")), opening.env.CallbackURL),
-	}, nil
+		proof:  wire.Derive(wire.Pick(account.secret, o.Text("certificate")), opening.env.CallbackURL),
+		debits: receiver != nil,
+	}
+	if receiver == nil {
+		return opened, nil
+	}
+	return &debitor{opened, *receiver}, nil
 }
 
 // place is where the bank is reached: by its line in the table, or where the
@@ -167,6 +176,9 @@ func (p opening) place(chosen bank) (bank, place) {
 	where.token = readAddress(o, "token_url", where.token, allowed)
 	if computes(o.Given) && chosen.scopes != "" {
 		chosen.scopes += " cobv.read cobv.write"
+	}
+	if o.Given["autopay"] == "yes" && chosen.scopes != "" {
+		chosen.scopes += " " + autopayScopes
 	}
 	if scopes := o.Text("scopes"); scopes != "" {
 		chosen.scopes = scopes

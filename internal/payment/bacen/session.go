@@ -44,13 +44,16 @@ type session struct {
 	until time.Time
 }
 
-func newSession(account account, client *http.Client) *session {
+func newSession(account account, client *http.Client, now func() time.Time) *session {
 	basic := base64.StdEncoding.EncodeToString([]byte(account.id + ":" + account.secret))
 	secrets := []string{account.secret, basic, account.id}
 	for _, extra := range account.extras {
 		secrets = append(secrets, extra.value)
 	}
-	api := wire.API{Base: account.place.base, Client: client, Secrets: secrets, Reason: reason, Header: map[string]string{}}
+	api := wire.API{
+		Base: account.place.base, Client: client, Secrets: secrets, Reason: reason, Header: map[string]string{},
+		Now: now, Account: account.id,
+	}
 	for _, extra := range account.extras {
 		if extra.header != "" && extra.option != "" {
 			api.Header[extra.header] = extra.value
@@ -61,9 +64,11 @@ func newSession(account account, client *http.Client) *session {
 	return &session{
 		account: account,
 		api:     api,
-		tokens:  wire.API{Base: server, Client: client, Secrets: secrets, Reason: reason},
-		path:    path,
-		turn:    make(chan struct{}, 1),
+		tokens: wire.API{
+			Base: server, Client: client, Secrets: secrets, Reason: reason, Now: now, Account: account.id,
+		},
+		path: path,
+		turn: make(chan struct{}, 1),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"carteira/internal/payment"
@@ -12,13 +11,16 @@ import (
 )
 
 // VerifyCallback compares the proof in the address with ours. A callback tells of several
-// PIX at once, sent ones among them, which have no charge.
+// PIX at once, sent ones among them, which have no charge; or of authorisations,
+// or of debits.
 func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	if came := call.Query["hmac"]; len(came) != 1 || !wire.Same(came[0], g.proof) {
 		return nil, payment.ErrForged
 	}
 	var told struct {
-		Pix []paid `json:"pix"`
+		Pix    []paid `json:"pix"`
+		Recs   []rec  `json:"recs"`
+		Debits []cobr `json:"cobsr"`
 	}
 	// A test of the address has another body, and no PIX in it.
 	_ = json.Unmarshal(call.Body, &told)
@@ -30,6 +32,9 @@ func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]pa
 				Ref:     payment.Ref{ID: paid.TxID, Reference: paid.TxID},
 			})
 		}
+	}
+	if g.debits {
+		hints = append(hints, autopayHints(told.Recs, told.Debits)...)
 	}
 	return hints, nil
 }
@@ -43,15 +48,16 @@ func (p *paid) event() string {
 	return wire.Cut(strings.Join(parts, " "), 200)
 }
 
-// address is where the bank is to call. It adds /pix to the end, which an empty
-// last parameter takes up. The bank's own certificate is not asked for, since TLS
+// address is where the bank is to call. It adds /pix to the end (or /rec, or
+// /cobr), which an empty last parameter takes up. The bank's own certificate is not asked for, since TLS
 // often ends before us; the address has the proof instead.
 func (g *gateway) address() string {
 	return g.env.CallbackURL + "?hmac=" + g.proof + "&ignorar="
 }
 
-// Register tells the bank where to call for the key. A key has one webhook: one
-// that another system set is left alone and told as payment.WebhookTaken.
+// Register tells the bank where to call: for the key, and for what PIX Automático
+// brings. Each has one webhook: one that another system set is left alone and
+// told as payment.WebhookTaken.
 func (g *gateway) Register(ctx context.Context) error { return g.register(ctx, nil) }
 
 // Replace is Register over the webhook of another system, if that is still the
@@ -60,11 +66,23 @@ func (g *gateway) Replace(ctx context.Context, agreed string) error {
 	return g.register(ctx, &agreed)
 }
 
+// register goes through all webhooks, so that one which is not ours to set keeps
+// none of the others back, and returns what came first.
 func (g *gateway) register(ctx context.Context, agreed *string) error {
 	if !wire.Reachable(g.env.CallbackURL) {
 		return nil
 	}
-	present, err := g.webhook(ctx)
+	var first error
+	for _, slot := range g.slots() {
+		if err := g.registerSlot(ctx, slot, agreed); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (g *gateway) registerSlot(ctx context.Context, slot string, agreed *string) error {
+	present, err := g.webhook(ctx, slot)
 	if err != nil {
 		return wire.Outcome(err)
 	}
@@ -74,18 +92,18 @@ func (g *gateway) register(ctx context.Context, agreed *string) error {
 	if taken := g.taken(present); taken != nil && (agreed == nil || *agreed != taken.URL) {
 		return taken
 	}
-	return wire.Outcome(g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodPut), nil))
+	return wire.Outcome(g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodPut, slot), nil))
 }
 
 // unknownWebhook is what the webhook is called that the application may not read.
 const unknownWebhook = "unknown"
 
-// webhook is what the key calls now; empty: nothing.
-func (g *gateway) webhook(ctx context.Context) (string, error) {
+// webhook is what is called now; empty: nothing.
+func (g *gateway) webhook(ctx context.Context, slot string) (string, error) {
 	var answer struct {
 		URL string `json:"webhookUrl"`
 	}
-	err := g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodGet), &answer)
+	err := g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodGet, slot), &answer)
 	switch wire.Status(err) {
 	case http.StatusNotFound:
 		return "", nil
@@ -95,20 +113,28 @@ func (g *gateway) webhook(ctx context.Context) (string, error) {
 	return answer.URL, err
 }
 
+// suffixes are what banks add to an address.
+var suffixes = []string{"/pix", "/rec", "/cobr"}
+
 // taken says whose webhook it is, unless it is ours or nobody's. Ours is known
 // by the address before the proof, which changes with the credentials.
 func (g *gateway) taken(present string) *payment.WebhookTaken {
 	shown, _, _ := strings.Cut(present, "?")
-	if present == "" || strings.TrimSuffix(shown, "/pix") == g.env.CallbackURL {
+	if present == "" || shown == g.env.CallbackURL {
 		return nil
+	}
+	for _, suffix := range suffixes {
+		if shown == g.env.CallbackURL+suffix {
+			return nil
+		}
 	}
 	return &payment.WebhookTaken{URL: shown}
 }
 
-func (g *gateway) webhookRequest(method string) wire.Request {
+func (g *gateway) webhookRequest(method, slot string) wire.Request {
 	request := wire.Request{
 		Method: method,
-		Path:   "/webhook/" + url.PathEscape(g.key),
+		Path:   slot,
 		Header: map[string]string{},
 		// They are in the body, which an answer may repeat.
 		Secrets: []string{g.proof, g.env.CallbackURL},

@@ -107,6 +107,7 @@ func newClient(base string, options *wire.Options, env payment.Env) client {
 			Secrets: []string{token, secret, env.CallbackURL},
 			Reason:  reason,
 			Header:  map[string]string{"Authorization": "Bearer " + token},
+			Now:     env.Now,
 		},
 		env: env, token: token, secret: secret,
 	}

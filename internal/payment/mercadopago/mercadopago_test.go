@@ -18,11 +18,7 @@ import (
 
 func open(t *testing.T, provider payment.Provider, line *gatewaytest.Line, options map[string]string) payment.Gateway {
 	t.Helper()
-	gateway, err := provider.Open(options, gatewaytest.Env(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gateway
+	return gatewaytest.Open(t, provider, gatewaytest.Env(line), options)
 }
 
 func bench(t *testing.T, provider func(base string) payment.Provider) *gatewaytest.Bench {

@@ -12,20 +12,13 @@ import (
 )
 
 func options(change ...string) map[string]string {
-	o := map[string]string{"key": "11.222.333/0001-81", "name": "Padaria São João Ltda", "city": "São Paulo"}
-	for i := 0; i < len(change); i += 2 {
-		o[change[i]] = change[i+1]
-	}
-	return o
+	usual := map[string]string{"key": "11.222.333/0001-81", "name": "Padaria São João Ltda", "city": "São Paulo"}
+	return gatewaytest.Options(usual, change...)
 }
 
 func open(t *testing.T, options map[string]string) payment.Gateway {
 	t.Helper()
-	gateway, err := pixkey.Provider().Open(options, gatewaytest.Env(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gateway
+	return gatewaytest.Open(t, pixkey.Provider(), gatewaytest.Env(nil), options)
 }
 
 func TestPixKeyPassesTheSuite(t *testing.T) { gatewaytest.RunManual(t, open(t, options())) }

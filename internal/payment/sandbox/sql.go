@@ -85,7 +85,10 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, chargeID string, amount mo
 	_, err := tx.Exec(ctx,
 		`INSERT INTO sandbox_payments (id, charge_id, amount_cents, paid_at) VALUES (?, ?, ?, ?)`,
 		"SANDBOX"+id.NewCode(25), chargeID, amount, tx.Now().UnixMicro())
-	return err
+	if err != nil {
+		return err
+	}
+	return activateByCharge(ctx, tx, chargeID)
 }
 
 func cancelCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {

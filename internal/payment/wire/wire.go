@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"carteira/internal/payment"
 )
@@ -30,6 +31,11 @@ type API struct {
 	Secrets []string          // what no error may tell
 	// Reason finds what the provider said in the body of a refusal.
 	Reason func(body []byte) string
+	// Now is the clock by which a provider is left alone that says how long to wait
+	// (status 429); nil: it is called all the same.
+	Now func() time.Time
+	// Account tells accounts apart whose credentials are in no header of these.
+	Account string
 }
 
 // Request is one call.
@@ -68,6 +74,9 @@ func (a *API) Do(ctx context.Context, request Request, into any) error {
 func (r Request) name() string { return r.Method + " " + r.Path }
 
 func (a *API) exchange(ctx context.Context, r Request) (int, []byte, error) {
+	if err := a.paused(); err != nil {
+		return 0, nil, err
+	}
 	request, err := a.request(ctx, r)
 	if err != nil {
 		return 0, nil, err
@@ -81,6 +90,7 @@ func (a *API) exchange(ctx context.Context, r Request) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer response.Body.Close()
+	a.heed(response)
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
 		return 0, nil, err

@@ -21,6 +21,13 @@ var events = []string{
 	"TRANSACTION_RECEIVED",
 }
 
+// autopayEvents are those of PIX Automático, which Woovi writes without a name
+// before them.
+var autopayEvents = []string{
+	"PIX_AUTOMATIC_APPROVED", "PIX_AUTOMATIC_REJECTED", "PIX_AUTOMATIC_COBR_APPROVED", "PIX_AUTOMATIC_COBR_COMPLETED",
+	"PIX_AUTOMATIC_COBR_REJECTED", "PIX_AUTOMATIC_COBR_TRY_REJECTED", "PIX_AUTOMATIC_COBR_TRY_REQUESTED",
+}
+
 func eventName(text string) string {
 	_, name, found := strings.Cut(text, ":")
 	if !found {
@@ -46,7 +53,35 @@ func (g *gateway) VerifyCallback(
 	if err := g.keys.verify(ctx, g.env, call.Body, signature); err != nil {
 		return nil, err
 	}
+	if g.debits {
+		if hints := autopayHints(call.Body); hints != nil {
+			return hints, nil
+		}
+	}
 	return hints(call.Body), nil
+}
+
+// autopayHints are the authorisation or the debit that a callback is about.
+func autopayHints(body []byte) []payment.Hint {
+	var told struct {
+		Event         string
+		GlobalID      string
+		CorrelationID string
+		Cobr          *cobr
+	}
+	_ = json.Unmarshal(body, &told) // what is no event names nothing
+	if !slices.Contains(autopayEvents, told.Event) || told.GlobalID == "" {
+		return nil
+	}
+	hint := payment.Hint{Kind: payment.HintAuthorisation, Ref: payment.Ref{ID: told.GlobalID, Reference: told.CorrelationID}}
+	id := told.Event + " " + told.GlobalID
+	if told.Cobr != nil { // the reference is the subscription's
+		hint.Kind, hint.Ref.Reference = payment.HintDebit, ""
+		newest := told.Cobr.newest()
+		id += " " + newest.Day + " " + newest.Status
+	}
+	hint.EventID = wire.Cut(id, 200)
+	return []payment.Hint{hint}
 }
 
 func hints(body []byte) []payment.Hint {
@@ -92,12 +127,24 @@ func (g *gateway) Register(ctx context.Context) error {
 	if err != nil {
 		return wire.Outcome(err)
 	}
-	for _, event := range events[:3] { // what is received is told by its charge
+	for _, event := range g.wanted() {
 		if err := g.register(ctx, event, there); err != nil {
 			return wire.Outcome(err)
 		}
 	}
 	return nil
+}
+
+// wanted are the events that webhooks are made for, as Woovi writes them.
+func (g *gateway) wanted() []string {
+	var list []string
+	for _, event := range events[:3] { // what is received is told by its charge
+		list = append(list, "OPENPIX:"+event)
+	}
+	if g.debits {
+		list = append(list, autopayEvents...)
+	}
+	return list
 }
 
 func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
@@ -123,7 +170,7 @@ func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
 
 func (g *gateway) register(ctx context.Context, event string, there []webhook) error {
 	for _, webhook := range there {
-		if eventName(webhook.Event) != event {
+		if eventName(webhook.Event) != eventName(event) {
 			continue
 		}
 		if webhook.IsActive && wire.Same(webhook.Authorization, g.proof) {
@@ -145,8 +192,8 @@ func (g *gateway) register(ctx context.Context, event string, there []webhook) e
 		Method: http.MethodPost,
 		Path:   "/api/v1/webhook",
 		Body: map[string]webhook{"webhook": {
-			Name:          "Carteira " + event,
-			Event:         "OPENPIX:" + event,
+			Name:          "Carteira " + eventName(event),
+			Event:         event,
 			URL:           g.env.CallbackURL,
 			Authorization: g.proof,
 			IsActive:      true,

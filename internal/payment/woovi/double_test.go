@@ -60,6 +60,10 @@ type double struct {
 	keyCalls     int
 	denyStatus   int  // to an unknown AppID; 0: 401
 	astray       bool // a test has it answer otherwise than the document says
+
+	subscriptions map[string]map[string]any // by correlation id
+	instalments   map[string]map[string]any // by global id
+	bare          bool                      // an instalment is told without an object around it
 }
 
 func newDouble() *double {
@@ -76,6 +80,7 @@ func newDouble() *double {
 	})
 	d.mux.HandleFunc("POST /api/v1/webhook", d.register)
 	d.mux.HandleFunc("DELETE /api/v1/webhook/{id}", d.unregister)
+	d.handleAutopay()
 	return d
 }
 
@@ -231,7 +236,7 @@ func (d *double) list(w http.ResponseWriter, r *http.Request) {
 
 func (d *double) register(w http.ResponseWriter, r *http.Request) {
 	hook, _ := body(r)["webhook"].(map[string]any)
-	if hook["url"] == nil || !strings.HasPrefix(fmt.Sprint(hook["event"]), "OPENPIX:") {
+	if hook["url"] == nil || !strings.HasPrefix(fmt.Sprint(hook["event"]), "OPENPIX:") && !strings.HasPrefix(fmt.Sprint(hook["event"]), "PIX_AUTOMATIC_") {
 		refuse(w, "webhook inválido")
 		return
 	}

@@ -42,6 +42,7 @@ func provider(bases map[string]string) payment.Provider {
 				Secret: true,
 				Help:   "only when the webhook was made by hand at Woovi: its Authorization. Otherwise it is made and registered by itself",
 			},
+			autopayOption,
 		},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
@@ -60,6 +61,10 @@ func provider(bases map[string]string) payment.Provider {
 				Secrets: []string{appID, g.proof, env.CallbackURL},
 				Reason:  reason,
 				Header:  map[string]string{"Authorization": appID},
+				Now:     env.Now,
+			}
+			if g.debits = o.Choice(autopayOption.Name, autopayOption.Choices) == "yes"; g.debits {
+				return &debitor{g}, o.Err()
 			}
 			return g, o.Err()
 		},
@@ -85,6 +90,8 @@ type gateway struct {
 	env   payment.Env
 	proof string // what callbacks bear as their authorization
 	keys  *keys
+
+	debits bool // the account has PIX Automático
 }
 
 // charge is one as Woovi tells it.

@@ -16,20 +16,8 @@ import (
 )
 
 func options(change ...string) map[string]string {
-	o := map[string]string{"app_id": appID, "environment": "sandbox", "webhook_authorization": handMade}
-	for i := 0; i < len(change); i += 2 {
-		o[change[i]] = change[i+1]
-	}
-	return o
-}
-
-func open(t *testing.T, provider payment.Provider, env payment.Env, options map[string]string) payment.Gateway {
-	t.Helper()
-	gateway, err := provider.Open(options, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gateway
+	usual := map[string]string{"app_id": appID, "environment": "sandbox", "webhook_authorization": handMade}
+	return gatewaytest.Options(usual, change...)
 }
 
 func bench(t *testing.T) (*gatewaytest.Bench, *double) {
@@ -39,8 +27,8 @@ func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 	provider := woovi.ProviderAt(line.URL)
 	return &gatewaytest.Bench{
 		Flow:    payment.FlowPix,
-		Gateway: open(t, provider, gatewaytest.Env(line), options()),
-		Denied:  open(t, provider, gatewaytest.Env(line), options("app_id", "wrong-app-id")),
+		Gateway: gatewaytest.Open(t, provider, gatewaytest.Env(line), options()),
+		Denied:  gatewaytest.Open(t, provider, gatewaytest.Env(line), options("app_id", "wrong-app-id")),
 		Double:  double,
 		Line:    line,
 		Secrets: []string{appID, handMade, "wrong-app-id"},
@@ -94,7 +82,7 @@ func ring(t *testing.T) (gateway payment.Gateway, double *double, now *time.Time
 	at := gatewaytest.Now
 	env := gatewaytest.Env(line)
 	env.Now = func() time.Time { return at }
-	gateway = open(t, woovi.ProviderAt(line.URL), env, options())
+	gateway = gatewaytest.Open(t, woovi.ProviderAt(line.URL), env, options())
 	order := gatewaytest.Order(1, 35_00)
 	if _, err := gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
@@ -178,7 +166,7 @@ func TestKeysThatCannotBeFetchedAreNoForgery(t *testing.T) {
 
 func TestWebhooksAreRegisteredOncePerEventAndSetRight(t *testing.T) {
 	b, double := bench(t)
-	gateway := open(t, woovi.ProviderAt(b.Line.URL), gatewaytest.Env(b.Line), options("webhook_authorization", ""))
+	gateway := gatewaytest.Open(t, woovi.ProviderAt(b.Line.URL), gatewaytest.Env(b.Line), options("webhook_authorization", ""))
 	double.webhooks = []map[string]any{
 		{"id": "old", "event": "OPENPIX:CHARGE_COMPLETED", "url": gatewaytest.CallbackURL, "authorization": "old", "isActive": true},
 		{"id": "theirs", "event": "OPENPIX:CHARGE_COMPLETED", "url": "https://elsewhere.example.com", "authorization": "x", "isActive": true},

@@ -118,10 +118,20 @@ func (c *Client) Post(
 	header http.Header,
 	body []byte,
 ) (Result, error) {
+	return c.timed(ctx, call{http.MethodPost, url, header, body})
+}
+
+// Get asks a URL for what is there, and otherwise does as Post does.
+func (c *Client) Get(ctx context.Context, url string, header http.Header) (Result, error) {
+	return c.timed(ctx, call{http.MethodGet, url, header, nil})
+}
+
+// timed makes a call within the client's time.
+func (c *Client) timed(ctx context.Context, given call) (Result, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	result, err := c.post(limited, cancel, call{url, header, body})
+	result, err := c.make(limited, cancel, given)
 	result.Duration = time.Since(began)
 	if err != nil {
 		return result, explain(ctx, limited, err)
@@ -129,16 +139,17 @@ func (c *Client) Post(
 	return result, nil
 }
 
-// call is what is posted.
+// call is what is asked or posted.
 type call struct {
+	method string
 	url    string
 	header http.Header
 	body   []byte
 }
 
-// post makes a call. The status is the answer: a body that dawdles is cut off
+// make makes a call. The status is the answer: a body that dawdles is cut off
 // with end, and what came of it is kept.
-func (c *Client) post(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
+func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
 	target, err := parseTarget(given.url, c.gate.near)
 	if err != nil {
 		return Result{}, err
@@ -147,7 +158,8 @@ func (c *Client) post(ctx context.Context, end context.CancelFunc, given call) (
 	if err != nil {
 		return Result{}, err
 	}
-	response, err := c.send(ctx, target, addrs, c.header(given.header), given.body)
+	given.header = c.header(given.header)
+	response, err := c.send(ctx, target, addrs, given)
 	if err != nil {
 		return Result{}, err
 	}
@@ -165,8 +177,7 @@ func (c *Client) send(
 	ctx context.Context,
 	target target,
 	addrs []netip.Addr,
-	header http.Header,
-	body []byte,
+	given call,
 ) (*http.Response, error) {
 	deadline, _ := ctx.Deadline()
 	tries := c.order(target, addrs)
@@ -179,7 +190,7 @@ func (c *Client) send(
 			&send{call: ctx, connectBy: time.Now().Add(share)},
 		)
 		var response *http.Response
-		response, err = c.sendTo(dialling, addr, target, header, body)
+		response, err = c.sendTo(dialling, addr, target, given)
 		if err == nil {
 			c.settle(target, addr, len(addrs))
 			return response, nil
@@ -195,8 +206,7 @@ func (c *Client) sendTo(
 	ctx context.Context,
 	addr netip.Addr,
 	target target,
-	header http.Header,
-	body []byte,
+	given call,
 ) (*http.Response, error) {
 	address := *target.url
 	address.Host = net.JoinHostPort(route(addr, target), strconv.Itoa(int(target.port)))
@@ -205,13 +215,13 @@ func (c *Client) sendTo(
 		ctx,
 		&httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }},
 	)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, given.method, "", bytes.NewReader(given.body))
 	if err != nil {
 		return nil, err
 	}
 	request.URL = &address
 	request.Host = target.hostPort()
-	request.Header = header
+	request.Header = given.header
 	response, err := c.transport.RoundTrip(request)
 	switch {
 	case err != nil && conn == nil:

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -60,6 +61,23 @@ func TestPostIsReceivedAsSent(t *testing.T) {
 		if value != want[what] {
 			t.Errorf("%s was %q, want %q", what, value, want[what])
 		}
+	}
+}
+
+func TestGetAsksAsPostPosts(t *testing.T) {
+	ca := newAuthority(t)
+	receiver := receive(t, "", ca.issue(nil, host), func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(w, "%s %s %q %s", r.Method, r.RequestURI, body, r.Header.Get("Apikey"))
+	})
+	c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), Options{RootCAs: ca.pool(), Once: true})
+	result, err := c.Get(t.Context(), "https://"+host+":"+receiver.port()+"/state?x=1", http.Header{"Apikey": {"abc"}})
+	if err != nil || result.Status != 200 || string(result.Body) != `GET /state?x=1 "" abc` {
+		t.Errorf("%+v: %s, %v", result, result.Body, err)
+	}
+	guarded := client(t, NewGate(nil, resolving(host, "127.0.0.1")), Options{RootCAs: ca.pool()})
+	if _, err := guarded.Get(t.Context(), "https://"+host+":"+receiver.port(), nil); !errors.Is(err, ErrRefused) {
+		t.Errorf("an internal address is asked: %v", err)
 	}
 }
 
@@ -228,7 +246,7 @@ func TestDialerHasTheLastWord(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	response, err := c.send(ctx, target, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.1")}, http.Header{}, nil)
+	response, err := c.send(ctx, target, []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.1")}, call{method: http.MethodPost, header: http.Header{}})
 	if err == nil {
 		response.Body.Close()
 	}

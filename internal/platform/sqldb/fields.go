@@ -43,4 +43,12 @@ func (f Fields[T]) Places(record *T) []any {
 }
 
 // ValueAt is what a pointer to a field points to.
-func ValueAt(place any) any { return reflect.ValueOf(place).Elem().Interface() }
+func ValueAt(place any) any {
+	switch place := place.(type) {
+	case *string: // most are
+		return *place
+	case *int64:
+		return *place
+	}
+	return reflect.ValueOf(place).Elem().Interface()
+}

@@ -146,13 +146,15 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	for turn := range g.others(first) {
 		all = append(all, turn)
 		written := g.writer.conn.TotalChanges()
-		if turn.succeeds() {
-			continue
-		}
-		if !g.clean(written) {
+		succeeded := turn.succeeds()
+		if g.writer.shared.spoiled || !succeeded && !g.clean(written) {
 			g.takeBack(ctx, all)
 			return
 		}
+	}
+	if err := sqliteError(g.writer.settle(ctx)); err != nil {
+		g.refuse(ctx, all, err)
+		return
 	}
 	if err := g.commit(ctx); err != nil {
 		g.fail(ctx, all, err)
@@ -222,6 +224,17 @@ func (g *group) takeBack(ctx context.Context, all []*turn) {
 	}
 }
 
+// refuse undoes the whole group when what its turns had put off has failed. Whose
+// it was shows when each runs again by himself.
+func (g *group) refuse(ctx context.Context, all []*turn, cause error) {
+	if len(all) > 1 {
+		g.takeBack(ctx, all)
+		return
+	}
+	g.rollback(ctx)
+	all[0].err = cause
+}
+
 // fail undoes the whole group when the database has failed it. Everybody tries
 // again, unless it is trouble that trying again would only make worse.
 func (g *group) fail(ctx context.Context, all []*turn, cause error) {
@@ -235,6 +248,7 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 }
 
 func (g *group) rollback(ctx context.Context) {
+	g.writer.shared.clear()
 	// Without effect where SQLite has rolled back already.
 	_ = g.statement(ctx, "ROLLBACK")
 }

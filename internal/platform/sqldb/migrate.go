@@ -248,12 +248,12 @@ func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 }
 
 func (db *postgresDB) migrate(ctx context.Context, last int) error {
-	return db.write(ctx, func(querier Querier) error {
+	return db.write(ctx, func(querier Querier) (lateWork, error) {
 		tx := querier.(pgQuerier) //nolint:forcetypeassert // write makes it so
 		// Any number, as long as nothing else in the database uses it: "cart".
 		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
-			return postgresError(err)
+			return lateWork{}, postgresError(err)
 		}
-		return postgresError(applyPending(ctx, tx, last))
+		return lateWork{}, postgresError(applyPending(ctx, tx, last))
 	})
 }

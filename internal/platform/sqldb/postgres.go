@@ -32,6 +32,7 @@ type pgQuerier struct {
 	on interface {
 		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
 		Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
+		SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 	}
 	rewriter *rewriter
 	guard    *guard
@@ -99,42 +100,6 @@ func warnUnsafe(ctx context.Context, db *postgresDB, log *slog.Logger) {
 	}
 }
 
-func (db *postgresDB) write(ctx context.Context, run func(Querier) error) error {
-	steps := db.guard.steps(ctx)
-	defer steps.cancel(nil)
-	tx, err := db.begin(steps)
-	if err != nil {
-		return err
-	}
-	defer db.rollback(ctx, tx)
-	if err := run(pgQuerier{on: tx, rewriter: db.rewriter, guard: db.guard}); err != nil {
-		return err
-	}
-	return steps.within(func() error { return tx.Commit(steps.ctx) })
-}
-
-func (db *postgresDB) begin(steps steps) (tx pgx.Tx, err error) {
-	err = steps.within(func() error {
-		if tx, err = db.pool.Begin(steps.ctx); err != nil || !db.connections.pooled {
-			return err
-		}
-		_, err = tx.Exec(steps.ctx, fmt.Sprintf(sessionSettings, true))
-		return err
-	})
-	if err != nil && tx != nil {
-		db.rollback(steps.ctx, tx)
-	}
-	return tx, err
-}
-
-// rollback gives the connection back, also when the caller is gone. After a
-// commit it does nothing; before it, the error that led here is what matters.
-func (db *postgresDB) rollback(ctx context.Context, tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.guard.timeouts.Statement)
-	defer cancel()
-	_ = tx.Rollback(ctx)
-}
-
 func (db *postgresDB) ping(ctx context.Context) error {
 	ctx, finish := db.guard.bound(ctx)
 	return finish(postgresError(db.pool.Ping(ctx)))
@@ -187,19 +152,18 @@ func (q pgQuerier) each(ctx context.Context, text string, args []any, scan func(
 	if err != nil {
 		return err
 	}
+	return eachRow(rows, scan)
+}
+
+func eachRow(rows pgx.Rows, scan func(Row) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
 			return err
 		}
 	}
+	rows.Close()
 	return rows.Err()
-}
-
-// script runs the statements of a migration as they are.
-func (q pgQuerier) script(ctx context.Context, text string) error {
-	_, err := q.on.Exec(ctx, text)
-	return err
 }
 
 func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, error) {

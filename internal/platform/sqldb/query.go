@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 )
 
@@ -12,6 +13,8 @@ type Querier interface {
 	Engine() Engine
 	each(ctx context.Context, text string, args []any, scan func(Row) error) error
 	exec(ctx context.Context, text string, args []any) (int64, error)
+	// batch runs statements in as few flights as the engine can.
+	batch(ctx context.Context, statements []Statement) error
 	translate(err error) error
 	// bound gives a statement its deadline; finish ends it and judges its error.
 	bound(ctx context.Context) (bounded context.Context, finish func(error) error)
@@ -72,6 +75,24 @@ func One[T any](
 		err = ErrNotFound
 	}
 	return value, err
+}
+
+// InsertID runs an INSERT of one row and returns its id; 0 when ON CONFLICT has
+// passed it over. SQLite knows the id without RETURNING, for which it would
+// keep the pages that it changes and make a table for the answer.
+func InsertID(ctx context.Context, tx *Tx, text string, args ...any) (int64, error) {
+	if writer, ok := tx.Querier.(sqliteWriter); ok {
+		n, err := tx.Exec(ctx, text, args...)
+		if err != nil || n == 0 {
+			return 0, err
+		}
+		return writer.conn.LastInsertID(), nil
+	}
+	id, err := Value[int64](ctx, tx, text+" RETURNING id", args...)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return id, err
 }
 
 // Values returns the single column of every row; an empty slice when there is

@@ -20,6 +20,7 @@ import (
 //	{visible c.id}             the customer of this id is none that an import has staged
 //	{for key share}            keep the selected rows from being deleted until the commit
 //	{for key share of p}       the same, of the rows of the table p alone
+//	{for key share of w}       the same, of the rows of the table w alone
 //	{for no key update}        lock the selected rows, and let others refer to them
 //	{for no key update skip locked}   the same, passing over rows that others hold
 //	{for update}               lock the selected rows until the commit
@@ -32,6 +33,7 @@ var postgresWords = strings.NewReplacer(
 	"{first line of search}", "split_part(search, chr(10), 1)",
 	"{for key share}", "FOR KEY SHARE",
 	"{for key share of p}", "FOR KEY SHARE OF p",
+	"{for key share of w}", "FOR KEY SHARE OF w",
 	"{for no key update}", "FOR NO KEY UPDATE",
 	"{for no key update skip locked}", "FOR NO KEY UPDATE SKIP LOCKED",
 	"{for update}", "FOR UPDATE",
@@ -43,7 +45,8 @@ var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
 	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
-	"{for key share}", "", "{for key share of p}", "", "{for no key update}", "", "{for update}", "",
+	"{for key share}", "", "{for key share of p}", "", "{for key share of w}", "",
+	"{for no key update}", "", "{for update}", "",
 	"{for no key update skip locked}", "",
 	"{for update skip locked}", "",
 	"{for update of c skip locked}", "",

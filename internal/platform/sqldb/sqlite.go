@@ -67,7 +67,7 @@ func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
 		pragmas = append(pragmas, "synchronous(NORMAL)")
 	}
 	conn, err := openSQLiteConn(path, sqlite.Options{Pragmas: pragmas})
-	return sqliteWriter{conn}, err
+	return sqliteWriter{conn, &sharedLate{}}, err
 }
 
 func (db *sqliteDB) openReader() (*sqlite.Conn, error) {
@@ -97,8 +97,14 @@ func usableFile(path string) error {
 	return file.Close()
 }
 
-func (db *sqliteDB) write(ctx context.Context, run func(Querier) error) error {
-	return db.group.do(ctx, run)
+func (db *sqliteDB) write(ctx context.Context, run func(Querier) (lateWork, error)) error {
+	return db.group.do(ctx, func(conn Querier) error {
+		late, err := run(conn)
+		if err == nil {
+			db.group.writer.shared.late.merge(late)
+		}
+		return err
+	})
 }
 
 func (db *sqliteDB) ping(ctx context.Context) error {

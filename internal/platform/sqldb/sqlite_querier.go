@@ -63,6 +63,10 @@ func (r *sqliteReads) exec(ctx context.Context, text string, args []any) (change
 	return changed, err
 }
 
+func (r *sqliteReads) batch(ctx context.Context, statements []Statement) error {
+	return oneByOne(ctx, r, statements)
+}
+
 // on lends a connection to run, also if it panics.
 func (r *sqliteReads) on(ctx context.Context, until time.Time, run func(*sqlite.Conn) error) error {
 	err := ctx.Err()
@@ -76,6 +80,9 @@ func (r *sqliteReads) on(ctx context.Context, until time.Time, run func(*sqlite.
 }
 
 func (r *sqliteReads) lend(ctx context.Context, until time.Time, run func(*sqlite.Conn) error) error {
+	if lent, err := snapshotOf(ctx).lend(ctx, until, run); lent {
+		return err
+	}
 	conn, err := r.readers.lend(ctx, until)
 	if err != nil {
 		return err
@@ -87,7 +94,10 @@ func (r *sqliteReads) lend(ctx context.Context, until time.Time, run func(*sqlit
 // sqliteWriter is the connection that writes as a Querier. It keeps a caller's
 // cancellation away from the shared transaction: SQLite rolls all of it back
 // when a write is interrupted.
-type sqliteWriter struct{ conn *sqlite.Conn }
+type sqliteWriter struct {
+	conn   *sqlite.Conn
+	shared *sharedLate
+}
 
 // Engine tells which database answers.
 func (w sqliteWriter) Engine() Engine { return SQLite }
@@ -102,13 +112,47 @@ func (w sqliteWriter) bound(ctx context.Context) (context.Context, func(error) e
 func asItIs(err error) error { return err }
 
 func (w sqliteWriter) each(ctx context.Context, text string, args []any, scan func(Row) error) error {
+	if err := w.catchUp(ctx, text); err != nil {
+		return err
+	}
 	query := sqlite.Query{Text: text, Args: withLists(SQLite, args)}
 	return w.conn.Each(context.WithoutCancel(ctx), query, func(row *sqlite.Row) error { return scan(row) })
 }
 
 func (w sqliteWriter) exec(ctx context.Context, text string, args []any) (int64, error) {
+	if err := w.catchUp(ctx, text); err != nil {
+		return 0, err
+	}
 	return w.conn.Exec(context.WithoutCancel(ctx), sqlite.Query{Text: text, Args: withLists(SQLite, args)})
 }
+
+func (w sqliteWriter) batch(ctx context.Context, statements []Statement) error {
+	return oneByOne(ctx, w, statements)
+}
+
+// catchUp does what neighbours have put off, if a statement is about it.
+func (w sqliteWriter) catchUp(ctx context.Context, text string) error {
+	if !w.shared.late.awaits(text) {
+		return nil
+	}
+	err := w.settle(ctx)
+	w.shared.spoiled = err != nil
+	return err
+}
+
+// settle does what is put off.
+func (w sqliteWriter) settle(ctx context.Context) error {
+	late := w.shared.late.take()
+	return w.batch(ctx, late.statements())
+}
+
+// sharedLate is what the transactions of a group have put off to their commit.
+type sharedLate struct {
+	late    lateWork
+	spoiled bool // it has failed in the middle of the turn of another
+}
+
+func (s *sharedLate) clear() { *s = sharedLate{} }
 
 // script runs a migration, which its caller may interrupt: it is alone.
 func (w sqliteWriter) script(ctx context.Context, text string) error {

@@ -14,6 +14,7 @@ type Tx struct {
 	changed  bool // a statement has changed a row
 	clock    Ref
 	due      Ref
+	late     lateWork
 	onCommit []func()
 }
 
@@ -56,13 +57,17 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func (db *DB) writeWith(ctx context.Context, lock clockLock, fn func(tx *Tx) error) error {
+	snapshotOf(ctx).end() // what is read after a write sees it
 	var tx *Tx
 	err := retry(ctx, func() error {
-		return db.write(ctx, func(conn Querier) (err error) {
+		return db.write(ctx, func(conn Querier) (late lateWork, err error) {
 			if tx, err = db.begin(ctx, conn, lock); err != nil {
-				return err
+				return late, err
 			}
-			return fn(tx)
+			if err := fn(tx); err != nil {
+				return late, err
+			}
+			return tx.late.take(), nil
 		})
 	})
 	if err := db.observe(tx, err); err != nil {

@@ -16,6 +16,7 @@ type Server struct {
 	answer   Answer
 	requests []Request
 	answers  map[Answer]Reply
+	fixed    map[string]Reply // by method and path: answered so whatever it is told
 }
 
 // Request is what a Server got.
@@ -46,6 +47,12 @@ func NewServer(t *testing.T, answers map[Answer]Reply) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
+	if reply, ok := s.fixed[r.Method+" "+r.URL.EscapedPath()]; ok {
+		s.mu.Unlock()
+		w.WriteHeader(reply.Status)
+		_, _ = io.WriteString(w, reply.Body)
+		return
+	}
 	s.requests = append(s.requests, Request{r.Method + " " + r.URL.EscapedPath(), r.Header.Clone(), bytes.Clone(body)})
 	answer := s.answer
 	s.mu.Unlock()
@@ -65,6 +72,17 @@ func (s *Server) Answers(answer Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
+}
+
+// Fix answers a method and path, such as "GET /state", always in one way, and does
+// not keep what comes there.
+func (s *Server) Fix(request string, reply Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fixed == nil {
+		s.fixed = map[string]Reply{}
+	}
+	s.fixed[request] = reply
 }
 
 // Requests are those that came.

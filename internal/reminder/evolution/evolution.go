@@ -1,7 +1,8 @@
 // Package evolution is the channel to Evolution API, the WhatsApp bridge that
 // companies run themselves. It sends plain texts through one of its instances.
-// The bridge knows no repeated message, so nothing is sent twice by itself. The
-// instance's connection to a phone is not its business.
+// The bridge knows no repeated message, so nothing is sent twice by itself. It asks
+// first whether the instance is connected to its phone; connecting it is not its
+// business.
 package evolution
 
 import (
@@ -17,9 +18,19 @@ import (
 	"carteira/internal/reminder"
 )
 
-// Kind is how companies choose it. It is slow by itself: numbers that send as
-// fast as a machine get banned.
-var Kind = reminder.Kind{
+// NewKind is how companies choose it; what is known of connections is remembered
+// by each kind for itself. It is slow by itself: numbers that send as fast as a
+// machine get banned.
+func NewKind() reminder.Kind {
+	states := newStates()
+	kind := description
+	kind.Open = func(options map[string]string, env reminder.Env) (reminder.Sender, error) {
+		return open(states, options, env)
+	}
+	return kind
+}
+
+var description = reminder.Kind{
 	Name:      "evolution",
 	Title:     "WhatsApp (Evolution API)",
 	Reach:     reminder.ByWhatsapp,
@@ -38,11 +49,10 @@ var Kind = reminder.Kind{
 			Choices: []string{"2", "1"},
 		},
 	},
-	Open:  open,
 	Check: check,
 }
 
-func open(options map[string]string, env reminder.Env) (reminder.Sender, error) {
+func open(states *states, options map[string]string, env reminder.Env) (reminder.Sender, error) {
 	var wrong fault.Fields
 	address, err := url.Parse(options["base_url"])
 	if err != nil || address.Host == "" || address.RawQuery != "" || address.Fragment != "" {
@@ -54,11 +64,15 @@ func open(options map[string]string, env reminder.Env) (reminder.Sender, error) 
 	if strings.ContainsAny(options["apikey"], " \t\r\n") || options["apikey"] == "" {
 		wrong.Add("apikey", "must be a key, without spaces")
 	}
+	base, name := strings.TrimRight(options["base_url"], "/"), url.PathEscape(options["instance"])
 	return sender{
-		url:    strings.TrimRight(options["base_url"], "/") + "/message/sendText/" + url.PathEscape(options["instance"]),
-		key:    options["apikey"],
-		old:    options["version"] == "1",
-		client: env.Once,
+		url:      base + "/message/sendText/" + name,
+		key:      options["apikey"],
+		old:      options["version"] == "1",
+		client:   env.Once,
+		name:     options["instance"],
+		instance: instance{base + "/instance/connectionState/" + name, options["apikey"]},
+		states:   states,
 	}, wrong.Err()
 }
 
@@ -74,6 +88,10 @@ type sender struct {
 	key    string
 	old    bool
 	client *outbound.Client
+
+	name     string // of the instance
+	instance instance
+	states   *states
 }
 
 // request is of version 2; version 1 wants the text one floor deeper.
@@ -112,6 +130,17 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 	if err != nil {
 		return "", err
 	}
+	if err := s.connected(ctx, letter); err != nil {
+		return "", err
+	}
+	receipt, err := s.post(ctx, body)
+	if err != nil { // the phone may be the reason: ask again before the next one
+		s.states.forget(s.instance)
+	}
+	return receipt, err
+}
+
+func (s sender) post(ctx context.Context, body []byte) (string, error) {
 	result, err := s.client.Post(
 		ctx,
 		s.url,

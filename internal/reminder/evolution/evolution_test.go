@@ -23,6 +23,18 @@ const (
 
 func server(t *testing.T) *channeltest.Server {
 	t.Helper()
+	s := bare(t)
+	for _, name := range []string{"clara", "rede%20clara"} {
+		s.Fix("GET /instance/connectionState/"+name, channeltest.Reply{Status: 200, Body: stateOpen})
+	}
+	return s
+}
+
+const stateOpen = `{"instance":{"instanceName":"clara","state":"open"}}`
+
+// bare is a bridge that answers whatever it is asked as it is told.
+func bare(t *testing.T) *channeltest.Server {
+	t.Helper()
 	return channeltest.NewServer(t, map[channeltest.Answer]channeltest.Reply{
 		channeltest.Accept: {Status: 201, Body: taken}, channeltest.Refuse: {Status: 400, Body: notThere},
 		channeltest.Busy: {Status: 500, Body: phoneAway}, channeltest.Garbage: {Status: 502, Body: "<html>"},
@@ -40,7 +52,7 @@ func TestChannel(t *testing.T) {
 		t.Helper()
 		s := server(t)
 		return &channeltest.Rig{
-			Kind: Kind, Options: optionsFor(s.URL), Address: "base_url", Answer: s.Answers, Close: s.Close, Texts: true,
+			Kind: NewKind(), Options: optionsFor(s.URL), Address: "base_url", Answer: s.Answers, Close: s.Close, Texts: true,
 			Received: func() (list []channeltest.Received) {
 				for _, r := range s.Requests() {
 					var got request
@@ -63,7 +75,7 @@ func TestBothVersionsOfTheBridge(t *testing.T) {
 	} {
 		options := optionsFor(s.URL + "/")
 		options["version"], options["instance"] = version, "rede clara"
-		sender, err := open(options, channeltest.Env())
+		sender, err := open(newStates(), options, channeltest.Env())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +91,7 @@ func TestBothVersionsOfTheBridge(t *testing.T) {
 
 func TestBridgesErrors(t *testing.T) {
 	s := server(t)
-	sender, err := open(optionsFor(s.URL), channeltest.Env())
+	sender, err := open(newStates(), optionsFor(s.URL), channeltest.Env())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,12 +113,16 @@ func TestBridgesErrors(t *testing.T) {
 // A bridge beside the program may be reached by plain http, in the networks
 // that the operator allows and nowhere else.
 func TestPlainHTTPStaysInTheNeighbourhood(t *testing.T) {
-	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			_, _ = w.Write([]byte(stateOpen))
+			return
+		}
 		w.WriteHeader(http.StatusCreated)
 		_, _ = w.Write([]byte(taken))
 	}))
 	t.Cleanup(plain.Close)
-	sender, err := open(optionsFor(plain.URL), channeltest.Env())
+	sender, err := open(newStates(), optionsFor(plain.URL), channeltest.Env())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,16 @@ func (s sender) compose(letter reminder.Letter) []byte {
 	header("Date", letter.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 	header("Message-ID", messageID(letter, s.from.Address))
 	header("Auto-Submitted", "auto-generated") // so that no out-of-office answers it
+	if url := optOutHeader(letter); url != "" {
+		header("List-Unsubscribe", "<"+url+">")
+		header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click") // RFC 8058
+	}
 	header("MIME-Version", "1.0")
+	if letter.Look != nil {
+		contentType, body := rich(letter)
+		header("Content-Type", contentType)
+		return append(append(buf.Bytes(), "\r\n"...), body...)
+	}
 	header("Content-Type", "text/plain; charset=utf-8")
 	header("Content-Transfer-Encoding", "quoted-printable")
 	buf.WriteString("\r\n")
@@ -41,6 +50,17 @@ func (s sender) compose(letter reminder.Letter) []byte {
 	_ = body.Close()
 	buf.WriteString("\r\n")
 	return buf.Bytes()
+}
+
+// optOutHeader is the address of the one click. One that could end its header is
+// none of ours.
+func optOutHeader(letter reminder.Letter) string {
+	if letter.Look == nil || strings.ContainsFunc(letter.Look.OptOutURL, func(r rune) bool {
+		return r <= ' ' || r > '~' || r == '<' || r == '>'
+	}) {
+		return ""
+	}
+	return letter.Look.OptOutURL
 }
 
 // address prints a name and an address; the name is encoded or quoted.

@@ -1,5 +1,5 @@
-// Package smtp is the channel to any mail server. It makes the mail, plain text
-// in UTF-8, and hands it over with TLS. Mail servers know no repeated message,
+// Package smtp is the channel to any mail server. It makes the mail, as text and
+// as a page with the company's face, and hands it over with TLS. Mail servers know no repeated message,
 // so nothing is sent twice by itself; the Message-ID is the same at every
 // attempt all the same. What becomes of a mail that a server has taken is not
 // its business.
@@ -36,7 +36,7 @@ var Kind = reminder.Kind{
 	Title:     "E-mail (SMTP)",
 	Reach:     reminder.ByEmail,
 	PerMinute: 60,
-	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, a user with a " +
+	About: "Any mail server: your provider's, or that of a mailing service. It needs the server's name, mostly a user with a " +
 		"password, and an address that mails may come from.",
 	Options: []reminder.Option{
 		{Name: "host", Title: "Server", Help: "The name of the mail server, such as smtp.example.com", Required: true},
@@ -54,8 +54,9 @@ var Kind = reminder.Kind{
 		{Name: "from_name", Title: "Sender's name", Help: "What stands beside the address. Left empty: the company's name."},
 		{Name: "reply_to", Title: "Reply to", Help: "The address that answers go to. Left empty: the sender's."},
 	},
-	Open:  open,
-	Check: check,
+	Presets: presets(),
+	Open:    open,
+	Check:   check,
 }
 
 type sender struct {

@@ -1,7 +1,8 @@
 // Package whatsapp is the channel to Meta's WhatsApp Cloud API. It sends
-// template messages, the only ones that may begin a conversation. Meta takes no
-// key by which it would know a repeated message, so nothing is sent twice by
-// itself. Whether a message was read is not its business.
+// template messages, the only ones that may begin a conversation, and reads what
+// Meta's webhook reports of them. Meta takes no key by which it would know a
+// repeated message, so nothing is sent twice by itself. What customers answer is
+// not its business.
 package whatsapp
 
 import (
@@ -10,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"carteira/internal/platform/fault"
@@ -49,7 +49,14 @@ func kindAt(base string) reminder.Kind {
 				Help:     "The access token of a system user with the permission whatsapp_business_messaging.",
 			},
 			{Name: "api_version", Title: "API version", Help: "Of the Graph API.", Default: "v23.0"},
+			{
+				Name:   "app_secret",
+				Title:  "App secret",
+				Secret: true,
+				Help:   "Of the app at Meta, under Settings, Basic. With it Meta's reports are heard: delivered, read, failed.",
+			},
 		},
+		Reporter: reporter{},
 		Open: func(options map[string]string, env reminder.Env) (reminder.Sender, error) {
 			return open(base, options, env)
 		},
@@ -72,6 +79,9 @@ func open(base string, options map[string]string, env reminder.Env) (reminder.Se
 	if strings.ContainsAny(options["token"], " \t\r\n") || options["token"] == "" {
 		wrong.Add("token", "must be an access token, without spaces")
 	}
+	if strings.ContainsAny(options["app_secret"], " \t\r\n") {
+		wrong.Add("app_secret", "must be the app's secret, without spaces")
+	}
 	return sender{
 		url:    fmt.Sprintf("%s/%s/%s/messages", base, options["api_version"], options["phone_number_id"]),
 		token:  options["token"],
@@ -91,6 +101,7 @@ type request struct {
 	To        string   `json:"to"`
 	Type      string   `json:"type"`
 	Template  template `json:"template"`
+	Mark      string   `json:"biz_opaque_callback_data,omitempty"` // Meta gives it back in its reports
 }
 
 type template struct {
@@ -123,6 +134,7 @@ func encode(letter reminder.Letter) ([]byte, error) {
 			Name:     letter.Template.Name,
 			Language: language{letter.Template.Language},
 		},
+		Mark: letter.Mark.String(),
 	}
 	if len(letter.Template.Params) > 0 {
 		body := component{Type: "body"}
@@ -142,18 +154,8 @@ type answer struct {
 	Messages []struct {
 		ID string `json:"id"`
 	} `json:"messages"`
-	Error *struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-		Data    struct {
-			Details string `json:"details"`
-		} `json:"error_data"`
-	} `json:"error"`
+	Error *issue `json:"error"`
 }
-
-// passing are the codes of errors that go away by themselves: limits, and Meta
-// being down.
-var passing = []int{1, 2, 4, 80007, 130429, 131000, 131016, 131048, 131056, 131057, 133004}
 
 // Send implements reminder.Sender.
 func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
@@ -187,13 +189,8 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 
 // refusal is Meta's error: it has not taken the message.
 func (a answer) refusal(result outbound.Result) error {
-	reason := a.Error.Data.Details
-	if reason == "" {
-		reason = a.Error.Message
+	if result.Status == http.StatusTooManyRequests {
+		return &reminder.Passing{Reason: a.Error.reason(), After: result.RetryAfter}
 	}
-	reason = fmt.Sprintf("%s (Meta %d)", reason, a.Error.Code)
-	if slices.Contains(passing, a.Error.Code) || result.Status == http.StatusTooManyRequests {
-		return &reminder.Passing{Reason: reason, After: result.RetryAfter}
-	}
-	return &reminder.Refusal{Reason: reason}
+	return a.Error.problem(result.RetryAfter)
 }

@@ -90,9 +90,9 @@ func TestMetasErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for answer, want := range map[channeltest.Answer]error{
-		channeltest.Refuse: &reminder.Refusal{Reason: "Recipient phone number not in allowed list (Meta 131030)"},
+		channeltest.Refuse: &reminder.Refusal{Reason: "the number is not in the list of the test account: add it at Meta, or send from a real number (Meta 131030)"},
 		channeltest.Busy:   &reminder.Passing{Reason: "Cloud API message throughput has been reached. (Meta 130429)"},
-		"expired":          &reminder.Refusal{Reason: "Error validating access token: Session has expired (Meta 190)"},
+		"expired":          &reminder.Refusal{Reason: "the access token has expired: make one that does not expire and save it in the channel (Meta 190)"},
 		"empty":            &reminder.Doubt{Reason: "Meta answered 200, without saying what it did"},
 		"away":             &reminder.Passing{Reason: "Meta answered 503"},
 		"strange":          &reminder.Refusal{Reason: "Meta answered 404"},

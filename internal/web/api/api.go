@@ -139,18 +139,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
 	defer cancel()
 	w.Header().Set("Cache-Control", "no-store")
-	actor, quota, err := s.Accounts.Admit(ctx, bearer(r))
-	var status int
-	var body []byte
-	if err == nil {
-		actor.From = web.Caller(r)
-		web.ExchangeOf(ctx).CompanyID = actor.Company.ID
-		status, body = s.operate(ctx, w, r, actor)
-	} else {
-		status, body = failure(ctx, w, err)
-	}
-	quotaHeaders(w.Header(), quota)
+	status, body := s.answer(ctx, w, r)
 	web.Write(w, status, body)
+}
+
+// answer lets a request in and carries it out. One that only reads has one
+// moment for all that it reads, its token included.
+func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (int, []byte) {
+	pattern := s.patternOf(r)
+	if inSnapshot[pattern] && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		within, end := s.DB.Snapshot(ctx)
+		defer end()
+		ctx = within
+	}
+	actor, quota, err := s.Accounts.Admit(ctx, bearer(r))
+	defer func() { quotaHeaders(w.Header(), quota) }()
+	if err != nil {
+		return failure(ctx, w, err)
+	}
+	actor.From = web.Caller(r)
+	web.ExchangeOf(ctx).CompanyID = actor.Company.ID
+	return s.operate(ctx, w, r, admitted{actor, pattern})
+}
+
+// admitted is who sent a request, and the path of the table that it is for.
+type admitted struct {
+	actor   account.Actor
+	pattern string
 }
 
 // operate finds the operation and runs it, once per idempotency key.
@@ -158,9 +173,9 @@ func (s *Server) operate(
 	ctx context.Context,
 	w http.ResponseWriter,
 	r *http.Request,
-	actor account.Actor,
+	let admitted,
 ) (int, []byte) {
-	op, call, err := s.match(ctx, w, r, actor)
+	op, call, err := s.match(ctx, w, r, let)
 	if err != nil {
 		return failure(ctx, w, err)
 	}
@@ -175,7 +190,7 @@ func (s *Server) operate(
 		Key:         key,
 		Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), call.body...)),
 	}
-	answer, repeated, err := s.Idempotency.Run(ctx, actor, req, func(marked account.Actor) (stored idempotency.Stored) {
+	answer, repeated, err := s.Idempotency.Run(ctx, let.actor, req, func(marked account.Actor) (stored idempotency.Stored) {
 		call.actor = marked
 		stored.Status, stored.Body = run(ctx, w, op, call)
 		return stored
@@ -224,9 +239,9 @@ func (s *Server) match(
 	ctx context.Context,
 	w http.ResponseWriter,
 	r *http.Request,
-	actor account.Actor,
+	let admitted,
 ) (route, *call, error) {
-	known := s.paths[s.patternOf(r)]
+	actor, known := let.actor, s.paths[let.pattern]
 	if known == nil {
 		return route{}, nil, fault.NotFound("path")
 	}

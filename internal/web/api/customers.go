@@ -110,6 +110,7 @@ func (c *call) writeCustomer(object *web.Object, record *customer.Customer) {
 	writeCustom(object, "custom", record.Custom)
 	object.Time("cancelled_at", record.CancelledAt, zone)
 	object.Text("cancel_reason", record.CancelReason)
+	object.String("autopay", string(record.Autopay))
 	object.Time("created_at", record.CreatedAt, record.CreatedZone())
 	object.Time("updated_at", record.UpdatedAt, zone)
 }

@@ -37,6 +37,7 @@ var chances = []struct {
 	{regexp.MustCompile(`"duration_ms":[0-9]+`), `"duration_ms":0`},
 	{regexp.MustCompile(`/pay/[0-9A-Za-z]{24}"`), `/pay/000000000000000000000000"`},
 	{regexp.MustCompile(`pix\.example\.com/qr/v2/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`), `pix.example.com/qr/v2/00000000000000000000000000${1}0000"`},
+	{regexp.MustCompile(`pix\.example\.com/rec/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`), `pix.example.com/rec/00000000000000000000000000${1}0000"`},
 	{regexp.MustCompile(`iVBORw0KGgo[^"]+"`), `iVBORw0KGgo="`},
 	{regexp.MustCompile(`("next_attempt_at":"2026-01-31T09:01:0)[0-9]`), "${1}0"},
 }
@@ -49,6 +50,9 @@ func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 			name := strings.TrimSuffix(example.OperationID+"-"+example.Name, "-")
 			if example.OperationID == "listPayments" { // so that payment 2 counts
 				data[any](t, caller.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_via":"pix"}`))
+			}
+			if example.OperationID == "simulateAutopay" { // the customer has to be asked first
+				data[any](t, caller.call(t, http.MethodPost, "/customers/1/autopay", ""))
 			}
 			answer := caller.call(t, example.Method, strings.TrimPrefix(example.Path, Prefix), string(example.Body))
 			if answer.status != http.StatusOK {

@@ -23,7 +23,11 @@ var outOfOrder = payment.Provider{
 	Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return brokenGateway{}, nil },
 }
 
-type brokenGateway struct{ payment.Gateway }
+type brokenGateway struct{ payment.Debitor }
+
+func (brokenGateway) Authorise(context.Context, payment.Mandate) (payment.Authorisation, error) {
+	return payment.Authorisation{}, errors.New("power cut")
+}
 
 func (brokenGateway) Create(context.Context, payment.Order) (payment.Charge, error) {
 	return payment.Charge{}, errors.New("password=hunter2 was wrong")

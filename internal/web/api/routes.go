@@ -96,7 +96,11 @@ func (s *Server) Patterns() []string {
 // extensions are the operations beyond the seed, which the document tags
 // Extensions.
 func (s *Server) extensions() []route {
-	const anyone, basic = account.LevelUser, account.Function("")
+	const (
+		anyone   = account.LevelUser
+		basic    = account.Function("")
+		payments = account.FunctionPayments
+	)
 	return []route{
 		{http.MethodPost, "/invoices", anyone, basic, "", s.createInvoice},
 		{http.MethodPut, "/invoices/{id}", anyone, basic, "invoice", s.editInvoice},
@@ -109,7 +113,36 @@ func (s *Server) extensions() []route {
 		{http.MethodPut, "/products/{id}", anyone, basic, "product", s.updateProduct},
 		{http.MethodPut, externalPath, anyone, basic, "", s.upsertCustomer},
 		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
+		{http.MethodGet, "/customers/{id}/autopay", anyone, payments, "customer", s.readAutopay},
+		{http.MethodPost, "/customers/{id}/autopay", anyone, payments, "customer", s.askAutopay},
+		{http.MethodDelete, "/customers/{id}/autopay", anyone, payments, "customer", s.endAutopay},
+		{http.MethodPost, "/customers/{id}/autopay/simulate", anyone, payments, "customer", s.simulateAutopay},
 		{http.MethodGet, "/sandbox/clock", anyone, basic, "", s.readClock},
 		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
+}
+
+// inSnapshot are the paths whose GET reads and answers. One that waits for an
+// event, or that makes what it shows, is not among them.
+var inSnapshot = map[string]bool{
+	"/account":                  true,
+	"/customers":                true,
+	"/customers/{id}":           true,
+	"/customers/{id}/invoices":  true,
+	"/invoices":                 true,
+	"/invoices/{id}":            true,
+	"/payments":                 true,
+	"/payments/{id}":            true,
+	"/customer-plans":           true,
+	"/customer-plans/{id}":      true,
+	"/products":                 true,
+	"/products/{id}":            true,
+	"/resellers":                true,
+	"/resellers/{id}":           true,
+	"/plans":                    true,
+	"/plans/{id}":               true,
+	"/webhooks":                 true,
+	"/webhooks/{id}":            true,
+	"/webhooks/{id}/deliveries": true,
+	"/dashboard":                true,
 }

@@ -85,6 +85,10 @@ POST /products user
 PUT /products/{id} user
 PUT /customers/external/{external_id} user
 GET /events user
+GET /customers/{id}/autopay user
+POST /customers/{id}/autopay user
+DELETE /customers/{id}/autopay user
+POST /customers/{id}/autopay/simulate user
 GET /sandbox/clock user
 POST /sandbox/clock user
 `

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/x509"
 	"encoding/json"
 	"flag"
@@ -89,12 +90,14 @@ func limitedService(t *testing.T, databaseURL string, limit int) *service {
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
 	accounts, invoices := account.New(db, account.Config{CallsPerMinute: limit}), billing.New(db, events, customers)
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: delays})
+	simulator := sandbox.New(db)
 	server := New(Deps{
 		DB: db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers,
 		Billing: invoices, Dashboard: dashboard.New(db), Webhooks: webhooks, Events: event.NewFeed(db, events),
 		Resellers: reseller.New(db, accounts, "https://clientes.example.com"),
 		Payments: payment.New(db, invoices, box, payment.Options{
-			Providers: []payment.Provider{sandbox.New(db).Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,
+			Providers: []payment.Provider{simulator.Provider(), outOfOrder}, PublicURL: "https://carteira.example.com", Notify: webhooks.NotifyTx, Timeout: 25 * time.Second,
+			SimulatePayer: map[string]func(context.Context, string, string) error{sandbox.Name: simulator.ActNamed},
 		}),
 		Idempotency: idempotency.New(db, box),
 		PublicURL:   "https://carteira.example.com",

@@ -1,6 +1,7 @@
-// Package callback receives the calls of payment gateways. It owns the addresses they call,
-// /gateways/{provider}/{key}, and nothing of what their calls mean: it hands the
-// bytes as they came to payment, which checks where they come from, and answers.
+// Package callback receives the calls of payment gateways and of carriers of messages. It owns
+// the addresses they call, /gateways/{provider}/{key} and /channels/{kind}/{key}, and nothing
+// of what their calls mean: it hands the bytes as they came to payment or reminder, which
+// check where they come from, and answers.
 package callback
 
 import (

@@ -2,12 +2,11 @@ package checkout
 
 import (
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/color"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 )
@@ -39,7 +38,7 @@ func RegisterBrand(mux *http.ServeMux, accounts *account.Service) {
 // nothing about any company.
 func style(w http.ResponseWriter, r *http.Request) {
 	text, isCSS := strings.CutSuffix(r.PathValue("color"), ".css")
-	chosen, err := parseColor(text)
+	chosen, err := color.Parse(text)
 	if err != nil || !isCSS {
 		refuse(w, r, fault.NotFound("page"))
 		return
@@ -51,69 +50,17 @@ func style(w http.ResponseWriter, r *http.Request) {
 
 // stylesheet gives buttons a color. Its selectors are stronger than those of the
 // house's own colors.
-func stylesheet(chosen rgb) string {
-	dark := chosen.onDark()
-	light, night := chosen.variables(), dark.variables()
+func stylesheet(chosen color.RGB) string {
+	light, night := variables(chosen), variables(chosen.OnDark())
 	return ":root:root{" + light + "}\n" +
 		"@media (prefers-color-scheme: dark){:root:root:not([data-theme=\"light\"]){" + night + "}}\n" +
 		":root:root[data-theme=\"dark\"]{" + night + "}\n"
 }
 
-// rgb is a color, each part from 0 to 255.
-type rgb [3]float64
-
-func parseColor(text string) (rgb, error) {
-	number, err := strconv.ParseUint(text, 16, 32)
-	if err != nil || len(text) != 6 {
-		return rgb{}, fault.NotFound("page")
-	}
-	return rgb{float64(number >> 16), float64(number >> 8 & 0xff), float64(number & 0xff)}, nil
-}
-
-func (c rgb) String() string {
-	return fmt.Sprintf("#%02x%02x%02x", int(c[0]), int(c[1]), int(c[2]))
-}
-
-func (c rgb) variables() string {
-	text := c.readable().String()
-	return "--primary:" + c.String() + ";--primary-foreground:" + text + ";--ring:" + c.String()
-}
-
-var (
-	white = rgb{255, 255, 255}
-	black = rgb{}
-)
-
-// readable is the color of letters on this one: white where their contrast is at
-// least 4.5 to 1, else black, whose is.
-func (c rgb) readable() rgb {
-	if 1.05/(c.luminance()+0.05) >= 4.5 {
-		return white
-	}
-	return black
-}
-
-// onDark is the color for a dark page, where a dark one could not be seen.
-func (c rgb) onDark() rgb {
-	const visible, step = 0.18, 0.1
-	for c.luminance() < visible {
-		for n := range c {
-			c[n] += (white[n] - c[n]) * step
-		}
-	}
-	return c
-}
-
-// luminance is how light a color is to the eye, from 0 to 1, as WCAG reckons it.
-func (c rgb) luminance() float64 {
-	var linear [3]float64
-	for n, part := range c {
-		part /= 255
-		if linear[n] = part / 12.92; part > 0.04045 {
-			linear[n] = math.Pow((part+0.055)/1.055, 2.4)
-		}
-	}
-	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2]
+// variables are what the color sets in a stylesheet.
+func variables(chosen color.RGB) string {
+	text := chosen.Readable().String()
+	return "--primary:" + chosen.String() + ";--primary-foreground:" + text + ";--ring:" + chosen.String()
 }
 
 // refuse answers what is not a page.

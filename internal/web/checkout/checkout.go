@@ -44,6 +44,7 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 		"GET /pay/{code}/qr.png":    e.picture,
 		"GET /pay/{code}/sandbox":   e.simulator,
 		"POST /pay/{code}/simulate": e.simulate,
+		"POST /pay/{code}/instead":  e.payInstead,
 	} {
 		mux.Handle(pattern, ours.Handler(discreet(handlerFunc)))
 	}
@@ -93,6 +94,7 @@ const (
 	stateCancelled = "cancelled"
 	stateNone      = "none"    // the company has no gateway
 	stateFailing   = "failing" // the gateway does not work
+	stateDebit     = "debit"   // it will be debited by itself
 	stateExpired   = "expired" // there is no charge that can be paid, and none was asked for
 )
 
@@ -109,6 +111,8 @@ func stateOf(p payment.Page) string {
 	case p.Ready:
 		sum := sha256.Sum256([]byte(p.Payable.PixCode + p.Payable.CheckoutURL))
 		return "open-" + hex.EncodeToString(sum[:6])
+	case !p.DebitOn.IsZero():
+		return stateDebit
 	}
 	return stateExpired
 }
@@ -198,6 +202,16 @@ func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
 			Page: p, Code: code, State: stateOf(p), Now: e.now(),
 		},
 	})
+}
+
+// payInstead is the button of a payer who wants a code for what would be debited.
+func (e *edge) payInstead(w http.ResponseWriter, r *http.Request) {
+	code := r.PathValue("code")
+	if _, err := e.payments.PayInstead(r.Context(), code); err != nil {
+		e.pages.FailGuest(w, r, err)
+		return
+	}
+	page.Go(w, r, "/pay/"+code)
 }
 
 // simulate is the button of a gateway that only pretends.

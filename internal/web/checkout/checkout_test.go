@@ -86,13 +86,15 @@ func open(t *testing.T, engine sqldb.Engine, gateway ...string) *shop {
 			_, err := s.sandbox.Pay(ctx, id)
 			return err
 		}},
+		SimulatePayer: map[string]func(context.Context, string, string) error{sandbox.Name: s.sandbox.ActNamed},
 	})
 	gate := outbound.NewGate(nil, nil)
 	s.reminders = reminder.New(world.DB, secret.NewBox(secret.NewKey()), world.Accounts, world.Customers, reminder.Options{
-		Env: reminder.Env{Gate: gate, WebhookGate: gate, Log: log},
+		Env: reminder.Env{Gate: gate, WebhookGate: gate, Log: log}, PublicURL: s.url,
 	})
 	checkout.Register(mux, s.payments, s.DB.Now)
 	checkout.RegisterOwn(mux, s.payments, s.reminders, s.DB.Now)
+	checkout.RegisterOptOut(mux, s.reminders)
 	checkout.RegisterBrand(mux, world.Accounts)
 	page.Register(mux)
 	world.Plan(t, "1month", "1234.56", "name", "Fibra 300")

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"carteira/internal/web/page"
@@ -70,15 +71,23 @@ var configuration = map[string]any{
 	"defaultHttpClient":            map[string]string{"targetKey": "shell", "clientKey": "curl"},
 }
 
-// Register adds the documentation's routes to mux.
+// Register adds the documentation's routes to mux. What they send is made when it is first asked for: to turn the
+// document into JSON takes longer, and more memory, than all else that the program does until it is ready.
 func Register(mux *http.ServeMux) {
-	version := hash(scalarGzip)
-	mux.Handle("GET /docs", pages(version))
+	version := sync.OnceValue(func() string { return hash(scalarGzip) })
+	mux.Handle("GET /docs", lazy(func() http.Handler { return pages(version()) }))
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
-	mux.Handle("GET /docs/scalar.js", scalar(version))
-	mux.Handle("GET /openapi.yaml", shared(file("application/yaml", openapi.YAML)))
-	mux.Handle("GET /openapi.json", shared(file("application/json", openapi.JSON())))
-	mux.Handle("GET "+editions[page.Portuguese].document, shared(file("application/json", openapi.Portuguese())))
+	mux.Handle("GET /docs/scalar.js", lazy(func() http.Handler { return scalar(version()) }))
+	mux.Handle("GET /openapi.yaml", shared(lazy(func() http.Handler { return file("application/yaml", openapi.YAML) })))
+	mux.Handle("GET /openapi.json", shared(lazy(func() http.Handler { return file("application/json", openapi.JSON()) })))
+	mux.Handle("GET "+editions[page.Portuguese].document,
+		shared(lazy(func() http.Handler { return file("application/json", openapi.Portuguese()) })))
+}
+
+// lazy is a handler that is made for its first request.
+func lazy(makeHandler func() http.Handler) http.Handler {
+	handler := sync.OnceValue(makeHandler)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }
 
 // shared lets the pages of others read: editors and generators in a browser load the document from an installation.

@@ -140,11 +140,20 @@ func (l Lang) Reason(english string) string {
 		}
 		args := make([]any, len(found)-1)
 		for i, part := range found[1:] {
-			args[i] = l.word(part)
+			args[i] = l.part(part, english)
 		}
 		return fmt.Sprintf(shape.portuguese, args...)
 	}
 	return english
+}
+
+// part translates a part of a reason: a reason inside another, as after "not sent
+// in time:", is one itself.
+func (l Lang) part(part, whole string) string {
+	if strings.Contains(part, ": ") && len(part) < len(whole) {
+		return l.Reason(part)
+	}
+	return l.word(part)
 }
 
 var amount = regexp.MustCompile(`^\d+\.\d\d$`)

@@ -75,13 +75,17 @@ type Set struct {
 
 // New makes a Set of the files *.html. Those whose name begins with _ are
 // partials and layouts that every page of the set can use, beside the kit's
-// own. It panics on a template that does not parse: they are in the binary.
+// own. They are parsed when a page is first shown; one that does not parse panics:
+// they are in the binary.
 func New(files fs.FS) *Set {
 	set := &Set{pages: map[Lang]map[string]func() *template.Template{}}
 	for _, lang := range Langs {
-		common := template.New("").Funcs(funcs(lang))
-		parse(common, mustSub(ownTemplates, "templates"), isPartial)
-		parse(common, files, isPartial)
+		common := sync.OnceValue(func() *template.Template {
+			common := template.New("").Funcs(funcs(lang))
+			parse(common, mustSub(ownTemplates, "templates"), isPartial)
+			parse(common, files, isPartial)
+			return common
+		})
 		set.pages[lang] = map[string]func() *template.Template{}
 		set.add(lang, common, mustSub(ownTemplates, "templates"))
 		set.add(lang, common, files)
@@ -89,7 +93,7 @@ func New(files fs.FS) *Set {
 	return set
 }
 
-func (s *Set) add(lang Lang, common *template.Template, files fs.FS) {
+func (s *Set) add(lang Lang, common func() *template.Template, files fs.FS) {
 	for _, name := range htmlFiles(files) {
 		if isPartial(name) {
 			continue
@@ -97,7 +101,7 @@ func (s *Set) add(lang Lang, common *template.Template, files fs.FS) {
 		// Made when it is first shown: all of them in all languages are most of
 		// what the program would hold, and of the time that it takes to start.
 		s.pages[lang][strings.TrimSuffix(name, ".html")] = sync.OnceValue(func() *template.Template {
-			parsed := template.Must(common.Clone())
+			parsed := template.Must(common().Clone())
 			return template.Must(parsed.New(name).Parse(mustRead(files, name)))
 		})
 	}

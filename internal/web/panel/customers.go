@@ -30,7 +30,8 @@ type customerData struct {
 	Renewal  *page.Form
 	Choices  []page.Option // what may become of the open invoice
 	Place    place
-	Own      ownPage // the customer's own page
+	Own      ownPage  // the customer's own page
+	Autopay  *autopay // nil: who reads does not see it
 }
 
 func newCustomerData(req *request, record customer.Customer) customerData {
@@ -73,6 +74,9 @@ func (s *Server) customer(req *request) error {
 		return err
 	}
 	if data.Own, err = s.ownPage(req, record); err != nil {
+		return err
+	}
+	if data.Autopay, err = s.autopay(req, record); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})

@@ -77,12 +77,13 @@ func (s *Server) exportMessages(req *request) error {
 	}
 	return s.sendList(req, listFile{
 		name:    "mensagens",
-		columns: []string{"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em"},
+		columns: []string{"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em", "chegada", "chegada em"},
 		rows: func(write func(...string) error) error {
 			return s.Reminders.WalkMessages(req.Context(), req.Actor, filter, func(message reminder.Message) error {
 				return write(idText(message.ID), message.Customer, page.FormatDate(message.DueOn), message.RuleName, message.Channel,
 					page.Portuguese.T(statusWords[message.Status]), reasons(page.Portuguese, message.Reason),
-					req.moment(message.RunAt), req.moment(message.SentAt))
+					req.moment(message.RunAt), req.moment(message.SentAt),
+					page.Portuguese.T(arrivalWords[message.Arrival]), req.moment(message.ArrivalAt))
 			})
 		},
 	})

@@ -94,6 +94,7 @@ type gatewayForm struct {
 	Text     providerText
 	Fields   []optionField
 	Secrets  bool   // something that is asked for is never shown again
+	Files    bool   // something may be told by a file
 	Leaves   string // the gateway in use, when it is another
 	Edits    bool   // it is the one in use
 	Live     payment.Live
@@ -132,7 +133,7 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	}
 	for _, option := range setup.Provider.Options {
 		d.Fields = append(d.Fields, newOptionField(req, option, setup.Options[option.Name]))
-		d.Secrets = d.Secrets || option.Secret
+		d.Secrets, d.Files = d.Secrets || option.Secret, d.Files || option.Files != ""
 	}
 	inUse, found, err := s.gateway(req)
 	if err != nil {
@@ -158,6 +159,9 @@ func newOptionField(req *request, option payment.Option, kept string) optionFiel
 		MustHave: option.Required,
 		Label:    optionWord(req.lang, option.Title),
 		Hint:     req.lang.T(option.Help),
+	}
+	if option.Files != "" {
+		field.Required = false // a file may tell it
 	}
 	if option.Secret && kept != "" {
 		field.Known = kept

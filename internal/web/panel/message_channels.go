@@ -44,10 +44,14 @@ func (s *Server) channels(req *request) error {
 type channelForm struct {
 	Form   *page.Form
 	Kind   reminder.Kind
+	Preset reminder.Preset // that was chosen; without a name: none
+	Path   string          // what leads to the form with another preset
 	Fields []channelField
 	Action string
 	Back   string
 	New    bool
+
+	kept []string // secrets that are set
 }
 
 // channelField is what a kind of channel has to be told.
@@ -78,16 +82,32 @@ func (s *Server) newChannel(req *request) error {
 	for _, option := range kind.Options {
 		pairs = append(pairs, option.Name, option.Default)
 	}
-	return s.channelForm(req, "New channel", s.makesChannel(page.NewForm(pairs...), kind), nil)
+	form := s.makesChannel(page.NewForm(pairs...), kind)
+	form.preset(req)
+	return s.channelForm(req, "New channel", form, nil)
 }
 
 func (s *Server) makesChannel(form *page.Form, kind reminder.Kind) channelForm {
 	return channelForm{
 		Form:   form,
 		Kind:   kind,
+		Path:   "/messages/channels/new?kind=" + kind.Name + "&preset=",
 		Action: "/messages/channels/new",
 		Back:   "/messages/channels/new",
 		New:    true,
+	}
+}
+
+// preset fills in the service that was chosen.
+func (f *channelForm) preset(req *request) {
+	name := req.URL.Query().Get("preset")
+	i := slices.IndexFunc(f.Kind.Presets, func(preset reminder.Preset) bool { return preset.Name == name })
+	if i < 0 {
+		return
+	}
+	f.Preset = f.Kind.Presets[i]
+	for option, value := range f.Preset.Options {
+		f.Form.Set(option, value)
 	}
 }
 
@@ -96,7 +116,7 @@ func (s *Server) channelForm(req *request, title string, form channelForm, refus
 		field := channelField{
 			Option:   option,
 			Required: option.Required && (form.New || !option.Secret),
-			Kept:     option.Secret && !form.New,
+			Kept:     slices.Contains(form.kept, option.Name),
 		}
 		for _, choice := range option.Choices {
 			field.Options = append(field.Options, page.Option{Value: choice, Label: choice})
@@ -154,12 +174,15 @@ type channelData struct {
 	Tested    *reminder.TestResult
 	Templates []page.Option
 	Rules     []reminder.Rule // that use it
+	Callback  string          // the address that the carrier calls; empty: it calls none
+	Provable  bool            // the secret that proves its calls is set
 }
 
 // optionValue is what a channel was told; of a secret only that it was.
 type optionValue struct {
 	reminder.Option
 	Value string
+	Kept  bool // a secret that is set
 }
 
 func (s *Server) channel(req *request) error {
@@ -172,8 +195,16 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		return err
 	}
 	data.Kind, _ = s.messageKind(data.Channel.Kind)
+	kept, err := s.Reminders.SecretNames(data.Channel)
+	if err != nil {
+		return err
+	}
 	for _, option := range data.Kind.Options {
-		data.Options = append(data.Options, optionValue{option, data.Channel.Options[option.Name]})
+		data.Options = append(data.Options, optionValue{
+			Option: option,
+			Value:  data.Channel.Options[option.Name],
+			Kept:   slices.Contains(kept, option.Name),
+		})
 	}
 	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {
@@ -194,6 +225,10 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		if slices.Contains(rule.Channels, data.Channel.ID) {
 			data.Rules = append(data.Rules, rule)
 		}
+	}
+	if data.Kind.Reporter != nil {
+		data.Callback = s.PublicURL + "/channels/" + data.Channel.Kind + "/" + data.Channel.CallbackKey
+		data.Provable = slices.Contains(kept, "app_secret")
 	}
 	if data.Test == nil {
 		data.Test = page.NewForm("to", s.testAddress(req, data.Kind))
@@ -245,18 +280,19 @@ func (s *Server) editChannel(req *request) error {
 	for name, value := range channel.Options {
 		pairs = append(pairs, name, value)
 	}
-	return s.channelForm(
-		req,
-		"Edit channel",
-		changesChannel(page.NewForm(pairs...), kind, channel.ID),
-		nil,
-	)
+	form := changesChannel(page.NewForm(pairs...), kind, channel.ID)
+	form.preset(req)
+	if form.kept, err = s.Reminders.SecretNames(channel); err != nil {
+		return err
+	}
+	return s.channelForm(req, "Edit channel", form, nil)
 }
 
 func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
 	return channelForm{
 		Form:   form,
 		Kind:   kind,
+		Path:   channelPath(id) + "/edit?preset=",
 		Action: channelPath(id) + "/edit",
 		Back:   channelPath(id),
 	}
@@ -270,12 +306,11 @@ func (s *Server) updateChannel(req *request) error {
 	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, draft)
 	if refused(err) {
 		kind, _ := s.messageKind(channel.Kind)
-		return s.channelForm(
-			req,
-			"Edit channel",
-			changesChannel(page.Sent(req.Request, err), kind, req.id),
-			err,
-		)
+		form := changesChannel(page.Sent(req.Request, err), kind, req.id)
+		if kept, unopened := s.Reminders.SecretNames(channel); unopened == nil {
+			form.kept = kept
+		}
+		return s.channelForm(req, "Edit channel", form, err)
 	}
 	if err != nil {
 		return err

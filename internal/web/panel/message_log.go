@@ -24,6 +24,21 @@ var statusTones = map[reminder.Status]string{
 	reminder.Failed: "bad", reminder.Unknown: "warn",
 }
 
+// arrivalWords are what a carrier reported of a message.
+var arrivalWords = map[reminder.Arrival]string{
+	reminder.ArrivalSent: "On its way", reminder.ArrivalFailed: "Did not arrive",
+	reminder.ArrivalDelivered: "Delivered", reminder.ArrivalRead: "Read",
+}
+
+// messageWord is the status of a message; of one that was sent, how far it has
+// come.
+func messageWord(lang page.Lang, m reminder.Message) string {
+	if m.Status == reminder.Sent && (m.Arrival == reminder.ArrivalDelivered || m.Arrival == reminder.ArrivalRead) {
+		return lang.T(arrivalWords[m.Arrival])
+	}
+	return lang.T(statusWords[m.Status])
+}
+
 // outcomeWords are what an attempt came to.
 var outcomeWords = map[string]string{
 	"accepted": "Accepted", "refused": "Refused", "passing": "May work later",
@@ -34,6 +49,7 @@ var outcomeWords = map[string]string{
 type messageRow struct {
 	reminder.Message
 	Word, Tone string
+	Arrived    string // what the carrier reported, in the reader's language
 	Why        string // in the reader's language
 	Decide     bool   // there is something to decide about it
 	Again      bool   // it can be sent again, without a doubt
@@ -44,8 +60,9 @@ func messageRows(req *request, list []reminder.Message) []messageRow {
 	for i, m := range list {
 		rows[i] = messageRow{
 			Message: m,
-			Word:    req.lang.T(statusWords[m.Status]),
+			Word:    messageWord(req.lang, m),
 			Tone:    statusTones[m.Status],
+			Arrived: req.lang.T(arrivalWords[m.Arrival]),
 			Why:     reasons(req.lang, m.Reason),
 			Decide:  m.Status == reminder.Unknown,
 			Again:   m.Status == reminder.Failed && m.RuleName != "",
@@ -80,8 +97,13 @@ func messageChips(req *request) []chipLine {
 	for _, status := range reminder.Statuses {
 		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(statusWords[status])})
 	}
+	arrivals := []page.Option{{Value: "", Label: req.lang.T("All")}}
+	for _, arrival := range reminder.Arrivals {
+		arrivals = append(arrivals, page.Option{Value: string(arrival), Label: req.lang.T(arrivalWords[arrival])})
+	}
 	return []chipLine{
 		choiceChips(req, "Status", "status", statuses),
+		choiceChips(req, "Reported by the carrier", "arrival", arrivals),
 		dateChips(req, "due_from", "due_to", true),
 	}
 }
@@ -149,6 +171,7 @@ type messageData struct {
 type sendingRow struct {
 	reminder.Attempt
 	Word, Channel string
+	Arrived       string // what the carrier reported of it since
 }
 
 func (s *Server) message(req *request) error {
@@ -161,7 +184,10 @@ func (s *Server) message(req *request) error {
 		kind, _ := s.messageKind(attempt.Kind)
 		data.Attempts = append(
 			data.Attempts,
-			sendingRow{attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title},
+			sendingRow{
+				attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title,
+				req.lang.T(arrivalWords[attempt.Arrival]),
+			},
 		)
 	}
 	if data.Place, err = s.messagePlace(req); err != nil {

@@ -55,10 +55,15 @@ func (links) PaymentLink(_ context.Context, _ account.Actor, id int64) (string, 
 
 func (links) PixCode(context.Context, account.Actor, int64) (string, error) { return "00020126", nil }
 
+func (links) DebitOn(context.Context, account.Actor, int64) (civil.Date, error) {
+	return civil.Date{}, nil
+}
+func (links) Picture(string) ([]byte, error) { return nil, nil }
+
 func newReminders(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service) *reminder.Service {
 	gate := outbound.NewGate(nil, nil)
 	service := reminder.New(db, box, accounts, customers, reminder.Options{
-		Kinds: []reminder.Kind{whatsapp.Kind, evolution.Kind, smtp.Kind, poster.Kind, logchannel.Kind, pigeon},
+		Kinds: []reminder.Kind{whatsapp.Kind, evolution.NewKind(), smtp.Kind, poster.Kind, logchannel.Kind, pigeon},
 		Env:   reminder.Env{Gate: gate, WebhookGate: gate, Log: slog.New(slog.DiscardHandler)}, Links: links{},
 	})
 	accounts.Watch(service.CompanyChanged)

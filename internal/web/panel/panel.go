@@ -213,6 +213,9 @@ func (req *request) read(op route) error {
 		return nil
 	}
 	err := req.ParseForm()
+	if err == nil && fileForms[op.pattern()] {
+		err = req.readFiles()
+	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return fault.New(fault.KindTooLarge, "the form is too large")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,10 +22,14 @@ import (
 // testBank is a gateway in memory that can be told to misbehave. Pressing its
 // button pays a charge.
 type testBank struct {
+	payment.Debitor // debits nothing: no test comes near a due date
+	asked           payment.Authorisation
+
 	broken  error
 	webhook string      // another system's that the key calls; empty: none
 	pays    money.Cents // 0: what was ordered
 	charges map[string]*testCharge
+	options atomic.Pointer[map[string]string] // that it was opened with last
 }
 
 type testCharge struct {
@@ -42,10 +47,17 @@ func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret
 			Options: []payment.Option{
 				{Name: "token", Title: "Access token", Secret: true, Required: true, Help: "likewise"},
 				{Name: "webhook_secret", Title: "Assinatura secreta", Secret: true},
-				{Name: "certificate", Title: "Certificado (PEM ou .p12)", Secret: true, Lines: true},
+				{Name: "certificate", Title: "Certificado (PEM ou .p12)", Secret: true, Lines: true, Files: ".p12"},
 				{Name: "environment", Title: "Ambiente", Choices: []string{"production", "sandbox"}},
 			},
-			Open: func(map[string]string, payment.Env) (payment.Gateway, error) { return b, nil },
+			Open: func(options map[string]string, _ payment.Env) (payment.Gateway, error) {
+				b.options.Store(&options)
+				return b, nil
+			},
+		}},
+		SimulatePayer: map[string]func(context.Context, string, string) error{"bank": func(_ context.Context, _, deed string) error {
+			b.asked.State = map[string]payment.AuthorisationState{"authorise": payment.AuthorisationActive, "end": payment.AuthorisationEnded}[deed]
+			return nil
 		}},
 		Simulate: map[string]func(context.Context, string) error{"bank": func(_ context.Context, id string) error {
 			charge := b.charges[id]
@@ -57,6 +69,19 @@ func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret
 			return nil
 		}},
 	})
+}
+
+// Authorise implements payment.Debitor.
+func (b *testBank) Authorise(_ context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
+	b.asked = payment.Authorisation{
+		Ref: payment.Ref{Reference: mandate.Reference, ID: "au_1"}, State: payment.AuthorisationAsked, PixCode: "rec<code>",
+	}
+	return b.asked, nil
+}
+
+// FetchAuthorisation implements payment.Debitor.
+func (b *testBank) FetchAuthorisation(context.Context, payment.Ref) (payment.Authorisation, error) {
+	return b.asked, nil
 }
 
 // Create implements payment.Gateway.

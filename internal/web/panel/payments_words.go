@@ -167,8 +167,10 @@ var optionWords = map[string]string{
 	"Endereço da API": "Address of the API", "Endereço do token": "Address of the token",
 	"Credenciais no token":       "Credentials in the token call",
 	"Autoridades do banco (PEM)": "Authorities of the bank (PEM)",
-	"Ambiente":                   "Environment",
-	"Autorização do webhook":     "Webhook authorization",
+	"Agência que recebe":         "Branch that receives",
+	"Conta que recebe":           "Account that receives", "Tipo da conta que recebe": "Kind of account that receives",
+	"Ambiente":               "Environment",
+	"Autorização do webhook": "Webhook authorization",
 
 	"production": "Production: real money", "sandbox": "The provider's sandbox: for trials",
 	"pix": "PIX", "all": "PIX, cards and boleto",
@@ -176,7 +178,8 @@ var optionWords = map[string]string{
 	"email": "E-mail", "random": "Random key",
 	"efi": "Efí", "bb": "Banco do Brasil", "bradesco": "Bradesco", "inter": "Inter", "itau": "Itaú",
 	"santander": "Santander", "sicoob": "Sicoob", "sicredi": "Sicredi", "other": "Another bank",
-	"basic": "Basic", "form": "Form",
+	"basic": "Basic", "form": "Form", "no": "No", "yes": "Yes",
+	"corrente": "Current account", "poupanca": "Savings account", "pagamento": "Payment account",
 	"daily": "A code for each day", "bank": "One code: the bank computes",
 }
 

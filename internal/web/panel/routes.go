@@ -117,6 +117,10 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/page", desk, basic, s.sharePage},
 		{get, "/customers/{id}/page/withdraw", desk, basic, s.askWithdrawPage},
 		{post, "/customers/{id}/page/withdraw", desk, basic, s.withdrawPage},
+		{post, "/customers/{id}/autopay", desk, payments, s.askAutopay},
+		{get, "/customers/{id}/autopay/end", desk, payments, s.askEndAutopay},
+		{post, "/customers/{id}/autopay/end", desk, payments, s.endAutopay},
+		{post, "/customers/{id}/autopay/simulate", desk, payments, s.simulateAutopay},
 		{post, "/customers/{id}/messages", desk, reminders, s.setOptOut},
 
 		{get, "/customers/{id}/charge", desk, payments, s.chargeCustomer},

@@ -53,6 +53,7 @@ var words = map[string]string{
 	"quiet_hours.updated": "Quiet hours changed", "message.decided": "Message decided about",
 	"customer.page_shared":    "Customer's page opened",
 	"customer.page_withdrawn": "Customer's page withdrawn",
+	"customer.autopay":        "PIX Automático of a customer changed",
 	"customer.opted_out":      "Messages to a customer switched",
 	"user.created":            "User created", "user.updated": "User changed",
 	"user.removed":     "User removed",

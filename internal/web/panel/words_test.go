@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/billing"
 	"carteira/internal/event"
+	"carteira/internal/reminder/whatsapp"
 	"carteira/internal/web/page"
 )
 
@@ -28,6 +29,10 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 			texts = append(texts, entry.Description)
 		}
 	}
+	for _, said := range arrivalWords {
+		texts = append(texts, said)
+	}
+	texts = append(texts, whatsapp.Reasons()...)
 	for _, text := range texts {
 		if text != "" && !page.Known(text) {
 			t.Errorf("messages/*.txt lacks a line:\n%s | ", text)

@@ -3,7 +3,6 @@ package sender
 import (
 	"context"
 
-	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -34,10 +33,13 @@ const intoQueue = `
 	INSERT INTO delivery_queue (delivery_id, company_id, event_id, lane, url, test, line, step, attempts, panics, run_at, claim)
 	SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, 0, {clock ?}, '' FROM deliveries WHERE company_id = ? AND `
 
-// EnqueueEvent queues all deliveries of a new event.
-func EnqueueEvent(ctx context.Context, tx *sqldb.Tx, recorded event.Event) error {
-	_, err := tx.Exec(ctx, intoQueue+`event_id = ?`, tx.DueClock(), recorded.CompanyID, recorded.RowID)
-	return err
+// IntoQueue queues all deliveries of new events, which are due at once. The
+// deliveries of a lane go in by their ids, since they are sent in this order.
+func IntoQueue(due sqldb.Ref, companyID int64, eventIDs []string) sqldb.Statement {
+	return sqldb.Statement{
+		Text: intoQueue + `event_id IN (SELECT id FROM events WHERE company_id = ? AND event_id {in ?}) ORDER BY id`,
+		Args: []any{due, companyID, companyID, eventIDs},
+	}
 }
 
 // EnqueueAll queues deliveries that are in no line.

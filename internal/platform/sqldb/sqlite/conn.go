@@ -121,6 +121,9 @@ func (c *Conn) Compiled() int { return len(c.kept) }
 // TotalChanges is how many rows the connection has changed since it was opened.
 func (c *Conn) TotalChanges() int64 { return sqlite3.Xsqlite3_total_changes64(c.tls, c.db) }
 
+// LastInsertID is the rowid of the row that the connection has inserted last.
+func (c *Conn) LastInsertID() int64 { return sqlite3.Xsqlite3_last_insert_rowid(c.tls, c.db) }
+
 // InTransaction reports whether a transaction is open. SQLite ends one by itself
 // on some failures, a full disk for one.
 func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }

@@ -1,0 +1,280 @@
+package asaas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+	"carteira/internal/platform/civil"
+)
+
+// instruction is an order to the payer's bank: the debit of a charge, or one more
+// attempt at it.
+type instruction struct {
+	ID            string
+	DueDate       string
+	Status        string
+	PaymentID     string
+	RefusalReason string
+}
+
+const instructionsPath = "/v3/pix/automatic/paymentInstructions"
+
+// pending tells that it is still to be executed.
+func (i instruction) pending() bool { return i.Status == "AWAITING_REQUEST" || i.Status == "SCHEDULED" }
+
+// day is when it is to be executed. Asaas writes dates in two ways.
+func (i instruction) day() civil.Date {
+	day, _ := civil.ParseBR(i.DueDate) // none when it is none
+	return day
+}
+
+// debit is a charge that is debited, with its instructions from the oldest to the
+// newest.
+type debit struct {
+	charge
+	instructions []instruction
+}
+
+func (d *debit) newest() instruction {
+	if len(d.instructions) == 0 {
+		return instruction{}
+	}
+	return d.instructions[len(d.instructions)-1]
+}
+
+// state tells where the debit stands. today is the bank's: an instruction of a day
+// that has passed will not be executed any more.
+func (d *debit) state(today civil.Date) (payment.DebitState, error) {
+	newest := d.newest()
+	missed := d.Status == "OVERDUE" && !newest.day().IsZero() && newest.day().Before(today)
+	switch state := d.charge.state(); {
+	case state == payment.StatePaid:
+		return payment.DebitPaid, nil
+	case state == payment.StateCancelled:
+		return payment.DebitCancelled, nil
+	case state == "":
+		return "", fmt.Errorf("a charge of Asaas has the unknown status %.40q", d.Status)
+	case newest.Status == "REFUSED", newest.Status == "CANCELLED", newest.pending() && missed:
+		return payment.DebitFailed, nil
+	case newest.pending() && len(d.instructions) > 1:
+		return payment.DebitRetrying, nil
+	}
+	return payment.DebitAnnounced, nil
+}
+
+// report tells of the debit. ref names the authorisation that it is by.
+func (d *debitor) report(found *debit, ref payment.Ref) (payment.DebitReport, error) {
+	state, err := found.state(civil.Of(d.env.Now().In(wire.Brasilia)))
+	if err != nil {
+		return payment.DebitReport{}, err
+	}
+	report := payment.DebitReport{
+		DebitRef: payment.DebitRef{
+			Ref:           payment.Ref{ID: found.ID, Reference: found.ExternalReference},
+			Authorisation: payment.Ref{ID: wire.Pick(found.PixAutomaticAuthorizationID, ref.ID), Reference: ref.Reference},
+		},
+		State:    state,
+		Attempts: len(found.instructions),
+		On:       found.newest().day(),
+	}
+	if report.On.IsZero() {
+		report.On, _ = civil.ParseBR(found.DueDate) // none when it is none
+	}
+	if state == payment.DebitFailed {
+		newest := found.newest()
+		report.Reason = wire.Cut(wire.Pick(newest.RefusalReason, newest.Status), 300)
+	}
+	report.Payments, err = found.received(d.env.Now())
+	return report, err
+}
+
+// findDebit reads a charge with its instructions, which say nothing more once it is
+// paid or removed.
+func (d *debitor) findDebit(ctx context.Context, ref payment.Ref) (*debit, error) {
+	charge, err := d.find(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	found := &debit{charge: charge}
+	if found.charge.state() == payment.StatePending {
+		found.instructions, err = d.instructions(ctx, charge.ID)
+	}
+	return found, err
+}
+
+func (d *debitor) instructions(ctx context.Context, paymentID string) ([]instruction, error) {
+	var list struct{ Data []instruction }
+	err := d.api.Do(ctx, wire.Request{
+		Method: http.MethodGet, Path: instructionsPath,
+		Query: url.Values{"paymentId": {paymentID}, "limit": {"100"}},
+	}, &list)
+	if err == nil && list.Data == nil {
+		err = errors.New("GET " + instructionsPath + ": answered without data")
+	}
+	others := func(instruction instruction) bool { return instruction.PaymentID != paymentID }
+	list.Data = slices.DeleteFunc(list.Data, others)
+	slices.SortStableFunc(list.Data, func(a, b instruction) int { return a.day().Compare(b.day()) })
+	return list.Data, err
+}
+
+type debitRequest struct {
+	chargeRequest
+	AuthorizationID string `json:"pixAutomaticAuthorizationId"`
+}
+
+// Announce makes a charge of the authorisation, unless the search finds it. Asaas
+// makes the order to the payer's bank by itself.
+func (d *debitor) Announce(ctx context.Context, wanted payment.Debit) (payment.DebitReport, error) {
+	found, err := d.findDebit(ctx, payment.Ref{Reference: wanted.Reference})
+	if errors.Is(err, payment.ErrNoCharge) {
+		found, err = d.announce(ctx, wanted)
+	}
+	if err != nil {
+		return payment.DebitReport{}, wire.Outcome(err)
+	}
+	return d.report(found, wanted.Authorisation)
+}
+
+func (d *debitor) announce(ctx context.Context, wanted payment.Debit) (*debit, error) {
+	by, err := d.findAuthorisation(ctx, wanted.Authorisation)
+	switch {
+	case errors.Is(err, payment.ErrNoCharge):
+		return nil, &payment.Refusal{Reason: "Asaas does not know the authorisation"}
+	case err != nil:
+		return nil, err
+	case by.Status != "ACTIVE":
+		return nil, &payment.Refusal{Reason: "the authorisation is not active"}
+	}
+	var made charge
+	err = d.api.Do(ctx, wire.Request{
+		Method: http.MethodPost,
+		Path:   "/v3/payments",
+		Body: debitRequest{chargeRequest{
+			Customer:          by.CustomerID,
+			BillingType:       "PIX",
+			Value:             wire.Number(wanted.Amount),
+			DueDate:           wanted.On.String(),
+			Description:       wire.Cut(wanted.Description, 500),
+			ExternalReference: wanted.Reference,
+		}, by.ID},
+	}, &made)
+	if err == nil && (made.ID == "" || made.ExternalReference != wanted.Reference) {
+		err = errors.New("POST /v3/payments: the answer lacks id or reference")
+	}
+	return &debit{charge: made}, err
+}
+
+// FetchDebit reads a debit back.
+func (d *debitor) FetchDebit(ctx context.Context, ref payment.DebitRef) (payment.DebitReport, error) {
+	found, err := d.findDebit(ctx, ref.Ref)
+	if err != nil {
+		return payment.DebitReport{}, wire.Outcome(err)
+	}
+	return d.report(found, ref.Authorisation)
+}
+
+// CancelDebit removes the charge: one that failed could still be paid by its code.
+func (d *debitor) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
+	err := d.cancel(ctx, ref.Ref)
+	if !wire.Changed(err) {
+		return wire.Outcome(err)
+	}
+	found, err := d.find(ctx, ref.Ref)
+	if live, err := wire.Live(found.state(), err); !live {
+		return wire.Outcome(err)
+	}
+	return payment.ErrPaid // the payer's bank has it already
+}
+
+// RetryDebit asks for one more attempt.
+func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil.Date) error {
+	found, err := d.findDebit(ctx, ref.Ref)
+	if err != nil {
+		return wire.Outcome(err)
+	}
+	switch newest := found.newest(); {
+	case found.charge.state() == payment.StatePaid:
+		return payment.ErrPaid
+	case found.triedOn(on):
+		return nil
+	case newest.ID == "":
+		return &payment.Refusal{Reason: "no attempt was made yet"}
+	default:
+		return d.retry(ctx, ref, newest, on)
+	}
+}
+
+func (d *debit) triedOn(on civil.Date) bool {
+	return slices.ContainsFunc(d.instructions, func(i instruction) bool { return i.day() == on })
+}
+
+func (d *debitor) retry(ctx context.Context, ref payment.DebitRef, newest instruction, on civil.Date) error {
+	var made instruction
+	path := instructionsPath + "/" + url.PathEscape(newest.ID) + "/retries"
+	err := d.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: path, Body: map[string]string{"dueDate": on.String()}}, &made)
+	if wire.Changed(err) { // the one before, whose answer was lost, may be under way
+		if again, lookErr := d.findDebit(ctx, ref.Ref); lookErr == nil && again.triedOn(on) {
+			return nil
+		}
+	}
+	if err == nil && made.ID == "" {
+		err = errors.New("POST " + path + ": the answer lacks an id")
+	}
+	return wire.Outcome(err)
+}
+
+// Fetch also reads the charge that an authorisation's code pays: the payments that
+// came by that code.
+func (d *debitor) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	code, ok := strings.CutPrefix(ref.ID, qrCharge)
+	if !ok {
+		return d.gateway.Fetch(ctx, ref)
+	}
+	report := payment.Report{Charge: payment.Charge{ID: ref.ID}, Reference: ref.Reference, State: payment.StatePending}
+	var page struct{ Data []charge }
+	err := d.api.Do(ctx, wire.Request{
+		Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"pixQrCodeId": {code}, "limit": {"20"}},
+	}, &page)
+	if err == nil && page.Data == nil {
+		err = errors.New("GET /v3/payments: answered without data")
+	}
+	for i := range page.Data {
+		if page.Data[i].PixQrCodeID != code || page.Data[i].state() != payment.StatePaid {
+			continue
+		}
+		received, err := page.Data[i].received(d.env.Now())
+		if err != nil {
+			return report, err
+		}
+		report.State, report.Payments = payment.StatePaid, append(report.Payments, received...)
+	}
+	return report, wire.Outcome(err)
+}
+
+// Cancel of a charge that an authorisation's code pays ends that authorisation, as
+// long as nobody has agreed to it.
+func (d *debitor) Cancel(ctx context.Context, ref payment.Ref) error {
+	code, ok := strings.CutPrefix(ref.ID, qrCharge)
+	if !ok {
+		return d.gateway.Cancel(ctx, ref)
+	}
+	report, err := d.Fetch(ctx, ref)
+	if live, err := wire.Live(report.State, err); !live {
+		return err
+	}
+	found, err := d.searchAuthorisation(ctx, "", func(a *authorisation) bool { return a.QR.ConciliationID == code })
+	if errors.Is(err, payment.ErrNoCharge) || err == nil && found.Status != "CREATED" {
+		return nil
+	}
+	if err != nil {
+		return wire.Outcome(err)
+	}
+	return d.EndAuthorisation(ctx, payment.Ref{ID: found.ID})
+}

@@ -1,0 +1,137 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
+)
+
+// Autopay is what is known of a customer's PIX Automático.
+type Autopay struct {
+	State     customer.Autopay
+	Newest    *AutopayRequest // what the customer was asked for last; nil: never
+	NextDebit *AutopayDebit   // the first that is announced; nil: none is
+	Failed    *AutopayDebit   // the newest that came to nothing; nil: none did
+	History   []AutopayStep   // the newest first
+	Available bool            // the company's gateway can debit
+	Left      bool            // the company uses another gateway now: nothing is debited by the authorisation
+}
+
+// AutopayRequest is an authorisation that a customer was asked for.
+type AutopayRequest struct {
+	Provider  string
+	Journey   Journey
+	Every     Every
+	PixCode   string // that the payer authorises with, while it is asked for
+	AskedAt   time.Time
+	ExpiresAt time.Time // of the request
+	ActiveAt  time.Time // zero: the payer has not authorised
+	EndedAt   time.Time // zero: it has not ended
+	EndedBy   EndedBy
+	Reason    string // of the end
+	Problem   string // what the gateway failed with when it was last asked
+}
+
+// AutopayDebit is a debit of an invoice.
+type AutopayDebit struct {
+	InvoiceID int64
+	Amount    money.Cents
+	On        civil.Date // of the newest attempt
+	Retries   int
+	Failure   string // why the newest attempt failed
+}
+
+// AutopayStep is a line of the history.
+type AutopayStep = authorisationStep
+
+// Autopay returns what is known of a customer's PIX Automático. It calls no
+// gateway.
+func (s *Service) Autopay(ctx context.Context, actor account.Actor, customerID int64) (Autopay, error) {
+	record, err := customer.FindIn(ctx, s.db, actor, customerID)
+	if err != nil {
+		return Autopay{}, err
+	}
+	known := Autopay{State: record.Autopay}
+	newest, err := newestAuthorisation(ctx, s.db, actor.Company.ID, customerID)
+	if err != nil {
+		return known, err
+	}
+	setup, err := s.active(ctx, s.db, actor.Company.ID)
+	if err != nil && fault.KindOf(err) != fault.KindInvalid {
+		return known, err
+	}
+	known.Available = err == nil && s.debits(setup)
+	if newest.id == 0 {
+		return known, nil
+	}
+	known.Newest = newest.request()
+	known.Left = newest.state == authActive && newest.gatewayID != setup.ID
+	if known.History, err = stepsOf(ctx, s.db, actor.Company.ID, customerID); err != nil {
+		return known, err
+	}
+	debits, err := debitsOf(ctx, s.db, actor.Company.ID, customerID)
+	known.addDebits(debits)
+	return known, err
+}
+
+// addDebits chooses what is shown of the debits, the newest of which come first.
+func (a *Autopay) addDebits(debits []charge) {
+	for _, charge := range debits {
+		shown := &AutopayDebit{
+			InvoiceID: charge.invoiceID,
+			Amount:    charge.order.Amount,
+			On:        charge.debit.on,
+			Retries:   charge.debit.retries,
+			Failure:   charge.debit.failure,
+		}
+		switch {
+		case charge.state == pending && (a.NextDebit == nil || charge.debit.on.Before(a.NextDebit.On)):
+			a.NextDebit = shown
+		case a.Failed == nil && charge.state == refused:
+			shown.Failure = charge.problem
+			a.Failed = shown
+		case a.Failed == nil && charge.debit.failure != "" && charge.state != paid:
+			a.Failed = shown
+		}
+	}
+}
+
+func (a authorisation) request() *AutopayRequest {
+	shown := &AutopayRequest{
+		Provider: a.provider, Journey: a.journey, Every: a.every,
+		AskedAt: a.createdAt, ExpiresAt: a.expiresAt, ActiveAt: a.activeAt, EndedAt: a.endedAt,
+		EndedBy: a.endedBy, Reason: a.reason, Problem: a.problem,
+	}
+	if a.state == authAsked {
+		shown.PixCode = a.pixCode
+	}
+	return shown
+}
+
+// mandate is what the gateway is asked for.
+func (a authorisation) mandate(payer Payer) Mandate {
+	return Mandate{
+		Reference:   a.Reference,
+		Journey:     a.journey,
+		Description: a.description,
+		Payer:       payer,
+		Account:     a.account,
+		Every:       a.every,
+		From:        a.from,
+		Minimum:     a.minimum,
+		Retries:     true,
+		ExpiresAt:   a.expiresAt,
+	}
+}
+
+// debits reports whether a gateway has PIX Automático.
+func (s *Service) debits(setup Setup) bool {
+	gateway, err := s.open(setup)
+	_, can := gateway.(Debitor)
+	return err == nil && can
+}

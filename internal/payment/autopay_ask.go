@@ -1,0 +1,265 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// AutopayRequestDraft is how a customer is to be asked. An edge reads it from a
+// form; Go callers fill it in.
+type AutopayRequestDraft struct {
+	Journey Journey
+	Account PayerAccount // of a JourneyRequest
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadAutopayRequest reads a draft from the fields journey, ispb, branch and
+// account.
+func ReadAutopayRequest(in *input.Form) AutopayRequestDraft {
+	draft := AutopayRequestDraft{
+		Journey: Journey(in.Choice("journey", string(JourneyCode), string(JourneyRequest)).Or(string(JourneyCode))),
+		Account: PayerAccount{
+			ISPB:    in.Line("ispb", 8).Value,
+			Branch:  in.Line("branch", 4).Value,
+			Account: in.Line("account", 20).Value,
+		},
+	}
+	draft.Problems = in.Problems()
+	return draft
+}
+
+// refused says what a draft lacks.
+func (d AutopayRequestDraft) refused() (refused fault.Fields) {
+	account := map[string]string{"ispb": d.Account.ISPB, "branch": d.Account.Branch, "account": d.Account.Account}
+	for _, field := range []string{"ispb", "branch", "account"} {
+		value := account[field]
+		switch {
+		case d.Journey == JourneyCode && value != "":
+			refused.Add(field, "belongs to the journey request")
+		case d.Journey == JourneyRequest && value == "":
+			refused.Add(field, "is required by the journey request")
+		case value != "" && !digitsOnly(value), field == "ispb" && value != "" && len(value) != 8:
+			refused.Add(field, "must be digits, eight of them in the ISPB of the bank")
+		}
+	}
+	return refused
+}
+
+func digitsOnly(value string) bool {
+	for _, letter := range value {
+		if letter < '0' || letter > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// requestLife is how long a payer can answer.
+const requestLife = 7 * day
+
+// AskAutopay asks a customer for the authorisation to debit what falls due. A
+// customer who was asked and has not answered is not asked again.
+func (s *Service) AskAutopay(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+	draft AutopayRequestDraft,
+) (Autopay, error) {
+	if err := draft.Problems.With(draft.refused()).Err(); err != nil {
+		return Autopay{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
+	defer cancel()
+	ask := asking{draft: draft}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		ask.reserved = authorisation{}
+		return s.reserveAuthorisation(ctx, tx, actor, customerID, &ask)
+	})
+	crashpoint.Here("authorisation-reserved")
+	if err != nil {
+		return Autopay{}, err
+	}
+	if ask.reserved.id != 0 {
+		if err := s.sendReserved(ctx, ask); err != nil {
+			return Autopay{}, err
+		}
+	}
+	return s.Autopay(ctx, actor, customerID)
+}
+
+// asking is one call of AskAutopay.
+type asking struct {
+	draft    AutopayRequestDraft
+	setup    Setup
+	reserved authorisation // zero: the customer was asked before
+}
+
+func (s *Service) sendReserved(ctx context.Context, ask asking) error {
+	work, err := s.authorisationWork(ctx, ask.reserved)
+	if err == nil {
+		_, err = s.authorise(ctx, work)
+	}
+	return explain(ask.setup, err)
+}
+
+// reserveAuthorisation stores an authorisation before the gateway is called.
+func (s *Service) reserveAuthorisation(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	customerID int64,
+	ask *asking,
+) error {
+	record, err := customer.LockTx(ctx, tx, actor, customerID)
+	if err != nil {
+		return err
+	}
+	newest, err := newestAuthorisation(ctx, tx, actor.Company.ID, customerID)
+	if err != nil {
+		return err
+	}
+	if newest.state.live() {
+		return asked(newest, ask.draft.Journey)
+	}
+	if ask.setup, err = s.active(ctx, tx, actor.Company.ID); err != nil {
+		return err
+	}
+	every, err := s.askable(ask.setup, record)
+	if err != nil {
+		return err
+	}
+	if ask.setup.blocked(tx.Now()) {
+		return fault.Upstream(ask.setup.Problem, nil)
+	}
+	change := authorisationChange{after: s.newAuthorisation(actor, record, *ask, tx.Now())}
+	change.after.every = every
+	if err := s.applyAuthorisation(ctx, tx, actor, &change); err != nil {
+		return err
+	}
+	ask.reserved = change.after
+	return nil
+}
+
+// asked answers for a customer who has been asked, or has authorised, already.
+func asked(newest authorisation, journey Journey) error {
+	if newest.state == authActive {
+		return fault.Conflict("the customer has authorised already; end that first to ask anew")
+	}
+	if newest.journey != journey {
+		return fault.Conflict("the customer was asked in another way already; end that first to ask anew")
+	}
+	return nil
+}
+
+// askable refuses customers and gateways without PIX Automático, and returns how
+// often the customer is debited.
+func (s *Service) askable(setup Setup, record customer.Customer) (Every, error) {
+	if !s.debits(setup) {
+		return "", fault.Field("gateway", "the company's gateway has no PIX Automático")
+	}
+	var refused fault.Fields
+	every, known := everyOf(record.Period())
+	switch {
+	case record.IsCancelled():
+		refused.Add("customer", "is cancelled")
+	case record.Plan.ID == 0:
+		refused.Add("plan_id", "the customer needs a plan")
+	case !known:
+		refused.Add("plan_id", "PIX Automático is weekly, monthly, quarterly, half-yearly or yearly")
+	case record.Price() == 0:
+		refused.Add("plan_id", "costs nothing")
+	}
+	return every, refused.Err()
+}
+
+// Debitable reports whether a customer's plan has a period that PIX Automático
+// has, and costs something.
+func Debitable(record customer.Customer) bool {
+	_, known := everyOf(record.Period())
+	return known && record.Price() > 0 && !record.IsCancelled()
+}
+
+// everyOf is a plan's period as PIX Automático has it.
+func everyOf(period civil.Period) (Every, bool) {
+	months := map[int]Every{1: EveryMonth, 3: EveryQuarter, 6: EveryHalfYear, 12: EveryYear}
+	switch {
+	case period == civil.Period{Unit: civil.Week, Count: 1}, period == civil.Period{Unit: civil.Day, Count: 7}:
+		return EveryWeek, true
+	case period == civil.Period{Unit: civil.Year, Count: 1}:
+		return EveryYear, true
+	case period.Unit == civil.Month:
+		every, known := months[period.Count]
+		return every, known
+	}
+	return "", false
+}
+
+func (s *Service) newAuthorisation(
+	actor account.Actor,
+	record customer.Customer,
+	ask asking,
+	now time.Time,
+) authorisation {
+	made := authorisation{
+		Ref:         Ref{Reference: id.NewCode(32)},
+		companyID:   actor.Company.ID,
+		gatewayID:   ask.setup.ID,
+		provider:    ask.setup.name,
+		customerID:  record.ID,
+		journey:     ask.draft.Journey,
+		from:        actor.Today(now).AddDays(1),
+		minimum:     record.Price(),
+		description: record.Plan.Name,
+		state:       authReserved,
+		expiresAt:   now.Add(requestLife),
+		claim:       id.NewCode(16),
+		nextCheck:   now.Add(s.lease()),
+		createdAt:   now,
+	}
+	if made.journey == JourneyRequest {
+		made.account = &ask.draft.Account
+	}
+	if record.DueOn.After(made.from) {
+		made.from = record.DueOn
+	}
+	return made
+}
+
+// EndAutopay ends a customer's authorisation, or takes back that the customer was
+// asked. Debits that are announced are cancelled, as far as they can be. The
+// gateway hears of it at once, and until it has.
+func (s *Service) EndAutopay(ctx context.Context, actor account.Actor, customerID int64) (Autopay, error) {
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if _, err := customer.LockTx(ctx, tx, actor, customerID); err != nil {
+			return err
+		}
+		newest, err := newestAuthorisation(ctx, tx, actor.Company.ID, customerID)
+		if err != nil || !newest.state.live() {
+			return err
+		}
+		locked, err := lockAuthorisation(ctx, tx, actor.Company.ID, newest.id)
+		if err != nil || !locked.state.live() {
+			return err
+		}
+		change := authorisationChange{locked, locked}
+		change.after.end(ByCompany, "", tx.Now())
+		if !locked.busy(tx.Now()) {
+			change.after.nextCheck = tx.Now()
+		}
+		return s.applyAuthorisation(ctx, tx, actor, &change)
+	})
+	if err != nil {
+		return Autopay{}, err
+	}
+	return s.Autopay(ctx, actor, customerID)
+}

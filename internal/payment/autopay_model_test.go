@@ -1,0 +1,360 @@
+package payment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// life is a random history of one customer, seen by two processes, beside a model
+// of what has to come of it.
+type life struct {
+	t         *testing.T
+	random    *rand.Rand
+	processes []*world
+	setup     Setup
+	customer  int64
+	log       []string
+
+	autopay customer.Autopay // the model
+	askedAt time.Time
+	heard   []tell // callbacks that were sent, to be repeated
+}
+
+// Whatever happens to one customer in whatever order: the money of each invoice
+// counts once, and what is too much waits for a person.
+func TestRandomHistoriesOfOneCustomerPayEachInvoiceOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		for seed := range uint64(4) {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) { newLife(t, engine, seed).live(60) })
+		}
+	})
+}
+
+func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
+	t.Helper()
+	first := newWorld(t, engine)
+	setup, err := first.Gateway(t.Context(), first.actor)
+	must(t, err)
+	l := &life{
+		t: t, random: rand.New(rand.NewPCG(seed, 17)), setup: setup, //nolint:gosec // a test repeats its luck
+		processes: []*world{first, first.process(t)}, autopay: customer.AutopayNone,
+	}
+	l.customer = first.subscriber(t, dueOn).Customer.ID
+	return l
+}
+
+func (l *life) world() *world { return l.processes[l.random.IntN(len(l.processes))] }
+
+// deeds are what can happen.
+var deeds = []struct {
+	name string
+	do   func(l *life)
+}{
+	{"ask", (*life).ask},
+	{"ask again", (*life).ask},
+	{"authorise", (*life).authorise},
+	{"authorise soon", (*life).authorise},
+	{"refuse", (*life).refuse},
+	{"payer ends", (*life).payerEnds},
+	{"company ends", (*life).companyEnds},
+	{"code", (*life).code},
+	{"pay a code", (*life).payCode},
+	{"pay by hand", (*life).payByHand},
+	{"reopen", (*life).reopen},
+	{"cost another amount", (*life).edit},
+	{"refund", (*life).refund},
+	{"no money", func(l *life) { l.processes[0].bank.withoutMoney(l.random.IntN(2) == 0) }},
+	{"lose answers", (*life).loseAnswers},
+	{"callbacks", (*life).callbacks},
+	{"a day", func(l *life) { l.pass(24 * time.Hour) }},
+	{"two days", func(l *life) { l.pass(48 * time.Hour) }},
+	{"a week", func(l *life) { l.pass(7 * 24 * time.Hour) }},
+	{"hours", func(l *life) { l.pass(7 * time.Hour) }},
+}
+
+func (l *life) live(steps int) {
+	l.t.Helper()
+	for range steps {
+		deed := deeds[l.random.IntN(len(deeds))]
+		l.log = append(l.log, deed.name)
+		deed.do(l)
+		l.wantOneWayToPay()
+		if l.random.IntN(2) == 0 {
+			l.settle()
+		}
+		if l.t.Failed() {
+			l.t.Fatalf("after %v", l.log)
+		}
+	}
+	l.processes[0].bank.loseAnswers("", nil)
+	l.settle()
+	l.wantBooks()
+	if l.t.Failed() {
+		l.t.Fatalf("after %v", l.log)
+	}
+}
+
+// settle lets all that is due be done, and asks after everything.
+func (l *life) settle() {
+	l.t.Helper()
+	world := l.world()
+	world.bank.loseAnswers("", nil)
+	for range 3 {
+		world.later(l.t, 31*time.Minute) // past every wait for a gateway that failed
+		world.exec(l.t, `UPDATE authorisations SET next_check_at = 1 WHERE next_check_at IS NOT NULL`)
+		world.work(l.t)
+	}
+	if l.autopay == customer.AutopayAsked && !world.clock.Now().Before(l.askedAt.Add(requestLife)) {
+		l.autopay = customer.AutopayEnded
+	}
+	world.wantAutopay(l.t, l.customer, l.autopay)
+	l.wantOneWayToPay()
+}
+
+func (l *life) pass(span time.Duration) {
+	l.t.Helper()
+	world := l.world()
+	for ; span > 0; span -= 6 * time.Hour {
+		world.clock.Advance(min(span, 6*time.Hour))
+		_, err := world.invoices.Issue(l.t.Context(), world.actor)
+		must(l.t, err)
+		world.work(l.t)
+	}
+	if l.autopay == customer.AutopayAsked && !world.clock.Now().Before(l.askedAt.Add(requestLife)) {
+		l.autopay = customer.AutopayEnded
+	}
+}
+
+func (l *life) ask() {
+	world := l.world()
+	if l.autopay == customer.AutopayActive || l.autopay == customer.AutopayAsked {
+		return
+	}
+	at := world.clock.Now()
+	_, err := world.AskAutopay(l.t.Context(), world.actor, l.customer, AutopayRequestDraft{Journey: JourneyCode})
+	known, readErr := world.Autopay(l.t.Context(), world.actor, l.customer)
+	must(l.t, readErr)
+	if known.State == customer.AutopayAsked { // also when the answer was lost
+		l.autopay, l.askedAt = customer.AutopayAsked, at
+	} else if err == nil {
+		l.t.Error("the customer was not asked")
+	}
+}
+
+func (l *life) authorise() {
+	if l.autopay != customer.AutopayAsked || !l.asked() {
+		return
+	}
+	l.processes[0].bank.authorises()
+	l.autopay = customer.AutopayActive
+}
+
+func (l *life) refuse() {
+	if l.autopay != customer.AutopayAsked || !l.asked() {
+		return
+	}
+	l.processes[0].bank.refuses()
+	l.autopay = customer.AutopayEnded
+}
+
+// asked reports whether the bank knows of the request that is open.
+func (l *life) asked() (known bool) {
+	l.settle()
+	l.processes[0].bank.mandatesIn(AuthorisationAsked, func(*mandated) { known = true })
+	return known && l.autopay == customer.AutopayAsked
+}
+
+func (l *life) payerEnds() {
+	if l.autopay != customer.AutopayActive {
+		return
+	}
+	l.processes[0].bank.endsThem(ByPayer)
+	l.autopay = customer.AutopayEnded
+}
+
+func (l *life) companyEnds() {
+	world := l.world()
+	_, err := world.EndAutopay(l.t.Context(), world.actor, l.customer)
+	must(l.t, err)
+	if l.autopay != customer.AutopayNone {
+		l.autopay = customer.AutopayEnded
+	}
+}
+
+func (l *life) invoices(status billing.Status) []billing.Invoice {
+	world := l.processes[0]
+	list, _, err := world.invoices.List(l.t.Context(), world.actor,
+		billing.Filter{CustomerID: l.customer, Status: status}, input.Page{Number: 1, Size: 50})
+	must(l.t, err)
+	return list
+}
+
+// one chooses an invoice; false: there is none.
+func (l *life) one(status billing.Status) (billing.Invoice, bool) {
+	list := l.invoices(status)
+	if len(list) == 0 {
+		return billing.Invoice{}, false
+	}
+	return list[l.random.IntN(len(list))], true
+}
+
+func (l *life) code() {
+	world := l.world()
+	if invoice, found := l.one(billing.Open); found {
+		_, _ = world.Charge(l.t.Context(), world.actor, invoice.ID, "") // refused or failed: there is no code
+	}
+}
+
+func (l *life) payCode() {
+	l.code()
+	bank := l.processes[0].bank
+	bank.change(func(order *held) {
+		if order.state == StatePending && order.ExpiresAt.After(bank.clock.Now()) && order.payer.Name == "Bia Reis" {
+			order.state = StatePaid
+			order.payments = append(order.payments, Received{
+				ID: "E2E-" + order.reference, Amount: order.amount, Currency: "BRL", At: bank.clock.Now(),
+			})
+		}
+	})
+}
+
+func (l *life) payByHand() {
+	world := l.world()
+	if invoice, found := l.one(billing.Open); found {
+		_, err := world.invoices.SetStatus(l.t.Context(), world.actor, invoice.ID, billing.ReadStatusChange(values("status", "Pago")))
+		must(l.t, err)
+	}
+}
+
+func (l *life) reopen() {
+	world := l.world()
+	if invoice, found := l.one(billing.Paid); found {
+		_, _ = world.invoices.SetStatus(l.t.Context(), world.actor, invoice.ID, billing.ReadStatusChange(values("status", "Em aberto")))
+	}
+}
+
+func (l *life) edit() {
+	world := l.world()
+	if invoice, found := l.one(billing.Open); found && invoice.Received == 0 {
+		_, err := world.invoices.Edit(l.t.Context(), world.actor, invoice.ID,
+			billing.ReadEdit(values("total_amount", fmt.Sprintf("%d.00", 20+l.random.IntN(20)))))
+		must(l.t, err)
+	}
+}
+
+func (l *life) refund() {
+	bank := l.processes[0].bank
+	bank.mu.Lock()
+	defer bank.mu.Unlock()
+	for _, debit := range bank.accounts.debits {
+		for i := range debit.payments {
+			debit.payments[i].Refunded = debit.payments[i].Amount
+			return
+		}
+	}
+}
+
+// loseAnswers has a call happen whose answer is lost, as when a process is killed
+// between the two.
+func (l *life) loseAnswers() {
+	lost := []string{"announce", "authorise", "cancel debit", "retry debit", "create", "end authorisation", "look at debit"}
+	l.processes[0].bank.loseAnswers(lost[l.random.IntN(len(lost))], errBank)
+}
+
+// callbacks sends what is true, what is forged and what was sent before, in any
+// order.
+func (l *life) callbacks() {
+	bank := l.processes[0].bank
+	bank.mu.Lock()
+	for _, known := range bank.accounts.mandates {
+		l.heard = append(l.heard, tell{fmt.Sprint("m", len(l.heard)), "s3cret-of-the-company", known.ID, ""})
+	}
+	for _, known := range bank.accounts.debits {
+		l.heard = append(l.heard, tell{fmt.Sprint("d", len(l.heard)), "s3cret-of-the-company", known.ID, ""})
+		l.heard = append(l.heard, tell{fmt.Sprint("f", len(l.heard)), "forged", known.ID, ""})
+	}
+	bank.mu.Unlock()
+	for range min(len(l.heard), 6) {
+		body := l.heard[l.random.IntN(len(l.heard))]
+		err := l.world().callBack(l.t, l.setup, body)
+		if (err == nil) != (body.Secret != "forged") {
+			l.t.Errorf("%v: %v", body, err)
+		}
+	}
+}
+
+// wantOneWayToPay wants no invoice to have a code that can be paid beside a debit
+// that will be made, at the bank and at every moment.
+func (l *life) wantOneWayToPay() {
+	l.t.Helper()
+	world := l.processes[0]
+	invoiceOf := map[string]int64{}
+	must(l.t, sqldb.Each(l.t.Context(), world.db, `SELECT reference, invoice_id FROM charges`, nil, func(row sqldb.Row) error {
+		var reference string
+		var id int64
+		err := row.Scan(&reference, &id)
+		invoiceOf[reference] = id
+		return err
+	}))
+	ways := map[int64][]string{}
+	world.bank.change(func(order *held) {
+		if order.state == StatePending && order.ExpiresAt.After(world.clock.Now()) {
+			ways[invoiceOf[order.reference]] = append(ways[invoiceOf[order.reference]], "code")
+		}
+	})
+	world.bank.mu.Lock()
+	defer world.bank.mu.Unlock()
+	for _, debit := range world.bank.accounts.debits {
+		if debit.waiting {
+			ways[invoiceOf[debit.Reference]] = append(ways[invoiceOf[debit.Reference]], "debit")
+		}
+	}
+	for id, list := range ways {
+		if len(list) > 1 {
+			l.t.Errorf("invoice %d can be paid by %v", id, list)
+		}
+	}
+}
+
+// wantBooks wants every payment of the bank in the ledger once, and what an
+// invoice has received to be what counts for it.
+func (l *life) wantBooks() {
+	l.t.Helper()
+	world := l.processes[0]
+	var came money.Cents
+	world.bank.change(func(order *held) {
+		for _, received := range order.payments {
+			came += received.Amount
+		}
+	})
+	world.bank.mu.Lock()
+	for _, debit := range world.bank.accounts.debits {
+		for _, received := range debit.payments {
+			came += received.Amount
+		}
+	}
+	world.bank.mu.Unlock()
+	kept := world.count(l.t, `SELECT COALESCE(SUM(amount_cents), 0) FROM payments WHERE provider = 'fake'`)
+	if money.Cents(kept) != came {
+		l.t.Errorf("%s are in the ledger, %s came", money.Cents(kept), came)
+	}
+	unsettled := world.count(l.t, `SELECT COUNT(*) FROM payments p WHERE p.provider = 'fake' AND p.status = 'review'
+		AND NOT EXISTS (SELECT 1 FROM payment_reviews r WHERE r.company_id = p.company_id AND r.payment_id = p.id)`)
+	if unsettled != 0 {
+		l.t.Errorf("%d payments wait for nobody", unsettled)
+	}
+	double := world.count(l.t, `SELECT COUNT(*) FROM (SELECT invoice_id FROM payments WHERE provider = 'fake' AND status = 'applied' AND refunded_cents = 0
+		GROUP BY invoice_id HAVING COUNT(*) > 1) AS twice`)
+	if double != 0 {
+		l.t.Errorf("%d invoices were paid twice", double)
+	}
+}

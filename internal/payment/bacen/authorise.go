@@ -1,0 +1,256 @@
+package bacen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// Authorise asks for an authorisation. The API gives it an id of its own and has
+// no key for repeated calls, so one with our contract's number is searched for
+// before it is made.
+func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
+	asked, err := d.authorise(ctx, mandate)
+	return asked, wire.Outcome(err)
+}
+
+func (d *debitor) authorise(ctx context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
+	if err := refuseMandate(mandate); err != nil {
+		return payment.Authorisation{}, err
+	}
+	var charge *payment.Charge
+	if mandate.Journey == payment.JourneyPayCode {
+		made, err := d.Create(ctx, *mandate.Charge)
+		if err != nil {
+			return payment.Authorisation{}, err
+		}
+		charge = &made
+	}
+	found, err := d.searchRec(ctx, mandate.Reference, mandate.Payer.TaxID)
+	if errors.Is(err, payment.ErrNoCharge) {
+		found, err = d.makeRec(ctx, mandate)
+	}
+	if err != nil {
+		return payment.Authorisation{}, err
+	}
+	asked, err := d.askFor(ctx, mandate, found)
+	asked.Charge = charge
+	return asked, err
+}
+
+// refuseMandate tells what no bank could make of a mandate.
+func refuseMandate(mandate payment.Mandate) error {
+	switch {
+	case len(mandate.Payer.TaxID) != 11 && len(mandate.Payer.TaxID) != 14:
+		return &payment.Refusal{Reason: "PIX Automático needs the customer's CPF or CNPJ"}
+	case periods[mandate.Every] == "":
+		return &payment.Refusal{Reason: "PIX Automático has no such period"}
+	case mandate.Journey == payment.JourneyRequest && mandate.Account == nil:
+		return &payment.Refusal{Reason: "a request needs the account of the payer"}
+	case mandate.Journey == payment.JourneyPayCode && mandate.Charge == nil:
+		return &payment.Refusal{Reason: "a code that pays needs what it is to pay"}
+	}
+	return nil
+}
+
+// askFor takes the steps after the making, as far as they are not done.
+func (d *debitor) askFor(ctx context.Context, mandate payment.Mandate, found rec) (payment.Authorisation, error) {
+	if mandate.Journey != payment.JourneyRequest {
+		txID := ""
+		if mandate.Charge != nil {
+			txID = mandate.Charge.Reference
+		}
+		return d.withCode(ctx, found.ID, txID)
+	}
+	complete, err := d.readRec(ctx, found.ID, "")
+	if err == nil && len(complete.Solicitacao) == 0 && complete.Status == recAsked {
+		err = d.request(ctx, mandate, found.ID)
+		if wire.Changed(err) { // the one before, whose answer was lost, may be under way
+			refused := err
+			if complete, err = d.readRec(ctx, found.ID, ""); err == nil && len(complete.Solicitacao) == 0 {
+				err = refused
+			}
+		}
+	}
+	if err != nil {
+		return payment.Authorisation{}, err
+	}
+	return complete.authorisation()
+}
+
+// withCode reads an authorisation with its code.
+func (d *debitor) withCode(ctx context.Context, id, txID string) (payment.Authorisation, error) {
+	found, err := d.readRec(ctx, id, txID)
+	if err != nil {
+		return payment.Authorisation{}, err
+	}
+	asked, err := found.authorisation()
+	if err == nil && asked.State == payment.AuthorisationAsked {
+		if asked.PixCode = found.QR.Code; asked.PixCode == "" {
+			err = fmt.Errorf("authorisation %s has no code", id)
+		}
+	}
+	return asked, err
+}
+
+// makeRec makes the authorisation, and for a code the place that it points at.
+func (d *debitor) makeRec(ctx context.Context, mandate payment.Mandate) (rec, error) {
+	wanted := recOf(mandate)
+	body := struct {
+		rec
+		Loc int64 `json:"loc,omitempty"`
+	}{rec: wanted}
+	if mandate.Journey != payment.JourneyRequest {
+		loc, err := d.makeLocation(ctx)
+		if err != nil {
+			return rec{}, err
+		}
+		body.Loc = loc
+	}
+	var made rec
+	request := wire.Request{Method: http.MethodPost, Path: "/rec", Body: body}
+	err := d.do(ctx, d.env.Now(), request, &made)
+	if err == nil && (!validRecID.MatchString(made.ID) || made.Vinculo.Contrato != wanted.Vinculo.Contrato) {
+		err = errMissing(request, "id or contract")
+	}
+	return made, err
+}
+
+func (d *debitor) makeLocation(ctx context.Context) (int64, error) {
+	var made struct {
+		ID int64 `json:"id"`
+	}
+	request := wire.Request{Method: http.MethodPost, Path: "/locrec"}
+	err := d.do(ctx, d.env.Now(), request, &made)
+	if err == nil && made.ID == 0 {
+		err = errMissing(request, "an id")
+	}
+	return made.ID, err
+}
+
+// recOf is the mandate as banks are told it.
+func recOf(mandate payment.Mandate) rec {
+	var wanted rec
+	wanted.Vinculo.Contrato = mandate.Reference
+	wanted.Vinculo.Objeto = wire.Cut(mandate.Description, 35)
+	wanted.Vinculo.Devedor = debtor(mandate.Payer, 140)
+	wanted.Calendario.Inicial = mandate.From.String()
+	wanted.Calendario.Periodicidade = periods[mandate.Every]
+	if mandate.Amount > 0 {
+		wanted.Valor.Fixo = mandate.Amount.String()
+	} else if mandate.Minimum > 0 {
+		wanted.Valor.Minimo = mandate.Minimum.String()
+	}
+	wanted.Retentativa = "NAO_PERMITE"
+	if mandate.Retries {
+		wanted.Retentativa = "PERMITE_3R_7D"
+	}
+	if mandate.Charge == nil {
+		return wanted
+	}
+	if mandate.Charge.Due != nil {
+		wanted.Vinculo.Contrato += withDueMark
+		return wanted
+	}
+	wanted.Ativacao = &ativacao{}
+	wanted.Ativacao.Dados.TxID = mandate.Charge.Reference
+	return wanted
+}
+
+// destinatario is the account that a request goes to.
+type destinatario struct {
+	CPF     string `json:"cpf,omitempty"`
+	CNPJ    string `json:"cnpj,omitempty"`
+	ISPB    string `json:"ispbParticipante"`
+	Agencia string `json:"agencia,omitempty"`
+	Conta   string `json:"conta"`
+}
+
+// request has the payer's bank ask them.
+func (d *debitor) request(ctx context.Context, mandate payment.Mandate, id string) error {
+	var body struct {
+		ID         string `json:"idRec"`
+		Calendario struct {
+			Until string `json:"dataExpiracaoSolicitacao"`
+		} `json:"calendario"`
+		Destinatario destinatario `json:"destinatario"`
+	}
+	body.ID = id
+	body.Calendario.Until = mandate.ExpiresAt.UTC().Format(time.RFC3339)
+	account := mandate.Account
+	body.Destinatario = destinatario{ISPB: account.ISPB, Agencia: account.Branch, Conta: account.Account}
+	if payer := debtor(mandate.Payer, 140); payer != nil {
+		body.Destinatario.CPF, body.Destinatario.CNPJ = payer.CPF, payer.CNPJ
+	}
+	var made solicitacao
+	request := wire.Request{Method: http.MethodPost, Path: "/solicrec", Body: body}
+	err := d.do(ctx, d.env.Now(), request, &made)
+	if err == nil && made.ID == "" {
+		err = errMissing(request, "an id")
+	}
+	return err
+}
+
+// findRec reads an authorisation by its id, or else by our reference.
+func (d *debitor) findRec(ctx context.Context, ref payment.Ref) (rec, error) {
+	if ref.ID == "" {
+		found, err := d.searchRec(ctx, ref.Reference, "")
+		if err != nil {
+			return rec{}, err
+		}
+		ref.ID = found.ID
+	}
+	return d.readRec(ctx, ref.ID, "")
+}
+
+// FetchAuthorisation reads it back, with the code while it can be used.
+func (d *debitor) FetchAuthorisation(ctx context.Context, ref payment.Ref) (payment.Authorisation, error) {
+	found, err := d.fetchAuthorisation(ctx, ref)
+	return found, wire.Outcome(err)
+}
+
+func (d *debitor) fetchAuthorisation(ctx context.Context, ref payment.Ref) (payment.Authorisation, error) {
+	found, err := d.findRec(ctx, ref)
+	if err != nil {
+		return payment.Authorisation{}, err
+	}
+	read, err := found.authorisation()
+	if err != nil || read.State != payment.AuthorisationAsked || found.paysWithDue() {
+		return read, err
+	}
+	read.PixCode = found.QR.Code
+	if txID := found.txID(); txID != "" { // the code that pays is another one
+		return d.withCode(ctx, found.ID, txID)
+	}
+	return read, nil
+}
+
+// EndAuthorisation cancels it.
+func (d *debitor) EndAuthorisation(ctx context.Context, ref payment.Ref) error {
+	return wire.Twice(func() error { return d.endAuthorisation(ctx, ref) })
+}
+
+func (d *debitor) endAuthorisation(ctx context.Context, ref payment.Ref) error {
+	found, err := d.findRec(ctx, ref)
+	if errors.Is(err, payment.ErrNoCharge) {
+		return nil
+	}
+	// One whose request came to nothing is cancelled too: the bank still has it.
+	if err != nil || found.Status != recAsked && found.Status != recApproved {
+		return err
+	}
+	var after rec
+	request := wire.Request{
+		Method: http.MethodPatch, Path: "/rec/" + found.ID, Body: map[string]string{"status": recEnded},
+	}
+	err = d.do(ctx, d.env.Now(), request, &after)
+	if err == nil && after.Status != recEnded {
+		err = fmt.Errorf("authorisation %s was to be cancelled and is %.40q", found.ID, after.Status)
+	}
+	return err
+}

@@ -1,0 +1,297 @@
+package bacen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+	"carteira/internal/platform/civil"
+)
+
+// cobr is a debit.
+type cobr struct {
+	RecID      string `json:"idRec"`
+	TxID       string `json:"txid,omitempty"`
+	Info       string `json:"infoAdicional,omitempty"`
+	Calendario struct {
+		Vencimento string `json:"dataDeVencimento"`
+	} `json:"calendario"`
+	Valor struct {
+		Original string `json:"original"`
+	} `json:"valor"`
+	// DiaUtil has the bank move the day to a working one.
+	DiaUtil      bool         `json:"ajusteDiaUtil"`
+	Recebedor    receiver     `json:"recebedor"`
+	Status       string       `json:"status,omitempty"`
+	Tentativas   []attempt    `json:"tentativas,omitempty"`
+	Encerramento encerramento `json:"encerramento,omitzero"`
+	Pix          []paid       `json:"pix,omitempty"`
+}
+
+// attempt is one attempt to debit.
+type attempt struct {
+	Day      string `json:"dataLiquidacao"`
+	Status   string `json:"status"`
+	Rejeicao cause  `json:"rejeicao,omitzero"`
+}
+
+const (
+	attemptPaid      = "PAGA"
+	attemptAsked     = "SOLICITADA"
+	attemptScheduled = "AGENDADA"
+)
+
+// pending tells that the attempt is still to come.
+func (a attempt) pending() bool { return a.Status == attemptAsked || a.Status == attemptScheduled }
+
+// failed tells that it came to nothing.
+func (a attempt) failed() bool { return !a.pending() && a.Status != attemptPaid }
+
+// cobrStates are the states that a debit's own status says.
+var cobrStates = map[string]payment.DebitState{
+	"CRIADA":    payment.DebitAnnounced,
+	"ATIVA":     payment.DebitAnnounced,
+	"CONCLUIDA": payment.DebitPaid,
+	"EXPIRADA":  payment.DebitFailed,
+	"REJEITADA": payment.DebitFailed,
+	"CANCELADA": payment.DebitCancelled,
+}
+
+// newest is the attempt of the latest day; zero: there is none yet.
+func (c *cobr) newest() attempt {
+	var newest attempt
+	for _, attempt := range c.Tentativas {
+		if attempt.Day >= newest.Day {
+			newest = attempt
+		}
+	}
+	return newest
+}
+
+// state tells where the debit stands. The API calls one active whose attempt has
+// failed as long as another one may be asked for.
+func (c *cobr) state() (payment.DebitState, error) {
+	state := cobrStates[c.Status]
+	switch newest := c.newest(); {
+	case state == "":
+		return "", fmt.Errorf("a debit has the unknown status %.40q", c.Status)
+	case state != payment.DebitAnnounced || len(c.Tentativas) == 0:
+		return state, nil
+	case newest.failed():
+		return payment.DebitFailed, nil
+	case len(c.Tentativas) > 1:
+		return payment.DebitRetrying, nil
+	}
+	return state, nil
+}
+
+// reason is why the newest attempt failed, or why the debit ended.
+func (c *cobr) reason() string {
+	return wire.Pick(
+		c.newest().Rejeicao.reason(),
+		c.Encerramento.Rejeicao.reason(),
+		c.Encerramento.Cancelamento.reason(),
+	)
+}
+
+// event tells the callbacks of one debit apart.
+func (c *cobr) event() string {
+	parts := []string{"cobr", c.TxID, c.Status}
+	for _, attempt := range c.Tentativas {
+		parts = append(parts, attempt.Day, attempt.Status)
+	}
+	for i := range c.Pix {
+		parts = append(parts, c.Pix[i].event())
+	}
+	return wire.Cut(strings.Join(parts, " "), 200)
+}
+
+func (c *cobr) report() (payment.DebitReport, error) {
+	state, err := c.state()
+	if err != nil {
+		return payment.DebitReport{}, err
+	}
+	report := payment.DebitReport{
+		DebitRef: payment.DebitRef{
+			Ref:           payment.Ref{ID: c.TxID, Reference: c.TxID},
+			Authorisation: payment.Ref{ID: c.RecID},
+		},
+		State:    state,
+		Attempts: len(c.Tentativas),
+	}
+	if state != payment.DebitPaid {
+		report.Reason = c.reason()
+	}
+	if report.On, err = civil.Parse(wire.Pick(c.newest().Day, c.Calendario.Vencimento)); err != nil {
+		return report, fmt.Errorf("debit %s: its day: %w", c.TxID, err)
+	}
+	if report.Payments, err = received(c.Pix); err != nil {
+		return report, fmt.Errorf("debit %s: %w", c.TxID, err)
+	}
+	if state == payment.DebitPaid && len(report.Payments) == 0 {
+		err = fmt.Errorf("debit %s is paid, and its payment is not listed", c.TxID)
+	}
+	return report, err
+}
+
+// cobrCall is a call about one debit.
+type cobrCall struct {
+	method string
+	txID   string
+	suffix string // of the path
+	body   any
+}
+
+// cobr calls one debit by its id.
+func (d *debitor) cobr(ctx context.Context, call cobrCall) (cobr, error) {
+	var debit cobr
+	if !validTxID.MatchString(call.txID) {
+		return debit, payment.ErrNoCharge
+	}
+	request := wire.Request{Method: call.method, Path: "/cobr/" + call.txID + call.suffix, Body: call.body}
+	err := d.do(ctx, d.env.Now(), request, &debit)
+	if err == nil && (debit.TxID != call.txID || debit.Status == "") {
+		err = errMissing(request, "id or status")
+	}
+	return debit, err
+}
+
+// readCobr reads a debit back.
+func (d *debitor) readCobr(ctx context.Context, ref payment.DebitRef) (cobr, error) {
+	debit, err := d.cobr(ctx, cobrCall{method: http.MethodGet, txID: wire.Pick(ref.ID, ref.Reference)})
+	if wire.Status(err) == http.StatusNotFound {
+		err = payment.ErrNoCharge
+	}
+	return debit, err
+}
+
+// FetchDebit reads a debit back.
+func (d *debitor) FetchDebit(ctx context.Context, ref payment.DebitRef) (payment.DebitReport, error) {
+	debit, err := d.readCobr(ctx, ref)
+	if err != nil {
+		return payment.DebitReport{}, wire.Outcome(err)
+	}
+	return debit.report()
+}
+
+// Announce puts the debit under our reference. That there is one already is as
+// good as having made it.
+func (d *debitor) Announce(ctx context.Context, debit payment.Debit) (payment.DebitReport, error) {
+	made, err := d.announce(ctx, debit)
+	if err != nil {
+		return payment.DebitReport{}, wire.Outcome(err)
+	}
+	return made.report()
+}
+
+func (d *debitor) announce(ctx context.Context, debit payment.Debit) (cobr, error) {
+	id := debit.Authorisation.ID
+	if id == "" {
+		found, err := d.searchRec(ctx, debit.Authorisation.Reference, debit.Payer.TaxID)
+		if errors.Is(err, payment.ErrNoCharge) {
+			return cobr{}, &payment.Refusal{Reason: "the bank does not know the authorisation"}
+		}
+		if err != nil {
+			return cobr{}, err
+		}
+		id = found.ID
+	}
+	wanted := cobr{RecID: id, Info: wire.Cut(debit.Description, 140), Recebedor: d.receiver}
+	wanted.Calendario.Vencimento = debit.On.String()
+	wanted.Valor.Original = debit.Amount.String()
+	made, err := d.cobr(ctx, cobrCall{method: http.MethodPut, txID: debit.Reference, body: wanted})
+	if wire.Changed(err) {
+		return d.announcedBefore(ctx, debit.Reference, wanted, err)
+	}
+	return made, err
+}
+
+// announcedBefore looks for the debit of a call that was refused. Banks have no
+// word in common for an id that is taken, so each refusal is looked into.
+func (d *debitor) announcedBefore(ctx context.Context, txID string, wanted cobr, refused error) (cobr, error) {
+	debit, err := d.cobr(ctx, cobrCall{method: http.MethodGet, txID: txID})
+	if status := wire.Status(err); status >= 400 && status < 500 {
+		if wire.Status(refused) == http.StatusConflict {
+			return debit, err // it was said to be there: this is no refusal
+		}
+		return debit, refused
+	}
+	same := debit.RecID == wanted.RecID && debit.Valor == wanted.Valor && debit.Calendario == wanted.Calendario
+	if err == nil && !same {
+		err = fmt.Errorf("debit %s was announced before, of %.20q for %.20q",
+			txID, debit.Valor.Original, debit.Calendario.Vencimento)
+	}
+	return debit, err
+}
+
+// CancelDebit cancels it. From its day on a bank refuses that.
+func (d *debitor) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
+	debit, live, err := d.liveCobr(ctx, ref)
+	if !live || err != nil {
+		return wire.Outcome(err)
+	}
+	after, err := d.cobr(ctx, cobrCall{
+		method: http.MethodPatch, txID: debit.TxID, body: map[string]string{"status": "CANCELADA"},
+	})
+	if wire.Changed(err) {
+		if _, live, err = d.liveCobr(ctx, ref); live {
+			return payment.ErrPaid
+		}
+		return wire.Outcome(err)
+	}
+	if err == nil && cobrStates[after.Status] != payment.DebitCancelled {
+		err = fmt.Errorf("debit %s was to be cancelled and is %.40q", debit.TxID, after.Status)
+	}
+	return wire.Outcome(err)
+}
+
+// liveCobr reads a debit and tells whether an attempt may still come.
+func (d *debitor) liveCobr(ctx context.Context, ref payment.DebitRef) (debit cobr, live bool, err error) {
+	debit, err = d.readCobr(ctx, ref)
+	if errors.Is(err, payment.ErrNoCharge) {
+		return debit, false, nil
+	}
+	if err != nil {
+		return debit, false, err
+	}
+	state, err := debit.state()
+	if state == payment.DebitPaid {
+		err = payment.ErrPaid
+	}
+	return debit, state == payment.DebitAnnounced || state == payment.DebitRetrying, err
+}
+
+// RetryDebit asks for one more attempt.
+func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil.Date) error {
+	debit, err := d.readCobr(ctx, ref)
+	if err != nil || debit.triedOn(on) {
+		return wire.Outcome(err)
+	}
+	if cobrStates[debit.Status] == payment.DebitPaid {
+		return payment.ErrPaid
+	}
+	after, err := d.cobr(ctx, cobrCall{
+		method: http.MethodPost, txID: debit.TxID, suffix: "/retentativa/" + on.String(),
+	})
+	if wire.Changed(err) {
+		refused := err
+		if debit, err = d.readCobr(ctx, ref); err == nil && !debit.triedOn(on) {
+			err = refused
+		}
+		return wire.Outcome(err)
+	}
+	if err == nil && !after.triedOn(on) {
+		err = fmt.Errorf("debit %s was to be tried again on %s, and the bank does not say so", debit.TxID, on)
+	}
+	return wire.Outcome(err)
+}
+
+// triedOn tells whether there is an attempt on a day, or was.
+func (c *cobr) triedOn(on civil.Date) bool {
+	return slices.ContainsFunc(c.Tentativas, func(attempt attempt) bool { return attempt.Day == on.String() })
+}

@@ -1,0 +1,192 @@
+package payment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/worker"
+)
+
+// debit is what a charge has besides when the payer's bank pays it by itself. All
+// else is as for a charge that a payer pays: it is reserved before the gateway is
+// called, an invoice has one at a time, it is cancelled when the invoice needs it
+// no more, and its money is settled once.
+type debit struct {
+	authorisationID int64
+	on              civil.Date // of the newest attempt that was asked for
+	retries         int
+	failure         string // why the newest attempt failed, or who cancelled it; empty: neither happened
+}
+
+// isDebit reports whether the payer's bank pays the charge by itself.
+func (c charge) isDebit() bool { return c.debit.authorisationID != 0 }
+
+const (
+	// maxRetries and retryDays are what the policy of PIX Automático allows after
+	// the attempt on the due date.
+	maxRetries = 3
+	retryDays  = 7
+	// debitDays is how long after its day a debit is waited for: the retries, and
+	// what banks take to report.
+	debitDays = retryDays + 3
+	// debitsBegin is when banks have debited the first accounts of a day.
+	debitsBegin = 6 * time.Hour
+)
+
+// bankZone is the zone of the days of PIX, wherever in Brazil a company is.
+var bankZone = time.FixedZone("BRT", -3*60*60)
+
+// debitCheckAt is when a debit that is announced must be checked: on its day
+// often, before that once a day, since the payer may have ended it.
+func (c charge) debitCheckAt(provider Provider, now time.Time) time.Time {
+	begins := c.debit.on.At(debitsBegin, bankZone)
+	switch {
+	case c.debit.failure != "", !begins.After(now):
+		return now.Add(worker.Jitter(checkDelays[min(c.checks, len(checkDelays)-1)]))
+	case provider.Local, begins.Before(now.Add(day)):
+		return begins
+	}
+	return now.Add(worker.Jitter(day))
+}
+
+// followDebit has a debit follow what the gateway says of its attempts. The retry
+// that it decides on is stored before the gateway hears of it.
+func (c *charge) followDebit(report DebitReport, today civil.Date, now time.Time) {
+	switch {
+	case report.State == DebitCancelled && c.state == cancelled && c.debit.failure == "":
+		c.debit.failure = cmp.Or(report.Reason, "cancelled by the payer or the bank")
+	case report.State == DebitFailed && c.state == pending:
+		c.failDebit(report, today, now)
+	case report.On.After(c.debit.on):
+		c.debit.on = report.On
+	}
+}
+
+// failDebit decides what follows a failed attempt: another one, or the end.
+func (c *charge) failDebit(report DebitReport, today civil.Date, now time.Time) {
+	c.debit.failure = cmp.Or(report.Reason, "the bank did not say why")
+	failedOn := report.On
+	if failedOn.IsZero() {
+		failedOn = c.debit.on
+	}
+	if c.debit.on.After(failedOn) && c.debit.on.After(today) {
+		return // the gateway has yet to hear of this retry
+	}
+	if today.After(failedOn) {
+		failedOn = today
+	}
+	next := failedOn.AddWorkingDays(1)
+	if c.debit.retries >= maxRetries || next.After(c.payableOn.NextWorkingDay().AddDays(retryDays)) {
+		c.enter(cancelling, now)
+		return
+	}
+	c.debit.on = next
+	c.debit.retries++
+}
+
+// retryDebit has the gateway attempt a debit again on the day that settlement
+// decided on. A gateway that fails is asked again at the next check.
+func (s *Service) retryDebit(ctx context.Context, work check, report Report) error {
+	if report.debit == nil || report.debit.State != DebitFailed {
+		return nil
+	}
+	current, err := chargeByReference(ctx, s.db, work.charge.companyID, work.charge.order.Reference)
+	if err != nil || current.state != pending {
+		return err
+	}
+	work.charge = current
+	gateway, err := s.openDebits(ctx, work)
+	if err == nil {
+		about := callAbout{work.setup, "retry", current.order.Reference}
+		err = s.call(ctx, about, func(ctx context.Context) error {
+			return gateway.RetryDebit(ctx, gateway.ref(current.ref()), current.debit.on)
+		})
+	}
+	crashpoint.Here("debit-retried")
+	if err == nil {
+		return nil
+	}
+	return s.finish(ctx, work, err, func(charge *charge, now time.Time) {
+		if errors.Is(err, ErrRefused) && charge.state == pending {
+			charge.enter(cancelling, now)
+		}
+	})
+}
+
+// openFor makes the gateway that a charge is dealt with at: of a debit, one that
+// announces.
+func (s *Service) openFor(ctx context.Context, work check) (Gateway, error) {
+	if work.charge.isDebit() {
+		return s.openDebits(ctx, work)
+	}
+	return s.open(work.setup)
+}
+
+var errNoDebits = errors.New("the gateway has no PIX Automático")
+
+func (s *Service) openDebits(ctx context.Context, work check) (*debiting, error) {
+	gateway, err := s.open(work.setup)
+	if err != nil {
+		return nil, err
+	}
+	debitor, can := gateway.(Debitor)
+	if !can {
+		return nil, errNoDebits
+	}
+	by, err := authorisationByID(ctx, s.db, work.charge.companyID, work.charge.debit.authorisationID)
+	return &debiting{debitor, by.Ref, work.charge.debit.on, work.charge.payableOn.NextWorkingDay()}, err
+}
+
+// debiting shows a Debitor as the Gateway of an authorisation's debits, so that
+// they take the way of every charge.
+type debiting struct {
+	Debitor
+	authorisation Ref
+	on            civil.Date // of the newest attempt
+	due           civil.Date // of the first one
+}
+
+func (d *debiting) ref(ref Ref) DebitRef { return DebitRef{ref, d.authorisation, d.due} }
+
+// Create announces the debit.
+func (d *debiting) Create(ctx context.Context, order Order) (Charge, error) {
+	report, err := d.Announce(ctx, Debit{
+		Reference:     order.Reference,
+		Authorisation: d.authorisation,
+		Amount:        order.Amount,
+		On:            d.on,
+		Description:   order.Description,
+		Payer:         order.Payer,
+	})
+	return Charge{ID: report.ID}, err
+}
+
+// Fetch reads the debit back. One that has failed is pending: what follows is
+// decided here.
+func (d *debiting) Fetch(ctx context.Context, ref Ref) (Report, error) {
+	debit, err := d.FetchDebit(ctx, d.ref(ref))
+	report := Report{
+		Charge:    Charge{ID: debit.ID},
+		Reference: debit.Reference,
+		State:     StatePending,
+		Payments:  debit.Payments,
+		debit:     &debit,
+	}
+	switch debit.State {
+	case DebitPaid:
+		report.State = StatePaid
+	case DebitCancelled:
+		report.State = StateCancelled
+	case DebitAnnounced, DebitRetrying, DebitFailed:
+	}
+	return report, err
+}
+
+// Cancel makes sure that the debit does not happen.
+func (d *debiting) Cancel(ctx context.Context, ref Ref) error {
+	return d.CancelDebit(ctx, d.ref(ref))
+}

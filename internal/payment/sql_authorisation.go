@@ -1,0 +1,226 @@
+package payment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+const authorisationColumns = `id, company_id, gateway_id, provider, customer_id, reference, gateway_ref, journey, account, every,
+	NULLIF(from_on, ''), minimum_cents, description, state, pix_code, ended_by, reason, problem, expires_at,
+	COALESCE(active_at, 0), COALESCE(ended_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at`
+
+func scanAuthorisation(row sqldb.Row) (a authorisation, err error) {
+	var expires, active, ended, next, hinted, created int64
+	var payerAccount string
+	err = row.Scan(&a.id, &a.companyID, &a.gatewayID, &a.provider, &a.customerID, &a.Reference, &a.ID,
+		(*string)(&a.journey), &payerAccount, (*string)(&a.every), &a.from, (*int64)(&a.minimum),
+		&a.description, (*string)(&a.state), &a.pixCode, (*string)(&a.endedBy), &a.reason,
+		&a.problem, &expires, &active, &ended, &next, &a.checks, &hinted, &a.claim, &created)
+	if err != nil {
+		return a, err
+	}
+	a.expiresAt, a.createdAt = time.UnixMicro(expires), time.UnixMicro(created)
+	a.activeAt, a.endedAt, a.nextCheck, a.hintedAt = instant(active), instant(ended), instant(next), instant(hinted)
+	if payerAccount == "" {
+		return a, nil
+	}
+	return a, json.Unmarshal([]byte(payerAccount), &a.account)
+}
+
+func lockAuthorisation(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, authorisationID int64,
+) (authorisation, error) {
+	return sqldb.One(ctx, tx, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
+		WHERE company_id = ? AND id = ? {for update}`, companyID, authorisationID)
+}
+
+func authorisationByID(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, authorisationID int64,
+) (authorisation, error) {
+	return sqldb.One(ctx, querier, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
+		WHERE company_id = ? AND id = ?`, companyID, authorisationID)
+}
+
+// newestAuthorisation returns the zero one when the customer was never asked.
+func newestAuthorisation(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, customerID int64,
+) (authorisation, error) {
+	newest, err := sqldb.One(ctx, querier, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
+		WHERE company_id = ? AND customer_id = ? ORDER BY id DESC LIMIT 1`, companyID, customerID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return authorisation{}, nil
+	}
+	return newest, err
+}
+
+func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) (int64, error) {
+	payerAccount := ""
+	if a.account != nil {
+		encoded, err := json.Marshal(a.account)
+		if err != nil {
+			return 0, err
+		}
+		payerAccount = string(encoded)
+	}
+	return sqldb.Value[int64](ctx, tx, `
+		INSERT INTO authorisations (company_id, gateway_id, provider, customer_id, reference, gateway_ref, journey, account, every,
+			from_on, minimum_cents, description, state, pix_code, ended_by, reason, problem, expires_at,
+			next_check_at, checks, hinted_at, claim, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, '', '', '', '', ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
+		a.companyID, a.gatewayID, a.provider, a.customerID, a.Reference, string(a.journey), payerAccount,
+		string(a.every), a.from.String(), int64(a.minimum), a.description, string(a.state),
+		a.expiresAt.UnixMicro(), orNull(a.nextCheck), a.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+}
+
+// updateAuthorisation writes all of an authorisation that changes. The caller has
+// locked the row.
+func updateAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE authorisations SET gateway_ref = ?, state = ?, pix_code = ?, ended_by = ?, reason = ?, problem = ?,
+			active_at = ?, ended_at = ?, next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`,
+		a.ID, string(a.state), a.pixCode, string(a.endedBy), a.reason, a.problem, orNull(a.activeAt),
+		orNull(a.endedAt), orNull(a.nextCheck), a.checks, micros(a.hintedAt), a.claim,
+		tx.Now().UnixMicro(), a.companyID, a.id)
+	return err
+}
+
+func insertStep(ctx context.Context, tx *sqldb.Tx, of authorisation, step authorisationStep) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO authorisation_steps (company_id, authorisation_id, state, made_by, reason, at) VALUES (?, ?, ?, ?, ?, ?)`,
+		of.companyID, of.id, string(step.State), step.By, step.Reason, step.At.UnixMicro())
+	return err
+}
+
+// stepsOf reads the history of a customer's authorisations, the newest step first.
+func stepsOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, customerID int64,
+) ([]authorisationStep, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (step authorisationStep, err error) {
+		var at int64
+		err = row.Scan((*string)(&step.State), &step.By, &step.Reason, &at)
+		step.At = time.UnixMicro(at)
+		return step, err
+	}, `SELECT s.state, s.made_by, s.reason, s.at FROM authorisation_steps s
+		JOIN authorisations a ON a.company_id = s.company_id AND a.id = s.authorisation_id
+		WHERE s.company_id = ? AND a.customer_id = ? ORDER BY s.id DESC LIMIT 50`, companyID, customerID)
+}
+
+// dueAuthorisations finds authorisations to check, of each gateway only so many
+// at once. It reads those of all companies.
+func dueAuthorisations(
+	ctx context.Context,
+	querier sqldb.Querier,
+	now time.Time,
+	pace claimPace,
+) ([]int64, error) {
+	at := now.UnixMicro()
+	return sqldb.Values[int64](ctx, querier, `SELECT d.id FROM (
+			SELECT id, company_id, gateway_id, hinted_at, next_check_at, row_number() OVER (
+				PARTITION BY gateway_id ORDER BY CASE WHEN hinted_at > 0 THEN 0 ELSE 1 END, next_check_at) AS place
+			FROM authorisations WHERE next_check_at <= ?) d
+		JOIN gateways g ON g.company_id = d.company_id AND g.id = d.gateway_id
+		WHERE (d.hinted_at > 0 OR g.resume_at <= ?) AND d.place <= ?
+		ORDER BY d.next_check_at LIMIT ? /* every company_id */`, at, at, pace.ofGateway, pace.limit)
+}
+
+// claimAuthorisations claims those that are still due, and returns them. It
+// writes the engine's lease and no state.
+func claimAuthorisations(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	ids []int64,
+	until time.Time,
+) ([]authorisation, error) {
+	return sqldb.All(ctx, tx, scanAuthorisation, `
+		UPDATE authorisations SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
+			SELECT id FROM authorisations WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
+		) RETURNING `+authorisationColumns+` /* every company_id */`, id.NewCode(16), until.UnixMicro(),
+		ids, tx.Now().UnixMicro())
+}
+
+// markAuthorisation makes the authorisation that a callback names due at once. It
+// writes the engine's schedule and no state.
+func markAuthorisation(ctx context.Context, tx *sqldb.Tx, setup Setup, ref Ref) error {
+	now := tx.Now().UnixMicro()
+	_, err := tx.Exec(ctx, `
+		UPDATE authorisations SET hinted_at = ?,
+			next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE CAST(? AS BIGINT) END
+		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
+		now, now, now, setup.CompanyID, setup.ID, ref.Reference, ref.ID)
+	return err
+}
+
+// markOfCustomers makes the authorisations of customers due at once. It writes
+// the engine's schedule and no state.
+func markOfCustomers(ctx context.Context, tx *sqldb.Tx, companyID int64, customerIDs []int64) (int64, error) {
+	now := tx.Now().UnixMicro()
+	return tx.Exec(ctx, `
+		UPDATE authorisations SET hinted_at = ?,
+			next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE CAST(? AS BIGINT) END
+		WHERE company_id = ? AND customer_id {in ?} AND state IN ('reserved', 'asked', 'active')`,
+		now, now, now, companyID, customerIDs)
+}
+
+// lockDebits locks the debits of an authorisation that may still happen.
+func lockDebits(ctx context.Context, tx *sqldb.Tx, of authorisation) ([]charge, error) {
+	return sqldb.All(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges
+		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0
+			AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
+		of.companyID, of.id)
+}
+
+// debitsOf reads the newest debits of a customer.
+func debitsOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID, customerID int64,
+) ([]charge, error) {
+	return sqldb.All(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges
+		WHERE company_id = ? AND authorisation_id > 0 AND authorisation_id IN (
+			SELECT id FROM authorisations WHERE company_id = ? AND customer_id = ?)
+		ORDER BY id DESC LIMIT 20`, companyID, companyID, customerID)
+}
+
+// debitGivenUp reports whether an invoice had a debit that came to nothing by the
+// payer's or the bank's doing: it is not announced again.
+func debitGivenUp(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
+	count, err := sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
+		AND authorisation_id > 0 AND (state = 'refused' OR debit_failure <> '')`, companyID, invoiceID)
+	return count > 0, err
+}
+
+// announcedOn are the days on which open invoices will be debited, as far as
+// debits are announced for them.
+func announcedOn(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	invoiceIDs []int64,
+) (map[int64]civil.Date, error) {
+	days := make(map[int64]civil.Date, len(invoiceIDs))
+	err := sqldb.Each(ctx, querier, `SELECT invoice_id, debit_on FROM charges
+		WHERE company_id = ? AND invoice_id {in ?} AND authorisation_id > 0 AND state IN ('reserved', 'pending')`,
+		[]any{companyID, invoiceIDs}, func(row sqldb.Row) error {
+			var invoiceID int64
+			var on civil.Date
+			err := row.Scan(&invoiceID, &on)
+			days[invoiceID] = on
+			return err
+		})
+	return days, err
+}

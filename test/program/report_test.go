@@ -1,0 +1,135 @@
+package program
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"carteira/internal/platform/sqldb"
+)
+
+const metasSecret = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+// mortalServer is a server that dies at a point.
+func (in *installation) mortalServer(env []string, point string) *server {
+	in.t.Helper()
+	program, err := mortal()
+	if err != nil {
+		in.t.Fatal(err)
+	}
+	s := &server{process: start(in.t, program, slices.Concat(in.env, env, []string{"CARTEIRA_CRASH_AT=" + point}), "serve"), in: in}
+	s.await(&s.stderr, func(string) bool {
+		for _, line := range s.log() {
+			if line.Msg == "serving" {
+				s.address = line.Address
+			}
+		}
+		return s.address != ""
+	})
+	return s
+}
+
+// failedReports is what Meta posts when n messages have failed.
+func failedReports(n int) string {
+	statuses := make([]string, n)
+	for i := range statuses {
+		statuses[i] = fmt.Sprintf(`{"id":"wamid.%d","status":"failed","timestamp":"1769000000","errors":[{"code":131026}]}`, i+1)
+	}
+	return `{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"messages","value":{"statuses":[` +
+		strings.Join(statuses, ",") + `]}}]}]}`
+}
+
+// report posts reports as Meta does. It returns 0 where the server dies over them.
+func (s *server) report(key, body string) int {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://"+s.address+"/channels/whatsapp_cloud/"+key, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, []byte(metasSecret))
+	mac.Write([]byte(body))
+	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
+}
+
+// Failures that Meta tells later go to the next channel once, whenever the
+// process that hears of them dies, and however often and to however many
+// processes they are told.
+func TestDeathInTheMiddleOfAReportFallsBackOnce(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"reminder-in-report", "reminder-after-report"} {
+		t.Run(point, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, in *installation) {
+				carrier := newCarrier(t)
+				env := carrier.env(t)
+				const n = 6
+				in.messages(carrier, env, n, "--kind", "whatsapp_cloud", "--option", "phone_number_id=106540352242922",
+					"--option", "token=EAAJB", "--option", "app_secret="+metasSecret)
+				if made := in.try(env, "reminder", "channel", "create", "--company", "1", "--kind", "http", "--per-minute", "0",
+					"--option", "url="+carrier.URL); made.code != 0 {
+					t.Fatal(made.stderr)
+				}
+				db := in.open()
+				key := in.sentByMeta(db)
+				dying := in.mortalServer(env, point)
+				if status := dying.report(key, failedReports(n)); status != 0 {
+					t.Fatalf("it answered %d and lived", status)
+				}
+				if code := dying.wait(); code != -1 {
+					t.Fatalf("exit code %d:\n%s", code, dying.stderr.String())
+				}
+				execute(t, db, leasesEnd)
+				for _, server := range in.serveAll(env...) {
+					for range 2 {
+						if status := server.report(key, failedReports(n)); status != http.StatusOK {
+							t.Errorf("told again: %d", status)
+						}
+					}
+				}
+				eventually(t, "all is settled", func() bool { return count(t, db, unsettled) == 0 })
+				in.wantEachOnce(db, carrier, n)
+			})
+		})
+	}
+}
+
+// sentByMeta makes the messages such that Meta has taken, with another channel to
+// follow. It returns the key of the address that Meta calls.
+func (in *installation) sentByMeta(db *sqldb.DB) string {
+	in.t.Helper()
+	execute(in.t, db, `UPDATE reminder_rules SET channels = ',1,2,'`)
+	execute(in.t, db, `UPDATE reminder_messages SET status = 'sent', attempts = 1, receipt = 'wamid.' || id, sent_at = 1`)
+	execute(in.t, db, `INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem, receipt)
+		SELECT company_id, id, 1, 1, 'whatsapp_cloud', 1, 1, 'accepted', '', receipt FROM reminder_messages`)
+	key, err := sqldb.Value[string](in.t.Context(), db, `SELECT callback_key FROM reminder_channels WHERE id = 1`)
+	if err != nil || key == "" {
+		in.t.Fatalf("key %q: %v", key, err)
+	}
+	return key
+}
+
+// wantEachOnce wants every message to have gone out by the second channel, and
+// once.
+func (in *installation) wantEachOnce(db *sqldb.DB, carrier *carrier, n int64) {
+	in.t.Helper()
+	came := carrier.received()
+	for number, times := range came {
+		if times != 1 {
+			in.t.Errorf("%s was written to %d times", number, times)
+		}
+	}
+	sent := count(in.t, db, `SELECT count(*) FROM reminder_messages WHERE status = 'sent' AND channel_id = 2 AND attempts = 2`)
+	if sent != n || int64(len(came)) != n {
+		in.t.Errorf("of %d messages %d came and %d are sent", n, len(came), sent)
+	}
+}
