@@ -43,7 +43,7 @@ type edition struct {
 	document                                  string // where its document stands
 }
 
-var editions = map[page.Lang]edition{
+var editions = map[page.Lang]edition{ //nolint:gosec // "Tokens" is a word of the page
 	page.English: {
 		Lang: "en", Title: "Carteira API", Menu: "Carteira", Back: "Panel", Tokens: "Make a token",
 		NoScript: "This page needs JavaScript. The same document, to read or to import:",

@@ -72,6 +72,7 @@ func NewBars(title string, bars []Bar) Bars {
 	}
 	step := (chartWidth - chartLeft) / max(len(bars), 1)
 	every := max(1, (len(bars)+9)/10)
+	var before Column
 	for i, bar := range bars {
 		height := max(0, chartTop+plot-y(bar.Value)) // a day on which more went back than came has no bar
 		if bar.Value > 0 {
@@ -82,9 +83,10 @@ func NewBars(title string, bars []Bar) Bars {
 			c.Columns,
 			Column{bar, x, chartTop + plot - height, w, height, x + w/2, i%every == 0},
 		)
-		if i > 0 && bar.Ghost >= 0 && bars[i-1].Ghost >= 0 && most > 0 {
-			c.Ghosts = append(c.Ghosts, Segment{c.Columns[i-1].Middle, y(bars[i-1].Ghost), x + w/2, y(bar.Ghost)})
+		if i > 0 && bar.Ghost >= 0 && before.Ghost >= 0 && most > 0 {
+			c.Ghosts = append(c.Ghosts, Segment{before.Middle, y(before.Ghost), x + w/2, y(bar.Ghost)})
 		}
+		before = c.Columns[i]
 	}
 	return c
 }
