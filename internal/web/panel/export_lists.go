@@ -76,7 +76,7 @@ func (s *Server) exportMessages(req *request) error {
 		return err
 	}
 	return s.sendList(req, listFile{
-		name:    "mensagens",
+		name: "mensagens",
 		columns: []string{
 			"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em",
 			"chegada", "chegada em",
