@@ -2,7 +2,7 @@ package browser
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // what authenticator apps compute
+	"crypto/sha1"
 	"encoding/base32"
 	endian "encoding/binary"
 	"fmt"

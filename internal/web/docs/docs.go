@@ -43,13 +43,13 @@ type edition struct {
 	document                                  string // where its document stands
 }
 
-var editions = map[page.Lang]edition{ //nolint:gosec // "Tokens" is a word of the page
+var editions = map[page.Lang]edition{
 	page.English: {
 		Lang: "en", Title: "Carteira API", Menu: "Carteira", Back: "Panel", Tokens: "Make a token",
 		NoScript: "This page needs JavaScript. The same document, to read or to import:",
 		Other:    "pt-BR", OtherName: "Português", document: "/openapi.json",
 	},
-	page.Portuguese: {
+	page.Portuguese: { //nolint:gosec // "Criar um token" is a word of the page
 		Lang: "pt-BR", Title: "API do Carteira", Menu: "Carteira", Back: "Painel", Tokens: "Criar um token",
 		NoScript: "Esta página precisa de JavaScript. O mesmo documento, em inglês, para ler ou importar:",
 		Other:    "en", OtherName: "English", document: "/openapi.pt-BR.json",
