@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -18,7 +19,7 @@ type Autopay struct {
 	NextDebit *AutopayDebit   // the first that is announced; nil: none is
 	Failed    *AutopayDebit   // the newest that came to nothing; nil: none did
 	History   []AutopayStep   // the newest first
-	Available bool            // the company's gateway can debit
+	Available bool            // the company's gateway can ask by a code
 	Left      bool            // the company uses another gateway now: nothing is debited by the authorisation
 }
 
@@ -65,7 +66,7 @@ func (s *Service) Autopay(ctx context.Context, actor account.Actor, customerID i
 	if err != nil && fault.KindOf(err) != fault.KindInvalid {
 		return known, err
 	}
-	known.Available = err == nil && s.debits(setup)
+	known.Available = err == nil && slices.Contains(s.journeys(setup), JourneyCode)
 	if newest.id == 0 {
 		return known, nil
 	}
@@ -129,9 +130,13 @@ func (a authorisation) mandate(payer Payer) Mandate {
 	}
 }
 
-// debits reports whether a gateway has PIX Automático.
-func (s *Service) debits(setup Setup) bool {
+// journeys are the ways in which a gateway asks payers for an authorisation;
+// none: it has no PIX Automático.
+func (s *Service) journeys(setup Setup) []Journey {
 	gateway, err := s.open(setup)
-	_, can := gateway.(Debitor)
-	return err == nil && can
+	debitor, can := gateway.(Debitor)
+	if err != nil || !can {
+		return nil
+	}
+	return JourneysOf(debitor)
 }
