@@ -128,7 +128,11 @@ func (j *charging) asDebit(charge *charge) {
 
 // fits reports whether a charge that the invoice has is what is wanted.
 func (j *charging) fits(known charge, now time.Time) bool {
-	if j.debits == 0 {
+	switch {
+	case j.code == authorisingCode && (known.debit.authorisationID != j.newest.id || !j.newest.state.live()),
+		j.code == plainCode && known.authorises():
+		return false
+	case j.debits == 0:
 		return j.owed(now).fits(known)
 	}
 	return known.debit.authorisationID == j.debits && known.order.Amount == j.debitAmount() &&

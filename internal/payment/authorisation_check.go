@@ -50,6 +50,7 @@ type authorisationCheck struct {
 	gateway Debitor
 	company account.Company
 	known   authorisation
+	dead    bool // it waits for the payment of a charge that can be paid no more
 }
 
 // checkAuthorisation finishes what a claimed authorisation is due for. One whose
@@ -97,8 +98,14 @@ func (s *Service) dispatchAuthorisation(ctx context.Context, claimed authorisati
 			})
 		}
 	}
+	if work.dead, err = s.codeIsDead(ctx, claimed); err != nil {
+		return err
+	}
 	switch claimed.state {
 	case authReserved:
+		if claimed.journey == JourneyPayCode { // who makes the charge makes it
+			return s.fetchAuthorisation(ctx, work)
+		}
 		return s.authorise(ctx, work)
 	case authEnding:
 		return s.endAtGateway(ctx, work)
@@ -190,6 +197,10 @@ func (s *Service) fetchAuthorisation(ctx context.Context, work authorisationChec
 		return err
 	})
 	crashpoint.Here("authorisation-looked-up")
+	missing := errors.Is(err, ErrNoCharge)
+	if missing && work.known.awaitsPayment() {
+		err = nil // it is made with its charge, or never
+	}
 	if err == nil && work.known.state == authActive && report.State == AuthorisationActive && work.setup.Active {
 		err = s.announceDebits(ctx, work)
 		if err != nil && fault.KindOf(err) != fault.KindUpstream {
@@ -200,8 +211,11 @@ func (s *Service) fetchAuthorisation(ctx context.Context, work authorisationChec
 		switch {
 		case report.State != "":
 			a.follow(report, now)
-		case errors.Is(err, ErrNoCharge) && a.state == authAsked && !a.expiresAt.After(now):
+		case missing && (a.state == authAsked || a.awaitsPayment()) && !a.expiresAt.After(now):
 			a.end(ByExpiry, "", now)
+		}
+		if work.dead && a.awaitsPayment() && err == nil {
+			a.end(ByCompany, unpaidReason, now)
 		}
 	})
 }

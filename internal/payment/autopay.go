@@ -108,7 +108,7 @@ func (a authorisation) request() *AutopayRequest {
 		AskedAt: a.createdAt, ExpiresAt: a.expiresAt, ActiveAt: a.activeAt, EndedAt: a.endedAt,
 		EndedBy: a.endedBy, Reason: a.reason, Problem: a.problem,
 	}
-	if a.state == authAsked {
+	if a.state == authAsked && a.journey == JourneyCode { // one that pays, too, is the payer's alone
 		shown.PixCode = a.pixCode
 	}
 	return shown

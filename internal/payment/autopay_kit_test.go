@@ -81,6 +81,10 @@ func (f *fake) Authorise(ctx context.Context, mandate Mandate) (Authorisation, e
 		known.State, known.PixCode = AuthorisationAsked, "rec-"+mandate.Reference
 		f.accounts.mandates[mandate.Reference] = known
 	}
+	if mandate.Charge != nil {
+		first := f.charge(*mandate.Charge)
+		known.Charge, known.PixCode = &first, first.PixCode
+	}
 	return known.Authorisation, f.end("authorise")
 }
 
@@ -107,6 +111,16 @@ func (f *fake) EndAuthorisation(ctx context.Context, ref Ref) error {
 		known.finish(f.bank, AuthorisationEnded, ByCompany)
 	}
 	return f.end("end authorisation")
+}
+
+// authorisePaid has those payers authorised who have paid a code that authorises.
+func (b *bank) authorisePaid() {
+	for _, known := range b.accounts.mandates {
+		first := known.mandate.Charge
+		if first != nil && known.State == AuthorisationAsked && b.charges[first.Reference].state == StatePaid {
+			known.State, known.ActiveAt = AuthorisationActive, b.clock.Now()
+		}
+	}
 }
 
 // finish ends an authorisation with the debits whose day has not come.

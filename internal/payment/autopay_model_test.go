@@ -26,6 +26,7 @@ type life struct {
 
 	autopay customer.Autopay // the model
 	askedAt time.Time
+	byCode  bool   // a payer has a code that authorises: what becomes of it shows at the bank
 	heard   []tell // callbacks that were sent, to be repeated
 }
 
@@ -67,6 +68,7 @@ var deeds = []struct {
 	{"payer ends", (*life).payerEnds},
 	{"company ends", (*life).companyEnds},
 	{"code", (*life).code},
+	{"code that authorises", (*life).authorisingCode},
 	{"pay a code", (*life).payCode},
 	{"pay by hand", (*life).payByHand},
 	{"reopen", (*life).reopen},
@@ -113,8 +115,9 @@ func (l *life) settle() {
 		world.exec(l.t, `UPDATE authorisations SET next_check_at = 1 WHERE next_check_at IS NOT NULL`)
 		world.work(l.t)
 	}
-	if l.autopay == customer.AutopayAsked && !world.clock.Now().Before(l.askedAt.Add(requestLife)) {
-		l.autopay = customer.AutopayEnded
+	l.expire(world)
+	if l.byCode {
+		l.followCode(world)
 	}
 	world.wantAutopay(l.t, l.customer, l.autopay)
 	l.wantOneWayToPay()
@@ -129,14 +132,55 @@ func (l *life) pass(span time.Duration) {
 		must(l.t, err)
 		world.work(l.t)
 	}
-	if l.autopay == customer.AutopayAsked && !world.clock.Now().Before(l.askedAt.Add(requestLife)) {
+	l.expire(world)
+}
+
+func (l *life) expire(world *world) {
+	if l.autopay == customer.AutopayAsked && !l.byCode && !world.clock.Now().Before(l.askedAt.Add(requestLife)) {
 		l.autopay = customer.AutopayEnded
 	}
 }
 
+// followCode takes the state of an authorisation by a paid code from the bank.
+func (l *life) followCode(world *world) {
+	l.t.Helper()
+	known, err := world.Autopay(l.t.Context(), world.actor, l.customer)
+	must(l.t, err)
+	at := map[AuthorisationState]int{}
+	for _, state := range []AuthorisationState{AuthorisationAsked, AuthorisationActive} {
+		world.bank.mandatesIn(state, func(*mandated) { at[state]++ })
+	}
+	switch want := 0; known.State {
+	case customer.AutopayActive:
+		want = 1
+		fallthrough
+	case customer.AutopayNone, customer.AutopayEnded:
+		l.byCode = false
+		if at[AuthorisationActive] != want || at[AuthorisationAsked] != 0 {
+			l.t.Errorf("autopay is %s, and at the bank %v", known.State, at)
+		}
+	case customer.AutopayAsked:
+		if at[AuthorisationActive] != 0 {
+			l.t.Error("the payer has authorised, and nobody has heard of it")
+		}
+	}
+	l.autopay = known.State
+}
+
+// authorisingCode is a payer who wants to pay and authorise.
+func (l *life) authorisingCode() {
+	world := l.world()
+	invoice, found := l.one(billing.Open)
+	if !found || l.autopay == customer.AutopayActive {
+		return
+	}
+	_, _ = world.ChargeAuthorising(l.t.Context(), world.actor, invoice.ID) // refused or failed: there is no code
+	l.byCode = true
+}
+
 func (l *life) ask() {
 	world := l.world()
-	if l.autopay == customer.AutopayActive || l.autopay == customer.AutopayAsked {
+	if l.autopay == customer.AutopayActive || l.autopay == customer.AutopayAsked || l.byCode {
 		return
 	}
 	at := world.clock.Now()
@@ -151,7 +195,7 @@ func (l *life) ask() {
 }
 
 func (l *life) authorise() {
-	if l.autopay != customer.AutopayAsked || !l.asked() {
+	if l.autopay != customer.AutopayAsked || !l.asked() || l.byCode {
 		return
 	}
 	l.processes[0].bank.authorises()
@@ -159,7 +203,7 @@ func (l *life) authorise() {
 }
 
 func (l *life) refuse() {
-	if l.autopay != customer.AutopayAsked || !l.asked() {
+	if l.autopay != customer.AutopayAsked || !l.asked() || l.byCode {
 		return
 	}
 	l.processes[0].bank.refuses()
@@ -185,7 +229,7 @@ func (l *life) companyEnds() {
 	world := l.world()
 	_, err := world.EndAutopay(l.t.Context(), world.actor, l.customer)
 	must(l.t, err)
-	if l.autopay != customer.AutopayNone {
+	if l.autopay != customer.AutopayNone && !l.byCode {
 		l.autopay = customer.AutopayEnded
 	}
 }
@@ -225,6 +269,9 @@ func (l *life) payCode() {
 			})
 		}
 	})
+	bank.mu.Lock()
+	defer bank.mu.Unlock()
+	bank.authorisePaid()
 }
 
 func (l *life) payByHand() {

@@ -73,19 +73,23 @@ func (s *Service) Charge(
 	invoiceID int64,
 	notificationURL string,
 ) (Payable, error) {
+	return s.chargeBy(ctx, actor, charging{invoiceID: invoiceID, notify: notificationURL})
+}
+
+func (s *Service) chargeBy(ctx context.Context, actor account.Actor, wanted charging) (Payable, error) {
 	if err := actor.Allow(account.FunctionPayments); err != nil {
 		return Payable{}, err
 	}
 	// The caller may hang up meanwhile; what was begun is finished all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
-	unlock, err := s.charging.lock(ctx, invoiceID)
+	unlock, err := s.charging.lock(ctx, wanted.invoiceID)
 	if err != nil {
 		return Payable{}, errStillBusy(err)
 	}
 	defer unlock()
-	job := s.newCharging(actor, invoiceID)
-	job.notify = notificationURL
+	job := s.newCharging(actor, wanted.invoiceID)
+	job.notify, job.code = wanted.notify, wanted.code
 	if err := job.run(ctx); err != nil {
 		return Payable{}, err
 	}
@@ -134,10 +138,12 @@ type charging struct {
 	actor     account.Actor
 	invoiceID int64
 	notify    string
+	code      codeKind
 	debits    int64 // the authorisation by which the invoice is debited; 0: the payer pays
 
 	setup     Setup
 	payer     customer.Customer
+	newest    authorisation // of the payer, when the code is to authorise
 	invoice   billing.Invoice
 	charge    charge
 	skipped   map[int64]bool // charges of other gateways that could not be cancelled: they do not block for ever
@@ -171,6 +177,9 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 			return err
 		}
 		if j.payer, err = customer.FindTx(ctx, tx, j.actor, j.invoice.Customer.ID); err != nil {
+			return err
+		}
+		if err := j.mayAuthorise(ctx, tx); err != nil {
 			return err
 		}
 		if j.notify != "" && j.service.options.Notify != nil {
@@ -271,6 +280,11 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 		// Its money counts for the day on which it came.
 		change.after.dueTerms, change.after.payableOn = wanted.byDue().String(), civil.Date{}
 		change.after.ExpiresAt = wanted.lastInstant()
+	}
+	if j.code == authorisingCode {
+		if err := j.reserveAuthorisation(ctx, tx, &change.after); err != nil {
+			return nil, err
+		}
 	}
 	if err := j.service.applyCharge(ctx, tx, &change); err != nil {
 		return nil, err

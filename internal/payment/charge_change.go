@@ -36,6 +36,9 @@ func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, change *chargeC
 	if !change.after.nextCheck.IsZero() && !change.after.nextCheck.After(tx.Now()) {
 		tx.OnCommit(s.wake.Hint)
 	}
+	if err := s.pokeAuthorised(ctx, tx, change); err != nil {
+		return err
+	}
 	if s.options.Ended == nil || change.after.state != expired || change.before.state == expired {
 		return nil
 	}

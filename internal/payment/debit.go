@@ -16,14 +16,16 @@ import (
 // called, an invoice has one at a time, it is cancelled when the invoice needs it
 // no more, and its money is settled once.
 type debit struct {
-	authorisationID int64
-	on              civil.Date // of the newest attempt that was asked for
+	authorisationID int64      // also of a charge that authorises when it is paid
+	on              civil.Date // of the newest attempt that was asked for; zero: it is no debit
 	retries         int
 	failure         string // why the newest attempt failed, or who cancelled it; empty: neither happened
 }
 
 // isDebit reports whether the payer's bank pays the charge by itself.
-func (c charge) isDebit() bool { return c.debit.authorisationID != 0 }
+func (c charge) isDebit() bool {
+	return c.debit.authorisationID != 0 && !c.debit.on.IsZero()
+}
 
 const (
 	// maxRetries and retryDays are what the policy of PIX Automático allows after
@@ -120,8 +122,11 @@ func (s *Service) retryDebit(ctx context.Context, work check, report Report) err
 // openFor makes the gateway that a charge is dealt with at: of a debit, one that
 // announces.
 func (s *Service) openFor(ctx context.Context, work check) (Gateway, error) {
-	if work.charge.isDebit() {
+	switch {
+	case work.charge.isDebit():
 		return s.openDebits(ctx, work)
+	case work.charge.authorises() && work.charge.state == reserved:
+		return s.openAuthorising(ctx, work)
 	}
 	return s.open(work.setup)
 }

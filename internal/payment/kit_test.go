@@ -373,6 +373,7 @@ func (b *bank) payAt(t *testing.T, code string, amount money.Cents, at time.Time
 		if charge.PixCode == code || charge.reference == code {
 			charge.state = StatePaid
 			charge.payments = append(charge.payments, Received{ID: fmt.Sprintf("E2E-%s-%d", charge.reference, len(charge.payments)), Amount: amount, Currency: "BRL", At: at})
+			b.authorisePaid()
 			return
 		}
 	}
@@ -426,6 +427,11 @@ func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.charge(order), f.end("create")
+}
+
+// charge makes a charge, or finds it.
+func (f *fake) charge(order Order) Charge {
 	c, known := f.charges[order.Reference]
 	if !known {
 		f.made++
@@ -439,7 +445,7 @@ func (f *fake) Create(ctx context.Context, order Order) (Charge, error) {
 		}
 		f.charges[order.Reference] = c
 	}
-	return c.Charge, f.end("create")
+	return c.Charge
 }
 
 func (f *fake) locate(ref Ref) *held {

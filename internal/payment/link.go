@@ -139,6 +139,14 @@ type Page struct {
 	// DebitOn is when the invoice will be debited by PIX Automático; zero: no debit
 	// is announced.
 	DebitOn civil.Date
+	// Authorises says that the code pays and authorises the debits that follow,
+	// MayAuthorise that the payer can have such a code.
+	Authorises, MayAuthorise bool
+}
+
+// has reports whether the page has a code of a kind.
+func (p Page) has(kind codeKind) bool {
+	return p.Ready && (kind == anyCode || p.Authorises == (kind == authorisingCode))
 }
 
 // retryPause is how long the page waits after a gateway has failed.
@@ -179,9 +187,10 @@ func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 		return err
 	}
 	if found {
-		page.Ready = true
+		page.Ready, page.Authorises = true, charge.authorises()
 		page.Payable = payableOf(wanted, charge)
-		return nil
+		page.MayAuthorise, err = s.mayAuthorise(ctx, *page, setup)
+		return err
 	}
 	announced, err := announcedOn(ctx, s.db, setup.CompanyID, []int64{page.Invoice.ID})
 	if err != nil {
@@ -209,21 +218,32 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	if err != nil || !page.DebitOn.IsZero() && page.Invoice.Status == billing.Open {
 		return page, err
 	}
-	return s.chargePage(ctx, code, page)
+	return s.chargePage(ctx, code, page, anyCode)
 }
 
-// PayInstead is OpenPage for a visitor who wants to pay by code what would be
-// debited: the debit is cancelled first.
+// PayInstead is OpenPage for a visitor who wants a code that pays this invoice and
+// nothing else: a debit that is announced, or a code that authorises, is cancelled
+// first.
 func (s *Service) PayInstead(ctx context.Context, code string) (Page, error) {
+	return s.exchangeCode(ctx, code, plainCode)
+}
+
+// PayAndAuthorise is OpenPage for a visitor who wants a code that authorises the
+// debits that follow.
+func (s *Service) PayAndAuthorise(ctx context.Context, code string) (Page, error) {
+	return s.exchangeCode(ctx, code, authorisingCode)
+}
+
+func (s *Service) exchangeCode(ctx context.Context, code string, kind codeKind) (Page, error) {
 	page, err := s.Page(ctx, code)
 	if err != nil {
 		return page, err
 	}
-	return s.chargePage(ctx, code, page)
+	return s.chargePage(ctx, code, page, kind)
 }
 
-func (s *Service) chargePage(ctx context.Context, code string, page Page) (Page, error) {
-	if page.Ready || page.Invoice.Status != billing.Open || page.Provider.Name == "" {
+func (s *Service) chargePage(ctx context.Context, code string, page Page, kind codeKind) (Page, error) {
+	if page.has(kind) || page.Invoice.Status != billing.Open || page.Provider.Name == "" {
 		return page, nil
 	}
 	if !page.Company.Subscription.Functions.Has(account.FunctionPayments) {
@@ -236,9 +256,9 @@ func (s *Service) chargePage(ctx context.Context, code string, page Page) (Page,
 			nil,
 		)
 	}
-	_, failure := s.Charge(ctx, account.System(page.Company, "checkout"), page.Invoice.ID, "")
+	_, failure := s.chargeBy(ctx, account.System(page.Company, "checkout"), charging{invoiceID: page.Invoice.ID, code: kind})
 	after, err := s.Page(ctx, code)
-	if err == nil && after.Invoice.Status == billing.Open && !after.Ready {
+	if err == nil && after.Invoice.Status == billing.Open && !after.has(kind) {
 		err = failure
 	}
 	return after, err

@@ -179,9 +179,21 @@ func markOfCustomers(ctx context.Context, tx *sqldb.Tx, companyID int64, custome
 // lockDebits locks the debits of an authorisation that may still happen.
 func lockDebits(ctx context.Context, tx *sqldb.Tx, of authorisation) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges
-		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0
+		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0 AND debit_on <> ''
 			AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
 		of.companyID, of.id)
+}
+
+// stateOfCharge is the state of the charge that is to be paid for an authorisation;
+// the zero one when it has none.
+func stateOfCharge(ctx context.Context, querier sqldb.Querier, of authorisation) (chargeState, error) {
+	state, err := sqldb.Value[string](ctx, querier, `SELECT state FROM charges
+		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0 AND debit_on = '' ORDER BY id DESC LIMIT 1`,
+		of.companyID, of.id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", nil
+	}
+	return chargeState(state), err
 }
 
 // debitsOf reads the newest debits of a customer.
@@ -192,7 +204,7 @@ func debitsOf(
 ) ([]charge, error) {
 	return sqldb.All(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges
 		WHERE company_id = ? AND authorisation_id > 0 AND authorisation_id IN (
-			SELECT id FROM authorisations WHERE company_id = ? AND customer_id = ?)
+			SELECT id FROM authorisations WHERE company_id = ? AND customer_id = ?) AND debit_on <> ''
 		ORDER BY id DESC LIMIT 20`, companyID, companyID, customerID)
 }
 
@@ -200,7 +212,7 @@ func debitsOf(
 // payer's or the bank's doing: it is not announced again.
 func debitGivenUp(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
-		AND authorisation_id > 0 AND (state = 'refused' OR debit_failure <> '')`, companyID, invoiceID)
+		AND authorisation_id > 0 AND debit_on <> '' AND (state = 'refused' OR debit_failure <> '')`, companyID, invoiceID)
 	return count > 0, err
 }
 
@@ -214,7 +226,7 @@ func announcedOn(
 ) (map[int64]civil.Date, error) {
 	days := make(map[int64]civil.Date, len(invoiceIDs))
 	err := sqldb.Each(ctx, querier, `SELECT invoice_id, debit_on FROM charges
-		WHERE company_id = ? AND invoice_id {in ?} AND authorisation_id > 0 AND state IN ('reserved', 'pending')`,
+		WHERE company_id = ? AND invoice_id {in ?} AND authorisation_id > 0 AND debit_on <> '' AND state IN ('reserved', 'pending')`,
 		[]any{companyID, invoiceIDs}, func(row sqldb.Row) error {
 			var invoiceID int64
 			var on civil.Date

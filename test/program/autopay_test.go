@@ -2,9 +2,13 @@ package program
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"carteira/internal/platform/sqldb"
 )
 
 // subscriber is a customer of a sandbox whose invoice is to be debited by itself.
@@ -160,6 +164,69 @@ func TestDeathAtEveryPointOfAnEndIsMadeGood(t *testing.T) {
 					`SELECT count(*) FROM charges WHERE state = 'cancelled'`:            1,
 					`SELECT count(*) FROM customers WHERE autopay = 'ended'`:            1,
 					`SELECT count(*) FROM events WHERE name = 'autopay.changed'`:        3,
+				} {
+					if got := count(t, in.open(), text); got != want {
+						t.Errorf("%s: %d, want %d", text, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// page calls the payer's page of the invoice, and returns what it shows.
+func (s *subscriber) page(client *client, method, rest string) string {
+	code, err := sqldb.Value[string](s.t.Context(), s.open(), `SELECT code FROM pay_links`)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, strings.TrimSuffix(client.base, "/api/v1")+"/pay/"+code+rest, http.NoBody)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "" // of a process that has died
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return string(body)
+}
+
+// paying is the life of a code that pays and authorises.
+var paying = []phase{
+	{"code", func(s *subscriber, client *client) { s.page(client, http.MethodPost, "/authorise") }, func(s *subscriber, client *client) bool {
+		return strings.Contains(s.page(client, http.MethodGet, ""), `id="only"`)
+	}},
+	{"pay", func(s *subscriber, client *client) { s.page(client, http.MethodPost, "/simulate") }, func(s *subscriber, client *client) bool {
+		return s.shows(client, `"autopay":"active"`)
+	}},
+}
+
+// Wherever the process dies while a code is made and paid that authorises, too,
+// there is one charge and one authorisation.
+func TestDeathAtEveryPointOfACodeThatAuthorisesIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for _, point := range [][2]string{
+		{"code", "charge-reserved"},
+		{"code", "charge-created"},
+		{"code", "charge-adopted"},
+		{"pay", "before-settlement-commit"},
+		{"pay", "after-settlement-commit"},
+	} {
+		t.Run(point[1], func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, in *installation) {
+				bia := in.subscriber()
+				bia.live(paying, point[0], point[1])
+				for text, want := range map[string]int64{
+					`SELECT count(*) FROM payments`:                                                     1,
+					`SELECT count(*) FROM sandbox_payments`:                                             1,
+					`SELECT count(*) FROM sandbox_charges`:                                              1,
+					`SELECT count(*) FROM events WHERE name = 'invoice.paid'`:                           1,
+					`SELECT count(*) FROM payment_reviews`:                                              0,
+					`SELECT count(*) FROM charges WHERE state IN ('reserved', 'pending', 'cancelling')`: 0,
+					`SELECT count(*) FROM sandbox_authorisations WHERE state = 'active'`:                1,
+					`SELECT count(*) FROM authorisations`:                                               1,
 				} {
 					if got := count(t, in.open(), text); got != want {
 						t.Errorf("%s: %d, want %d", text, got, want)

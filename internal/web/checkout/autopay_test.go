@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/housetest"
@@ -43,5 +44,32 @@ func TestPageOfAnInvoiceThatIsDebitedSaysWhenAndGivesACodeOnRequest(t *testing.T
 		shop.get(t, link).want(t, http.StatusOK, "Esta fatura será debitada em 05/02/2026").lacks(t, "qr.png")
 		shop.get(t, link+"/state").want(t, http.StatusOK, `"debit"`)
 		shop.do(t, http.MethodPost, link+"/instead").want(t, http.StatusOK, "qr.png").lacks(t, "será debitada")
+	})
+}
+
+func TestPayerCanPayAndAuthoriseTheNextOnes(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		shop := open(t, engine, "provider", "sandbox")
+		link := shop.link(t)
+		shop.get(t, link).want(t, http.StatusOK, "Pagar e autorizar as próximas").lacks(t, "autoriza as próximas: cada uma")
+		shop.do(t, http.MethodPost, link+"/authorise").want(t, http.StatusOK, "autoriza as próximas: cada uma", "Pagar só esta fatura", "qr.png")
+		shop.do(t, http.MethodPost, link+"/instead").want(t, http.StatusOK, "Pagar e autorizar as próximas", "qr.png").lacks(t, "Pagar só esta fatura")
+		shop.do(t, http.MethodPost, link+"/authorise").want(t, http.StatusOK, "Pagar só esta fatura")
+		shop.do(t, http.MethodPost, link+"/simulate").want(t, http.StatusOK, "Pagamento recebido")
+		housetest.Must(t, shop.reconcile(t.Context()))
+		known, err := shop.payments.Autopay(t.Context(), shop.Actor, shop.invoice.Customer.ID)
+		housetest.Must(t, err)
+		if known.State != customer.AutopayActive {
+			t.Errorf("autopay is %s after the payment", known.State)
+		}
+	})
+}
+
+func TestPageOfAGatewayWithoutPixAutomaticoOffersNone(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		shop := open(t, engine)
+		link := shop.link(t)
+		shop.get(t, link).lacks(t, "Pagar e autorizar")
+		shop.do(t, http.MethodPost, link+"/authorise").lacks(t, "Pagar só esta fatura")
 	})
 }

@@ -5,6 +5,7 @@
 package checkout
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -39,12 +40,13 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 	e := &edge{payments, page.New(sub), now}
 	ours := http.NewCrossOriginProtection()
 	for pattern, handlerFunc := range map[string]http.HandlerFunc{
-		"GET /pay/{code}":           e.show,
-		"GET /pay/{code}/state":     e.state,
-		"GET /pay/{code}/qr.png":    e.picture,
-		"GET /pay/{code}/sandbox":   e.simulator,
-		"POST /pay/{code}/simulate": e.simulate,
-		"POST /pay/{code}/instead":  e.payInstead,
+		"GET /pay/{code}":            e.show,
+		"GET /pay/{code}/state":      e.state,
+		"GET /pay/{code}/qr.png":     e.picture,
+		"GET /pay/{code}/sandbox":    e.simulator,
+		"POST /pay/{code}/simulate":  e.simulate,
+		"POST /pay/{code}/instead":   e.exchange(payments.PayInstead),
+		"POST /pay/{code}/authorise": e.exchange(payments.PayAndAuthorise),
 	} {
 		mux.Handle(pattern, ours.Handler(discreet(handlerFunc)))
 	}
@@ -204,14 +206,17 @@ func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// payInstead is the button of a payer who wants a code for what would be debited.
-func (e *edge) payInstead(w http.ResponseWriter, r *http.Request) {
-	code := r.PathValue("code")
-	if _, err := e.payments.PayInstead(r.Context(), code); err != nil {
-		e.pages.FailGuest(w, r, err)
-		return
+// exchange is the button of a payer who wants another code, or one for what would
+// be debited.
+func (e *edge) exchange(get func(ctx context.Context, code string) (payment.Page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		code := r.PathValue("code")
+		if _, err := get(r.Context(), code); err != nil {
+			e.pages.FailGuest(w, r, err)
+			return
+		}
+		page.Go(w, r, "/pay/"+code)
 	}
-	page.Go(w, r, "/pay/"+code)
 }
 
 // simulate is the button of a gateway that only pretends.

@@ -28,6 +28,8 @@ var attendantMay = []string{
 	"POST /customers/{id}/renew", "GET /customers/{id}/invoice", "POST /customers/{id}/invoice",
 	"POST /customers/{id}/page", "GET /customers/{id}/page/withdraw", "POST /customers/{id}/page/withdraw",
 	"POST /customers/{id}/messages", "GET /customers/{id}/charge", "POST /undo",
+	"POST /customers/{id}/autopay", "GET /customers/{id}/autopay/end", "POST /customers/{id}/autopay/end",
+	"POST /customers/{id}/autopay/simulate",
 	"GET /invoices", "GET /invoices/{id}", "GET /invoices/{id}/pay", "POST /invoices/{id}/pay",
 	"GET /invoices/{id}/receipt", "GET /invoices/{id}/charge", "POST /invoices/{id}/pix",
 	"GET /plans", "GET /products",
