@@ -208,16 +208,22 @@ func (s *Service) fetchAuthorisation(ctx context.Context, work authorisationChec
 		}
 	}
 	return s.finishAuthorisation(ctx, work, err, func(a *authorisation, now time.Time) {
-		switch {
-		case report.State != "":
+		if missing {
+			a.onMissing(now)
+		} else if report.State != "" {
 			a.follow(report, now)
-		case missing && (a.state == authAsked || a.awaitsPayment()) && !a.expiresAt.After(now):
-			a.end(ByExpiry, "", now)
 		}
 		if work.dead && a.awaitsPayment() && err == nil {
 			a.end(ByCompany, unpaidReason, now)
 		}
 	})
+}
+
+// onMissing decides about an authorisation that the gateway does not know.
+func (a *authorisation) onMissing(now time.Time) {
+	if (a.state == authAsked || a.awaitsPayment()) && !a.expiresAt.After(now) {
+		a.end(ByExpiry, "", now)
+	}
 }
 
 // endAtGateway makes sure at the gateway that nothing more is debited.
