@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -53,7 +54,7 @@ func TestDaysWorkTakesFewClicks(t *testing.T) {
 
 	b.visit("/invoices")
 	b.begin()
-	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
+	b.openFinder()
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #q")), chromedp.SendKeys(chromedp.CSS("dialog #q"), "webhooks"))
 	b.see("Webhooks")
 	b.picture(t, axe, "dialog-search")
@@ -101,7 +102,7 @@ func TestChargingOneTakesFewClicks(t *testing.T) {
 	b.within("undo it", 1)
 
 	b.begin()
-	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
+	b.openFinder()
 	digits := phone[len(phone)-4:]
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #q")), chromedp.SendKeys(chromedp.CSS("dialog #q"), digits))
 	b.do(chromedp.WaitVisible(chromedp.Search(fmt.Sprintf(`//dialog//a[contains(., %q)]`, name))))
@@ -112,4 +113,18 @@ func TestChargingOneTakesFewClicks(t *testing.T) {
 	b.do(chromedp.WaitVisible(chromedp.CSS(`a[download][href^="/customers/export?status="]`)))
 	b.clicks++ // the file itself is tested elsewhere
 	b.within("export", 1)
+}
+
+// openFinder presses Ctrl-K until the page hears it: one that is just being
+// exchanged does not.
+func (b *tab) openFinder() {
+	b.t.Helper()
+	for range 20 {
+		b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
+		time.Sleep(500 * time.Millisecond)
+		if ask(b, chromedp.Evaluate[bool](`document.querySelector("dialog #q") !== null`)) {
+			return
+		}
+	}
+	b.t.Fatal("Ctrl-K opens nothing")
 }

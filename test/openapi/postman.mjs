@@ -30,12 +30,13 @@ collection.event = [{
   ] },
 }];
 
-// What deletes comes last, so that the others find something.
+// What deletes comes last, so that the others find something, and a part before the whole.
 const requests = [];
 const collect = (items) => items.forEach((item) => (item.item ? collect(item.item) : requests.push(item)));
 collect(collection.item);
 const order = (item) => (item.request.method === "DELETE" ? 1 : 0);
-collection.item = requests.sort((a, b) => order(a) - order(b));
+const depth = (item) => order(item) * item.request.url.path.length;
+collection.item = requests.sort((a, b) => order(a) - order(b) || depth(b) - depth(a));
 collection.item.forEach((item) => { item.response = []; delete item.request.auth; });
 writeFileSync("gen/postman.json", JSON.stringify(collection, null, 2));
 

@@ -1,12 +1,15 @@
 package program
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -26,6 +29,11 @@ func buildAndRun(m *testing.M) int {
 	binary = filepath.Join(dir, "carteira")
 	if err := build(binary); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)
+		return 1
+	}
+	// Most of the time a test waits for the program, which mostly waits as well.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(8, runtime.GOMAXPROCS(0)))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
