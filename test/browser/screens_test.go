@@ -133,8 +133,10 @@ func (l look) height() int64 {
 func looks() (all []look) {
 	if os.Getenv("CI") != "" {
 		return []look{
-			{1920, true, byLook, false}, {1280, false, allRules, true},
-			{768, false, byLook, false}, {360, true, allRules, true},
+			{1920, true, byLook, false},
+			{1280, false, allRules, true},
+			{768, false, byLook, false},
+			{360, true, allRules, true},
 		}
 	}
 	for _, dark := range []bool{false, true} {
