@@ -8,7 +8,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -42,12 +41,6 @@ func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64) (Ren
 
 // MaxPeriods is how many periods a customer can be renewed by at once.
 const MaxPeriods = 60
-
-// ReadPeriods reads how many periods a form asks for; one unless it says.
-func ReadPeriods(in *input.Form) (int64, error) {
-	periods := in.Int("periods", 1, MaxPeriods)
-	return periods.Or(1), in.Err()
-}
 
 // RenewTimes renews by several periods at once: all of them or none. It
 // records each, as if Renew had been called so often, and returns the due date

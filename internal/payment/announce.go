@@ -77,16 +77,9 @@ func notAnnounced(err error) bool {
 
 // announce has the debit of an invoice announced. It goes the way of Charge.
 func (s *Service) announce(ctx context.Context, actor account.Actor, invoiceID, authorisationID int64) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
-	defer cancel()
-	unlock, err := s.charging.lock(ctx, invoiceID)
-	if err != nil {
-		return errStillBusy(err)
-	}
-	defer unlock()
 	job := s.newCharging(actor, invoiceID)
 	job.debits = authorisationID
-	return job.run(ctx)
+	return job.runAlone(ctx)
 }
 
 // mayDebit refuses to announce what is not to be debited; of a charge that a

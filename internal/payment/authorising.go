@@ -31,7 +31,14 @@ func (c charge) authorises() bool {
 // debits of those that follow. The charge and the authorisation are two records
 // that are reserved together; from then on each goes its own way.
 func (s *Service) ChargeAuthorising(ctx context.Context, actor account.Actor, invoiceID int64) (Payable, error) {
-	return s.chargeBy(ctx, actor, charging{invoiceID: invoiceID, code: authorisingCode})
+	return s.chargeWith(ctx, actor, invoiceID, authorisingCode)
+}
+
+// chargeWith is Charge with a code of a kind.
+func (s *Service) chargeWith(ctx context.Context, actor account.Actor, invoiceID int64, kind codeKind) (Payable, error) {
+	job := s.newCharging(actor, invoiceID)
+	job.code = kind
+	return job.payable(ctx)
 }
 
 // mayAuthorise refuses a code that authorises where the gateway, the customer's
@@ -55,8 +62,8 @@ var payCodeDraft = AutopayRequestDraft{Journey: JourneyPayCode}
 
 // mayAuthorise reports whether a payer who has a plain code can have one that
 // authorises.
-func (s *Service) mayAuthorise(ctx context.Context, page Page, setup Setup) (bool, error) {
-	if page.Authorises || page.Invoice.Status != billing.Open || !slices.Contains(s.journeys(setup), JourneyPayCode) {
+func (s *Service) mayAuthorise(ctx context.Context, page Page) (bool, error) {
+	if page.Authorises || page.Invoice.Status != billing.Open || !slices.Contains(s.journeys(page.setup), JourneyPayCode) {
 		return false, nil
 	}
 	payer, err := customer.FindIn(ctx, s.db, account.System(page.Company, "checkout"), page.Invoice.Customer.ID)

@@ -128,7 +128,7 @@ func TestCodeThatAuthorisesEndsWithItsCharge(t *testing.T) {
 			},
 			"another code": func(t *testing.T, world *world, invoice billing.Invoice) {
 				t.Helper()
-				_, err := world.chargeBy(t.Context(), world.actor, charging{invoiceID: invoice.ID, code: plainCode})
+				_, err := world.chargeWith(t.Context(), world.actor, invoice.ID, plainCode)
 				must(t, err)
 			},
 			"its time is over": func(t *testing.T, world *world, _ billing.Invoice) {

@@ -73,27 +73,33 @@ func (s *Service) Charge(
 	invoiceID int64,
 	notificationURL string,
 ) (Payable, error) {
-	return s.chargeBy(ctx, actor, charging{invoiceID: invoiceID, notify: notificationURL})
+	job := s.newCharging(actor, invoiceID)
+	job.notify = notificationURL
+	return job.payable(ctx)
 }
 
-func (s *Service) chargeBy(ctx context.Context, actor account.Actor, wanted charging) (Payable, error) {
-	if err := actor.Allow(account.FunctionPayments); err != nil {
+// payable runs the job for a payer.
+func (j *charging) payable(ctx context.Context) (Payable, error) {
+	if err := j.actor.Allow(account.FunctionPayments); err != nil {
 		return Payable{}, err
 	}
-	// The caller may hang up meanwhile; what was begun is finished all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
+	if err := j.runAlone(ctx); err != nil {
+		return Payable{}, err
+	}
+	return payableOf(j.owed(j.service.db.Now()), j.charge), nil
+}
+
+// runAlone runs the job while no other one of this process deals with the invoice.
+// The caller may hang up meanwhile; what was begun is finished all the same.
+func (j *charging) runAlone(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.service.options.Timeout)
 	defer cancel()
-	unlock, err := s.charging.lock(ctx, wanted.invoiceID)
+	unlock, err := j.service.charging.lock(ctx, j.invoiceID)
 	if err != nil {
-		return Payable{}, errStillBusy(err)
+		return errStillBusy(err)
 	}
 	defer unlock()
-	job := s.newCharging(actor, wanted.invoiceID)
-	job.notify, job.code = wanted.notify, wanted.code
-	if err := job.run(ctx); err != nil {
-		return Payable{}, err
-	}
-	return payableOf(job.owed(s.db.Now()), job.charge), nil
+	return j.run(ctx)
 }
 
 func (s *Service) newCharging(actor account.Actor, invoiceID int64) *charging {

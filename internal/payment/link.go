@@ -139,9 +139,12 @@ type Page struct {
 	// DebitOn is when the invoice will be debited by PIX Automático; zero: no debit
 	// is announced.
 	DebitOn civil.Date
-	// Authorises says that the code pays and authorises the debits that follow,
-	// MayAuthorise that the payer can have such a code.
-	Authorises, MayAuthorise bool
+	// Authorises says that the code pays and authorises the debits that follow.
+	Authorises bool
+	// MayAuthorise says that the payer can have such a code. Only OpenPage knows.
+	MayAuthorise bool
+
+	setup Setup
 }
 
 // has reports whether the page has a code of a kind.
@@ -179,7 +182,7 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 }
 
 func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
-	page.Provider = setup.Provider
+	page.Provider, page.setup = setup.Provider, setup
 	_, page.Simulated = s.options.Simulate[setup.name]
 	wanted := owed{page.Company, page.Invoice, s.db.Now()}
 	charge, found, err := s.current(ctx, wanted, setup)
@@ -189,8 +192,7 @@ func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 	if found {
 		page.Ready, page.Authorises = true, charge.authorises()
 		page.Payable = payableOf(wanted, charge)
-		page.MayAuthorise, err = s.mayAuthorise(ctx, *page, setup)
-		return err
+		return nil
 	}
 	announced, err := announcedOn(ctx, s.db, setup.CompanyID, []int64{page.Invoice.ID})
 	if err != nil {
@@ -218,7 +220,11 @@ func (s *Service) OpenPage(ctx context.Context, code string) (Page, error) {
 	if err != nil || !page.DebitOn.IsZero() && page.Invoice.Status == billing.Open {
 		return page, err
 	}
-	return s.chargePage(ctx, code, page, anyCode)
+	page, err = s.chargePage(ctx, code, page, anyCode)
+	if err == nil && page.Ready {
+		page.MayAuthorise, err = s.mayAuthorise(ctx, page)
+	}
+	return page, err
 }
 
 // PayInstead is OpenPage for a visitor who wants a code that pays this invoice and
@@ -256,7 +262,7 @@ func (s *Service) chargePage(ctx context.Context, code string, page Page, kind c
 			nil,
 		)
 	}
-	_, failure := s.chargeBy(ctx, account.System(page.Company, "checkout"), charging{invoiceID: page.Invoice.ID, code: kind})
+	_, failure := s.chargeWith(ctx, account.System(page.Company, "checkout"), page.Invoice.ID, kind)
 	after, err := s.Page(ctx, code)
 	if err == nil && after.Invoice.Status == billing.Open && !after.has(kind) {
 		err = failure

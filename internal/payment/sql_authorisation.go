@@ -153,13 +153,17 @@ func claimAuthorisations(
 		ids, tx.Now().UnixMicro())
 }
 
+// dueAtOnce has an authorisation checked now, three times the argument, or when its
+// worker is done with it.
+const dueAtOnce = `hinted_at = ?,
+	next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE CAST(? AS BIGINT) END`
+
 // markAuthorisation makes the authorisation that a callback names due at once. It
 // writes the engine's schedule and no state.
 func markAuthorisation(ctx context.Context, tx *sqldb.Tx, setup Setup, ref Ref) error {
 	now := tx.Now().UnixMicro()
 	_, err := tx.Exec(ctx, `
-		UPDATE authorisations SET hinted_at = ?,
-			next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE CAST(? AS BIGINT) END
+		UPDATE authorisations SET `+dueAtOnce+`
 		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
 		now, now, now, setup.CompanyID, setup.ID, ref.Reference, ref.ID)
 	return err
@@ -170,8 +174,7 @@ func markAuthorisation(ctx context.Context, tx *sqldb.Tx, setup Setup, ref Ref) 
 func markOfCustomers(ctx context.Context, tx *sqldb.Tx, companyID int64, customerIDs []int64) (int64, error) {
 	now := tx.Now().UnixMicro()
 	return tx.Exec(ctx, `
-		UPDATE authorisations SET hinted_at = ?,
-			next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE CAST(? AS BIGINT) END
+		UPDATE authorisations SET `+dueAtOnce+`
 		WHERE company_id = ? AND customer_id {in ?} AND state IN ('reserved', 'asked', 'active')`,
 		now, now, now, companyID, customerIDs)
 }

@@ -83,14 +83,6 @@ func (w *World) Company(tb testing.TB, fields ...string) account.Actor {
 	return account.System(made, "test")
 }
 
-// Product makes a product.
-func (w *World) Product(tb testing.TB, name string) catalog.Product {
-	tb.Helper()
-	product, err := w.Catalog.CreateProduct(tb.Context(), w.Actor, catalog.ReadNewProduct(housetest.Form("name", name)))
-	housetest.Must(tb, err)
-	return product
-}
-
 // Plan makes a plan that costs value for each period, such as 1month.
 func (w *World) Plan(tb testing.TB, period, value string, fields ...string) catalog.Plan {
 	tb.Helper()

@@ -20,10 +20,9 @@ type debitor struct{ *gateway }
 var _ payment.Debitor = (*debitor)(nil)
 
 // autopayOption turns PIX Automático on. Asaas opens it to an account on request.
-var autopayOption = payment.Option{
-	Name: "autopay", Title: "PIX Automático", Choices: []string{"no", "yes"},
-	Help: "yes when Asaas has opened it to this account; the API key then needs the permission PIX_AUTOMATIC",
-}
+var autopayOption = wire.Autopay(
+	"yes when Asaas has opened it to this account; the API key then needs the permission PIX_AUTOMATIC",
+)
 
 // authorisation is what Asaas calls an authorization.
 type authorisation struct {
@@ -82,15 +81,6 @@ func timeOf(text string) time.Time {
 
 const authorisationsPath = "/v3/pix/automatic/authorizations"
 
-// frequencies are how often a debit comes, as Asaas calls it.
-var frequencies = map[payment.Every]string{
-	payment.EveryWeek:     "WEEKLY",
-	payment.EveryMonth:    "MONTHLY",
-	payment.EveryQuarter:  "QUARTERLY",
-	payment.EveryHalfYear: "SEMIANNUALLY",
-	payment.EveryYear:     "ANNUALLY",
-}
-
 type authorisationRequest struct {
 	CustomerID string `json:"customerId"`
 	Frequency  string `json:"frequency"`
@@ -119,7 +109,7 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 	switch {
 	case mandate.Journey != payment.JourneyPayCode || mandate.Charge == nil:
 		return payment.Authorisation{}, &payment.Refusal{Reason: "Asaas asks for an authorisation only with a code that pays an invoice"}
-	case frequencies[mandate.Every] == "":
+	case wire.Frequencies[mandate.Every] == "":
 		return payment.Authorisation{}, &payment.Refusal{Reason: "PIX Automático has no such period"}
 	}
 	customer, err := d.customer(ctx, mandate.Payer)
@@ -143,7 +133,7 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 func (d *debitor) makeAuthorisation(ctx context.Context, mandate payment.Mandate, customer string) (authorisation, error) {
 	body := authorisationRequest{
 		CustomerID:   customer,
-		Frequency:    frequencies[mandate.Every],
+		Frequency:    wire.Frequencies[mandate.Every],
 		ContractID:   mandate.Reference,
 		StartDate:    mandate.From.String(),
 		Description:  wire.Cut(mandate.Description, 35),
@@ -235,11 +225,7 @@ func (d *debitor) readAuthorisation(ctx context.Context, ref payment.Ref) (autho
 		return d.searchAuthorisation(ctx, "", func(a *authorisation) bool { return a.ContractID == ref.Reference })
 	}
 	var found authorisation
-	path := authorisationsPath + "/" + url.PathEscape(ref.ID)
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &found)
-	if wire.Status(err) == http.StatusNotFound {
-		return found, payment.ErrNoCharge
-	}
+	err := d.readByID(ctx, authorisationsPath, ref.ID, &found)
 	if err == nil && found.ID != ref.ID {
 		err = fmt.Errorf("asked for authorisation %s, got %.40q", ref.ID, found.ID)
 	}

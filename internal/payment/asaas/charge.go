@@ -165,18 +165,20 @@ func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
 		return g.byReference(ctx, ref.Reference)
 	}
 	var c charge
-	err := g.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v3/payments/" + url.PathEscape(ref.ID)},
-		&c,
-	)
-	if wire.Status(err) == http.StatusNotFound {
-		return c, payment.ErrNoCharge
-	}
+	err := g.readByID(ctx, "/v3/payments", ref.ID, &c)
 	if err == nil && c.ID != ref.ID {
 		err = fmt.Errorf("asked for charge %s, got %.40q", ref.ID, c.ID)
 	}
 	return c, err
+}
+
+// readByID reads a record of a list. ErrNoCharge: there is none.
+func (g *gateway) readByID(ctx context.Context, list, id string, record any) error {
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: list + "/" + url.PathEscape(id)}, record)
+	if wire.Status(err) == http.StatusNotFound {
+		return payment.ErrNoCharge
+	}
+	return err
 }
 
 // Fetch reads the charge back. The code costs one more call of a quota that

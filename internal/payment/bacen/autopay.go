@@ -41,10 +41,7 @@ var accountTypes = []string{"corrente", "poupanca", "pagamento"}
 // autopayOptions turn PIX Automático on. It is off unless a company says so: the
 // bank wants a contract of its own for it.
 var autopayOptions = []payment.Option{
-	{
-		Name: "autopay", Title: "PIX Automático", Choices: []string{"no", "yes"},
-		Help: "yes when the contract with the bank has it; the application then needs the scopes " + autopayScopes,
-	},
+	wire.Autopay("yes when the contract with the bank has it; the application then needs the scopes " + autopayScopes),
 	{Name: "receiver_branch", Title: "Agência que recebe", Help: "of PIX Automático: up to four digits"},
 	{Name: "receiver_account", Title: "Conta que recebe", Help: "of PIX Automático: the account that debits go to"},
 	{

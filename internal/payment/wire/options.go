@@ -72,6 +72,21 @@ var Environment = payment.Option{
 	Help:    "production (real money, the default) or sandbox (the provider's place for trials, with an account of its own)",
 }
 
+// Autopay is the option that turns PIX Automático on, which is off unless a company
+// says that its contract has it.
+func Autopay(help string) payment.Option {
+	return payment.Option{Name: "autopay", Title: "PIX Automático", Choices: []string{"no", "yes"}, Help: help}
+}
+
+// Frequencies are how often a debit comes, as providers call it in English.
+var Frequencies = map[payment.Every]string{
+	payment.EveryWeek:     "WEEKLY",
+	payment.EveryMonth:    "MONTHLY",
+	payment.EveryQuarter:  "QUARTERLY",
+	payment.EveryHalfYear: "SEMIANNUALLY",
+	payment.EveryYear:     "ANNUALLY",
+}
+
 // Changed tells that a call was turned down because of what the charge has
 // become, or may have been: it is worth looking at it again.
 func Changed(err error) bool {

@@ -22,10 +22,9 @@ type debitor struct{ *gateway }
 var _ payment.Debitor = (*debitor)(nil)
 
 // autopayOption turns PIX Automático on.
-var autopayOption = payment.Option{
-	Name: "autopay", Title: "PIX Automático", Choices: []string{"no", "yes"},
-	Help: "yes when Woovi has opened it to this account; customers need a CPF or CNPJ and a whole address",
-}
+var autopayOption = wire.Autopay(
+	"yes when Woovi has opened it to this account; customers need a CPF or CNPJ and a whole address",
+)
 
 // subscription is one as Woovi tells it. Its pages call the part of PIX Automático
 // pixRecurring, its document pixRecurringOptions.
@@ -77,15 +76,6 @@ func (s *subscription) check(call string) error {
 
 const subscriptionsPath = "/api/v1/subscriptions"
 
-// frequencies are how often a debit comes, as Woovi calls it.
-var frequencies = map[payment.Every]string{
-	payment.EveryWeek:     "WEEKLY",
-	payment.EveryMonth:    "MONTHLY",
-	payment.EveryQuarter:  "QUARTERLY",
-	payment.EveryHalfYear: "SEMIANNUALLY",
-	payment.EveryYear:     "ANNUALLY",
-}
-
 type subscriptionRequest struct {
 	Name          string        `json:"name"`
 	Value         int64         `json:"value"`
@@ -129,7 +119,7 @@ func refuseMandate(mandate payment.Mandate) error {
 	switch {
 	case mandate.Journey != payment.JourneyCode:
 		return &payment.Refusal{Reason: "with Woovi an authorisation is asked for with a code that pays nothing"}
-	case frequencies[mandate.Every] == "":
+	case wire.Frequencies[mandate.Every] == "":
 		return &payment.Refusal{Reason: "PIX Automático has no such period"}
 	case payer == nil || payer.TaxID == "" || payer.Address == nil:
 		return &payment.Refusal{Reason: "Woovi needs the customer's CPF or CNPJ and whole address for PIX Automático"}
@@ -144,7 +134,7 @@ func (d *debitor) subscribe(ctx context.Context, mandate payment.Mandate) (subsc
 		Customer:      customerOf(mandate.Payer),
 		CorrelationID: mandate.Reference,
 		Comment:       wire.Cut(mandate.Description, 29),
-		Frequency:     frequencies[mandate.Every],
+		Frequency:     wire.Frequencies[mandate.Every],
 		Type:          "PIX_RECURRING",
 		First:         mandate.From.String() + "T00:00:00.000Z",
 		DayDue:        3,
