@@ -111,7 +111,11 @@ func (s *Server) prepareFolder() (err error) {
 			return err
 		}
 	}
-	if s.dir, err = os.MkdirTemp("", "pgserver-"); err != nil {
+	place := "" // the temporary folder, on a disk
+	if !s.options.Durable {
+		place = folderInMemory()
+	}
+	if s.dir, err = os.MkdirTemp(place, "pgserver-"); err != nil {
 		return err
 	}
 	if err := s.write("password", s.password); err != nil {

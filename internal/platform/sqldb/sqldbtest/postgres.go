@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -28,9 +29,25 @@ func newDatabase(tb testing.TB, template string) string {
 // templateLock is the advisory lock under which processes make the template.
 const templateLock = 1129337165
 
-// template is the name of a database with every migration applied. The first
-// test process that needs it makes it; its name changes with any migration.
+var ready struct {
+	once     sync.Once
+	template string
+}
+
+// template is the name of a database with every migration applied.
 func template(tb testing.TB) string {
+	tb.Helper()
+	serverURL(tb) // or there is nothing to make it on, and the test ends here
+	ready.once.Do(func() { ready.template = makeTemplate(tb) })
+	if ready.template == "" {
+		tb.Fatal("the template of the tests' databases could not be made: another test says why")
+	}
+	return ready.template
+}
+
+// makeTemplate makes it, unless another test process has: its name changes with
+// any migration.
+func makeTemplate(tb testing.TB) string {
 	tb.Helper()
 	schema, err := sqldb.SchemaHash(sqldb.Postgres)
 	if err != nil {
