@@ -11,7 +11,8 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// maxDescription is what Mercado Pago keeps of an order's description.
+// maxDescription is the limit that orders in shops have for a description. For those
+// online Mercado Pago publishes none.
 const maxDescription = 150
 
 // orderRequest has amounts as texts.
