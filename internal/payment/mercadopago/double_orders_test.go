@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strings"
@@ -34,8 +35,8 @@ func newOrderDouble() *orderDouble {
 		sent:   map[string]map[string]any{},
 		paidBy: map[string]map[string]any{},
 	}
+	d.listOrders = d.foundOrders
 	d.mux.HandleFunc("POST /v1/orders", d.createOrder)
-	d.mux.HandleFunc("GET /v1/orders", d.searchOrders)
 	d.mux.HandleFunc("GET /v1/orders/{id}", d.readOrder)
 	d.mux.HandleFunc("POST /v1/orders/{id}/cancel", d.cancelOrder)
 	return d
@@ -126,18 +127,13 @@ func (d *orderDouble) newOrder(body map[string]any) map[string]any {
 	return order
 }
 
-// searchOrders lists less than reading one does.
-func (d *orderDouble) searchOrders(w http.ResponseWriter, r *http.Request) {
-	values := r.URL.Query()
-	begin, _ := time.Parse(time.RFC3339, values.Get("begin_date"))
-	end, _ := time.Parse(time.RFC3339, values.Get("end_date"))
-	if end.After(begin.AddDate(0, 1, 0)) {
-		refuse(w, 400, "invalid_parameter")
-		return
-	}
+// foundOrders lists less than reading one does.
+func (d *orderDouble) foundOrders(query url.Values) []map[string]any {
+	begin, _ := time.Parse(time.RFC3339, query.Get("begin_date"))
+	end, _ := time.Parse(time.RFC3339, query.Get("end_date"))
 	list := []map[string]any{}
 	for id, order := range d.orders {
-		fits := d.careless || order["external_reference"] == values.Get("external_reference")
+		fits := d.careless || order["external_reference"] == query.Get("external_reference")
 		if !fits || d.lagging || gatewaytest.Now.Before(begin) || gatewaytest.Now.After(end) {
 			continue
 		}
@@ -146,7 +142,7 @@ func (d *orderDouble) searchOrders(w http.ResponseWriter, r *http.Request) {
 			"transactions": map[string]any{"payments": []any{}},
 		})
 	}
-	reply(w, 200, map[string]any{"data": list, "paging": map[string]int{"total": len(list), "limit": 30, "offset": 0}})
+	return list
 }
 
 func (d *orderDouble) readOrder(w http.ResponseWriter, r *http.Request) {

@@ -38,6 +38,8 @@ type double struct {
 	preferences map[string]map[string]any
 	keys        map[string]string // ids by idempotency key
 	requests    []string          // what was sent to make charges
+	listOrders  func(query url.Values) []map[string]any
+	noOrders    bool // the application may not use orders
 }
 
 func newDouble() *double {
@@ -48,6 +50,7 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /users/me", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, map[string]any{"id": 1, "email": ownEmail})
 	})
+	d.mux.HandleFunc("GET /v1/orders", d.searchOrders)
 	d.mux.HandleFunc("POST /v1/payments", d.create)
 	d.mux.HandleFunc("GET /v1/payments/search", d.search)
 	d.mux.HandleFunc("GET /v1/payments/{id}", d.read)
@@ -191,6 +194,21 @@ func (d *double) cancel(w http.ResponseWriter, r *http.Request) {
 		p["status"], p["status_detail"] = "cancelled", "by_collector"
 		reply(w, 200, p)
 	}
+}
+
+// searchOrders lists none where no orders are made.
+func (d *double) searchOrders(w http.ResponseWriter, r *http.Request) {
+	begin, _ := time.Parse(time.RFC3339, r.URL.Query().Get("begin_date"))
+	end, _ := time.Parse(time.RFC3339, r.URL.Query().Get("end_date"))
+	if d.noOrders || end.After(begin.AddDate(0, 1, 0)) {
+		refuse(w, 400, "invalid_parameter")
+		return
+	}
+	list := []map[string]any{}
+	if d.listOrders != nil {
+		list = d.listOrders(r.URL.Query())
+	}
+	reply(w, 200, map[string]any{"data": list, "paging": map[string]int{"total": len(list), "limit": 30, "offset": 0}})
 }
 
 func (d *double) createPreference(w http.ResponseWriter, r *http.Request) {

@@ -164,13 +164,14 @@ func (g *pixGateway) ordersByReference(ctx context.Context, reference string) ([
 }
 
 // findOrders reads the orders that a charge has; none when it was made by the
-// payments API.
+// payments API. While that one makes charges, only a payment that a callback names
+// and that we do not know may be an order's, made before.
 func (g *pixGateway) findOrders(ctx context.Context, ref payment.Ref) ([]mpOrder, error) {
 	switch {
 	case isOrderID(ref.ID):
 		order, err := g.orderByID(ctx, ref.ID)
 		return []mpOrder{order}, err
-	case !g.makesOrders:
+	case !g.makesOrders && (ref.ID == "" || ref.Reference != ""):
 		return nil, nil
 	case ref.ID != "":
 		return g.ordersOfPayment(ctx, ref)
@@ -197,7 +198,11 @@ func (g *pixGateway) ordersOfPayment(ctx context.Context, ref payment.Ref) ([]mp
 	if reference == "" {
 		return nil, nil // of another program
 	}
-	return g.ordersByReference(ctx, reference)
+	orders, err := g.ordersByReference(ctx, reference)
+	if !g.makesOrders && errors.Is(wire.Outcome(err), payment.ErrRefused) {
+		return nil, nil // an application that may not use orders has none
+	}
+	return orders, err
 }
 
 // stateOf is the state of a charge by its orders.

@@ -274,20 +274,32 @@ func TestMoneyOfAnOrderHasOneIDWhicheverCallbackTellsOfIt(t *testing.T) {
 	bench := ordersBench(t, double)
 	order, charge := makeOrder(t, bench)
 	double.Pay(order.Reference, 35_00)
-	var ids []string
-	for _, call := range []payment.Callback{double.Callback(order.Reference), double.double.Callback(order.Reference)} {
-		hints, err := bench.Gateway.VerifyCallback(t.Context(), call)
-		if err != nil || len(hints) != 1 {
-			t.Fatalf("%+v, %v", hints, err)
+	payments := open(t, mercadopago.ProviderAt(bench.Line.URL), bench.Line, gatewaytest.Options(ordersOptions, "api", "payments"))
+	for _, gateway := range []payment.Gateway{bench.Gateway, payments} {
+		for _, call := range []payment.Callback{double.Callback(order.Reference), double.double.Callback(order.Reference)} {
+			hints, err := gateway.VerifyCallback(t.Context(), call)
+			if err != nil || len(hints) != 1 {
+				t.Fatalf("%+v, %v", hints, err)
+			}
+			report, err := gateway.Fetch(t.Context(), hints[0].Ref)
+			if err != nil || len(report.Payments) != 1 || report.ID != charge.ID {
+				t.Fatalf("%+v: %+v, %v", hints, report, err)
+			}
+			if id := report.Payments[0].ID; id != paymentIn(double.orders[charge.ID])["id"] {
+				t.Errorf("%+v: the money is %s", hints, id)
+			}
 		}
-		report, err := bench.Gateway.Fetch(t.Context(), hints[0].Ref)
-		if err != nil || len(report.Payments) != 1 || report.ID != charge.ID {
-			t.Fatalf("%+v: %+v, %v", hints, report, err)
-		}
-		ids = append(ids, report.Payments[0].ID)
 	}
-	if ids[0] != ids[1] || !strings.HasPrefix(ids[0], "PAY") {
-		t.Errorf("the money is %q", ids)
+}
+
+// Payments are found also where the application may not use orders.
+func TestPaymentIsFoundWithoutTheOrdersAPI(t *testing.T) {
+	bench := bench(t, mercadopago.ProviderAt)
+	bench.Double.(*double).noOrders = true
+	order, charge := makeOrder(t, bench)
+	report, err := bench.Gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID})
+	if err != nil || report.Reference != order.Reference || report.State != payment.StatePending {
+		t.Errorf("%+v, %v", report, err)
 	}
 }
 
