@@ -78,7 +78,7 @@ func TestAuthorisationsWithoutAContractDoNotStopCodes(t *testing.T) {
 		for range 3 {
 			world.authorised(t, dueOn)
 		}
-		world.bank.set(func(accounts *debits) { accounts.off = true })
+		world.contract(t, false)
 		for range 10 {
 			world.exec(t, `UPDATE authorisations SET next_check_at = 1`)
 			world.later(t, time.Minute)
@@ -99,7 +99,7 @@ func TestAuthorisationsWithoutAContractDoNotStopCodes(t *testing.T) {
 				t.Errorf("%d: %q", one.CustomerID, one.Newest.Problem)
 			}
 		}
-		world.bank.set(func(accounts *debits) { accounts.off = false })
+		world.contract(t, true)
 		world.toward(t, dueOn)
 		if n := world.bank.paidDebits(); n != 3 || len(list) != 3 {
 			t.Errorf("%d debits of %d once the contract is back", n, len(list))
@@ -215,10 +215,10 @@ func TestListOfAutopayTellsWhoSinceWhenAndWhatFailed(t *testing.T) {
 		world.bank.refuses()
 		world.later(t, time.Hour)
 		agreed := world.authorised(t, "2026-03-03")
-		asked := world.subscriber(t, "2026-03-03")
-		world.asks(t, asked.Customer.ID)
 		gone := world.authorised(t, "2026-03-03")
 		must(t, world.customers.Delete(t.Context(), world.actor, gone.Customer.ID))
+		asked := world.subscriber(t, "2026-03-03")
+		world.asks(t, asked.Customer.ID)
 		world.later(t, time.Hour)
 
 		list := func(filter AutopayFilter, want ...int64) []AutopayOf {
@@ -239,7 +239,7 @@ func TestListOfAutopayTellsWhoSinceWhenAndWhatFailed(t *testing.T) {
 			}
 			return found
 		}
-		list(AutopayFilter{}, gone.Customer.ID, asked.Customer.ID, agreed.Customer.ID, ended.Customer.ID, failing.Customer.ID)
+		list(AutopayFilter{}, asked.Customer.ID, gone.Customer.ID, agreed.Customer.ID, ended.Customer.ID, failing.Customer.ID)
 		active := list(AutopayFilter{State: customer.AutopayActive}, agreed.Customer.ID, failing.Customer.ID)
 		if next := active[0].NextDebit; next == nil || next.On.String() != "2026-03-03" || active[0].Newest.ActiveAt.IsZero() ||
 			active[0].CustomerName != "Bia Reis" || active[0].Failed != nil {

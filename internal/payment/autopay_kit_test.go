@@ -38,17 +38,20 @@ type debits struct {
 	mandates map[string]*mandated // by reference
 	debits   map[string]*debited
 	empty    bool // no account has money
-	off      bool // the company's contract has no PIX Automático any more
 	confused bool // it answers about another authorisation
 }
 
-// undebiting is a gateway without PIX Automático.
+// undebiting is the gateway of a company whose contract has no PIX Automático.
 type undebiting struct{ Gateway }
 
-func (b *bank) withoutDebits() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.accounts.off
+// contract changes whether the company's contract has PIX Automático.
+func (w *world) contract(t *testing.T, debited bool) {
+	t.Helper()
+	color := "red"
+	if debited {
+		color = ""
+	}
+	w.gateway(t, "provider", "fake", "color", color)
 }
 
 // set changes how the bank behaves.

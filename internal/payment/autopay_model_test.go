@@ -28,6 +28,7 @@ type life struct {
 	askedAt time.Time
 	byCode  bool   // a payer has a code that authorises: what becomes of it shows at the bank
 	heard   []tell // callbacks that were sent, to be repeated
+	off     bool   // the contract has no PIX Automático
 	strange int    // callbacks of the other company that were sent
 }
 
@@ -136,7 +137,10 @@ func (l *life) settle() {
 
 // contract changes whether the company's contract has PIX Automático.
 func (l *life) contract(debited bool) {
-	l.processes[0].bank.set(func(accounts *debits) { accounts.off = !debited })
+	if debited == l.off {
+		l.world().contract(l.t, debited)
+		l.off = !debited
+	}
 }
 
 // strangersCallbacks sends another company's genuine callbacks that name what is of

@@ -305,7 +305,7 @@ func (b *bank) providers() []Provider {
 			if o["secret"] == "bad" {
 				return nil, fault.Field("secret", "is no secret")
 			}
-			if b.withoutDebits() {
+			if o["color"] == "red" {
 				return undebiting{&fake{b, name, o["secret"], env}}, nil
 			}
 			return &fake{b, name, o["secret"], env}, nil
