@@ -192,7 +192,7 @@ func (s *Service) askable(ask asking, record customer.Customer) (Every, error) {
 	}
 	var refused fault.Fields
 	if !slices.Contains(JourneysOf(debitor), ask.draft.Journey) {
-		refused.Add("journey", "the company's gateway does not have this one")
+		refused.Add("journey", "the company's gateway does not have this journey")
 	}
 	every, known := everyOf(record.Period())
 	switch {

@@ -31,12 +31,12 @@ func TestCustomersBankIsAskedFromTheRecord(t *testing.T) {
 		desk.get(path).want(t, http.StatusOK, path+"/autopay/request", "O banco pergunta ao cliente no aplicativo")
 		form := path + "/autopay/request"
 		desk.get(form).want(t, http.StatusOK, "Nubank", "Outro banco, pelo ISPB", `data-mask="account"`)
-		wrong := desk.follow(form, "bank", "", "ispb", "123", "branch", "1234-5", "account", "12345-X")
+		wrong := desk.post(form, "bank", "", "ispb", "123", "branch", "1234-5", "account", "12345-X")
 		wrong.want(t, http.StatusUnprocessableEntity, "precisa ter os oito dígitos do ISPB", "no máximo quatro, sem o dígito verificador",
 			"no máximo vinte, com o dígito verificador", `value="12345-X"`, `<option value="other" selected>`)
-		desk.follow(form, "bank", "other").want(t, http.StatusUnprocessableEntity, "é preciso para o pedido ao banco")
+		desk.post(form, "bank", "other").want(t, http.StatusUnprocessableEntity, "é preciso para o pedido ao banco")
 		office.bank.broken = &payment.Refusal{Reason: "the payer has no CPF"}
-		desk.follow(form, "bank", "18236120", "branch", "0001", "account", "123456-7").
+		desk.post(form, "bank", "18236120", "branch", "0001", "account", "123456-7").
 			want(t, http.StatusBadGateway, "the payer has no CPF", `value="123456-7"`)
 		office.bank.broken = nil
 		desk.follow(form, "bank", "18236120", "ispb", "left over", "branch", "00.01", "account", "123456-7").
@@ -57,8 +57,8 @@ func TestRecordSaysWhichJourneysTheGatewayHas(t *testing.T) {
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		office.bank.journeys = []payment.Journey{payment.JourneyCode}
 		ana.get(path).want(t, http.StatusOK, "Pedir por código").lacks(t, "/autopay/request")
-		ana.follow(path+"/autopay/request", "bank", "18236120", "branch", "1", "account", "2").
-			want(t, http.StatusUnprocessableEntity, "o gateway da empresa não tem esta")
+		ana.post(path+"/autopay/request", "bank", "18236120", "branch", "1", "account", "2").
+			want(t, http.StatusUnprocessableEntity, "o gateway da empresa não tem esta forma de pedir")
 		office.bank.journeys = []payment.Journey{payment.JourneyPayCode}
 		ana.get(path).want(t, http.StatusOK, "o cliente autoriza ao pagar").lacks(t, "Pedir por código", "O seu gateway não tem")
 	})
@@ -71,12 +71,13 @@ func TestListOfAutopayIsForEverybodyWhoSeesCustomers(t *testing.T) {
 		ana.get("/payments/autopay").want(t, http.StatusOK, "Ninguém foi perguntado ainda")
 		ana.follow(path+"/autopay").want(t, http.StatusOK)
 		ana.follow(path+"/autopay/simulate", "what", "authorise").want(t, http.StatusOK, "Quem mais tem")
-		for _, person := range []*person{ana, ana.colleague(account.RoleAttendant), ana.colleague(account.RoleReadOnly)} {
+		desk := ana.colleague(account.RoleAttendant)
+		for _, person := range []*person{ana, desk, ana.colleague(account.RoleReadOnly)} {
 			person.get("/payments/autopay").want(t, http.StatusOK, "João", "Autorizado", "1 cliente")
 			person.get("/payments/autopay?state=active").want(t, http.StatusOK, "João")
 			person.get("/payments/autopay?state=failed").want(t, http.StatusOK, "Ninguém está nesta situação no momento.")
 		}
-		ana.colleague(account.RoleAttendant).get("/payments/autopay").lacks(t, `href="/payments/reviews"`)
+		desk.get("/payments/autopay").lacks(t, `href="/payments/reviews"`)
 		ana.get("/payments/autopay?state=odd").want(t, http.StatusOK, "João")
 	})
 }
