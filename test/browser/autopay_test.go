@@ -21,6 +21,7 @@ func TestCustomersBankIsAskedAndTheListHasThem(t *testing.T) {
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
 	b.visit("/customers/1")
+	b.picture(t, axe, "customer-autopay")
 	b.press("Pedir pelo banco do cliente")
 	b.see("Banco do cliente", "Número da conta")
 	if b.shows("[name=ispb]") {
@@ -43,7 +44,6 @@ func TestCustomersBankIsAskedAndTheListHasThem(t *testing.T) {
 	b.fill("branch", "0001")
 	b.press("Pedir")
 	b.see("O pedido foi enviado ao banco do cliente.", "Aguardando o cliente", "faça o papel do cliente")
-	b.picture(t, axe, "customer-autopay")
 	b.press("Autorizar")
 	b.see("Autorizado desde")
 	b.press("Quem mais tem")
