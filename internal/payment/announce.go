@@ -71,7 +71,7 @@ func (s *Service) announceDebits(ctx context.Context, work authorisationCheck) e
 
 // notAnnounced reports whether an invoice need not be announced again, or was.
 func notAnnounced(err error) bool {
-	return err == nil || errors.Is(err, errNotDebited) || errors.Is(err, errCodeIsOut) ||
+	return err == nil || errors.Is(err, errNotDebited) || errors.Is(err, errCodeIsOut) || errors.Is(err, errBeingDebited) ||
 		fault.KindOf(err) == fault.KindInvalid || fault.KindOf(err) == fault.KindNotFound
 }
 

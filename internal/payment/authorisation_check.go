@@ -171,7 +171,7 @@ func (s *Service) sendMandate(
 		if err == nil && made.ID == "" {
 			err = errors.New("the gateway made an authorisation without an id")
 		}
-		return err
+		return errors.Join(err, work.known.checkAnswer(made))
 	})
 	crashpoint.Here("authorisation-asked")
 	return s.finishAuthorisation(ctx, work, err, func(a *authorisation, now time.Time) {
@@ -194,10 +194,13 @@ func (s *Service) fetchAuthorisation(ctx context.Context, work authorisationChec
 	var report Authorisation
 	err := s.call(ctx, callAbout{work.setup, "look", work.known.Reference}, func(ctx context.Context) (err error) {
 		report, err = work.gateway.FetchAuthorisation(ctx, work.known.Ref)
-		return err
+		return errors.Join(err, work.known.checkAnswer(report))
 	})
 	crashpoint.Here("authorisation-looked-up")
 	missing := errors.Is(err, ErrNoCharge)
+	if err != nil {
+		report = Authorisation{}
+	}
 	if missing && work.known.awaitsPayment() {
 		err = nil // it is made with its charge, or never
 	}
@@ -217,6 +220,15 @@ func (s *Service) fetchAuthorisation(ctx context.Context, work authorisationChec
 			a.end(ByCompany, unpaidReason, now)
 		}
 	})
+}
+
+// checkAnswer refuses what a gateway says of another authorisation: it must not
+// have a payer debited who has not agreed.
+func (a authorisation) checkAnswer(said Authorisation) error {
+	if said.Reference != "" && said.Reference != a.Reference || a.ID != "" && said.ID != "" && said.ID != a.ID {
+		return errors.New("the gateway answered about another authorisation")
+	}
+	return nil
 }
 
 // onMissing decides about an authorisation that the gateway does not know.

@@ -17,9 +17,9 @@ type Autopay struct {
 	State     customer.Autopay
 	Newest    *AutopayRequest // what the customer was asked for last; nil: never
 	NextDebit *AutopayDebit   // the first that is announced; nil: none is
-	Failed    *AutopayDebit   // the newest that came to nothing; nil: none did
+	Failed    *AutopayDebit   // the newest that came to nothing, unless a later one was paid; nil: none did
 	History   []AutopayStep   // the newest first
-	Available bool            // the company's gateway can ask by a code
+	Journeys  []Journey       // by which the company's gateway asks; none: it has no PIX Automático
 	Left      bool            // the company uses another gateway now: nothing is debited by the authorisation
 }
 
@@ -66,12 +66,14 @@ func (s *Service) Autopay(ctx context.Context, actor account.Actor, customerID i
 	if err != nil && fault.KindOf(err) != fault.KindInvalid {
 		return known, err
 	}
-	known.Available = err == nil && slices.Contains(s.journeys(setup), JourneyCode)
+	if err == nil {
+		known.Journeys = s.journeys(setup)
+	}
 	if newest.id == 0 {
 		return known, nil
 	}
 	known.Newest = newest.request()
-	known.Left = newest.state == authActive && newest.gatewayID != setup.ID
+	known.Left = newest.left(setup)
 	if known.History, err = stepsOf(ctx, s.db, actor.Company.ID, customerID); err != nil {
 		return known, err
 	}
@@ -82,25 +84,36 @@ func (s *Service) Autopay(ctx context.Context, actor account.Actor, customerID i
 
 // addDebits chooses what is shown of the debits, the newest of which come first.
 func (a *Autopay) addDebits(debits []charge) {
+	paidSince := false
 	for _, charge := range debits {
-		shown := &AutopayDebit{
-			InvoiceID: charge.invoiceID,
-			Amount:    charge.order.Amount,
-			On:        charge.debit.on,
-			Retries:   charge.debit.retries,
-			Failure:   charge.debit.failure,
-		}
 		switch {
-		case charge.state == pending && (a.NextDebit == nil || charge.debit.on.Before(a.NextDebit.On)):
-			a.NextDebit = shown
-		case a.Failed == nil && charge.state == refused:
-			shown.Failure = charge.problem
-			a.Failed = shown
-		case a.Failed == nil && charge.debit.failure != "" && charge.state != paid:
-			a.Failed = shown
+		case charge.state == paid:
+			paidSince = true
+		case charge.state == pending:
+			if a.NextDebit == nil || charge.debit.on.Before(a.NextDebit.On) {
+				a.NextDebit = charge.shownDebit(charge.debit.failure)
+			}
+		case paidSince || a.Failed != nil:
+		case charge.state == refused:
+			a.Failed = charge.shownDebit(charge.problem)
+		case charge.debit.failure != "":
+			a.Failed = charge.shownDebit(charge.debit.failure)
 		}
 	}
 }
+
+func (c charge) shownDebit(failure string) *AutopayDebit {
+	return &AutopayDebit{
+		InvoiceID: c.invoiceID,
+		Amount:    c.order.Amount,
+		On:        c.debit.on,
+		Retries:   c.debit.retries,
+		Failure:   failure,
+	}
+}
+
+// Asks reports whether the company's gateway has a journey.
+func (a Autopay) Asks(journey Journey) bool { return slices.Contains(a.Journeys, journey) }
 
 func (a authorisation) request() *AutopayRequest {
 	shown := &AutopayRequest{

@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -25,32 +26,48 @@ type AutopayRequestDraft struct {
 }
 
 // ReadAutopayRequest reads a draft from the fields journey, ispb, branch and
-// account.
+// account. People write accounts with dots and a hyphen, which are left out.
 func ReadAutopayRequest(in *input.Form) AutopayRequestDraft {
 	draft := AutopayRequestDraft{
 		Journey: Journey(in.Choice("journey", string(JourneyCode), string(JourneyRequest)).Or(string(JourneyCode))),
 		Account: PayerAccount{
-			ISPB:    in.Line("ispb", 8).Value,
-			Branch:  in.Line("branch", 4).Value,
-			Account: in.Line("account", 20).Value,
+			ISPB:    unpunctuated(in.Line("ispb", 30).Value),
+			Branch:  unpunctuated(in.Line("branch", 30).Value),
+			Account: unpunctuated(in.Line("account", 30).Value),
 		},
 	}
 	draft.Problems = in.Problems()
 	return draft
 }
 
+var unpunctuated = strings.NewReplacer(".", "", "-", "", " ", "", "/", "").Replace
+
+// accountField is one of the fields that name a payer's account.
+type accountField struct {
+	name, value string
+	least, most int // digits
+	wrong       string
+}
+
+func (d AutopayRequestDraft) accountFields() []accountField {
+	return []accountField{
+		{"ispb", d.Account.ISPB, 8, 8, "must be digits, eight of them in the ISPB of the bank"},
+		{"branch", d.Account.Branch, 1, 4, "must be digits, four at most, without the check digit"},
+		{"account", d.Account.Account, 1, 20, "must be digits, twenty at most, the check digit included"},
+	}
+}
+
 // refused says what a draft lacks.
 func (d AutopayRequestDraft) refused() (refused fault.Fields) {
-	account := map[string]string{"ispb": d.Account.ISPB, "branch": d.Account.Branch, "account": d.Account.Account}
-	for _, field := range []string{"ispb", "branch", "account"} {
-		value := account[field]
+	for _, field := range d.accountFields() {
+		given := len(field.value)
 		switch {
-		case d.Journey == JourneyCode && value != "":
-			refused.Add(field, "belongs to the journey request")
-		case d.Journey == JourneyRequest && value == "":
-			refused.Add(field, "is required by the journey request")
-		case value != "" && !digitsOnly(value), field == "ispb" && value != "" && len(value) != 8:
-			refused.Add(field, "must be digits, eight of them in the ISPB of the bank")
+		case d.Journey == JourneyCode && given > 0:
+			refused.Add(field.name, "belongs to the journey request")
+		case d.Journey == JourneyRequest && given == 0:
+			refused.Add(field.name, "is required by the journey request")
+		case given > 0 && (given < field.least || given > field.most || !digitsOnly(field.value)):
+			refused.Add(field.name, field.wrong)
 		}
 	}
 	return refused
@@ -175,7 +192,7 @@ func (s *Service) askable(ask asking, record customer.Customer) (Every, error) {
 	}
 	var refused fault.Fields
 	if !slices.Contains(JourneysOf(debitor), ask.draft.Journey) {
-		refused.Add("journey", "the company's gateway does not have this one")
+		refused.Add("journey", "the company's gateway does not have this journey")
 	}
 	every, known := everyOf(record.Period())
 	switch {

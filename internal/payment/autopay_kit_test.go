@@ -29,6 +29,7 @@ type debited struct {
 	attempts  int
 	waiting   bool
 	cancelled bool
+	byUs      bool // we had it cancelled
 	payments  []Received
 }
 
@@ -37,6 +38,27 @@ type debits struct {
 	mandates map[string]*mandated // by reference
 	debits   map[string]*debited
 	empty    bool // no account has money
+	confused bool // it answers about another authorisation
+}
+
+// undebiting is the gateway of a company whose contract has no PIX Automático.
+type undebiting struct{ Gateway }
+
+// contract changes whether the company's contract has PIX Automático.
+func (w *world) contract(t *testing.T, debited bool) {
+	t.Helper()
+	color := "red"
+	if debited {
+		color = ""
+	}
+	w.gateway(t, "provider", "fake", "color", color)
+}
+
+// set changes how the bank behaves.
+func (b *bank) set(change func(accounts *debits)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.accounts)
 }
 
 // kindOf is what the bank's id names.
@@ -98,6 +120,13 @@ func (f *fake) FetchAuthorisation(ctx context.Context, ref Ref) (Authorisation, 
 	if known == nil {
 		return Authorisation{}, ErrNoCharge
 	}
+	if f.accounts.confused {
+		for _, other := range f.accounts.mandates {
+			if other != known {
+				known = other
+			}
+		}
+	}
 	return known.Authorisation, f.end("look at authorisation")
 }
 
@@ -131,7 +160,7 @@ func (m *mandated) finish(b *bank, state AuthorisationState, by EndedBy) {
 	m.State, m.EndedBy, m.EndedAt = state, by, b.clock.Now()
 	for _, debit := range b.accounts.debits {
 		if debit.by == m && debit.waiting && !debit.started(b.clock.Now()) {
-			debit.cancelled, debit.waiting = true, false
+			debit.cancelled, debit.waiting, debit.byUs = true, false, by == ByCompany
 		}
 	}
 }
@@ -171,6 +200,9 @@ func (d *debited) report(b *bank) DebitReport {
 	report := DebitReport{
 		DebitRef: DebitRef{Ref: d.Ref, Authorisation: d.by.Ref}, State: DebitFailed, On: d.on, Attempts: d.attempts,
 		Payments: append([]Received(nil), d.payments...),
+	}
+	if d.waiting {
+		report.Attempts++
 	}
 	switch {
 	case len(d.payments) > 0:
@@ -212,7 +244,7 @@ func (f *fake) CancelDebit(ctx context.Context, ref DebitRef) error {
 	case len(known.payments) > 0, known.waiting && known.started(f.clock.Now()):
 		return ErrPaid
 	default:
-		known.cancelled, known.waiting = true, false
+		known.cancelled, known.waiting, known.byUs = true, false, true
 	}
 	return f.end("cancel debit")
 }
@@ -260,10 +292,17 @@ func (b *bank) mandatesIn(state AuthorisationState, change func(known *mandated)
 	}
 }
 
-func (b *bank) withoutMoney(empty bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.accounts.empty = empty
+func (b *bank) withoutMoney(empty bool) { b.set(func(accounts *debits) { accounts.empty = empty }) }
+
+// strikesOut has a payer cancel what is announced, in the app of their bank.
+func (b *bank) strikesOut() {
+	b.set(func(accounts *debits) {
+		for _, debit := range accounts.debits {
+			if debit.waiting && !debit.started(b.clock.Now()) {
+				debit.cancelled, debit.waiting = true, false
+			}
+		}
+	})
 }
 
 // paidDebits counts the payments that debits have brought.

@@ -9,7 +9,6 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -21,6 +20,7 @@ type life struct {
 	random    *rand.Rand
 	processes []*world
 	setup     Setup
+	stranger  Setup // of another company
 	customer  int64
 	log       []string
 
@@ -28,6 +28,8 @@ type life struct {
 	askedAt time.Time
 	byCode  bool   // a payer has a code that authorises: what becomes of it shows at the bank
 	heard   []tell // callbacks that were sent, to be repeated
+	off     bool   // the contract has no PIX Automático
+	strange int    // callbacks of the other company that were sent
 }
 
 // Whatever happens to one customer in whatever order: the money of each invoice
@@ -50,6 +52,9 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
 		processes: []*world{first, first.process(t)}, autopay: customer.AutopayNone,
 	}
 	l.customer = first.subscriber(t, dueOn).Customer.ID
+	stranger := *first
+	stranger.actor = first.newCompany(t)
+	l.stranger = stranger.gateway(t, "provider", "fake", "secret", strangersSecret)
 	return l
 }
 
@@ -74,6 +79,10 @@ var deeds = []struct {
 	{"reopen", (*life).reopen},
 	{"cost another amount", (*life).edit},
 	{"refund", (*life).refund},
+	{"payer strikes a debit out", func(l *life) { l.processes[0].bank.strikesOut() }},
+	{"contract without debits", func(l *life) { l.contract(false) }},
+	{"contract with debits", func(l *life) { l.contract(true) }},
+	{"another company's callbacks", (*life).strangersCallbacks},
 	{"no money", func(l *life) { l.processes[0].bank.withoutMoney(l.random.IntN(2) == 0) }},
 	{"lose answers", (*life).loseAnswers},
 	{"callbacks", (*life).callbacks},
@@ -98,8 +107,10 @@ func (l *life) live(steps int) {
 		}
 	}
 	l.processes[0].bank.loseAnswers("", nil)
+	l.contract(true)
 	l.settle()
 	l.wantBooks()
+	l.wantFailuresOfOthers()
 	if l.t.Failed() {
 		l.t.Fatalf("after %v", l.log)
 	}
@@ -110,6 +121,7 @@ func (l *life) settle() {
 	l.t.Helper()
 	world := l.world()
 	world.bank.loseAnswers("", nil)
+	l.contract(true)
 	for range 3 {
 		world.later(l.t, 31*time.Minute) // past every wait for a gateway that failed
 		world.exec(l.t, `UPDATE authorisations SET next_check_at = 1 WHERE next_check_at IS NOT NULL`)
@@ -122,6 +134,43 @@ func (l *life) settle() {
 	world.wantAutopay(l.t, l.customer, l.autopay)
 	l.wantOneWayToPay()
 }
+
+// contract changes whether the company's contract has PIX Automático.
+func (l *life) contract(debited bool) {
+	if debited == l.off {
+		l.world().contract(l.t, debited)
+		l.off = !debited
+	}
+}
+
+// strangersCallbacks sends another company's genuine callbacks that name what is of
+// this one.
+func (l *life) strangersCallbacks() {
+	world := l.world()
+	before := world.count(l.t, hintedRows)
+	bank := l.processes[0].bank
+	var named []string
+	bank.set(func(accounts *debits) {
+		for _, known := range accounts.mandates {
+			named = append(named, known.ID)
+		}
+		for _, known := range accounts.debits {
+			named = append(named, known.ID)
+		}
+	})
+	for _, id := range named {
+		l.strange++
+		must(l.t, world.callBack(l.t, l.stranger, tell{fmt.Sprint("s", l.strange), strangersSecret, id, ""}))
+	}
+	if after := world.count(l.t, hintedRows); after != before {
+		l.t.Errorf("%d rows are to be looked at for another company's callbacks", after-before)
+	}
+}
+
+const (
+	strangersSecret = "another-secret-of-another"
+	hintedRows      = `SELECT (SELECT COUNT(*) FROM charges WHERE hinted_at > 0) + (SELECT COUNT(*) FROM authorisations WHERE hinted_at > 0)`
+)
 
 func (l *life) pass(span time.Duration) {
 	l.t.Helper()
@@ -336,72 +385,5 @@ func (l *life) callbacks() {
 		if (err == nil) != (body.Secret != "forged") {
 			l.t.Errorf("%v: %v", body, err)
 		}
-	}
-}
-
-// wantOneWayToPay wants no invoice to have a code that can be paid beside a debit
-// that will be made, at the bank and at every moment.
-func (l *life) wantOneWayToPay() {
-	l.t.Helper()
-	world := l.processes[0]
-	invoiceOf := map[string]int64{}
-	must(l.t, sqldb.Each(l.t.Context(), world.db, `SELECT reference, invoice_id FROM charges`, nil, func(row sqldb.Row) error {
-		var reference string
-		var id int64
-		err := row.Scan(&reference, &id)
-		invoiceOf[reference] = id
-		return err
-	}))
-	ways := map[int64][]string{}
-	world.bank.change(func(order *held) {
-		if order.state == StatePending && order.ExpiresAt.After(world.clock.Now()) {
-			ways[invoiceOf[order.reference]] = append(ways[invoiceOf[order.reference]], "code")
-		}
-	})
-	world.bank.mu.Lock()
-	defer world.bank.mu.Unlock()
-	for _, debit := range world.bank.accounts.debits {
-		if debit.waiting {
-			ways[invoiceOf[debit.Reference]] = append(ways[invoiceOf[debit.Reference]], "debit")
-		}
-	}
-	for id, list := range ways {
-		if len(list) > 1 {
-			l.t.Errorf("invoice %d can be paid by %v", id, list)
-		}
-	}
-}
-
-// wantBooks wants every payment of the bank in the ledger once, and what an
-// invoice has received to be what counts for it.
-func (l *life) wantBooks() {
-	l.t.Helper()
-	world := l.processes[0]
-	var came money.Cents
-	world.bank.change(func(order *held) {
-		for _, received := range order.payments {
-			came += received.Amount
-		}
-	})
-	world.bank.mu.Lock()
-	for _, debit := range world.bank.accounts.debits {
-		for _, received := range debit.payments {
-			came += received.Amount
-		}
-	}
-	world.bank.mu.Unlock()
-	kept := world.count(l.t, `SELECT COALESCE(SUM(amount_cents), 0) FROM payments WHERE provider = 'fake'`)
-	if money.Cents(kept) != came {
-		l.t.Errorf("%s are in the ledger, %s came", money.Cents(kept), came)
-	}
-	unsettled := world.count(l.t, `SELECT COUNT(*) FROM payments p WHERE p.provider = 'fake' AND p.status = 'review'
-		AND NOT EXISTS (SELECT 1 FROM payment_reviews r WHERE r.company_id = p.company_id AND r.payment_id = p.id)`)
-	if unsettled != 0 {
-		l.t.Errorf("%d payments wait for nobody", unsettled)
-	}
-	double := world.count(l.t, `SELECT COUNT(*) FROM (SELECT invoice_id FROM payments WHERE provider = 'fake' AND status = 'applied' AND refunded_cents = 0
-		GROUP BY invoice_id HAVING COUNT(*) > 1) AS twice`)
-	if double != 0 {
-		l.t.Errorf("%d invoices were paid twice", double)
 	}
 }

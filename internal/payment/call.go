@@ -86,6 +86,8 @@ func explain(setup Setup, err error) error {
 		return fault.Upstream(title+" refused: "+refusal.Reason, err)
 	case errors.Is(err, ErrRefused):
 		return fault.Upstream(title+" refused", err)
+	case errors.Is(err, errNoDebits):
+		return fault.Upstream("the company's gateway has no PIX Automático", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Upstream(title+" did not answer in time; try again in a moment", err)
 	}
@@ -125,7 +127,7 @@ func recordGatewayHealth(ctx context.Context, tx *sqldb.Tx, setup Setup, err err
 			problem = publicProblem(setup, err)
 		}
 		return clearFailures(ctx, tx, setup, problem)
-	case errors.Is(err, context.Canceled): // we stopped
+	case errors.Is(err, context.Canceled), errors.Is(err, errNoDebits): // we stopped, or never called it
 		return nil
 	}
 	failures, dbErr := countFailure(ctx, tx, setup, publicProblem(setup, err))

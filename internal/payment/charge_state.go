@@ -51,6 +51,10 @@ func (s chargeState) closed() bool {
 	return s == paid || s == cancelled || s == expired || s == refused
 }
 
+// wanted reports whether nobody here has given the charge up: what ends it now is
+// the doing of the payer, the bank or the gateway.
+func (s chargeState) wanted() bool { return s == reserved || s == pending }
+
 // charge is a Charge as we keep it.
 type charge struct {
 	Charge // as the gateway made it; ID is empty while that is unknown

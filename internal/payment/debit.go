@@ -72,10 +72,11 @@ func (c *charge) followDebit(report DebitReport, today civil.Date, now time.Time
 func (c *charge) failDebit(report DebitReport, today civil.Date, now time.Time) {
 	c.debit.failure = cmp.Or(report.Reason, "the bank did not say why")
 	failedOn := report.On
-	if failedOn.IsZero() {
-		failedOn = c.debit.on
+	unheard := c.debit.on.After(failedOn)
+	if failedOn.IsZero() { // only a retry can be of a day to come
+		failedOn, unheard = c.debit.on, c.debit.retries > 0
 	}
-	if c.debit.on.After(failedOn) && c.debit.on.After(today) {
+	if unheard && c.debit.on.After(today) {
 		return // the gateway has yet to hear of this retry
 	}
 	if today.After(failedOn) {

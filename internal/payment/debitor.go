@@ -165,7 +165,7 @@ type DebitReport struct {
 	DebitRef
 	State    DebitState
 	On       civil.Date // of the newest attempt
-	Attempts int
+	Attempts int        // that were made, with the one that is scheduled
 	Reason   string     // why the newest attempt failed; the gateway's words, or a code
 	Payments []Received // a debit that was given back has them too
 }

@@ -305,6 +305,9 @@ func (b *bank) providers() []Provider {
 			if o["secret"] == "bad" {
 				return nil, fault.Field("secret", "is no secret")
 			}
+			if o["color"] == "red" {
+				return undebiting{&fake{b, name, o["secret"], env}}, nil
+			}
 			return &fake{b, name, o["secret"], env}, nil
 		}
 	}

@@ -242,11 +242,31 @@ func (s *Service) PayAndAuthorise(ctx context.Context, code string) (Page, error
 
 func (s *Service) exchangeCode(ctx context.Context, code string, kind codeKind) (Page, error) {
 	page, err := s.Page(ctx, code)
-	if err != nil {
+	if err != nil || page.has(kind) {
 		return page, err
+	}
+	recent, err := chargesSince(ctx, s.db, page, s.db.Now().Add(-exchangeSpan))
+	switch {
+	case err != nil:
+		return page, err
+	case recent >= maxExchanges:
+		return page, fault.Later(errExchanged, exchangeSpan)
 	}
 	return s.chargePage(ctx, code, page, kind)
 }
+
+// A visitor can have so many charges made for an invoice in a while by exchanging
+// codes: each is a call of the company's gateway, and one that authorises leaves an
+// authorisation there, too.
+const (
+	maxExchanges = 10
+	exchangeSpan = time.Hour
+)
+
+var errExchanged = fault.New(
+	fault.KindRateLimited,
+	"the code of this invoice was exchanged too often; pay the one that is there, or wait an hour",
+)
 
 func (s *Service) chargePage(ctx context.Context, code string, page Page, kind codeKind) (Page, error) {
 	if page.has(kind) || page.Invoice.Status != billing.Open || page.Provider.Name == "" {

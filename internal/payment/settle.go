@@ -165,7 +165,7 @@ func (s *settlement) decide(before records, now time.Time) decision {
 		}
 	}
 	s.follow(after, now)
-	if s.report.debit != nil && before.charge.state != cancelling {
+	if s.report.debit != nil && before.charge.state.wanted() {
 		after.followDebit(*s.report.debit, s.actor.Today(now), now)
 	}
 	if after.claim == s.claim || !after.busy(now) {

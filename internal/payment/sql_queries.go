@@ -57,3 +57,11 @@ func paymentsNumbered(
 	return sqldb.All(ctx, querier, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id {in ?} ORDER BY p.id DESC`, companyID, numbers)
 }
+
+// chargesSince counts the charges of a page's invoice that were made since an
+// instant.
+func chargesSince(ctx context.Context, querier sqldb.Querier, page Page, since time.Time) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM charges
+		WHERE company_id = ? AND invoice_id = ? AND created_at > ?`,
+		page.Company.ID, page.Invoice.ID, since.UnixMicro())
+}

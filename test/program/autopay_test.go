@@ -236,3 +236,41 @@ func TestDeathAtEveryPointOfACodeThatAuthorisesIsMadeGood(t *testing.T) {
 		})
 	}
 }
+
+// exchanging is the life of a debit that makes place for a code.
+var exchanging = []phase{
+	phases[0], phases[1],
+	{"instead", func(s *subscriber, client *client) { s.page(client, http.MethodPost, "/instead") }, func(s *subscriber, client *client) bool {
+		return strings.Contains(s.page(client, http.MethodGet, ""), "/qr.png")
+	}},
+	{"pay", func(s *subscriber, client *client) { s.page(client, http.MethodPost, "/simulate") }, func(s *subscriber, client *client) bool {
+		return strings.Contains(s.page(client, http.MethodGet, ""), "Pagamento recebido")
+	}},
+	{"debit", advance, arrived},
+}
+
+// Wherever the process dies while a payer exchanges an announced debit for a code,
+// the code pays and the debit does not.
+func TestDeathWhileACodeTakesThePlaceOfADebitIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"charge-cancelled", "charge-reserved", "charge-created", "charge-adopted"} {
+		t.Run(point, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, in *installation) {
+				bia := in.subscriber()
+				bia.live(exchanging, "instead", point)
+				for text, want := range map[string]int64{
+					`SELECT count(*) FROM payments`:         1,
+					`SELECT count(*) FROM sandbox_payments`: 1,
+					`SELECT count(*) FROM sandbox_payments WHERE charge_id IN (SELECT charge_id FROM sandbox_debits)`: 0,
+					`SELECT count(*) FROM payment_reviews`:                               0,
+					`SELECT count(*) FROM charges WHERE debit_failure <> ''`:             0,
+					`SELECT count(*) FROM sandbox_authorisations WHERE state = 'active'`: 1,
+				} {
+					if got := count(t, in.open(), text); got != want {
+						t.Errorf("%s: %d, want %d", text, got, want)
+					}
+				}
+			})
+		})
+	}
+}

@@ -3,12 +3,12 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/pix"
 	"carteira/internal/payment/wire"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
@@ -59,6 +59,15 @@ func (a authorisation) public() payment.Authorisation {
 	return shown
 }
 
+// Journeys are those that the gateway has: where payers are sent to a page there
+// is no code that could pay and authorise.
+func (g *gateway) Journeys() []payment.Journey {
+	if g.flow == payment.FlowRedirect {
+		return []payment.Journey{payment.JourneyRequest, payment.JourneyCode}
+	}
+	return []payment.Journey{payment.JourneyRequest, payment.JourneyCode, payment.JourneyPayCode}
+}
+
 // Deed is what a simulated payer does about an authorisation.
 type Deed string
 
@@ -78,6 +87,8 @@ var Deeds = []Deed{DeedAuthorise, DeedRefuse, DeedEnd, DeedEmpty}
 func (s *Sandbox) Act(ctx context.Context, name string, deed Deed) error {
 	return s.changeAuthorisation(ctx, name, func(tx *sqldb.Tx, a *authorisation) error {
 		switch {
+		case deed == DeedAuthorise && a.state == payment.AuthorisationAsked && a.chargeID != "":
+			return fault.Conflict("the customer authorises by paying the code")
 		case deed == DeedAuthorise && a.state == payment.AuthorisationAsked:
 			a.state, a.activeAt = payment.AuthorisationActive, tx.Now()
 		case deed == DeedRefuse && a.state == payment.AuthorisationAsked:
@@ -123,8 +134,31 @@ func (s *Sandbox) changeAuthorisation(
 	})
 }
 
-// Authorise asks the payer, or returns what was asked before.
+// Authorise asks the payer, or returns what was asked before. What a code pays now
+// is made in the same transaction: nobody can pay it before it authorises.
 func (g *gateway) Authorise(ctx context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
+	if !slices.Contains(g.Journeys(), mandate.Journey) {
+		return payment.Authorisation{}, &payment.Refusal{Reason: "there is no such journey"}
+	}
+	made, err := newAuthorisation(mandate)
+	if err != nil {
+		return payment.Authorisation{}, err
+	}
+	var first Charge
+	if mandate.Charge != nil {
+		if first, err = g.newCharge(*mandate.Charge); err != nil {
+			return payment.Authorisation{}, err
+		}
+	}
+	var shown payment.Authorisation
+	err = g.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		shown, err = storeAuthorisation(ctx, tx, made, first)
+		return err
+	})
+	return shown, err
+}
+
+func newAuthorisation(mandate payment.Mandate) (authorisation, error) {
 	made := authorisation{
 		id:        id.NewCode(26),
 		reference: mandate.Reference,
@@ -133,31 +167,44 @@ func (g *gateway) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 		expiresAt: mandate.ExpiresAt,
 		secret:    id.NewCode(32),
 	}
-	var first *payment.Charge
-	if mandate.Charge != nil {
-		charge, err := g.Create(ctx, *mandate.Charge)
+	if mandate.Journey != payment.JourneyCode {
+		return made, nil
+	}
+	var err error
+	made.pixCode, err = pix.Dynamic{
+		URL:  "pix.example.com/rec/" + made.id,
+		Name: "Simulador Carteira",
+		City: "Sao Paulo",
+	}.Code()
+	return made, err
+}
+
+// storeAuthorisation stores an authorisation, with the charge whose payment
+// authorises unless that is zero, and returns what the reference has now.
+func storeAuthorisation(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	made authorisation,
+	first Charge,
+) (payment.Authorisation, error) {
+	var paidNow *payment.Charge
+	if first.Reference != "" {
+		if err := insertCharge(ctx, tx, first); err != nil {
+			return payment.Authorisation{}, err
+		}
+		stored, err := charge(ctx, tx, first.Reference)
 		if err != nil {
 			return payment.Authorisation{}, err
 		}
-		first, made.chargeID = &charge, charge.ID
+		shown := stored.public()
+		paidNow, made.chargeID, made.pixCode = &shown, stored.ID, stored.PixCode
 	}
-	if mandate.Journey == payment.JourneyCode {
-		code, err := pix.Dynamic{URL: "pix.example.com/rec/" + made.id, Name: "Simulador Carteira", City: "Sao Paulo"}.Code()
-		if err != nil {
-			return payment.Authorisation{}, err
-		}
-		made.pixCode = code
+	if err := insertAuthorisation(ctx, tx, made); err != nil {
+		return payment.Authorisation{}, err
 	}
-	var shown payment.Authorisation
-	err := g.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := insertAuthorisation(ctx, tx, made); err != nil {
-			return err
-		}
-		known, err := authorisationNamed(ctx, tx, mandate.Reference)
-		shown = known.at(tx.Now()).public()
-		return err
-	})
-	shown.Charge = first
+	known, err := authorisationNamed(ctx, tx, made.reference)
+	shown := known.at(tx.Now()).public()
+	shown.Charge = paidNow
 	return shown, err
 }
 
@@ -179,174 +226,4 @@ func (g *gateway) EndAuthorisation(ctx context.Context, ref payment.Ref) error {
 		return nil
 	}
 	return err
-}
-
-// debit is a debit as the simulated provider knows it: a charge that is paid by
-// itself on its day.
-type debit struct {
-	Charge
-	authorisationID string
-	on              civil.Date
-	attempts        int
-	waiting         bool // for the attempt of that day
-}
-
-// The hours of a simulated bank: when it debits, and until when it can be stopped.
-const (
-	debitsAt = 6 * time.Hour
-	stopsAt  = 0
-)
-
-var bankZone = time.FixedZone("BRT", -3*60*60)
-
-// attempted reports whether the day of the newest attempt has come.
-func (d debit) attempted(now time.Time) bool {
-	return !now.Before(d.on.At(debitsAt, bankZone))
-}
-
-// started reports whether the newest attempt can no longer be stopped.
-func (d debit) started(now time.Time) bool {
-	return d.waiting && !now.Before(d.on.At(stopsAt, bankZone))
-}
-
-func (d debit) report(by authorisation) payment.DebitReport {
-	report := payment.DebitReport{
-		DebitRef: payment.DebitRef{
-			Ref:           payment.Ref{ID: d.ID, Reference: d.Reference},
-			Authorisation: payment.Ref{ID: by.id, Reference: by.reference},
-		},
-		State:    payment.DebitFailed,
-		On:       d.on,
-		Attempts: d.attempts,
-		Payments: d.Payments,
-	}
-	switch {
-	case len(d.Payments) > 0:
-		report.State = payment.DebitPaid
-	case d.Cancelled:
-		report.State = payment.DebitCancelled
-	case d.waiting && d.attempts > 0:
-		report.State = payment.DebitRetrying
-	case d.waiting:
-		report.State = payment.DebitAnnounced
-	default:
-		report.Reason = "the account had too little money"
-	}
-	return report
-}
-
-// Announce announces a debit, or finds it.
-func (g *gateway) Announce(ctx context.Context, order payment.Debit) (report payment.DebitReport, err error) {
-	made := debit{Charge: Charge{
-		ID:          id.NewCode(26),
-		Reference:   order.Reference,
-		Amount:      order.Amount,
-		Description: order.Description,
-		PayerName:   order.Payer.Name,
-		ExpiresAt:   order.On.AddDays(30).Start(bankZone),
-		secret:      id.NewCode(32),
-	}, on: order.On}
-	err = g.db.Write(ctx, func(tx *sqldb.Tx) error {
-		by, err := lockAuthorisation(ctx, tx, wire.Pick(order.Authorisation.ID, order.Authorisation.Reference))
-		if errors.Is(err, payment.ErrNoCharge) || err == nil && by.state != payment.AuthorisationActive {
-			return &payment.Refusal{Reason: "the payer has not authorised"}
-		}
-		if err != nil {
-			return err
-		}
-		if err := insertDebit(ctx, tx, made, by.id); err != nil {
-			return err
-		}
-		known, err := debitNamed(ctx, tx, order.Reference)
-		report = known.report(by)
-		return err
-	})
-	return report, err
-}
-
-// FetchDebit reads a debit back. What the bank does on its day is done by then.
-func (g *gateway) FetchDebit(ctx context.Context, ref payment.DebitRef) (report payment.DebitReport, err error) {
-	err = g.changeDebit(ctx, ref, func(tx *sqldb.Tx, d *debit, by *authorisation) error {
-		if d.waiting && !d.Cancelled && d.attempted(tx.Now()) {
-			if err := g.attempt(ctx, tx, d, by); err != nil {
-				return err
-			}
-		}
-		report = d.report(*by)
-		return nil
-	})
-	return report, err
-}
-
-// attempt debits the payer's account.
-func (g *gateway) attempt(ctx context.Context, tx *sqldb.Tx, d *debit, by *authorisation) error {
-	d.waiting = false
-	d.attempts++
-	if by.fails > 0 {
-		by.fails--
-		return nil
-	}
-	if err := insertPayment(ctx, tx, d.ID, d.Amount); err != nil {
-		return err
-	}
-	paid, err := charge(ctx, tx, d.ID)
-	d.Payments = paid.Payments
-	return err
-}
-
-// CancelDebit stops a debit before its day.
-func (g *gateway) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
-	err := g.changeDebit(ctx, ref, func(tx *sqldb.Tx, d *debit, _ *authorisation) error {
-		switch {
-		case d.Cancelled:
-			return nil
-		case len(d.Payments) > 0, d.started(tx.Now()):
-			return payment.ErrPaid
-		}
-		d.waiting = false
-		return cancelCharge(ctx, tx, d.ID)
-	})
-	if errors.Is(err, payment.ErrNoCharge) {
-		return nil
-	}
-	return err
-}
-
-// RetryDebit has a debit that failed attempted once more.
-func (g *gateway) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil.Date) error {
-	return g.changeDebit(ctx, ref, func(_ *sqldb.Tx, d *debit, by *authorisation) error {
-		switch {
-		case d.waiting && d.on == on:
-			return nil
-		case d.waiting, d.Cancelled, len(d.Payments) > 0, d.attempts >= 4, by.state != payment.AuthorisationActive:
-			return &payment.Refusal{Reason: "there is no attempt left"}
-		}
-		d.on, d.waiting = on, true
-		return nil
-	})
-}
-
-// changeDebit locks a debit with its authorisation and changes both.
-func (g *gateway) changeDebit(
-	ctx context.Context,
-	ref payment.DebitRef,
-	change func(tx *sqldb.Tx, d *debit, by *authorisation) error,
-) error {
-	return g.db.Write(ctx, func(tx *sqldb.Tx) error {
-		known, err := debitNamed(ctx, tx, wire.Pick(ref.ID, ref.Reference))
-		if err != nil {
-			return err
-		}
-		by, err := lockAuthorisation(ctx, tx, known.authorisationID)
-		if err != nil {
-			return err
-		}
-		if known, err = debitNamed(ctx, tx, known.ID); err != nil { // as it is now that nobody else changes it
-			return err
-		}
-		if err := change(tx, &known, &by); err != nil {
-			return err
-		}
-		return errors.Join(updateDebit(ctx, tx, known), updateAuthorisation(ctx, tx, by))
-	})
 }

@@ -148,9 +148,6 @@ type gateway struct {
 
 // Create makes the charge, or finds it.
 func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	if order.Amount <= 0 {
-		return payment.Charge{}, &payment.Refusal{Reason: "there is nothing to pay"}
-	}
 	made, err := g.newCharge(order)
 	if err != nil {
 		return payment.Charge{}, err
@@ -167,6 +164,9 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 }
 
 func (g *gateway) newCharge(order payment.Order) (Charge, error) {
+	if order.Amount <= 0 {
+		return Charge{}, &payment.Refusal{Reason: "there is nothing to pay"}
+	}
 	c := Charge{
 		ID:          id.NewCode(26),
 		Reference:   order.Reference,

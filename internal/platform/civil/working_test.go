@@ -20,8 +20,15 @@ func TestEasterIsOnTheSundaysThatAlmanacsPrint(t *testing.T) {
 	}
 }
 
-// published are the holidays of the national bank calendar as the associations of banks publish them, those that
-// fall on a weekend included.
+// published are the holidays of the national bank calendar, those that fall on a weekend included. They were held
+// in November 2026 against what others publish, and agree with all of it:
+//
+//   - ANBIMA's own table (anbima.com.br/feriados, 2001 to 2099), in two copies: philss/feriados-anbima of December 2024,
+//     which knows 20 November and whose reader lost 12 October, and bizdays/data/ANBIMA.txt of wilsonfreitas/python-bizdays,
+//     which has 12 October and is older than the law that made 20 November a holiday
+//   - the rules of vacanza/holidays (financial/brasil_bolsa_balcao.py) and of commenthol/date-holidays (BR.yaml, type bank),
+//     which names CMN resolution 4.880 of 2020 for Carnival and Corpus Christi
+//   - Febraban's list of 2024, as the press printed it
 var published = map[int]string{
 	2023: "01-01 02-20 02-21 04-07 04-21 05-01 06-08 09-07 10-12 11-02 11-15 12-25",
 	2024: "01-01 02-12 02-13 03-29 04-21 05-01 05-30 09-07 10-12 11-02 11-15 11-20 12-25",
@@ -31,6 +38,41 @@ var published = map[int]string{
 	2028: "01-01 02-28 02-29 04-14 04-21 05-01 06-15 09-07 10-12 11-02 11-15 11-20 12-25",
 	2029: "01-01 02-12 02-13 03-30 04-21 05-01 05-31 09-07 10-12 11-02 11-15 11-20 12-25",
 	2030: "01-01 03-04 03-05 04-19 04-21 05-01 06-20 09-07 10-12 11-02 11-15 11-20 12-25",
+}
+
+// movable are Carnival, Good Friday and Corpus Christi of later years, from ANBIMA's table.
+var movable = map[int]string{
+	2031: "02-24 02-25 04-11 06-12",
+	2032: "02-09 02-10 03-26 05-27",
+	2033: "02-28 03-01 04-15 06-16",
+	2034: "02-20 02-21 04-07 06-08",
+	2035: "02-05 02-06 03-23 05-24",
+	2036: "02-25 02-26 04-11 06-12",
+	2037: "02-16 02-17 04-03 06-04",
+	2038: "03-08 03-09 04-23 06-24",
+	2039: "02-21 02-22 04-08 06-09",
+	2040: "02-13 02-14 03-30 05-31",
+	2041: "03-04 03-05 04-19 06-20",
+	2042: "02-17 02-18 04-04 06-05",
+	2043: "02-09 02-10 03-27 05-28",
+	2044: "02-29 03-01 04-15 06-16",
+	2045: "02-20 02-21 04-07 06-08",
+	2046: "02-05 02-06 03-23 05-24",
+	2047: "02-25 02-26 04-12 06-13",
+	2048: "02-17 02-18 04-03 06-04",
+	2049: "03-01 03-02 04-16 06-17",
+	2050: "02-21 02-22 04-08 06-09",
+}
+
+func TestMovableHolidaysAreThoseOfThePublishedTable(t *testing.T) {
+	for year, list := range movable {
+		want := strings.Fields(list)
+		for i, offset := range movableHolidays {
+			if got := Easter(year).AddDays(offset).String()[5:]; got != want[i] {
+				t.Errorf("%d: %s, want %s", year, got, want[i])
+			}
+		}
+	}
 }
 
 func TestBankHolidaysAreThoseOfThePublishedList(t *testing.T) {

@@ -85,7 +85,7 @@ func (s *Server) simulateAutopay(ctx context.Context, call *call) (web.Answer, e
 func (c *call) autopay(known payment.Autopay) web.Answer {
 	record := autopayRecord{
 		Autopay:     known.State,
-		Available:   known.Available,
+		Available:   len(known.Journeys) > 0,
 		NextDebit:   debitShown(known.NextDebit),
 		FailedDebit: debitShown(known.Failed),
 		History:     make([]autopayStepShown, len(known.History)),

@@ -104,7 +104,7 @@ type Option struct{ Value, Label string }
 type Field struct {
 	ID, Name, Label, Hint, Type, Value                      string
 	Placeholder, Autocomplete, InputMode, Min, Max, Pattern string
-	Mask                                                    string // how a script writes it: phone, taxid, cep or money
+	Mask                                                    string // how a script writes it: phone, taxid, cep, digits, account or money
 	Rows                                                    int
 	Required, Autofocus, Readonly, Secret                   bool
 	Options                                                 []Option

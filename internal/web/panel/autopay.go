@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"time"
+
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/web/page"
@@ -49,7 +51,32 @@ func (a *autopay) Tone() string {
 	}[a.State]
 }
 
-// By says who ended it.
+// Waiting is the journey whose answer is waited for; empty: none is.
+func (a *autopay) Waiting() payment.Journey {
+	if a.State != customer.AutopayAsked || a.Newest == nil {
+		return ""
+	}
+	return a.Newest.Journey
+}
+
+// OnPaying reports whether a customer can be asked on the payment page alone.
+func (a *autopay) OnPaying() bool {
+	return a.Asks(payment.JourneyPayCode) && !a.Asks(payment.JourneyCode) && !a.Asks(payment.JourneyRequest)
+}
+
+// Since is when the present state began.
+func (a *autopay) Since() time.Time {
+	switch a.State {
+	case customer.AutopayActive:
+		return a.Newest.ActiveAt
+	case customer.AutopayEnded:
+		return a.Newest.EndedAt
+	case customer.AutopayAsked, customer.AutopayNone:
+	}
+	return a.Newest.AskedAt
+}
+
+// By says who ended it; empty: it has not ended.
 func (a *autopay) By() string {
 	return map[payment.EndedBy]string{
 		payment.ByPayer:   "by the customer",
@@ -64,6 +91,9 @@ type payerDeed struct{ Name, Label string }
 
 // Deeds are what a simulated customer can do now.
 func (a *autopay) Deeds() []payerDeed {
+	if a.Waiting() == payment.JourneyPayCode { // who pays the code authorises
+		return []payerDeed{{"refuse", "Refuse"}}
+	}
 	if a.State == customer.AutopayAsked {
 		return []payerDeed{{"authorise", "Authorise"}, {"refuse", "Refuse"}}
 	}
@@ -73,7 +103,7 @@ func (a *autopay) Deeds() []payerDeed {
 func (s *Server) askAutopay(req *request) error {
 	draft := payment.AutopayRequestDraft{Journey: payment.JourneyCode}
 	if _, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft); err != nil {
-		return err
+		return req.complain(customerPath(req.id)+"#autopay", err)
 	}
 	return req.done(customerPath(req.id)+"#autopay", "The customer was asked.")
 }

@@ -11,7 +11,7 @@ import (
 
 // paymentTabs is what the pages of payments have above them.
 type paymentTabs struct {
-	Current string // received, reviews or gateway
+	Current string // received, reviews, autopay or gateway
 	Owner   bool
 	Open    int64 // payments that wait for a person
 }

@@ -24,6 +24,8 @@ import (
 type testBank struct {
 	payment.Debitor // debits nothing: no test comes near a due date
 	asked           payment.Authorisation
+	mandate         payment.Mandate   // that it was asked for last
+	journeys        []payment.Journey // that it has; none: all
 
 	broken  error
 	webhook string      // another system's that the key calls; empty: none
@@ -73,10 +75,25 @@ func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret
 
 // Authorise implements payment.Debitor.
 func (b *testBank) Authorise(_ context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
+	if b.broken != nil {
+		return payment.Authorisation{}, b.broken
+	}
+	b.mandate = mandate
 	b.asked = payment.Authorisation{
 		Ref: payment.Ref{Reference: mandate.Reference, ID: "au_1"}, State: payment.AuthorisationAsked, PixCode: "rec<code>",
 	}
+	if mandate.Journey == payment.JourneyRequest {
+		b.asked.PixCode = ""
+	}
 	return b.asked, nil
+}
+
+// Journeys are those that a test leaves it.
+func (b *testBank) Journeys() []payment.Journey {
+	if b.journeys != nil {
+		return b.journeys
+	}
+	return []payment.Journey{payment.JourneyRequest, payment.JourneyCode, payment.JourneyPayCode}
 }
 
 // FetchAuthorisation implements payment.Debitor.

@@ -118,6 +118,8 @@ func (s *Server) table() []route {
 		{get, "/customers/{id}/page/withdraw", desk, basic, s.askWithdrawPage},
 		{post, "/customers/{id}/page/withdraw", desk, basic, s.withdrawPage},
 		{post, "/customers/{id}/autopay", desk, payments, s.askAutopay},
+		{get, "/customers/{id}/autopay/request", desk, payments, s.requestAutopayPage},
+		{post, "/customers/{id}/autopay/request", desk, payments, s.requestAutopay},
 		{get, "/customers/{id}/autopay/end", desk, payments, s.askEndAutopay},
 		{post, "/customers/{id}/autopay/end", desk, payments, s.endAutopay},
 		{post, "/customers/{id}/autopay/simulate", desk, payments, s.simulateAutopay},
@@ -145,6 +147,7 @@ func (s *Server) table() []route {
 
 		{get, "/payments", viewer, payments, s.received},
 		{get, "/payments/export", viewer, exports, long(s.exportPayments)},
+		{get, "/payments/autopay", reader, payments, s.autopays},
 		{get, "/payments/reviews", viewer, payments, s.reviews},
 		{get, "/payments/reviews/{id}", viewer, payments, s.review},
 		{post, "/payments/reviews/{id}", staff, payments, s.resolveReview},

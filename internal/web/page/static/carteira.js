@@ -194,6 +194,11 @@ const masks = {
       ? cut(plain, [3, ""], [3, "."], [3, "."], [2, "-"])
       : cut(plain, [2, ""], [3, "."], [3, "."], [4, "/"], [2, "-"]);
   },
+  digits: (text) => text.replace(/\D/g, ""),
+  account(text) { // the check digit after a hyphen
+    const digits = text.replace(/\D/g, "");
+    return digits.length < 2 || digits.length > 20 || /[a-z]/i.test(text) ? text : digits.slice(0, -1) + "-" + digits.slice(-1);
+  },
   cep(text) {
     const digits = text.replace(/\D/g, "");
     return digits.length > 8 ? text : cut(digits, [5, ""], [3, "-"]);

@@ -1,0 +1,94 @@
+package payment
+
+import (
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// wantOneWayToPay wants no invoice to have a code that can be paid beside a debit
+// that will be made, at the bank and at every moment.
+func (l *life) wantOneWayToPay() {
+	l.t.Helper()
+	world := l.processes[0]
+	invoiceOf := map[string]int64{}
+	must(l.t, sqldb.Each(l.t.Context(), world.db, `SELECT reference, invoice_id FROM charges`, nil, func(row sqldb.Row) error {
+		var reference string
+		var id int64
+		err := row.Scan(&reference, &id)
+		invoiceOf[reference] = id
+		return err
+	}))
+	ways := map[int64][]string{}
+	world.bank.change(func(order *held) {
+		if order.state == StatePending && order.ExpiresAt.After(world.clock.Now()) {
+			ways[invoiceOf[order.reference]] = append(ways[invoiceOf[order.reference]], "code")
+		}
+	})
+	world.bank.mu.Lock()
+	defer world.bank.mu.Unlock()
+	for _, debit := range world.bank.accounts.debits {
+		if debit.waiting {
+			ways[invoiceOf[debit.Reference]] = append(ways[invoiceOf[debit.Reference]], "debit")
+		}
+	}
+	for id, list := range ways {
+		if len(list) > 1 {
+			l.t.Errorf("invoice %d can be paid by %v", id, list)
+		}
+	}
+}
+
+// wantBooks wants every payment of the bank in the ledger once, and what an
+// invoice has received to be what counts for it.
+func (l *life) wantBooks() {
+	l.t.Helper()
+	world := l.processes[0]
+	var came money.Cents
+	world.bank.change(func(order *held) {
+		for _, received := range order.payments {
+			came += received.Amount
+		}
+	})
+	world.bank.mu.Lock()
+	for _, debit := range world.bank.accounts.debits {
+		for _, received := range debit.payments {
+			came += received.Amount
+		}
+	}
+	world.bank.mu.Unlock()
+	kept := world.count(l.t, `SELECT COALESCE(SUM(amount_cents), 0) FROM payments WHERE provider = 'fake'`)
+	if money.Cents(kept) != came {
+		l.t.Errorf("%s are in the ledger, %s came", money.Cents(kept), came)
+	}
+	unsettled := world.count(l.t, `SELECT COUNT(*) FROM payments p WHERE p.provider = 'fake' AND p.status = 'review'
+		AND NOT EXISTS (SELECT 1 FROM payment_reviews r WHERE r.company_id = p.company_id AND r.payment_id = p.id)`)
+	if unsettled != 0 {
+		l.t.Errorf("%d payments wait for nobody", unsettled)
+	}
+	double := world.count(l.t, `SELECT COUNT(*) FROM (SELECT invoice_id FROM payments WHERE provider = 'fake' AND status = 'applied' AND refunded_cents = 0
+		GROUP BY invoice_id HAVING COUNT(*) > 1) AS twice`)
+	if double != 0 {
+		l.t.Errorf("%d invoices were paid twice", double)
+	}
+}
+
+// wantFailuresOfOthers wants nothing that we had cancelled to be called a failure of
+// the payer or the bank: such an invoice would not be debited any more.
+func (l *life) wantFailuresOfOthers() {
+	l.t.Helper()
+	world := l.processes[0]
+	var ours []any
+	world.bank.set(func(accounts *debits) {
+		for reference, debit := range accounts.debits {
+			if debit.byUs && debit.attempts == 0 {
+				ours = append(ours, reference)
+			}
+		}
+	})
+	for _, reference := range ours {
+		failed := world.count(l.t, `SELECT COUNT(*) FROM charges WHERE reference = ? AND debit_failure <> ''`, reference)
+		if failed != 0 {
+			l.t.Errorf("the debit %s, which we had cancelled, has failed", reference)
+		}
+	}
+}
