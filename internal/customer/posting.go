@@ -21,7 +21,7 @@ const (
 func newPosting(distances []int64) posting {
 	list, before := posting{listed}, int64(0)
 	for _, distance := range distances {
-		list = binary.AppendUvarint(list, uint64(distance-before))
+		list = binary.AppendUvarint(list, uint64(distance-before)) //nolint:gosec // they ascend
 		before = distance
 	}
 	if before/8+2 >= int64(len(list)) {
@@ -70,7 +70,7 @@ func (p posting) ids(last int64) []int64 {
 		if width <= 0 {
 			return ids // it was cut off
 		}
-		last -= int64(difference)
+		last -= int64(difference) //nolint:gosec // it was one
 		ids = append(ids, last)
 		rest = rest[width:]
 	}

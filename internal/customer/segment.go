@@ -133,8 +133,8 @@ func (s sealer) mark(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealin
 	if err != nil || len(ends) == 0 {
 		return sealingOver, err
 	}
-	staged, err := anyStaged(ctx, tx)
-	if err != nil || staged {
+	staged, err := readStage(ctx, tx)
+	if err != nil || staged.hiddenFrom <= staged.hiddenTo {
 		return sealingWaits, err
 	}
 	for _, last := range ends {

@@ -62,13 +62,6 @@ func setHorizon(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	return err
 }
 
-// anyStaged reports whether an import has customers whom nobody sees.
-func anyStaged(ctx context.Context, tx *sqldb.Tx) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, tx, `
-		SELECT count(*) FROM customer_staging WHERE hidden_to >= hidden_from /* every company_id */`)
-	return n > 0, err
-}
-
 // segmentEnds are the last ids of full segments among the customers who are in
 // none.
 func segmentEnds(ctx context.Context, tx *sqldb.Tx, companyID, size int64) ([]int64, error) {
@@ -76,7 +69,7 @@ func segmentEnds(ctx context.Context, tx *sqldb.Tx, companyID, size int64) ([]in
 		SELECT id FROM (
 			SELECT id, row_number() OVER (ORDER BY id) AS place FROM (
 				SELECT id FROM customers WHERE company_id = ? AND id > COALESCE((
-					SELECT MAX(last_id) FROM search_segments WHERE company_id = ?), 0)
+					SELECT MAX(last_id) FROM search_segments WHERE company_id = ?), 0) AND {visible id}
 				ORDER BY id LIMIT ?) AS some_of_them
 		) AS placed WHERE place % ? = 0 ORDER BY id`,
 		companyID, companyID, size*markedAtOnce, size)
