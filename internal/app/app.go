@@ -249,6 +249,8 @@ func (a *App) jobs() []worker.Job {
 		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
 			return tally.Compact(ctx, a.DB)
 		}},
+		{Name: "index customers for the search", Every: 500 * time.Millisecond, Run: a.DB.IndexSearch},
+		{Name: "keep short searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},

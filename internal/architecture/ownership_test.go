@@ -67,7 +67,7 @@ var owned = map[string]table{
 	}},
 
 	"customers": {owner: "internal/customer", readers: map[string]string{
-		"internal/platform/sqldb": "fills the search index from rows when a transaction commits",
+		"internal/platform/sqldb": "fills the search index from rows, and searches those that are not in it yet",
 		"internal/billing":        "names the customer of each invoice in a list, and issues for customers whose day has come",
 		"internal/reminder":       "finds the customers whose due date a rule is about",
 	}},
@@ -76,6 +76,10 @@ var owned = map[string]table{
 	}},
 	"customers_unindexed": {owner: "internal/platform/sqldb"},
 	"customer_uploads":    {owner: "internal/customer"},
+	"search_segments":     {owner: "internal/customer"},
+	"search_postings":     {owner: "internal/customer"},
+	"search_changes":      {owner: "internal/customer"},
+	"search_due":          {owner: "internal/customer"},
 	"customer_staging": {owner: "internal/customer", readers: map[string]string{
 		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
 	}},

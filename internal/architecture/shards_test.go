@@ -51,6 +51,7 @@ var crossing = map[string]reach{
 	"internal/account.removeAsked":         schedule,
 	"internal/billing.withScheduled":       schedule,
 	"internal/customer.anyRepricing":       schedule,
+	"internal/customer.dueForSealing":      schedule,
 	"internal/customer.pruneUploads":       schedule,
 	"internal/customer.withLapsed":         schedule,
 	"internal/payment.NextDue":             schedule,
@@ -103,7 +104,7 @@ var crossing = map[string]reach{
 	"internal/payment.CheckCharges":        operator,
 	"internal/payment.CheckReviews":        operator,
 	"internal/payment.sealedBefore":        operator,
-	"internal/platform/sqldb.index":        operator, // SQLite's alone
+	"internal/platform/sqldb.takeIn":       operator, // SQLite's alone
 	"internal/reminder.sealedBefore":       operator,
 	"internal/reseller.CheckCredits":       operator,
 	"internal/sandbox.clearHappened":       operator,

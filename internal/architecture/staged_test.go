@@ -13,15 +13,18 @@ import (
 // that need not, or must not, has a reason here, by package and name. A LEFT
 // JOIN finds none: its left side has a row of the customer already.
 var seesStaged = map[string]string{
-	"internal/billing.scheduled":          "nothing is scheduled for a customer before it is visible",
-	"internal/customer.anyUnfilled":       "completes the rows of an earlier version, which had no staging",
-	"internal/customer.existing":          "a login or key that is staged is taken",
-	"internal/customer.listing.source":    "adds the condition for whichever column has the id",
-	"internal/customer.markImported":      "is the import",
-	"internal/customer.staged":            "is the import",
-	"internal/customer.taken":             "a login or key that is staged is taken",
-	"internal/customer.unfilled":          "completes the rows of an earlier version, which had no staging",
-	"internal/platform/sqldb.group.index": "the search index has all rows; a search leaves them out",
+	"internal/billing.scheduled":       "nothing is scheduled for a customer before it is visible",
+	"internal/customer.among":          "has the condition in another text",
+	"internal/customer.anyDeleted":     "no segment is cut while an import is staged",
+	"internal/customer.readTexts":      "no segment is cut while an import is staged",
+	"internal/customer.anyUnfilled":    "completes the rows of an earlier version, which had no staging",
+	"internal/customer.existing":       "a login or key that is staged is taken",
+	"internal/customer.listing.source": "adds the condition for whichever column has the id",
+	"internal/customer.markImported":   "is the import",
+	"internal/customer.staged":         "is the import",
+	"internal/customer.taken":          "a login or key that is staged is taken",
+	"internal/customer.unfilled":       "completes the rows of an earlier version, which had no staging",
+	"internal/platform/sqldb.takeIn":   "the search index has all rows; a search leaves them out",
 }
 
 // checkStaged looks at every text that reads customers.

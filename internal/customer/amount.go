@@ -39,6 +39,13 @@ func (s *Service) Amount(
 		return 0, false, err
 	}
 	source := l.matching(company, byDate).Rows()
+	if terms := l.short(company); terms != nil {
+		found, err := shortHits(ctx, s.db, l.company, terms)
+		if err != nil {
+			return 0, false, err
+		}
+		source = among(l.company, found.page(0, found.count()))
+	}
 	if filter.Status == "" {
 		source.Where.And("c.cancelled_at IS NULL")
 	}

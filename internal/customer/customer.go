@@ -118,11 +118,12 @@ type Service struct {
 	repriced watch.List[Repriced]
 	counts   tally.Cache
 	running  runningUploads
+	sealer   sealer
 }
 
 // New makes the service.
 func New(db *sqldb.DB, events *event.Log) *Service {
-	return &Service{db: db, events: events}
+	return &Service{db: db, events: events, sealer: usualSealer}
 }
 
 // Find returns a customer of the company.

@@ -46,7 +46,8 @@ func (s *Service) LockTx(
 }
 
 // EraseTx deletes a customer without saying who it was: neither the event nor
-// the audit line of the deletion bears a name, a phone or an address.
+// the audit line of the deletion bears a name, a phone or an address, and no
+// letter is left in what searches go by.
 func (s *Service) EraseTx(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -57,5 +58,8 @@ func (s *Service) EraseTx(
 	nameless.Name, nameless.Whatsapp, nameless.Email, nameless.Usuario, nameless.Notes = "", "", "", "", ""
 	nameless.ExternalID, nameless.CpfCnpj, nameless.CancelReason = "", "", ""
 	nameless.Address, nameless.Custom = Customer{}.Address, Customer{}.Custom
-	return s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless})
+	if err := s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless}); err != nil {
+		return err
+	}
+	return sealAround(ctx, tx, actor.Company.ID, customer.ID)
 }

@@ -54,7 +54,15 @@ func (s *Service) List(
 	filter Filter,
 	page input.Page,
 ) ([]Customer, int64, error) {
-	l, company, count, err := s.matches(ctx, actor, filter)
+	l := s.listing(actor, filter)
+	company, err := counter.Total(ctx, s.db, actor.Company.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	if terms := l.short(company); terms != nil {
+		return s.listShort(ctx, l, terms, page)
+	}
+	count, err := s.count(ctx, l, company)
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}

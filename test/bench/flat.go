@@ -80,6 +80,10 @@ func allLines() []line {
 			return func() string { return "search=" + respelled(string([]byte{consonant(), vowel()})) }
 		}},
 		{name: "search two letters, again", next: fixed("search=qu")},
+		{name: "search two letters, a middle page", next: middle("search=ar", 20)},
+		{name: "search one letter", next: func(*dataset) func() string {
+			return func() string { return "search=" + respelled(string([]byte{vowel()})) }
+		}},
 		{name: "search what nobody has", next: func(*dataset) func() string {
 			return func() string { return "search=xyzw" + strconv.Itoa(rand.IntN(1_000_000)) }
 		}},

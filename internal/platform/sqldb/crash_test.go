@@ -29,7 +29,7 @@ func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 		}
 		var acknowledged []int64
 		for range 3 {
-			acknowledged = append(acknowledged, killed(t, url, 1+rand.IntN(400))...)
+			acknowledged = append(acknowledged, killedWith(t, crashVariable, url, 1+rand.IntN(400))...)
 		}
 		there := map[int64]bool{}
 		err := sqldb.Each(t.Context(), sqldbtest.Open(t, url), "SELECT id FROM notes", nil, func(row sqldb.Row) error {
@@ -49,12 +49,13 @@ func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 	})
 }
 
-// killed lets a child write until it has acknowledged n notes, kills it in the
-// middle of its work, and returns all that it acknowledged.
-func killed(t *testing.T, url string, count int) (acknowledged []int64) {
+// killedWith lets a child write until it has acknowledged so many rows, kills it
+// in the middle of its work, and returns all that it acknowledged. The variable
+// says what the child does.
+func killedWith(t *testing.T, variable, url string, count int) (acknowledged []int64) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), crashVariable+"="+url)
+	child.Env = append(os.Environ(), variable+"="+url)
 	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{first line of search}     the text of the column up to the first line break
 //	{visible c.id}             the customer of this id is none that an import has staged
+//	{this transaction}         its number, greater than of all that began to write before; 0 on SQLite
+//	{oldest transaction}       the smallest number of those that have not ended; 0 on SQLite
 //	{for key share}            keep the selected rows from being deleted until the commit
 //	{for key share of p}       the same, of the rows of the table p alone
 //	{for key share of w}       the same, of the rows of the table w alone
@@ -31,6 +33,8 @@ var postgresWords = strings.NewReplacer(
 	"{clock ?}",
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{first line of search}", "split_part(search, chr(10), 1)",
+	"{this transaction}", "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
+	"{oldest transaction}", "CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
 	"{for key share}", "FOR KEY SHARE",
 	"{for key share of p}", "FOR KEY SHARE OF p",
 	"{for key share of w}", "FOR KEY SHARE OF w",
@@ -45,6 +49,7 @@ var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
 	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
+	"{this transaction}", "0", "{oldest transaction}", "0",
 	"{for key share}", "", "{for key share of p}", "", "{for key share of w}", "",
 	"{for no key update}", "", "{for update}", "",
 	"{for no key update skip locked}", "",

@@ -17,10 +17,19 @@ func Substring(term string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(term) + "%"
 }
 
+// Contains is the condition, with one placeholder, that a column's text contains
+// a term.
+func Contains(engine Engine, column string) string {
+	if engine == Postgres {
+		return "strpos(" + column + ", ?) > 0"
+	}
+	return "instr(" + column + ", ?) > 0"
+}
+
 // Source is where rows are searched: a FROM clause, the condition that finds
 // them and the column that orders them.
 type Source struct {
-	From  string
+	From  string // the arguments of Where begin with those of From
 	ID    string // column of the record's id
 	Order string // column that orders by it
 	Where Where
@@ -63,15 +72,7 @@ func SearchBy(
 		indexed = indexed && IndexedTerm(term)
 	}
 	if engine == SQLite && indexed {
-		fts := table + "_search"
-		source = Source{
-			From:  fts + " f",
-			ID:    "f.rowid",
-			Order: "f.rowid",
-			rows:  fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.rowid", table),
-		}
-		source.Where.And(fmt.Sprintf("f.%s MATCH ?", fts), ftsQuery(companyID, terms))
-		return source
+		return searchIndex(table, companyID, terms)
 	}
 	contains, args := make([]string, len(terms)), make([]any, len(terms))
 	for i, term := range terms {
@@ -86,6 +87,27 @@ func SearchBy(
 	// would else count by way of any index and so read the table back and forth.
 	source.Where.And("c."+column+" = ? AND c.id > 0", companyID)
 	source.Where.And("("+strings.Join(contains, " OR ")+")", args...)
+	return source
+}
+
+// searchIndex finds rows through SQLite's index, and those that wait for it by
+// reading them: one statement, so that a row which is just being taken in is
+// found once. SQLite merges the two in the order of the ids, and sorts nothing.
+func searchIndex(table string, companyID int64, terms []string) Source {
+	fts := table + "_search"
+	found := fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)
+	source := Source{ID: "f.id", Order: "f.id", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.id", table)}
+	source.Where.Args = []any{ftsQuery(companyID, terms)}
+	if waiting, ok := unindexed[table]; ok {
+		found += fmt.Sprintf(" UNION ALL SELECT u.id FROM %s u CROSS JOIN %s w ON w.id = u.id WHERE w.company_id = ?", waiting, table)
+		source.Where.Args = append(source.Where.Args, companyID)
+		contains := strings.TrimSuffix(strings.Repeat("instr(w.search, ?) > 0 OR ", len(terms)), " OR ")
+		found += " AND (" + contains + ")"
+		for _, term := range terms {
+			source.Where.Args = append(source.Where.Args, term)
+		}
+	}
+	source.From = "(" + found + ") f"
 	return source
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/text"
@@ -63,7 +64,7 @@ func FuzzSearchTerm(f *testing.F) {
 	})
 }
 
-// A change is in the index when it is committed, however often the row changed
+// A change is found when it is committed, however often the row changed
 // on the way there.
 func TestSearchIndexFollowsChanges(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -141,6 +142,7 @@ func TestIndexHasTheTokenOfTheCompany(t *testing.T) {
 // wantTokens compares the customers that the index has for each company's token.
 func wantTokens(t *testing.T, db *sqldb.DB, after string, want map[int64][]int64) {
 	t.Helper()
+	housetest.Must(t, db.IndexSearch(t.Context()))
 	for company, ids := range want {
 		token := `"` + sqldb.CompanyToken(company) + `"`
 		got := customers(t, db, "SELECT rowid FROM customers_search WHERE customers_search MATCH ?", token)
@@ -240,18 +242,24 @@ func customers(t *testing.T, querier sqldb.Querier, query string, args ...any) [
 	return ids
 }
 
+const (
+	insertCompany = `
+		INSERT INTO companies (name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at)
+		VALUES ('Company', 'user', 'America/Sao_Paulo', 'today', ?, 5, 0, 0) RETURNING id`
+	insertCustomer = `
+		INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, own_day, notes, search,
+			created_at, updated_at)
+		VALUES (?, '', 'Ana', '', '', '', '', '', 0, '', ?, 0, 0) RETURNING id`
+)
+
 func addCompany(t *testing.T, tx *sqldb.Tx) int64 {
 	t.Helper()
-	return added(t, tx, `
-		INSERT INTO companies (name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at)
-		VALUES ('Company', 'user', 'America/Sao_Paulo', 'today', ?, 5, 0, 0) RETURNING id`, true)
+	return added(t, tx, insertCompany, true)
 }
 
 func addCustomer(t *testing.T, tx *sqldb.Tx, company int64, search string) int64 {
 	t.Helper()
-	return added(t, tx, `
-		INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, own_day, notes, search, created_at, updated_at)
-		VALUES (?, '', 'Ana', '', '', '', '', '', 0, '', ?, 0, 0) RETURNING id`, company, search)
+	return added(t, tx, insertCustomer, company, search)
 }
 
 func added(t *testing.T, tx *sqldb.Tx, insert string, args ...any) int64 {

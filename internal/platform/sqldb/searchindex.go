@@ -1,15 +1,19 @@
 package sqldb
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
-// SQLite's search index is brought up to date once for each commit, within it:
-// FTS5 writes out what it has gathered at the end of every statement that
-// changes it, which costs as much for one text as for a hundred. Triggers note
-// which rows have changed (migration 0009); nobody sees the index in between,
-// since readers see commits and writers do not search.
+// SQLite's search index takes in new texts after their commit, many together:
+// FTS5 writes out what it has gathered at the end of every statement that changes
+// it, which costs as much for one text as for a hundred. A customer is in the
+// index or in customers_unindexed, never in both (migration 0029), and a search
+// reads both. The commit that makes it maxUnindexed takes them all in, which
+// spares a commit of its own and bounds what a search reads without the index;
+// IndexSearch takes in those who wait for others in vain.
 const (
-	anyUnindexed = `SELECT count(*) FROM (SELECT 1 FROM customers_unindexed LIMIT 1)`
-	dropOldTexts = `DELETE FROM customers_search WHERE rowid IN (SELECT id FROM customers_unindexed WHERE indexed = 1)`
+	countUnindexed = `SELECT count(*) FROM (SELECT 1 FROM customers_unindexed LIMIT ?)`
 	// The three characters stand for the company; see companyToken.
 	addNewTexts = `INSERT INTO customers_search (rowid, text) /* every company_id */
 	SELECT c.id, char(57344 + c.company_id % 6400, 57344 + c.company_id / 6400 % 6400, 57344 + c.company_id / 40960000 % 6400)
@@ -18,16 +22,41 @@ const (
 	forgetUnindexed = `DELETE FROM customers_unindexed`
 )
 
-// index brings the search index up to what the transaction has changed.
-func (g *group) index(ctx context.Context) error {
-	n, err := Value[int](ctx, g.writer, anyUnindexed)
-	if err != nil || n == 0 {
+// maxUnindexed is how many texts wait for the index at most. More would cost
+// searches more than they save writers.
+const maxUnindexed = 64
+
+// unindexed names the table of the rows that wait for the search index of
+// another. The index of a table that is not named here never lags.
+var unindexed = map[string]string{"customers": "customers_unindexed"}
+
+// IndexSearch has the search index take in all that waits for it. Any number of
+// processes may call it: texts are indexed in the transaction that forgets them.
+func (db *DB) IndexSearch(ctx context.Context) error {
+	if db.Engine() != SQLite {
+		return nil // GIN has a pending list of its own
+	}
+	waiting, err := Value[int](ctx, db, countUnindexed, 1)
+	if err != nil || waiting == 0 {
 		return err
 	}
-	for _, text := range []string{dropOldTexts, addNewTexts, forgetUnindexed} {
-		if err := g.statement(ctx, text); err != nil {
-			return err
+	return db.Write(ctx, func(tx *Tx) error { return takeIn(ctx, tx) })
+}
+
+func takeIn(ctx context.Context, querier Querier) error {
+	for _, text := range []string{addNewTexts, forgetUnindexed} {
+		if _, err := querier.exec(ctx, text, nil); err != nil {
+			return fmt.Errorf("bring the search index up to date: %w", querier.translate(err))
 		}
 	}
 	return nil
+}
+
+// index has the search index take in what waits for it, when it is many.
+func (g *group) index(ctx context.Context) error {
+	waiting, err := Value[int](ctx, g.writer, countUnindexed, maxUnindexed)
+	if err != nil || waiting < maxUnindexed {
+		return err
+	}
+	return takeIn(ctx, g.writer)
 }

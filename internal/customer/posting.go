@@ -1,0 +1,105 @@
+package customer
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// posting is which customers of a segment have a term in their search text: how
+// far the id of each is below the segment's last, in ascending order. After the
+// format it is a list of differences, or a map of bits where that is shorter.
+type posting []byte
+
+// The formats of a posting.
+const (
+	listed byte = iota // differences, as in binary.AppendUvarint
+	mapped             // bit n of byte m: the distance 8m + n
+)
+
+// newPosting encodes distances, of which there is one at least.
+func newPosting(distances []int64) posting {
+	list, before := posting{listed}, int64(0)
+	for _, distance := range distances {
+		list = binary.AppendUvarint(list, uint64(distance-before)) //nolint:gosec // they ascend
+		before = distance
+	}
+	if before/8+2 >= int64(len(list)) {
+		return list
+	}
+	bitmap := make(posting, before/8+2)
+	bitmap[0] = mapped
+	for _, distance := range distances {
+		bitmap[1+distance/8] |= 1 << (distance % 8)
+	}
+	return bitmap
+}
+
+// count is how many customers there are.
+func (p posting) count() (count int64) {
+	if len(p) == 0 {
+		return 0
+	}
+	for _, value := range p[1:] {
+		switch {
+		case p[0] == mapped:
+			count += int64(bits.OnesCount8(value))
+		case value < 0x80: // the last byte of a difference
+			count++
+		}
+	}
+	return count
+}
+
+// ids are the customers of a segment that ends with last, newest first.
+func (p posting) ids(last int64) []int64 {
+	if len(p) == 0 {
+		return nil
+	}
+	ids := make([]int64, 0, p.count())
+	if p[0] == mapped {
+		for at, value := range p[1:] {
+			for ; value != 0; value &= value - 1 {
+				ids = append(ids, last-int64(8*at+bits.TrailingZeros8(value)))
+			}
+		}
+		return ids
+	}
+	for rest := p[1:]; len(rest) > 0; {
+		difference, width := binary.Uvarint(rest)
+		if width <= 0 {
+			return ids // it was cut off
+		}
+		last -= int64(difference) //nolint:gosec // it was one
+		ids = append(ids, last)
+		rest = rest[width:]
+	}
+	return ids
+}
+
+// postings are the postings of a segment by their terms, while it is read.
+type postings struct {
+	last      int64
+	distances map[string][]int64
+}
+
+// add adds a customer, each older than the one before.
+func (p *postings) add(id int64, text string) {
+	distance := p.last - id
+	for at := 0; at < len(text); {
+		_, width := utf8.DecodeRuneInString(text[at:])
+		_, second := utf8.DecodeRuneInString(text[at+width:])
+		p.addTerm(text[at:at+width], distance)
+		if second > 0 {
+			p.addTerm(text[at:at+width+second], distance)
+		}
+		at += width
+	}
+}
+
+func (p *postings) addTerm(term string, distance int64) {
+	known := p.distances[term]
+	if len(known) == 0 || known[len(known)-1] != distance {
+		p.distances[term] = append(known, distance)
+	}
+}

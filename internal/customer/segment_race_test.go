@@ -1,0 +1,115 @@
+package customer
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// A transaction that began to write before a segment was marked knows nothing of
+// it, and may commit a customer of it at any time: the sealing waits.
+func TestSegmentWaitsForWhoBeganBeforeIt(t *testing.T) {
+	library := newSegmentRace(t)
+	end := library.inTheMiddle(t, func(ctx context.Context, tx *sqldb.Tx) error {
+		_, err := insertMany(ctx, tx, library.actor.Company.ID, []Customer{{UUID: id.NewUUID(), Name: "zq late"}})
+		return err
+	})
+	library.populate(t, library.actor, []Customer{{Name: "after him"}})
+	for range 3 {
+		must(t, library.SealSegments(t.Context()))
+	}
+	if sealed := library.sealed(t); sealed != 0 {
+		t.Errorf("%d segments are sealed", sealed)
+	}
+	end()
+	library.sealAll(t)
+	if library.sealed(t) == 0 {
+		t.Error("nothing is sealed")
+	}
+	library.wantShort(t, rand.New(rand.NewPCG(51, 52)), library.actor, 20)
+	library.wantHits(t, "zq", 1)
+}
+
+// One that begins after that records its change, which is found whether it
+// commits before the sealing or after.
+func TestSegmentKeepsChangesThatCommitAfterItsSealing(t *testing.T) {
+	library := newSegmentRace(t)
+	library.steps(t, 2) // marked, and its horizon is set
+	end := library.inTheMiddle(t, func(ctx context.Context, tx *sqldb.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE customers SET search = 'zq changed' WHERE company_id = ? AND id = 5`, library.actor.Company.ID)
+		if err == nil {
+			_, err = tx.Exec(ctx, `DELETE FROM customers WHERE company_id = ? AND id = 6`, library.actor.Company.ID)
+		}
+		return err
+	})
+	for library.sealed(t) == 0 { // it waits for transactions of other tests at most
+		library.steps(t, 1)
+	}
+	library.wantHits(t, "zq", 0)
+	end()
+	library.wantHits(t, "zq", 1)
+	library.wantHits(t, "st", smallSearch+200-2)
+	library.sealAll(t)
+	library.wantHits(t, "zq", 1)
+	library.wantHits(t, "st", smallSearch+200-2)
+}
+
+// newSegmentRace is a company that is large enough for segments, on PostgreSQL:
+// SQLite has one writer.
+func newSegmentRace(t *testing.T) library {
+	t.Helper()
+	library := library{world: newWorld(t, sqldb.Postgres)}
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
+	library.sealer = sealer{size: 600, changes: 2}
+	list := make([]Customer, smallSearch+200)
+	for i := range list {
+		list[i].Name = fmt.Sprintf("start %04d", i)
+	}
+	library.populate(t, library.actor, list)
+	return library
+}
+
+// inTheMiddle runs a transaction up to its commit, for which end is called.
+func (l library) inTheMiddle(t *testing.T, do func(context.Context, *sqldb.Tx) error) (end func()) {
+	t.Helper()
+	begun, commit, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		over <- l.db.Write(context.WithoutCancel(t.Context()), func(tx *sqldb.Tx) error {
+			err := do(t.Context(), tx)
+			close(begun)
+			<-commit
+			return err
+		})
+	}()
+	<-begun
+	return func() {
+		close(commit)
+		must(t, <-over)
+	}
+}
+
+// steps does single steps of the sealing.
+func (l library) steps(t *testing.T, count int) {
+	t.Helper()
+	for range count {
+		must(t, l.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := l.sealer.step(t.Context(), tx, l.actor.Company.ID)
+			return err
+		}))
+	}
+}
+
+func (l library) wantHits(t *testing.T, search string, want int64) {
+	t.Helper()
+	_, total, err := l.List(t.Context(), l.actor, Filter{Search: search}, firstPage)
+	if err != nil || total != want {
+		t.Errorf("%q finds %d, %v; want %d", search, total, err, want)
+	}
+}

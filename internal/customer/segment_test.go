@@ -1,0 +1,263 @@
+package customer
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// Whatever was created, changed, deleted or erased, and however far the segments
+// are: searches of one and two letters find what a look at every customer finds.
+func TestShortSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		library := newLibrary(t, engine)
+		library.sealer = sealer{size: 100, changes: 3}
+		library.actor = library.large
+		random := rand.New(rand.NewPCG(21, 22))
+		sealedBefore := library.sealed(t)
+		for round := range 40 {
+			for range random.IntN(4) {
+				library.changeOne(t, random)
+			}
+			switch round % 8 {
+			case 3:
+				must(t, library.SealSegments(t.Context()))
+			case 7:
+				library.sealAll(t)
+				library.wantNobodyDeleted(t)
+			}
+			library.wantShort(t, random, library.large, 4)
+		}
+		if sealedBefore != 0 || library.sealed(t) < 10 {
+			t.Errorf("%d, then %d segments were sealed", sealedBefore, library.sealed(t))
+		}
+		must(t, library.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), `DELETE FROM search_segments WHERE company_id > 0`)
+			return err
+		}))
+		library.wantShort(t, random, library.large, 4) // without any, all are newer
+	})
+}
+
+// sealAll seals until nothing is left to do. On PostgreSQL that may wait for
+// transactions of other tests.
+func (l library) sealAll(tb testing.TB) {
+	tb.Helper()
+	for range 5000 {
+		must(tb, l.SealSegments(tb.Context()))
+		due, err := dueForSealing(tb.Context(), l.db)
+		must(tb, err)
+		if len(due) == 0 {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	tb.Fatal("the segments are never sealed")
+}
+
+// sealed is how many segments are sealed.
+func (l library) sealed(tb testing.TB) int64 {
+	tb.Helper()
+	n, err := sqldb.Value[int64](tb.Context(), l.db, `SELECT count(*) FROM search_segments WHERE sealed`)
+	must(tb, err)
+	return n
+}
+
+// changeOne creates, changes, deletes or erases a customer.
+func (l library) changeOne(tb testing.TB, random *rand.Rand) {
+	tb.Helper()
+	all := l.model(tb, l.actor)
+	one := all[random.IntN(len(all))]
+	switch random.IntN(5) {
+	case 0:
+		must(tb, l.Delete(tb.Context(), l.actor, one.ID))
+	case 1:
+		defer l.wantNoLetters(tb, one.ID)
+		must(tb, l.db.Write(tb.Context(), func(tx *sqldb.Tx) error {
+			return l.EraseTx(tb.Context(), tx, l.actor, one)
+		}))
+	case 2, 3:
+		l.update(tb, one.ID, fmt.Sprintf(`{"name":%q}`, strings.TrimSpace("q"+reader(random).Name)))
+	default:
+		l.create(tb, fmt.Sprintf(`{"name":%q}`, strings.TrimSpace("w"+reader(random).Name)))
+	}
+}
+
+// wantNobodyDeleted wants no change of a deleted customer to be left to seal.
+func (l library) wantNobodyDeleted(tb testing.TB) {
+	tb.Helper()
+	must(tb, l.db.Write(tb.Context(), func(tx *sqldb.Tx) error {
+		deleted, err := anyDeleted(tb.Context(), tx, l.actor.Company.ID)
+		if deleted != 0 {
+			tb.Errorf("deleted customer %d is in a posting", deleted)
+		}
+		return err
+	}))
+}
+
+// wantNoLetters wants no posting to have a customer.
+func (l library) wantNoLetters(tb testing.TB, id int64) {
+	tb.Helper()
+	must(tb, sqldb.Each(tb.Context(), l.db, `
+		SELECT last_id, term, ids FROM search_postings WHERE company_id = ?`, []any{l.actor.Company.ID}, func(row sqldb.Row) error {
+		var last int64
+		var term string
+		var stored []byte
+		err := row.Scan(&last, &term, &stored)
+		if slices.Contains(posting(stored).ids(last), id) {
+			tb.Errorf("the posting of %q has customer %d", term, id)
+		}
+		return err
+	}))
+}
+
+// wantShort compares some short searches with the model: their pages, their
+// totals, and what is found first.
+func (l library) wantShort(tb testing.TB, random *rand.Rand, actor account.Actor, searches int) {
+	tb.Helper()
+	model := l.model(tb, actor)
+	for range searches {
+		filter := Filter{Search: shortTerm(random, model)}
+		matches := model.containing(searchTerms(filter.Search))
+		last := input.Page{Size: 20}.Last(int64(len(matches)))
+		for _, number := range []int64{1, max(1, last/2), last, last + 1} {
+			l.wantPage(tb, actor, matches, filter, input.Page{Number: number, Size: 20})
+		}
+		first, err := l.First(tb.Context(), actor, filter, 8)
+		if err != nil || !slices.Equal(ids(first), matches.page(input.Page{Number: 1, Size: 8})) {
+			tb.Errorf("first of %q: %v, %v", filter.Search, ids(first), err)
+		}
+		listed, total, err := l.Sorted(tb.Context(), actor, Query{Filter: filter, Sort: "name"}, firstPage)
+		if err != nil || total != int64(len(matches)) || len(listed) != min(200, len(matches)) {
+			tb.Errorf("by name %q: %d of %d, %v; want %d", filter.Search, len(listed), total, err, len(matches))
+		}
+	}
+}
+
+// containing are the customers whose search text contains one of the terms.
+func (m model) containing(terms []string) model {
+	return slices.DeleteFunc(slices.Clone(m), func(customer Customer) bool {
+		return terms != nil && !slices.ContainsFunc(terms, func(term string) bool {
+			return strings.Contains(searchText(customer), term)
+		})
+	})
+}
+
+// shortTerm is a piece of a customer's text, or any letters.
+func shortTerm(random *rand.Rand, model model) string {
+	text := []rune(searchText(model[random.IntN(len(model))]))
+	at := random.IntN(len(text))
+	term := string(text[at:min(len(text), at+1+random.IntN(2))])
+	if random.IntN(5) == 0 {
+		term = []string{"zz", "(1", "9-", "ã", "ß", "55", "qa"}[random.IntN(7)]
+	}
+	return term
+}
+
+// Two processes create, change and delete while both seal: in the end nobody is
+// missing and nobody is found who is not there.
+func TestSegmentsAreExactBesideConcurrentChanges(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		if sqldbtest.Raced {
+			t.Skip("many rows")
+		}
+		world, both := newRace(t, engine)
+		list := make([]Customer, smallSearch)
+		for i := range list {
+			list[i].Name = fmt.Sprintf("start %04d", i)
+		}
+		world.populate(t, world.actor, list)
+		for _, service := range both {
+			service.sealer = sealer{size: 50, changes: 2}
+		}
+		failed := atOnce(t, 16, both, func(service *Service, i int) error { return churn(t, service, world.actor, i) })
+		for _, err := range failed {
+			t.Error(err)
+		}
+		library := library{world: world}
+		library.sealAll(t)
+		library.wantShort(t, rand.New(rand.NewPCG(31, 32)), world.actor, 60)
+		if library.sealed(t) < 10 {
+			t.Errorf("%d segments are sealed", library.sealed(t))
+		}
+	})
+}
+
+// churn is one of many who change customers at once; every fourth of them seals.
+func churn(t *testing.T, service *Service, actor account.Actor, number int) error {
+	t.Helper()
+	for step := range 12 {
+		if number%4 == 0 {
+			if err := service.SealSegments(t.Context()); err != nil {
+				return err
+			}
+			continue
+		}
+		made, err := service.Create(t.Context(), actor, ReadNew(form(t, fmt.Sprintf(`{"name":"new %d %d"}`, number, step))))
+		if err != nil {
+			return err
+		}
+		old := int64(1 + number*60 + step)
+		if _, err := service.Update(t.Context(), actor, old, ReadChanges(form(t, fmt.Sprintf(`{"name":"xy %d"}`, step)))); err != nil {
+			return err
+		}
+		if step%3 == 0 {
+			if err := service.Delete(t.Context(), actor, made.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func TestPostingIsWhatWentIn(t *testing.T) {
+	random := rand.New(rand.NewPCG(41, 42))
+	for range 500 {
+		ids := map[int64]bool{}
+		spread := []int64{1, 3, 100, 5000, 1 << 40}[random.IntN(5)]
+		for range 1 + random.IntN(300) {
+			ids[1+random.Int64N(300*spread)] = true
+		}
+		want := slices.SortedFunc(maps.Keys(ids), newestFirst)
+		last := want[0] + random.Int64N(3)
+		distances := make([]int64, len(want))
+		for i, id := range want {
+			distances[i] = last - id
+		}
+		made := newPosting(distances)
+		if got := made.ids(last); !slices.Equal(got, want) || made.count() != int64(len(want)) {
+			t.Fatalf("%v (%d) came out of %v", got, made.count(), want)
+		}
+	}
+	var none posting
+	if none.count() != 0 || none.ids(9) != nil {
+		t.Error("an empty posting has customers")
+	}
+}
+
+func TestPostingsHaveEveryLetterAndPair(t *testing.T) {
+	read := postings{last: 10, distances: map[string][]int64{}}
+	read.add(10, "ana\né")
+	read.add(7, "na")
+	want := map[string][]int64{
+		"a": {0, 3}, "n": {0, 3}, "an": {0}, "na": {0, 3}, "a\n": {0}, "\n": {0}, "\né": {0}, "é": {0},
+	}
+	if !maps.EqualFunc(read.distances, want, slices.Equal[[]int64]) {
+		t.Errorf("%v", read.distances)
+	}
+	for term := range read.distances {
+		if n := utf8.RuneCountInString(term); n < 1 || n > 2 {
+			t.Errorf("%q", term)
+		}
+	}
+}

@@ -1,0 +1,1 @@
+-- SQLite alone needs this: PostgreSQL's index has a list of what it has still to take in, and searches read that, too.
