@@ -70,7 +70,7 @@ n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay,
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium
 	@rm -f test/artifacts/clicks.txt
-	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
+	$(WITHPG) -- go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
 	@if [ -f test/artifacts/clicks.txt ]; then cat test/artifacts/clicks.txt; fi
 
 pictures: ## the pictures of README and docs, anew from the demo (after a change of the pages in them)

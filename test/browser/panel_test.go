@@ -75,8 +75,15 @@ func TestCustomerHasAPageOfTheirOwn(t *testing.T) {
 
 // An owner invites an attendant, who works with customers and sees no totals.
 func TestAttendantWorksWithoutTotals(t *testing.T) {
-	axe := readAxe(t)
 	p, owner := demo(t)
+	p.attendant(owner)
+}
+
+// attendant has an owner invite an attendant, who registers a payment.
+func (p *program) attendant(owner *tab) {
+	t := owner.t
+	t.Helper()
+	axe := readAxe(t)
 	owner.picture(t, axe, "home-resale")
 	owner.visit("/settings/users/new")
 	owner.fill("name", "Rui")
@@ -149,6 +156,7 @@ func TestFormsHelp(t *testing.T) {
 	axe := readAxe(t)
 	_, owner := demo(t)
 	owner.visit("/customers/new")
+	owner.click("main details.fold > summary")
 	owner.fill("whatsapp", "11987654321")
 	owner.fill("cpf_cnpj", "52998224725")
 	owner.fill("address.cep", "01310100")
