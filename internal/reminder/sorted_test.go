@@ -31,7 +31,7 @@ func TestLogIsSortedByDueDate(t *testing.T) {
 				if sort.Descending() {
 					slices.Reverse(days)
 				}
-				if total < 2 || !slices.IsSorted(days) {
+				if total < 1 || !slices.IsSorted(days) {
 					t.Errorf("%+v by %s: %v", filter, sort, days)
 				}
 				last, _, err := house.Messages(t.Context(), house.actor, filter, input.Page{Number: total, Size: 1, Sort: sort})
@@ -60,7 +60,7 @@ func TestLogByDueDateIsReadFromOneIndex(t *testing.T) {
 		}{
 			{Filter{}, Countable, "reminder_messages_day"},
 			{Filter{Status: Sent}, Countable, "reminder_messages_day"},
-			{Filter{CustomerID: 5}, 2, "reminder_messages_customer"},
+			{Filter{CustomerID: 5}, 2, "customer_id"},
 		} {
 			window := matching{look.filter, look.count}.byDueDate(engine, house.actor.Company.ID)
 			window.Limit = 50

@@ -65,6 +65,6 @@ func TestCustomersPageSaysWhatRenewingComesTo(t *testing.T) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.get("/customers/1").want(t, http.StatusOK, "Vence em 31/01/2026", "(11) 98765-4321",
-			"+1 mês (até 28/02/2026)", "+3 meses (até 30/04/2026)", "+12 meses (até 31/01/2027)", "Mais ações")
+			"1 mês (até 28/02/2026)", "3 meses (até 30/04/2026)", "12 meses (até 31/01/2027)", "Mais ações")
 	})
 }

@@ -77,6 +77,11 @@ func TestColumnsOfAListAreChosen(t *testing.T) {
 	})
 }
 
+var arranging = regexp.MustCompile(`(?s)<form[^>]* action="/(views|columns)[^"]*">.*?</form>`)
+
+// unarranged is a page without the forms by which everybody arranges lists.
+func unarranged(body string) string { return arranging.ReplaceAllString(mainOf(body), "") }
+
 // A column that is left out leaves the head and every row alike.
 func TestEveryListHasViewsAndColumns(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
