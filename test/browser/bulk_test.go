@@ -121,9 +121,11 @@ func (b *tab) openFinder() {
 	b.t.Helper()
 	for range 20 {
 		b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
-		time.Sleep(500 * time.Millisecond)
-		if ask(b, chromedp.Evaluate[bool](`document.querySelector("dialog #q") !== null`)) {
-			return
+		for range 10 {
+			time.Sleep(50 * time.Millisecond)
+			if ask(b, chromedp.Evaluate[bool](`document.querySelector("dialog #q") !== null`)) {
+				return
+			}
 		}
 	}
 	b.t.Fatal("Ctrl-K opens nothing")

@@ -118,9 +118,16 @@ func TestCustomerIsCreatedFoundRenewedAndDeleted(t *testing.T) {
 		t.Error("the page was loaded anew, or its address does not say what is shown")
 	}
 
+	// Without a connection the list stays as it is, and the page says why.
+	b.do(chromedp.Evaluate[chromedp.Void](`window.answered = window.fetch; window.fetch = async () => { throw new TypeError("Failed to fetch") }; 0`))
+	b.fill("search", "joão d")
+	b.see("Sem conexão", "João da Silva")
+	b.do(chromedp.Evaluate[chromedp.Void](`window.fetch = window.answered; 0`))
+
 	b.do(chromedp.Click(chromedp.CSS("td .name")))
 	b.see("Avança o vencimento")
 	b.click("details.dots > summary")
+	b.do(chromedp.WaitVisible(chromedp.CSS("details.dots[open] a")), drawn)
 	b.press("Excluir")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog[open] #ask")))
 	b.do(chromedp.Click(chromedp.CSS("dialog[open] [data-cancel]"))) // the page itself has a button to cancel the customer

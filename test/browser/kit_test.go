@@ -217,7 +217,7 @@ func (p *program) open(t *testing.T) *tab {
 			if err != nil {
 				return
 			}
-			if m.IsException() || m.Type == chromedp.ConsoleError && !strings.Contains(m.Text, "Failed to load resource") {
+			if m.IsException() || m.Type == chromedp.ConsoleError && !strings.Contains(m.Text, "Failed to load resource") && !strings.Contains(m.Text, "Failed to fetch") {
 				t.Errorf("the console says: %s", m)
 			}
 		}

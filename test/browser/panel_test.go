@@ -84,7 +84,6 @@ func (p *program) attendant(owner *tab) {
 	t := owner.t
 	t.Helper()
 	axe := readAxe(t)
-	owner.picture(t, axe, "home-resale")
 	owner.visit("/settings/users/new")
 	owner.fill("name", "Rui")
 	owner.fill("email", "rui@example.com")
@@ -139,7 +138,6 @@ func TestListsLeadBackToTheSamePlace(t *testing.T) {
 		t.Errorf("back leads to %s, not %s", back, list)
 	}
 	owner.visit("/messages/log")
-	owner.picture(t, axe, "messages-chips")
 	owner.do(chromedp.Click(chromedp.CSS(".list tbody tr:nth-child(1) a.name"), chromedp.NodeVisible))
 	owner.see("Mensagem para")
 	for name, path := range map[string]string{"resellers-chips": "/resellers", "credits-chips": "/credits", "audit-chips": "/settings/audit"} {

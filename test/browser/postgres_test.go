@@ -69,7 +69,7 @@ func lateSheet(t *testing.T) string {
 	file.WriteString("nome;celular;vencimento;plano\n")
 	for n, first := range []string{"Amélia", "Benta", "Cida", "Davi", "Elza", "Fábio", "Gil", "Hugo"} {
 		due := time.Now().AddDate(0, 0, 2*n-9) // the last two have time
-		fmt.Fprintf(&file, "%s Prado;1198765%04d;%s;Mensal\n", first, n, due.Format(time.DateOnly))
+		fmt.Fprintf(&file, "%s Prado;1191234%04d;%s;Mensal\n", first, n, due.Format(time.DateOnly))
 	}
 	return sheet(t, file.String())
 }
