@@ -101,7 +101,7 @@ func (s Sort) directed(comparison int) int {
 // Keys are what the records of a list are sorted by.
 type Keys[T any] struct {
 	ID        func(T) int64
-	Name      func(T) string // as it is compared
+	Name      func(T) string     // as it is compared
 	Day       func(T) civil.Date // of ByDueDate, ByPaidDay or ByExpiry
 	UpdatedAt func(T) time.Time
 }

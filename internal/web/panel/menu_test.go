@@ -68,3 +68,14 @@ func TestCustomersPageSaysWhatRenewingComesTo(t *testing.T) {
 			"1 mês (até 28/02/2026)", "3 meses (até 30/04/2026)", "12 meses (até 31/01/2027)", "Mais ações")
 	})
 }
+
+func TestChargeCanBeSentByMail(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		path := "/customers/" + idText(ids["customers"])
+		person.get(path+"/charge").want(t, http.StatusOK).lacks(t, "mailto:")
+		person.post(path+"/edit", "name", "João", "whatsapp", "11987654321", "email", "joao@example.com")
+		person.get(path+"/charge").want(t, http.StatusOK, `href="mailto:joao@example.com?body=Ol`, "subject=Fatura%20de%20Rede", "Enviar por e-mail")
+	})
+}
