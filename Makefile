@@ -67,10 +67,11 @@ n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay,
 	@tools/ensure openssl make g++ python3
 	cd $(N8N_NODE) && node test/real/run.mjs "$$(test/real/n8n.sh $(N8N_CACHE) $(N8N_VERSION))" ../../bin/carteira
 
+# A test waits for its page most of the time: there are more at once than cores.
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
 	@tools/ensure chromium
 	@rm -f test/artifacts/clicks.txt
-	go -C test/browser test -timeout $(TIMEOUT) $(TESTARGS) ./...
+	$(WITHPG) -- go -C test/browser test -timeout $(TIMEOUT) -parallel 4 $(TESTARGS) ./...
 	@if [ -f test/artifacts/clicks.txt ]; then cat test/artifacts/clicks.txt; fi
 
 pictures: ## the pictures of README and docs, anew from the demo (after a change of the pages in them)

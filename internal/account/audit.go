@@ -146,8 +146,8 @@ type AuditFilter struct {
 // is looked through by its days, not page by page.
 const Countable = 10_000
 
-// Audit returns a page of the company's audit log, newest first, and how many
-// lines there are, at most Countable.
+// Audit returns a page of the company's audit log, newest or oldest first, and how
+// many lines there are, at most Countable.
 func (s *Service) Audit(
 	ctx context.Context,
 	actor Actor,

@@ -98,10 +98,11 @@ func auditLines(
 	filter AuditFilter,
 	page input.Page,
 ) ([]AuditLine, error) {
-	where := filter.where(companyID)
+	where, direction := filter.where(companyID), page.Sort.Direction()
 	return sqldb.All(ctx, querier, scanAuditLine, `
 		SELECT id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes
-		FROM audit_log`+where.String()+` ORDER BY at DESC, id DESC LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
+		FROM audit_log`+where.String()+` ORDER BY at`+direction+`, id`+direction+`
+		LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
 		append(where.Args, page.Size, page.Offset())...)
 }
 

@@ -13,11 +13,19 @@ import (
 // List is a list of the panel that users arrange for themselves.
 type List string
 
-// The lists.
+// The lists, by where the panel has them.
 const (
 	CustomerList List = "customers"
 	InvoiceList  List = "invoices"
+	PaymentList  List = "payments"
+	MessageList  List = "messages/log"
+	ResellerList List = "resellers"
+	CreditList   List = "credits"
+	AuditList    List = "settings/audit"
 )
+
+// Lists are all of them.
+var Lists = []List{CustomerList, InvoiceList, PaymentList, MessageList, ResellerList, CreditList, AuditList}
 
 // View is a list as a user saved it under a name: its filters and its order. No
 // other user sees it.
@@ -54,7 +62,11 @@ func ReadView(in *input.Form) ViewDraft {
 }
 
 func readList(in *input.Form) List {
-	return List(in.Choice("list", string(CustomerList), string(InvoiceList)).Value)
+	names := make([]string, len(Lists))
+	for n, list := range Lists {
+		names[n] = string(list)
+	}
+	return List(in.Choice("list", names...).Value)
 }
 
 // Views are what the user saved of a list, by name.

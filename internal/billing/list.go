@@ -80,6 +80,12 @@ func (s *Service) List(
 	return list, count, err
 }
 
+// Count is how many invoices a filter has.
+func (s *Service) Count(ctx context.Context, actor account.Actor, filter Filter) (int64, error) {
+	_, _, count, err := s.matches(ctx, actor, filter)
+	return count, err
+}
+
 func (s *Service) listing(actor account.Actor, filter Filter) listing {
 	return listing{
 		db:      s.db,

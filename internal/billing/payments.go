@@ -53,7 +53,8 @@ func ReadPaymentFilter(in *input.Form) PaymentFilter {
 	}
 }
 
-// Payments lists payments, newest first, and how many there are.
+// Payments lists payments, and how many there are: newest first, or by the day on
+// which they were paid where the page asks for it.
 func (s *Service) Payments(
 	ctx context.Context,
 	actor account.Actor,
@@ -64,6 +65,10 @@ func (s *Service) Payments(
 	total, err := filter.count(ctx, s.db, companyID)
 	if err != nil || page.Offset() >= total {
 		return []PaymentRecord{}, total, err
+	}
+	if page.Sort.Field() == input.ByPaidDay {
+		list, err := s.paymentsByDay(ctx, companyID, matching{filter, total}, page)
+		return list, total, err
 	}
 	window, err := payments.Window(
 		ctx, s.db, companyID, filter.source(companyID, total), filter == (PaymentFilter{}), total, page,

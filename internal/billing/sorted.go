@@ -123,6 +123,6 @@ func (l listing) byCustomers(source sqldb.Source) sqldb.Source {
 var sortKeys = input.Keys[Invoice]{
 	ID:        func(invoice Invoice) int64 { return invoice.ID },
 	Name:      func(invoice Invoice) string { return customer.FoldedName(invoice.Customer.Name) },
-	DueOn:     func(invoice Invoice) civil.Date { return invoice.DueOn },
+	Day:       func(invoice Invoice) civil.Date { return invoice.DueOn },
 	UpdatedAt: func(invoice Invoice) time.Time { return invoice.UpdatedAt },
 }

@@ -151,6 +151,6 @@ func (s sorting) column(listing listing) string {
 var sortKeys = input.Keys[Customer]{
 	ID:        func(customer Customer) int64 { return customer.ID },
 	Name:      func(customer Customer) string { return FoldedName(customer.Name) },
-	DueOn:     func(customer Customer) civil.Date { return customer.DueOn },
+	Day:       func(customer Customer) civil.Date { return customer.DueOn },
 	UpdatedAt: func(customer Customer) time.Time { return customer.UpdatedAt },
 }

@@ -1,8 +1,10 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -112,8 +114,8 @@ func (s *Service) Attempts(
 	return attempts, nil
 }
 
-// List lists the payments of a filter, newest first, with the reviews that are open,
-// and how many there are.
+// List lists the payments of a filter in the order of the page, with the reviews
+// that are open, and how many there are.
 func (s *Service) List(
 	ctx context.Context,
 	actor account.Actor,
@@ -125,10 +127,12 @@ func (s *Service) List(
 		return []Payment{}, total, err
 	}
 	numbers := make([]int64, len(records))
+	places := make(map[int64]int, len(records))
 	for n, record := range records {
-		numbers[n] = record.ID
+		numbers[n], places[record.ID] = record.ID, n
 	}
 	list, err := paymentsNumbered(ctx, s.db, actor.Company.ID, numbers)
+	slices.SortFunc(list, func(a, b Payment) int { return cmp.Compare(places[a.Number], places[b.Number]) })
 	return list, total, err
 }
 

@@ -77,8 +77,8 @@ func chosen(companyID int64, filter Filter) (where sqldb.Where) {
 // looked through with a filter, not page by page.
 const Countable = 10_000
 
-// Messages returns a page of the log, newest first, and how many there are, at
-// most Countable.
+// Messages returns a page of the log, and how many there are, at most Countable:
+// newest first, or by due date where the page asks for it.
 func (s *Service) Messages(
 	ctx context.Context,
 	actor account.Actor,
@@ -88,6 +88,10 @@ func (s *Service) Messages(
 	count, err := countMessages(ctx, s.db, actor.Company.ID, filter)
 	if err != nil || page.Offset() >= count {
 		return []Message{}, count, err
+	}
+	if page.Sort.Field() == input.ByDueDate {
+		list, err := messagesByDueDate(ctx, s.db, actor.Company.ID, matching{filter, count}, page)
+		return list, count, err
 	}
 	list, err := messages(ctx, s.db, actor.Company.ID, filter, page)
 	return list, count, err

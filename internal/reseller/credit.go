@@ -85,7 +85,8 @@ const Countable = 10_000
 // to: how many credits came and how many left.
 type Sums struct{ Count, Came, Left int64 }
 
-// Entries returns a page of the entries of a filter, newest first, and their sums.
+// Entries returns a page of the entries of a filter, newest or oldest first, and
+// their sums.
 func (s *Service) Entries(
 	ctx context.Context,
 	actor account.Actor,

@@ -1,6 +1,7 @@
 package reseller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,8 +57,8 @@ const (
 	smallSort = 10_000
 )
 
-// List returns a page of the company's resellers, newest first, and how many
-// there are.
+// List returns a page of the company's resellers, and how many there are: newest
+// first, or by name or by the end of the subscription where the page asks for it.
 func (s *Service) List(
 	ctx context.Context,
 	actor account.Actor,
@@ -68,15 +69,7 @@ func (s *Service) List(
 	if err != nil || page.Offset() >= count {
 		return []Reseller{}, count, err
 	}
-	window, err := listed.Window(
-		ctx,
-		s.db,
-		actor.Company.ID,
-		l.matching(count),
-		filter == (Filter{}),
-		count,
-		page,
-	)
+	window, err := s.window(ctx, l, count, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -84,7 +77,25 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
+	sortKeys.Arrange(list, cmp.Or(page.Sort, input.Newest))
 	return list, count, addCustomers(ctx, s.db, list)
+}
+
+// window is where the ids of a page are taken from.
+func (s *Service) window(
+	ctx context.Context,
+	listing listing,
+	count int64,
+	page input.Page,
+) (sqldb.Window, error) {
+	if page.Sort.IsNewest() {
+		return listed.Window(
+			ctx, s.db, listing.company, listing.matching(count), listing.filter == (Filter{}), count, page,
+		)
+	}
+	window := listing.sorted(page.Sort, count)
+	window.Ascending, window.Offset, window.Limit = !page.Sort.Descending(), page.Offset(), page.Size
+	return window.FromNearerEnd(count), nil
 }
 
 // Walk calls visit for every reseller of a filter, newest first.
@@ -137,6 +148,7 @@ type listing struct {
 	filter  Filter
 	all     int64 // resellers of the company
 	days    []day // set where the filter has a level or a status
+	walked  bool  // along the index of an order: SQLite is to use no other
 }
 
 // day is one of the days that it is now among the company's resellers, each of
@@ -313,11 +325,15 @@ func (l listing) matching(matches int64) sqldb.Source {
 		lastDay, source.Order = "c.expires_on", "c.id + 1"
 	}
 	filter.expires(&source.Where, lastDay)
+	plan, level := "c.subscription_plan_id", "c.level"
+	if l.walked && l.engine == sqldb.SQLite {
+		plan, level = "c.subscription_plan_id + 0", "c.level || ''"
+	}
 	if filter.PlanID != 0 {
-		source.Where.And("c.subscription_plan_id = ?", filter.PlanID)
+		source.Where.And(plan+" = ?", filter.PlanID)
 	}
 	if filter.Level != "" {
-		source.Where.And("c.level = ?", string(filter.Level))
+		source.Where.And(level+" = ?", string(filter.Level))
 	}
 	filter.standing(&source.Where, l.days, lastDay)
 	return source

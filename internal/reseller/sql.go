@@ -171,7 +171,8 @@ func (f EntryFilter) where(actor account.Actor) (where sqldb.Where) {
 	return where
 }
 
-// someEntries reads a page of entries, newest first, in the order of an index.
+// someEntries reads a page of entries, newest or oldest first, in the order of an
+// index.
 func someEntries(
 	ctx context.Context,
 	querier sqldb.Querier,
@@ -179,11 +180,11 @@ func someEntries(
 	filter EntryFilter,
 	page input.Page,
 ) ([]Entry, error) {
-	where := filter.where(actor)
+	where, direction := filter.where(actor), page.Sort.Direction()
 	return sqldb.All(ctx, querier, scanEntry, `
 		WITH page AS MATERIALIZED (SELECT id FROM credit_entries`+where.String()+`
-			ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?)
-		`+entryRows+` ORDER BY e.created_at DESC, e.id DESC`,
+			ORDER BY created_at`+direction+`, id`+direction+` LIMIT ? OFFSET ?)
+		`+entryRows+` ORDER BY e.created_at`+direction+`, e.id`+direction,
 		append(where.Args, page.Size, page.Offset(), actor.Company.ID)...)
 }
 

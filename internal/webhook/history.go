@@ -73,8 +73,8 @@ func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
 	return filter
 }
 
-// Deliveries returns a page of a webhook's deliveries with their attempts,
-// newest first, and how many there are.
+// Deliveries returns a page of a webhook's deliveries with their attempts, newest
+// or oldest first, and how many there are.
 func (s *Service) Deliveries(
 	ctx context.Context,
 	actor account.Actor,

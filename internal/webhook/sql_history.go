@@ -94,7 +94,7 @@ func deliveries(
 ) ([]Delivery, error) {
 	where := filter.where(actor, webhookID)
 	return sqldb.All(ctx, querier, scanDelivery,
-		deliverySelect+where.String()+` ORDER BY d.id DESC LIMIT ? OFFSET ?`,
+		deliverySelect+where.String()+` ORDER BY d.id`+page.Sort.Direction()+` LIMIT ? OFFSET ?`,
 		slices.Concat(where.Args, []any{page.Size, page.Offset()})...)
 }
 

@@ -47,6 +47,9 @@ func (b *tab) begin() { b.clicks = 0 }
 // took.
 func (b *tab) within(name string, most int) {
 	b.t.Helper()
+	if b.again != "" {
+		name += " (" + b.again + ")"
+	}
 	counts.Lock()
 	counts.list = append(counts.list, journey{name, b.clicks, most})
 	counts.Unlock()

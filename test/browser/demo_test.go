@@ -39,16 +39,25 @@ var seeded = sync.OnceValues(func() (string, error) {
 func startDemo(t *testing.T) *program {
 	t.Helper()
 	t.Parallel()
-	from, err := seeded()
+	dir := copied(t, seeded)
+	p := &program{t: t, dir: dir}
+	p.launch("Paste this", "demo", "--data", dir)
+	return p
+}
+
+// copied is a folder of the test's own with what another was filled with.
+func copied(t *testing.T, filled func() (string, error)) string {
+	t.Helper()
+	from, err := filled()
 	if err != nil {
-		t.Fatalf("seed the demo: %v", err)
+		t.Fatalf("fill a folder: %v", err)
 	}
-	dir := filepath.Join(t.TempDir(), "demo")
+	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "secret.key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return launch(t, dir, "Paste this", "demo", "--data", dir)
+	return dir
 }

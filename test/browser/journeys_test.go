@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -20,12 +22,28 @@ const (
 	password = "correct horse"
 )
 
-// newCompany serves an empty company and signs its owner in.
+// founded makes a company with a plan once.
+var founded = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(folder, "company")
+	for _, args := range [][]string{
+		{"company", "create", "--name", "Rede Clara", "--email", email, "--password", password},
+		{"plan", "create", "--company", "1", "--name", "Mensal", "--value", "35.00", "--period", "1month"},
+	} {
+		cmd := exec.Command(binary, args...)
+		cmd.Env = append(os.Environ(), "CARTEIRA_DATA_DIR="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	return dir, nil
+})
+
+// newCompany serves a company without customers and signs its owner in.
 func newCompany(t *testing.T) (*program, *tab) {
 	t.Helper()
-	p := start(t, "serving", "serve")
-	p.command("company", "create", "--name", "Rede Clara", "--email", email, "--password", password)
-	p.command("plan", "create", "--company", "1", "--name", "Mensal", "--value", "35.00", "--period", "1month")
+	t.Parallel()
+	p := &program{t: t, dir: copied(t, founded)}
+	p.launch("serving", "serve")
 	b := p.open(t)
 	b.signIn(email, password)
 	b.see("Rede Clara")
@@ -59,7 +77,9 @@ func TestFirstRun(t *testing.T) {
 
 func TestSignInAndOut(t *testing.T) {
 	_, b := newCompany(t)
-	b.do(chromedp.Click(chromedp.CSS(".wide form[action='/logout'] button")))
+	b.click("#me-button")
+	b.picture(t, rules(t), "user-menu")
+	b.click("#me form[action='/logout'] button")
 	b.see("Esqueceu a senha?")
 	b.fill("email", email)
 	b.fill("password", "wrong password")
@@ -84,7 +104,7 @@ func TestCustomerIsCreatedFoundRenewedAndDeleted(t *testing.T) {
 	b.fill("email", "joao@example.com")
 	b.press("Salvar")
 	b.see("João da Silva: cadastro criado.", "31/01/2027", "+55 (11) 98765-4321")
-	b.press("3 períodos")
+	b.press("+3 meses (até 30/04/2027)")
 	b.see("renovação até 30/04/2027")
 
 	// The list follows what is typed, without a reload.
@@ -98,8 +118,16 @@ func TestCustomerIsCreatedFoundRenewedAndDeleted(t *testing.T) {
 		t.Error("the page was loaded anew, or its address does not say what is shown")
 	}
 
+	// Without a connection the list stays as it is, and the page says why.
+	b.do(chromedp.Evaluate[chromedp.Void](`window.answered = window.fetch; window.fetch = async () => { throw new TypeError("Failed to fetch") }; 0`))
+	b.fill("search", "joão d")
+	b.see("Sem conexão", "João da Silva")
+	b.do(chromedp.Evaluate[chromedp.Void](`window.fetch = window.answered; 0`))
+
 	b.do(chromedp.Click(chromedp.CSS("td .name")))
 	b.see("Avança o vencimento")
+	b.click("details.dots > summary")
+	b.do(chromedp.WaitVisible(chromedp.CSS("details.dots[open] a")), drawn)
 	b.press("Excluir")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog[open] #ask")))
 	b.do(chromedp.Click(chromedp.CSS("dialog[open] [data-cancel]"))) // the page itself has a button to cancel the customer
@@ -182,6 +210,14 @@ func sheet(t *testing.T, content string) string {
 
 func TestCustomersAreImportedFromAFile(t *testing.T) {
 	_, b := newCompany(t)
+	b.importCustomers()
+}
+
+// importCustomers imports a file of three lines, of which one is wrong, into a
+// company with a plan.
+func (b *tab) importCustomers() {
+	t := b.t
+	t.Helper()
 	b.visit("/customers")
 	b.press("Importar")
 	b.see("Um arquivo CSV")

@@ -6,6 +6,7 @@ package browser
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/pem"
 	"fmt"
@@ -89,11 +90,13 @@ func run(m *testing.M) int {
 
 // program is a running carteira.
 type program struct {
-	t     *testing.T
-	url   string
-	dir   string
-	lines []string // of what it printed
-	mu    sync.Mutex
+	t        *testing.T
+	url      string
+	dir      string
+	postgres string   // the address of its database; "": the embedded one
+	listen   string   // where it serves; "": on any port
+	lines    []string // of what it printed
+	mu       sync.Mutex
 }
 
 var address = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
@@ -103,16 +106,27 @@ var address = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
 func start(t *testing.T, ready string, args ...string) *program {
 	t.Helper()
 	t.Parallel()
-	return launch(t, t.TempDir(), ready, args...)
+	p := &program{t: t, dir: t.TempDir()}
+	p.launch(ready, args...)
+	return p
 }
 
-// launch is start with a folder for the program's data.
-func launch(t *testing.T, dir, ready string, args ...string) *program {
+// environment is where the program and the commands beside it find their data.
+func (p *program) environment() []string {
+	env := append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir)
+	if p.postgres != "" {
+		env = append(env, "CARTEIRA_DATABASE_URL="+p.postgres, "CARTEIRA_SECRET_KEY="+strings.Repeat("0f", 32))
+	}
+	return env
+}
+
+// launch runs a command that serves the program's data, and waits until it does.
+func (p *program) launch(ready string, args ...string) {
+	t := p.t
 	t.Helper()
-	p := &program{t: t, dir: dir}
-	cmd := exec.Command(binary, append(args, "--listen", "127.0.0.1:0")...)
+	cmd := exec.Command(binary, append(args, "--listen", cmp.Or(p.listen, "127.0.0.1:0"))...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir, "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8",
+	cmd.Env = append(p.environment(), "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8",
 		"CARTEIRA_WEBHOOK_RETRY_DELAYS=0s,1ms,1ms,1ms,1ms,1ms", "SSL_CERT_FILE="+trusted)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -152,7 +166,6 @@ func launch(t *testing.T, dir, ready string, args ...string) *program {
 		t.Fatalf("it does not become ready:\n%s", p.printed())
 	}
 	p.url = "http://" + address.FindString(p.printed())
-	return p
 }
 
 func (p *program) printed() string {
@@ -165,7 +178,7 @@ func (p *program) printed() string {
 func (p *program) command(args ...string) string {
 	p.t.Helper()
 	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir)
+	cmd.Dir, cmd.Env = p.dir, p.environment()
 	out, err := cmd.Output()
 	if err != nil {
 		p.t.Fatalf("carteira %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -185,12 +198,16 @@ type tab struct {
 	stood  string // what could be read when a button was last pressed
 	clicks int    // since a journey was last counted
 	dark   bool   // as the window was last made
+	again  string // on what the journey runs that was pictured on the embedded database; "": on that
 }
 
 func (p *program) open(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, url: p.url}
+	if p.postgres != "" {
+		b.again = "PostgreSQL"
+	}
 	b.do(chromedp.EmulateViewport(1280, 900), focused)
 	console := chromedp.Console(ctx)
 	quiet := make(chan struct{})
@@ -200,7 +217,7 @@ func (p *program) open(t *testing.T) *tab {
 			if err != nil {
 				return
 			}
-			if m.IsException() || m.Type == chromedp.ConsoleError && !strings.Contains(m.Text, "Failed to load resource") {
+			if m.IsException() || m.Type == chromedp.ConsoleError && !strings.Contains(m.Text, "Failed to load resource") && !strings.Contains(m.Text, "Failed to fetch") {
 				t.Errorf("the console says: %s", m)
 			}
 		}

@@ -35,7 +35,7 @@ func TestSettingUpTakesFewClicks(t *testing.T) {
 	b.within("product and plan", 6)
 
 	b.menu("/payments")
-	b.press("Gateway")
+	b.press("Formas de receber")
 	b.see("Escolha como os clientes pagam")
 	b.click(`a[href="/payments/gateways/pixkey"]`)
 	b.fill("key", "ana@example.com")
@@ -45,16 +45,7 @@ func TestSettingUpTakesFewClicks(t *testing.T) {
 	b.see("Chave PIX própria está em uso.")
 	b.within("own PIX key", 4)
 
-	b.menu("/messages")
-	b.click(`main a[href="/messages/channels/new"]`)
-	b.click(`main a[href="/messages/channels/new?kind=log"]`)
-	b.do(chromedp.WaitVisible(chromedp.CSS("#f-name")))
-	b.press("Salvar")
-	b.see("foi salvo")
-	b.menu("/messages")
-	b.click("#usual")
-	b.see("Regras ligadas: 5.")
-	b.within("a channel and the usual reminders", 6)
+	b.turnOnReminders()
 
 	b.menu("/settings")
 	b.press("Usuários")
@@ -81,6 +72,22 @@ func TestSettingUpTakesFewClicks(t *testing.T) {
 	b.press("Enviar um teste")
 	b.see("O teste não foi aceito")
 	b.within("webhook and its test", 4)
+}
+
+// turnOnReminders makes a channel that sends nothing, and the usual rules.
+func (b *tab) turnOnReminders() {
+	b.t.Helper()
+	b.begin()
+	b.menu("/messages")
+	b.click(`main a[href="/messages/channels/new"]`)
+	b.click(`main a[href="/messages/channels/new?kind=log"]`)
+	b.do(chromedp.WaitVisible(chromedp.CSS("#f-name")))
+	b.press("Salvar")
+	b.see("foi salvo")
+	b.menu("/messages")
+	b.click("#usual")
+	b.see("Regras ligadas: 5.")
+	b.within("a channel and the usual reminders", 6)
 }
 
 // oneTime is the code that an authenticator app shows for a secret.

@@ -21,10 +21,14 @@ func rules(t *testing.T) string {
 // From the customer's page the link is copied, the payer's page is opened, the
 // sandbox pays, the payer's page turns to paid by itself, and the panel knows.
 func TestChargeAndPayThroughTheSandbox(t *testing.T) {
-	p := startDemo(t)
-	b := p.open(t)
-	b.signIn("demo@example.com", "demonstracao")
-	b.see("Demo Internet")
+	p, b := demo(t)
+	p.chargeAndPay(b)
+}
+
+// chargeAndPay charges the customer of the newest invoice, who pays.
+func (p *program) chargeAndPay(b *tab) {
+	t := b.t
+	t.Helper()
 	b.visit(b.newestInvoice())
 	customer := ask(b, chromedp.Evaluate[string](`document.querySelector("main a[href^='/customers/']").getAttribute("href")`))
 	name := strings.TrimSpace(b.text(`main a[href^="/customers/"]`))

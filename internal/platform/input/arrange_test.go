@@ -18,7 +18,7 @@ type sortable struct {
 var sortableKeys = Keys[sortable]{
 	ID:        func(record sortable) int64 { return record.id },
 	Name:      func(record sortable) string { return record.name },
-	DueOn:     func(record sortable) civil.Date { return record.due },
+	Day:       func(record sortable) civil.Date { return record.due },
 	UpdatedAt: func(record sortable) time.Time { return record.updated },
 }
 

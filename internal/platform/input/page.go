@@ -6,6 +6,7 @@ import "strconv"
 type Page struct {
 	Number int64
 	Size   int64
+	Sort   Sort // of a list that knows it; "": Newest
 }
 
 // Bounds of a page, from the API's contract.

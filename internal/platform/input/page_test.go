@@ -7,17 +7,17 @@ func TestPageIsAdjustedNeverRefused(t *testing.T) {
 		page, perPage string
 		want          Page
 	}{
-		{"", "", Page{1, DefaultPageSize}},
-		{"3", "20", Page{3, 20}},
-		{" 3 ", " 20 ", Page{3, 20}},
-		{"0", "0", Page{1, 1}},
-		{"-5", "-5", Page{1, 1}},
-		{"x", "x", Page{1, DefaultPageSize}},
-		{"1.5", "1e2", Page{1, DefaultPageSize}},
-		{"1", "200", Page{1, 200}},
-		{"1", "201", Page{1, 200}},
-		{"99999999999999999999", "99999999999999999999", Page{maxPageNumber, MaxPageSize}},
-		{"-99999999999999999999", "-99999999999999999999", Page{1, 1}},
+		{"", "", Page{Number: 1, Size: DefaultPageSize}},
+		{"3", "20", Page{Number: 3, Size: 20}},
+		{" 3 ", " 20 ", Page{Number: 3, Size: 20}},
+		{"0", "0", Page{Number: 1, Size: 1}},
+		{"-5", "-5", Page{Number: 1, Size: 1}},
+		{"x", "x", Page{Number: 1, Size: DefaultPageSize}},
+		{"1.5", "1e2", Page{Number: 1, Size: DefaultPageSize}},
+		{"1", "200", Page{Number: 1, Size: 200}},
+		{"1", "201", Page{Number: 1, Size: 200}},
+		{"99999999999999999999", "99999999999999999999", Page{Number: maxPageNumber, Size: MaxPageSize}},
+		{"-99999999999999999999", "-99999999999999999999", Page{Number: 1, Size: 1}},
 	}
 	for _, tt := range tests {
 		form := FromStrings(map[string]string{"page": tt.page, "per_page": tt.perPage})
@@ -25,7 +25,7 @@ func TestPageIsAdjustedNeverRefused(t *testing.T) {
 			t.Errorf("page %q of %q: %v, %v; want %v", tt.page, tt.perPage, got, form.Err(), tt.want)
 		}
 	}
-	if got := FromStrings(nil).Page(); got != (Page{1, DefaultPageSize}) {
+	if got := FromStrings(nil).Page(); got != (Page{Number: 1, Size: DefaultPageSize}) {
 		t.Errorf("nothing asked: %v", got)
 	}
 }
@@ -35,11 +35,11 @@ func TestPageKnowsItsPlace(t *testing.T) {
 		page                Page
 		total, offset, last int64
 	}{
-		{Page{1, 50}, 0, 0, 1},
-		{Page{1, 50}, 50, 0, 1},
-		{Page{2, 50}, 51, 50, 2},
-		{Page{9, 10}, 25, 80, 3},
-		{Page{maxPageNumber, MaxPageSize}, 1, (maxPageNumber - 1) * MaxPageSize, 1},
+		{Page{Number: 1, Size: 50}, 0, 0, 1},
+		{Page{Number: 1, Size: 50}, 50, 0, 1},
+		{Page{Number: 2, Size: 50}, 51, 50, 2},
+		{Page{Number: 9, Size: 10}, 25, 80, 3},
+		{Page{Number: maxPageNumber, Size: MaxPageSize}, 1, (maxPageNumber - 1) * MaxPageSize, 1},
 	}
 	for _, tt := range tests {
 		if o, l := tt.page.Offset(), tt.page.Last(tt.total); o != tt.offset || l != tt.last {

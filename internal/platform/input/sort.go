@@ -21,6 +21,12 @@ const (
 	ByUpdated = "updated_at"
 )
 
+// ByPaidDay is a field of payments, ByExpiry one of subscriptions.
+const (
+	ByPaidDay = "paid_on"
+	ByExpiry  = "expires_on"
+)
+
 // Newest is the order of a list that was not asked for another.
 const Newest Sort = "-" + ByID
 
@@ -38,6 +44,19 @@ func (f *Form) Sort() Sort {
 	return Sort(chosen.Value)
 }
 
+// KnownSort is an order by one of some fields; Newest where the text asks for none
+// of them.
+func KnownSort(text string, fields ...string) Sort {
+	sort := Sort(text)
+	if !slices.Contains(fields, sort.Field()) {
+		return Newest
+	}
+	return sort
+}
+
+// IsNewest reports whether nobody has asked for another order.
+func (s Sort) IsNewest() bool { return s == "" || s == Newest }
+
 // UpdatedSince reads the parameter updated_since, in microseconds of Unix time; 0
 // when it was not sent. A date is the beginning of that day in the zone.
 func (f *Form) UpdatedSince(zone *time.Location) int64 {
@@ -53,6 +72,15 @@ func (s Sort) Field() string { return strings.TrimPrefix(string(s), "-") }
 
 // Descending reports whether the last comes first.
 func (s Sort) Descending() bool { return strings.HasPrefix(string(s), "-") }
+
+// Direction is how SQL says it, for a list that is ordered by time; descending
+// where nobody has asked.
+func (s Sort) Direction() string {
+	if s == "" || s.Descending() {
+		return " DESC"
+	}
+	return " ASC"
+}
 
 // Turned is the order from the other end.
 func (s Sort) Turned() Sort {
@@ -73,10 +101,13 @@ func (s Sort) directed(comparison int) int {
 // Keys are what the records of a list are sorted by.
 type Keys[T any] struct {
 	ID        func(T) int64
-	Name      func(T) string // as it is compared
-	DueOn     func(T) civil.Date
+	Name      func(T) string     // as it is compared
+	Day       func(T) civil.Date // of ByDueDate, ByPaidDay or ByExpiry
 	UpdatedAt func(T) time.Time
 }
+
+// Never is after every day on which a subscription may end.
+const Never = "9999-12-31"
 
 // place is where a record of a list comes.
 type place struct {
@@ -111,12 +142,14 @@ func (k Keys[T]) place(record T, sort Sort) place {
 		at.text = k.Name(record)
 	case ByUpdated:
 		at.micros = k.UpdatedAt(record).UnixMicro()
-	case ByDueDate:
-		dueOn := k.DueOn(record)
-		at.text = dueOn.String()
-		if dueOn.IsZero() {
+	case ByDueDate, ByPaidDay:
+		day := k.Day(record)
+		at.text = day.String()
+		if day.IsZero() {
 			at.undated = 1
 		}
+	case ByExpiry:
+		at.text = cmp.Or(k.Day(record).String(), Never)
 	}
 	return at
 }

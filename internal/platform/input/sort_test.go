@@ -30,3 +30,19 @@ func TestUnknownSortIsRefusedWithThoseAllowed(t *testing.T) {
 		}
 	}
 }
+
+func TestOrderThatAListDoesNotHaveIsTheNewestFirst(t *testing.T) {
+	for asked, want := range map[string]Sort{
+		"paid_on": "paid_on", "-paid_on": "-paid_on", "": Newest, "-": Newest, "name": Newest, "--paid_on": Newest, "id": Newest,
+	} {
+		got := KnownSort(asked, ByPaidDay)
+		if got != want || got.IsNewest() != (want == Newest) {
+			t.Errorf("%q: %q", asked, got)
+		}
+	}
+	for sort, want := range map[Sort]string{"": " DESC", Newest: " DESC", ByID: " ASC"} {
+		if got := sort.Direction(); got != want {
+			t.Errorf("%q:%s", sort, got)
+		}
+	}
+}

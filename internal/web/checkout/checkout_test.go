@@ -320,7 +320,7 @@ func TestSandboxIsPaidWithAPlainForm(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "sandbox")
 		link := shop.link(t)
-		shop.get(t, link).want(t, 200, "Simulação", "nenhum dinheiro se move", `method="post" action="`+strings.TrimPrefix(link, shop.url)+`/simulate"`)
+		shop.get(t, link).want(t, 200, "Simulação", "nenhum valor é cobrado", `method="post" action="`+strings.TrimPrefix(link, shop.url)+`/simulate"`)
 		if answer := shop.do(t, http.MethodPost, link+"/simulate", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); answer.status != 403 {
 			t.Errorf("another site pressed the button: %d", answer.status)
 		}

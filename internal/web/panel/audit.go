@@ -77,6 +77,7 @@ func (s *Server) audit(req *request) error {
 	paging, filter := in.Page(), auditFilter(req, in)
 	chips := []chipLine{dateChips(req, "from", "to", false)}
 	data := auditData{list: newList(req, "/settings/audit/export", chips, "kind", "from", "to"), Kinds: auditKindOptions(req.lang)}
+	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = account.AuditFilter{}
@@ -87,6 +88,9 @@ func (s *Server) audit(req *request) error {
 	}
 	data.List, data.Pager = deedRows(req, lines), page.NewPager(req.URL, paging, total)
 	data.Filtered, data.Bounded = filter != (account.AuditFilter{}), total == account.Countable
+	if data.Arranged, err = s.arranged(req, account.AuditList); err != nil {
+		return err
+	}
 	data.Total = countedTo(req.lang, total, account.Countable, "1 line", "%s lines")
 	return s.show(req, page.View{Name: "audit", Title: "Audit log", Data: data})
 }

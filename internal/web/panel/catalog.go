@@ -129,7 +129,16 @@ func (s *Server) createPlan(req *request) error {
 	if err != nil {
 		return err
 	}
-	return req.done("/plans", "%s was created.", plan.Name)
+	return req.done(req.another("/plans"), "%s was created.", plan.Name)
+}
+
+// another is where who has created something goes on: to the list, or to the form
+// of the next.
+func (req *request) another(list string) string {
+	if req.PostFormValue("another") != "" {
+		return list + "/new"
+	}
+	return list
 }
 
 func (s *Server) editPlan(req *request) error {
@@ -217,7 +226,7 @@ func (s *Server) createProduct(req *request) error {
 	if err != nil {
 		return err
 	}
-	return req.done("/products", "%s was created.", product.Name)
+	return req.done(req.another("/products"), "%s was created.", product.Name)
 }
 
 func (s *Server) editProduct(req *request) error {

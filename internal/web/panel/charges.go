@@ -2,6 +2,7 @@ package panel
 
 import (
 	"html/template"
+	"net/url"
 	"strings"
 
 	"carteira/internal/billing"
@@ -18,6 +19,7 @@ type charging struct {
 	Link     payment.Link
 	Message  string // to send, with the link
 	WhatsApp string // opens a chat with the message typed in; empty: no number
+	Mail     string // opens a mail with the message typed in; empty: no address
 	Through  string // the gateway's name
 	Owner    bool   // who may set one up
 	QR       template.HTML
@@ -52,12 +54,21 @@ func (s *Server) charging(
 	if record.Whatsapp != "" {
 		d.WhatsApp = chatWith(record.Whatsapp, d.Message)
 	}
+	if record.Email != "" {
+		d.Mail = mailTo(record.Email, "Fatura de "+req.Actor.Company.Name, d.Message)
+	}
 	if now := link.Current; now != nil && now.PixCode != "" {
 		if d.QR, err = page.QR(now.PixCode); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// mailTo is the address that opens a mail with its words typed in.
+func mailTo(address, subject, text string) string {
+	words := url.Values{"subject": {subject}, "body": {text}}.Encode()
+	return "mailto:" + url.PathEscape(address) + "?" + strings.ReplaceAll(words, "+", "%20")
 }
 
 // mayCharge reports whether the user may have charges made.

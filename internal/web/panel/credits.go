@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/input"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 )
@@ -66,6 +67,7 @@ func (s *Server) credits(req *request) error {
 		list:  newList(req, "/credits/export", entryChips(req), "from", "to"),
 		Sells: req.sells(),
 	}
+	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = reseller.EntryFilter{}
@@ -80,6 +82,9 @@ func (s *Server) credits(req *request) error {
 		return err
 	}
 	if data.List, err = s.entryRows(req, list, data.Sells); err != nil {
+		return err
+	}
+	if data.Arranged, err = s.arranged(req, account.CreditList); err != nil {
 		return err
 	}
 	data.Grant = req.Actor.Company.ParentID == 0

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
 )
@@ -32,12 +33,14 @@ type customerData struct {
 	Place    place
 	Own      ownPage  // the customer's own page
 	Autopay  *autopay // nil: who reads does not see it
+	Steps    []renewStep
+	Owes     money.Cents // what is overdue
 }
 
 func newCustomerData(req *request, record customer.Customer) customerData {
 	return customerData{
 		Customer: record, Status: record.Status(req.today), Today: req.today,
-		TaxID: taxid.Format(record.CpfCnpj), Texts: textFields(req.lang, &record),
+		TaxID: taxid.Format(record.CpfCnpj), Texts: textFields(req.lang, &record), Steps: renewSteps(req, record),
 	}
 }
 
@@ -48,6 +51,11 @@ func (s *Server) customer(req *request) error {
 	}
 	const shown = 12
 	data := newCustomerData(req, record)
+	owes, err := s.owing(req, []customer.Customer{record})
+	if err != nil {
+		return err
+	}
+	data.Owes = owes[record.ID]
 	if data.Place, err = s.customerPlace(req); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/reminder"
@@ -36,6 +37,7 @@ type homeData struct {
 	Messages reminder.Attention
 	Moved    []deedRow // changes of where money goes
 	Resale   *resale   // nil: the company sells to no resellers
+	Received string    // the list of what was received this month
 }
 
 // dueList is some customers who need a look.
@@ -44,7 +46,11 @@ type dueList struct {
 	Tone               string
 	Customers          []customer.Customer
 	Total              int64
+	Today              civil.Date
 }
+
+// DaysLate is how many days ago a customer of the list was due.
+func (l dueList) DaysLate(record customer.Customer) int { return max(0, l.Today.Sub(record.DueOn)) }
 
 const homeRows = 6
 
@@ -69,6 +75,7 @@ func (s *Server) home(req *request) error {
 		Revenue: s.revenue(req, month),
 		Fresh:   month.Customers.Total == 0 && question == (dashboard.Question{}),
 	}
+	data.Received = receivedList(req, month, question)
 	if renewed := month.Customers.Renewed; renewed != nil {
 		data.Renewed = *renewed
 	}
@@ -91,6 +98,16 @@ func (s *Server) home(req *request) error {
 		return err
 	}
 	return s.homeNotices(req, data)
+}
+
+// receivedList is where the money of a month is listed. That of one plan or product
+// no list of payments knows: the invoices that were paid are nearest to it.
+func receivedList(req *request, month dashboard.Month, question dashboard.Question) string {
+	days := month.Revenue.ByDay
+	if question != (dashboard.Question{}) || !req.Actor.May(payments) || len(days) == 0 {
+		return month.Links["invoices.paid.count"]
+	}
+	return "/payments?from=" + days[0].Date.String() + "&to=" + days[len(days)-1].Date.String()
 }
 
 // homeNotices adds who and what needs a look, and shows the page.
@@ -228,6 +245,7 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}
 	for i, filter := range filters {
 		var err error
+		lists[i].Today = req.today
 		first := input.Page{Number: 1, Size: homeRows}
 		query := customer.Query{Filter: filter, Sort: input.ByDueDate}
 		lists[i].Customers, lists[i].Total, err = s.Customers.Sorted(req.Context(), req.Actor, query, first)

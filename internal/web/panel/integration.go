@@ -198,6 +198,7 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	in := req.query()
 	paging, filter := in.Page(), webhook.ReadDeliveryFilter(in)
 	data.list = newList(req, webhookPath(req.id)+"/export", deliveryChips(req), "event", "from", "to")
+	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = webhook.DeliveryFilter{}

@@ -17,6 +17,9 @@ type list struct {
 	Export string            // where the list can be had as a file
 	Query  string            // the list's filters, for the links of its rows
 	Back   string            // the list as it is
+	Heads  map[string]sortHead
+
+	Arranged arrangement
 }
 
 // newList makes the list at an address. folded are the filters of the form of

@@ -77,6 +77,7 @@ type shownEntry struct {
 	entry
 	Current bool
 	Locked  bool // the plan lacks it: it leads to the page that says so
+	Badge   badge
 }
 
 func (s *Server) frame(req *request) (frame, error) {
@@ -90,13 +91,19 @@ func (s *Server) frame(req *request) (frame, error) {
 		Owner:   allows(req.User.Role, owner),
 	}
 	f.Manage = live && f.Owner
+	badges, err := s.badges(req)
+	if err != nil {
+		return f, err
+	}
 	for _, group := range menu {
 		shown := shownGroup{Label: group.Label}
 		for _, entry := range group.Entries {
 			if allows(req.User.Role, entry.role) && req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
 				shown.Entries = append(
 					shown.Entries,
-					shownEntry{entry, within(req.URL.Path, entry.Path), !req.Actor.May(entry.function)},
+					shownEntry{
+						entry, within(req.URL.Path, entry.Path), !req.Actor.May(entry.function), badges[entry.Path],
+					},
 				)
 			}
 		}
@@ -104,7 +111,6 @@ func (s *Server) frame(req *request) (frame, error) {
 			f.Groups = append(f.Groups, shown)
 		}
 	}
-	var err error
 	f.Notice, err = s.notice(req)
 	return f, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
@@ -16,6 +17,13 @@ var statusWords = map[reminder.Status]string{
 	reminder.Scheduled: "Scheduled", reminder.Sending: "Being sent", reminder.Sent: "Sent",
 	reminder.Failed:  "Not sent",
 	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Let be",
+}
+
+// statusMeanings are what statuses mean whose word is short for more.
+var statusMeanings = map[reminder.Status]string{
+	reminder.Skipped:   "There was no reason to send it any more: paid, opted out, or another due date.",
+	reminder.Unknown:   "Nobody knows whether it arrived. Somebody has to decide.",
+	reminder.Dismissed: "A person decided to leave it.",
 }
 
 // statusTones are their colours.
@@ -53,6 +61,7 @@ type messageRow struct {
 	Why        string // in the reader's language
 	Decide     bool   // there is something to decide about it
 	Again      bool   // it can be sent again, without a doubt
+	Means      string // what the status means, where its word does not say it
 }
 
 func messageRows(req *request, list []reminder.Message) []messageRow {
@@ -66,6 +75,7 @@ func messageRows(req *request, list []reminder.Message) []messageRow {
 			Why:     reasons(req.lang, m.Reason),
 			Decide:  m.Status == reminder.Unknown,
 			Again:   m.Status == reminder.Failed && m.RuleName != "",
+			Means:   req.lang.T(statusMeanings[m.Status]),
 		}
 	}
 	return rows
@@ -114,6 +124,7 @@ func (s *Server) messageLog(req *request) error {
 	data := messageLogData{
 		list: newList(req, "/messages/log/export", messageChips(req), "rule_id", "channel_id", "due_from", "due_to"),
 	}
+	data.Heads, paging.Sort = messageHeads(req), sortIn(req.URL.Query(), input.ByDueDate)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = reminder.Filter{}
@@ -131,6 +142,9 @@ func (s *Server) messageLog(req *request) error {
 	}
 	data.List, data.Pager = messageRows(req, list), page.NewPager(req.URL, paging, total)
 	data.Filtered, data.Bounded = filter != (reminder.Filter{}), total == reminder.Countable
+	if data.Arranged, err = s.arranged(req, account.MessageList); err != nil {
+		return err
+	}
 	data.Total = countedTo(req.lang, total, reminder.Countable, "1 message", "%s messages")
 	return s.messageLogPage(req, data)
 }
@@ -210,6 +224,7 @@ func (s *Server) messagePlace(req *request) (place, error) {
 		if in.Err() != nil {
 			return 0, nil //nolint:nilerr // an address of nobody's making has no list
 		}
+		at.Sort = sortIn(query, input.ByDueDate)
 		list, _, err := s.Reminders.Messages(req.Context(), req.Actor, filter, at)
 		if err != nil || len(list) == 0 {
 			return 0, err

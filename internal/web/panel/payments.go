@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
@@ -105,6 +106,7 @@ func (s *Server) received(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), billing.ReadPaymentFilter(in)
 	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
+	data.Heads, paging.Sort = paymentHeads(req), sortIn(req.URL.Query(), input.ByPaidDay)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = billing.PaymentFilter{}
@@ -124,6 +126,9 @@ func (s *Server) received(req *request) error {
 		return err
 	}
 	if data.Tabs, err = s.paymentTabs(req, "received"); err != nil {
+		return err
+	}
+	if data.Arranged, err = s.arranged(req, account.PaymentList); err != nil {
 		return err
 	}
 	data.Means = s.paidThrough(req)

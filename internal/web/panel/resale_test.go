@@ -273,7 +273,7 @@ func TestReadersSeeResaleWithoutForms(t *testing.T) {
 	rita := person.colleague(account.RoleReadOnly)
 	for _, path := range []string{"/resellers", fmt.Sprintf("/resellers/%d", child.actor.Company.ID), "/subscription-plans", "/credits"} {
 		answer := rita.get(path).want(t, http.StatusOK)
-		if main := mainOf(answer.body); strings.Contains(main, `method="post"`) || strings.Contains(main, "/new") || strings.Contains(main, "/send") {
+		if main := unarranged(answer.body); strings.Contains(main, `method="post"`) || strings.Contains(main, "/new") || strings.Contains(main, "/send") {
 			t.Errorf("%s offers something to do", path)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // levelWords are the levels as people read them.
 var levelWords = map[account.Level]string{
-	account.LevelUser: "User", account.LevelReseller: "Reseller", account.LevelMaster: "Master",
+	account.LevelUser: "Basic", account.LevelReseller: "Reseller", account.LevelMaster: "Master",
 	account.LevelUltraMaster: "Ultra master",
 }
 
@@ -67,6 +67,7 @@ func (s *Server) resellers(req *request) error {
 		list:   newList(req, "/resellers/export", resellerChips(req), "level", "plan_id", "expires_from", "expires_to"),
 		Hidden: hiddenFilters(req, "search"),
 	}
+	data.Heads, paging.Sort = resellerHeads(req), sortIn(req.URL.Query(), sortsOfResellers...)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = reseller.Filter{}
@@ -80,6 +81,9 @@ func (s *Server) resellers(req *request) error {
 		data.List = append(data.List, resellerRowOf(req, seller, now))
 	}
 	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.Filter{})
+	if data.Arranged, err = s.arranged(req, account.ResellerList); err != nil {
+		return err
+	}
 	data.Total = counted(req.lang, total, "1 reseller", "%s resellers")
 	all := page.Option{Value: "", Label: req.lang.T("All")}
 	data.Levels, data.Plans = []page.Option{all}, []page.Option{all}
@@ -226,6 +230,7 @@ func (s *Server) resellerPlace(req *request) (place, error) {
 		if in.Err() != nil {
 			return 0, nil //nolint:nilerr // an address of nobody's making has no list
 		}
+		at.Sort = sortIn(query, sortsOfResellers...)
 		list, _, err := s.Resellers.List(req.Context(), req.Actor, filter, at)
 		if err != nil || len(list) == 0 {
 			return 0, err

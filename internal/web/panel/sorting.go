@@ -44,6 +44,47 @@ func sortOf(query url.Values) input.Sort {
 	return input.FromQuery(query).Sort()
 }
 
+// sortIn is the order that an address asks for by one of a list's fields.
+func sortIn(query url.Values, fields ...string) input.Sort {
+	return input.KnownSort(query.Get("sort"), fields...)
+}
+
+// paymentHeads are the heads of the list of payments.
+func paymentHeads(req *request) map[string]sortHead {
+	now := sortIn(req.URL.Query(), input.ByPaidDay)
+	return map[string]sortHead{input.ByPaidDay: headOf(req, now, input.ByPaidDay, "Received on")}
+}
+
+// messageHeads are the heads of the log of messages.
+func messageHeads(req *request) map[string]sortHead {
+	now := sortIn(req.URL.Query(), input.ByDueDate)
+	return map[string]sortHead{input.ByDueDate: headOf(req, now, input.ByDueDate, "Due date")}
+}
+
+// sortsOfResellers are the fields by which resellers can be sorted.
+var sortsOfResellers = []string{input.ByName, input.ByExpiry}
+
+// resellerHeads are the heads of the list of resellers.
+func resellerHeads(req *request) map[string]sortHead {
+	now := sortIn(req.URL.Query(), sortsOfResellers...)
+	return map[string]sortHead{
+		input.ByName:   headOf(req, now, input.ByName, "Name"),
+		input.ByExpiry: headOf(req, now, input.ByExpiry, "Ends on"),
+	}
+}
+
+// timeHeads are the heads of a list that is in the order of time: the newest first,
+// or the oldest.
+func timeHeads(req *request) map[string]sortHead {
+	head := sortHead{
+		Label: req.lang.T("When"), Icon: "chevron-down", Aria: "descending", URL: filtered(req, "sort", input.ByID),
+	}
+	if !sortIn(req.URL.Query(), input.ByID).IsNewest() {
+		head.Icon, head.Aria, head.URL = "chevron-up", "ascending", filtered(req, "sort", "")
+	}
+	return map[string]sortHead{input.ByID: head}
+}
+
 // listHeads are the heads of the lists of customers and invoices. The name is
 // that of the customer in both.
 func listHeads(req *request, name string) map[string]sortHead {

@@ -1,9 +1,11 @@
 package panel
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/reseller"
 )
 
 var (
@@ -118,4 +121,85 @@ func TestOrderOfNobodysMakingIsTheUsualOne(t *testing.T) {
 			t.Errorf("%s: %s", path, names)
 		}
 	}
+}
+
+var (
+	linkedNames = regexp.MustCompile(`<a class="name[^"]*"[^>]*>([^<]*)</a>`)
+	rowsInList  = regexp.MustCompile(`(?s)<tbody>.*</tbody>|<ul class="plainlist">.*?</ul>`)
+)
+
+// names are the names of a list's records, from top to bottom.
+func (a answer) names() string {
+	var names []string
+	for _, found := range linkedNames.FindAllStringSubmatch(a.body, -1) {
+		names = append(names, html.UnescapeString(found[1]))
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestPaymentsAreSortedByTheirDay(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := sortedOffice(t, office)
+		for id, day := range []string{"2026-01-20", "2026-01-05", "2026-01-31"} {
+			person.post(fmt.Sprintf("/invoices/%d/pay", id+1), "paid_via", "cash", "amount", "7,00", "paid_at", day)
+		}
+		path := "/payments?status=applied&page=1"
+		for _, want := range [][2]string{
+			{"none", "Bruno Lima, álvaro Lima, Carla Lima"},
+			{"ascending", "álvaro Lima, Carla Lima, Bruno Lima"},
+			{"descending", "Bruno Lima, Carla Lima, álvaro Lima"},
+			{"none", "Bruno Lima, álvaro Lima, Carla Lima"},
+		} {
+			shown := person.get(path).want(t, http.StatusOK)
+			link, aria := shown.head(t, "Recebido em")
+			if aria != want[0] || shown.names() != want[1] {
+				t.Errorf("%s: %s, %s; want %v", path, aria, shown.names(), want)
+			}
+			path = link
+		}
+	})
+}
+
+func TestResellersAreSortedInThePanel(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person, _ := office.seller(t, "ana@example.com")
+		for _, name := range []string{"Gama", "álamo", "Beta"} {
+			_, err := office.Resellers.Create(t.Context(), person.actor, reseller.ReadNewReseller(values("name", name, "email", "x"+name+"@example.com")))
+			housetest.Must(t, err)
+		}
+		shown := person.get("/resellers?sort=name&per_page=2").want(t, http.StatusOK, `rel="next"`)
+		if names := shown.names(); names != "álamo, Beta" {
+			t.Error(names)
+		}
+		person.get("/resellers?sort=-name").want(t, http.StatusOK)
+		second := regexp.MustCompile(`href="(/resellers/\d+\?[^"]*at=2)"`).FindStringSubmatch(shown.body)
+		person.get(html.UnescapeString(second[1])).want(t, http.StatusOK, "<h1>Beta", "at=1", "at=3") // by name
+	})
+}
+
+// Lists in the order of time have the oldest first after a click on their head.
+func TestListsOfWhatHappenedBeginAtEitherEnd(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person, _ := office.seller(t, "ana@example.com")
+		ids := person.fill()
+		for _, path := range []string{"/settings/audit", "/credits", fmt.Sprintf("/webhooks/%d", ids["webhooks"])} {
+			newest := person.get(path).want(t, http.StatusOK, "sort=id")
+			oldest := person.get(path+"?sort=id").want(t, http.StatusOK)
+			if rowsInList.FindString(newest.body) == "" {
+				t.Errorf("%s is empty", path)
+			}
+			strip := func(text string) []string {
+				rows := regexp.MustCompile(`(?s)<(tr|li)>.*?</(tr|li)>`).FindAllString(rowsInList.FindString(text), -1)
+				for n, row := range rows {
+					rows[n] = regexp.MustCompile(`(?s)<[^>]*>|from=[^"]*`).ReplaceAllString(row, "")
+				}
+				return rows
+			}
+			down, up := strip(newest.body), strip(oldest.body)
+			slices.Reverse(up)
+			if !slices.Equal(down, up) {
+				t.Errorf("%s:\n%q\n%q", path, down, up)
+			}
+		}
+	})
 }

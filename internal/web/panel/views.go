@@ -45,12 +45,43 @@ var (
 	}
 )
 
-// columnsOf are the columns of a list.
-func columnsOf(list account.List) []listColumn {
-	if list == account.InvoiceList {
-		return columnsOfInvoices
-	}
-	return columnsOfCustomers
+// columnsOf are the columns of each list.
+var columnsOf = map[account.List][]listColumn{
+	account.CustomerList: columnsOfCustomers,
+	account.InvoiceList:  columnsOfInvoices,
+	account.PaymentList: {
+		{input.ByPaidDay, "Received on", true},
+		{"through", "Through", true},
+		{"payment_id", "Payment id", true},
+		{"status", "Status", true},
+		{"amount", "Amount", true},
+	},
+	account.MessageList: {
+		{input.ByDueDate, "Due date", true},
+		{"rule", "Rule", true},
+		{"status", "Status", true},
+		{"when", "When", true},
+		{"channel", "Channel", true},
+	},
+	account.ResellerList: {
+		{"status", "Status", true},
+		{"plan", "Plan", true},
+		{input.ByExpiry, "Ends on", true},
+		{"level", "Level", true},
+		{"customers", "Customers", true},
+		{"credits", "Credits", true},
+	},
+	account.CreditList: {
+		{"what", "What", true},
+		{"who", "Who did it", true},
+		{"amount", "Credits", true},
+		{"balance", "Balance after", true},
+	},
+	account.AuditList: {
+		{"who", "Who", true},
+		{"what", "What", true},
+		{"from", "From", true},
+	},
 }
 
 // arrangement is how the user has a list: saved views and chosen columns.
@@ -92,7 +123,7 @@ func (s *Server) arranged(req *request, list account.List) (arrangement, error) 
 		})
 	}
 	chosen, err := s.Accounts.Columns(req.Context(), req.Actor, list)
-	for _, column := range columnsOf(list) {
+	for _, column := range columnsOf[list] {
 		shown := column.usual
 		if len(chosen) > 0 {
 			shown = slices.Contains(chosen, column.Name)
@@ -148,7 +179,7 @@ func (s *Server) deleteView(req *request) error {
 func (s *Server) chooseColumns(req *request) error {
 	choice := account.ReadColumns(req.formWith([]string{"columns"}))
 	choice.Names = slices.DeleteFunc(choice.Names, func(name string) bool {
-		return !slices.ContainsFunc(columnsOf(choice.List), func(known listColumn) bool { return known.Name == name })
+		return !slices.ContainsFunc(columnsOf[choice.List], func(known listColumn) bool { return known.Name == name })
 	})
 	if err := s.Accounts.ChooseColumns(req.Context(), req.Actor, choice); err != nil {
 		return req.complain(req.back("/"), err)

@@ -76,3 +76,30 @@ func TestColumnsOfAListAreChosen(t *testing.T) {
 		}
 	})
 }
+
+var arranging = regexp.MustCompile(`(?s)<form[^>]* action="/(views|columns)[^"]*">.*?</form>`)
+
+// unarranged is a page without the forms by which everybody arranges lists.
+func unarranged(body string) string { return arranging.ReplaceAllString(mainOf(body), "") }
+
+// A column that is left out leaves the head and every row alike.
+func TestEveryListHasViewsAndColumns(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person, _ := office.seller(t, "ana@example.com")
+		person.fill()
+		head, row := regexp.MustCompile(`(?s)<thead>.*?</thead>`), regexp.MustCompile(`(?s)<tbody><tr>.*?</tr>`)
+		for _, list := range account.Lists {
+			path := "/" + string(list)
+			person.post("/views", "list", string(list), "view", "Minha", "query", "sort=-id", "back", path)
+			person.get(path+"?sort=-id").want(t, http.StatusOK, `aria-current="true">Minha</a>`, `action="/columns"`)
+			for _, column := range columnsOf[list] {
+				person.post("/columns", "list", string(list), "columns", column.Name, "back", path)
+				body := person.get(path).want(t, http.StatusOK, `value="`+column.Name+`" checked`).body
+				heads, cells := strings.Count(head.FindString(body), "<th"), strings.Count(row.FindString(body), "<td")
+				if heads--; cells == 0 || heads != cells { // thead begins as th does
+					t.Errorf("%s with %s alone has %d heads over %d cells", path, column.Name, heads, cells)
+				}
+			}
+		}
+	})
+}

@@ -158,12 +158,24 @@ document.addEventListener("keydown", (event) => {
   (links[next] ?? box.querySelector("input")).focus();
 });
 
+// Enter waits for what was typed last: what is shown may be of a shorter word.
+const openFirst = (box) => {
+  const found = box.querySelector("#found"), asked = box.querySelector("input").value.trim();
+  if (found.dataset.of.trim() !== asked) return false;
+  found.querySelector("a")?.click();
+  return true;
+};
 document.addEventListener("submit", (event) => {
-  const first = event.target.closest("dialog .finder")?.querySelector("#found a");
-  if (!first) return;
+  const box = event.target.closest("dialog .finder");
+  if (!box) return;
   event.preventDefault();
-  first.click();
+  if (!openFirst(box)) box.dataset.entered = "yes";
 }, true);
+document.addEventListener("input", (event) => { delete event.target.closest("dialog .finder")?.dataset.entered; });
+document.addEventListener("htmx:after:swap", () => {
+  const box = document.querySelector("dialog .finder[data-entered]");
+  if (box && openFirst(box)) delete box.dataset.entered;
+});
 
 // Pages that print well.
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
@@ -241,7 +253,9 @@ const toast = (flash) => {
 document.querySelectorAll("main > .flash[role=status][data-said]").forEach(toast);
 
 // A list that could not be asked for anew says so.
-document.addEventListener("htmx:sendError", () => {
+document.addEventListener("htmx:error", (event) => {
+  const { ctx, error } = event.detail;
+  if (!ctx || error?.name === "AbortError") return; // another letter was typed
   document.querySelector(".flash.offline")?.remove();
   const note = document.createElement("div");
   note.className = "flash offline toast";

@@ -1,0 +1,81 @@
+package panel
+
+import (
+	"net/http"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/housetest"
+)
+
+func TestMenuSaysHowMuchWaits(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/customers").want(t, http.StatusOK).lacks(t, `class="count"`)
+		person.fill() // one payment for review
+		plans := person.get("/plans")
+		plans.want(t, http.StatusOK, `<span class="count">1<span class="sr-only"> para revisar</span></span>`)
+		for range 2 {
+			_, err := office.Customers.Create(t.Context(), person.actor,
+				customer.ReadNew(values("name", "Bia", "plan_id", "1", "data_de_vencimento", "2026-01-10")))
+			housetest.Must(t, err)
+		}
+		person.get("/plans").want(t, http.StatusOK, `<span class="count">2<span class="sr-only"> em atraso</span></span>`)
+		person.colleague(account.RoleAttendant).get("/plans").want(t, http.StatusOK, " em atraso").lacks(t, "para revisar")
+	})
+}
+
+func TestBadgeOfManyDoesNotSayHowManyMore(t *testing.T) {
+	for count, want := range map[int64]string{1: "1", 999: "999", 1000: "999+", 120_000: "999+"} {
+		if got := (badge{Count: count}).Text(); got != want {
+			t.Errorf("%d is written %s", count, got)
+		}
+	}
+}
+
+func TestUsersHaveAMenuOfTheirOwn(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/").want(t, http.StatusOK, `popovertarget="me"`, `<span class="face" aria-hidden="true">A</span>`,
+			"ana@example.com", `href="/profile"`, `action="/logout"`, `name="theme" value="dark"`)
+	})
+}
+
+func TestNextPlanCanBeMadeAtOnce(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		plan := []string{"name", "Anual", "value", "1.200,00", "period_count", "1", "period_unit", "year"}
+		if led := person.post("/plans/new", append(plan, "another", "yes")...).location; led != "/plans/new" {
+			t.Errorf("another plan: %s", led)
+		}
+		if led := person.post("/products/new", "name", "Fibra", "another", "yes").location; led != "/products/new" {
+			t.Errorf("another product: %s", led)
+		}
+		if led := person.post("/products/new", "name", "Rádio").location; led != "/products" {
+			t.Errorf("one product: %s", led)
+		}
+	})
+}
+
+// The head of a customer's page says what matters, and each button what comes of
+// it.
+func TestCustomersPageSaysWhatRenewingComesTo(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.fill()
+		person.get("/customers/1").want(t, http.StatusOK, "Vence em 31/01/2026", "(11) 98765-4321",
+			"1 mês (até 28/02/2026)", "3 meses (até 30/04/2026)", "12 meses (até 31/01/2027)", "Mais ações")
+	})
+}
+
+func TestChargeCanBeSentByMail(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		path := "/customers/" + idText(ids["customers"])
+		person.get(path+"/charge").want(t, http.StatusOK).lacks(t, "mailto:")
+		person.post(path+"/edit", "name", "João", "whatsapp", "11987654321", "email", "joao@example.com")
+		person.get(path+"/charge").want(t, http.StatusOK, `href="mailto:joao@example.com?body=Ol`, "subject=Fatura%20de%20Rede", "Enviar por e-mail")
+	})
+}
