@@ -69,6 +69,12 @@ func (m *Markup) Money(cents money.Cents) { m.Value(FormatMoney(cents)) }
 // Add adds other markup.
 func (m *Markup) Add(other *Markup) { m.out = append(m.out, other.out...) }
 
+// Reset takes back all that was written.
+func (m *Markup) Reset() { m.out = m.out[:0] }
+
+// Empty reports whether nothing was written.
+func (m *Markup) Empty() bool { return len(m.out) == 0 }
+
 // Icon adds a picture.
 func (m *Markup) Icon(name string) {
 	picture, err := Icon(name)

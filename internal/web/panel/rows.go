@@ -24,18 +24,24 @@ func shownCells[T any](arranged arrangement, cells []cell[T]) []cell[T] {
 }
 
 // tableRows writes the rows of a list. What every row begins its cells with is
-// escaped once.
+// escaped once; a cell without anything in it needs no label.
 func tableRows[T any](list []T, cells []cell[T]) template.HTML {
-	begins := make([]page.Markup, len(cells))
+	full, empty := make([]page.Markup, len(cells)), make([]page.Markup, len(cells))
 	for n, cell := range cells {
-		cell.begin(&begins[n])
+		begin(&full[n], cell.class, cell.label)
+		begin(&empty[n], cell.class, "")
 	}
-	var m page.Markup
+	var m, inside page.Markup
 	for at, record := range list {
 		m.Raw(`<tr>`)
 		for n, cell := range cells {
-			m.Add(&begins[n])
-			cell.write(&m, at, record)
+			inside.Reset()
+			if cell.write(&inside, at, record); inside.Empty() {
+				m.Add(&empty[n])
+			} else {
+				m.Add(&full[n])
+			}
+			m.Add(&inside)
 			m.Raw(`</td>`)
 		}
 		m.Raw(`</tr>`)
@@ -43,16 +49,16 @@ func tableRows[T any](list []T, cells []cell[T]) template.HTML {
 	return m.HTML()
 }
 
-func (c cell[T]) begin(m *page.Markup) {
+func begin(m *page.Markup, class, label string) {
 	m.Raw(`<td`)
-	if c.class != "" {
+	if class != "" {
 		m.Raw(` class="`)
-		m.Value(c.class)
+		m.Value(class)
 		m.Raw(`"`)
 	}
-	if c.label != "" {
+	if label != "" {
 		m.Raw(` data-label="`)
-		m.Value(c.label)
+		m.Value(label)
 		m.Raw(`"`)
 	}
 	m.Raw(`>`)

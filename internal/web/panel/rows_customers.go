@@ -79,7 +79,7 @@ func (r customerRows) terms() []cell[customer.Customer] {
 }
 
 func (r customerRows) pick(m *page.Markup, _ int, record customer.Customer) {
-	m.Raw(`<input type="checkbox" class="pickbox" name="id" value="`)
+	m.Raw(`<input type="checkbox" name="id" value="`)
 	m.Int(record.ID)
 	m.Raw(`" aria-labelledby="c`)
 	m.Int(record.ID)

@@ -68,7 +68,7 @@ func (r invoiceRows) money() []cell[billing.Invoice] {
 }
 
 func (r invoiceRows) pick(m *page.Markup, _ int, record billing.Invoice) {
-	m.Raw(`<input type="checkbox" class="pickbox" name="id" value="`)
+	m.Raw(`<input type="checkbox" name="id" value="`)
 	m.Int(record.ID)
 	m.Raw(`" aria-labelledby="i`)
 	m.Int(record.ID)
@@ -119,7 +119,7 @@ func (r invoiceRows) actions(m *page.Markup, _ int, record billing.Invoice) {
 		m.Value(lang.T("Charge"))
 		m.Raw(`</a> `)
 	}
-	m.Raw(`<a class="btn" data-variant="ghost" data-size="sm" data-ask href="/invoices/`)
+	m.Raw(`<a class="btn" data-ask href="/invoices/`)
 	m.Int(record.ID)
 	m.Raw(`/pay?back=`)
 	m.Query(r.data.Back)
@@ -127,7 +127,5 @@ func (r invoiceRows) actions(m *page.Markup, _ int, record billing.Invoice) {
 	m.Value(lang.T("Register a payment"))
 	m.Raw(`" aria-describedby="i`)
 	m.Int(record.ID)
-	m.Raw(`">`)
-	m.Icon("check")
-	m.Raw(`</a>`)
+	m.Raw(`">✓</a>`)
 }
