@@ -167,6 +167,8 @@ var owned = map[string]table{
 	"tally_sums":    {owner: "internal/tally"},
 	"tally_buckets": {owner: "internal/tally"},
 	"tally_goods":   {owner: "internal/tally"},
+	"tally_months":  {owner: "internal/tally"},
+	"tally_areas":   {owner: "internal/tally"},
 	"tally_totals":  {owner: "internal/tally"},
 }
 

@@ -279,7 +279,7 @@ func (w *world) wantTrueLedger(t *testing.T) {
 				FROM payment_refunds r JOIN payments p ON p.id = r.payment_id WHERE r.company_id = ?
 			) AS moved GROUP BY 1`, w.actor.Company.ID, w.actor.Company.ID))
 	}
-	var here sqldb.Where
+	var here tally.Filter
 	here.And("state IN (?, ?)", onTime, late)
 	got, err := tally.By[string](t.Context(), w.db, paid, w.actor.Company.ID, "day", here)
 	must(t, err)
@@ -350,13 +350,13 @@ func (w *world) wantSums(t *testing.T, b tally.Counter, column string, want map[
 	t.Helper()
 	got := map[string]tally.Sums{}
 	if column == "plan_id" || column == "product_id" {
-		by, err := tally.By[int64](t.Context(), w.db, b, w.actor.Company.ID, column, sqldb.Where{})
+		by, err := tally.By[int64](t.Context(), w.db, b, w.actor.Company.ID, column, tally.Filter{})
 		must(t, err)
 		for k, sums := range by {
 			got[fmt.Sprint(k)] = sums
 		}
 	} else {
-		by, err := tally.By[string](t.Context(), w.db, b, w.actor.Company.ID, column, sqldb.Where{})
+		by, err := tally.By[string](t.Context(), w.db, b, w.actor.Company.ID, column, tally.Filter{})
 		must(t, err)
 		got = by
 	}

@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/tally"
 )
 
 // monthEnds are the last days of the months from January 2027 to January 2029,
@@ -78,7 +79,7 @@ func TestGreatAmountsAddUpToTheCent(t *testing.T) {
 			world.set(t, world.only(t, world.customer(t, 1, "2026-02-10").ID).ID, Paid)
 		}
 		world.set(t, world.only(t, world.customer(t, 2, "2026-02-10").ID).ID, Paid)
-		n, cents, err := receipts.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{})
+		n, cents, err := receipts.Sum(t.Context(), world.db, world.actor.Company.ID, tally.Filter{})
 		if err != nil || n != 8 || cents != 7*9_999_999_999+1 {
 			t.Errorf("%d paid, %d cents, %v", n, cents, err)
 		}

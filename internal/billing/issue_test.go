@@ -365,7 +365,7 @@ func TestDeletedCustomerLeavesNothingButWhatItPaid(t *testing.T) {
 		must(t, world.customers.Delete(t.Context(), world.actor, other))
 		must(t, tally.Compact(t.Context(), world.db))
 		for _, b := range []tally.Counter{counter, tally.Customers} {
-			if n, cents, err := b.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{}); err != nil || n != 0 || cents != 0 {
+			if n, cents, err := b.Sum(t.Context(), world.db, world.actor.Company.ID, tally.Filter{}); err != nil || n != 0 || cents != 0 {
 				t.Errorf("%s: %d, %d cents, %v; want nothing", b, n, cents, err)
 			}
 			if total, err := b.Total(t.Context(), world.db, world.actor.Company.ID); err != nil || total != 0 {

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/tally"
 )
 
 // ledger runs a test with a plan of 35.00 a month on both databases.
@@ -33,9 +34,7 @@ func (w *world) wantMoney(t *testing.T, id int64, status Status, received, forgi
 
 func (w *world) day(t *testing.T, on string) (n, cents int64) {
 	t.Helper()
-	var where sqldb.Where
-	where.And("day = ?", on)
-	n, cents, err := receipts.Sum(t.Context(), w.db, w.actor.Company.ID, where)
+	n, cents, err := receipts.Sum(t.Context(), w.db, w.actor.Company.ID, tally.Filter{Days: []tally.Days{tally.On(on)}})
 	must(t, err)
 	return n, cents
 }

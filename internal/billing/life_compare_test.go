@@ -145,7 +145,7 @@ func (l *life) compareMoney() {
 	if !slices.Equal(got, want) {
 		l.t.Errorf("payments %q\nwant     %q", got, want)
 	}
-	byDay, err := tally.By[string](l.t.Context(), l.w.db, receipts, l.w.actor.Company.ID, "day", sqldb.Where{})
+	byDay, err := tally.By[string](l.t.Context(), l.w.db, receipts, l.w.actor.Company.ID, "day", tally.Filter{})
 	must(l.t, err)
 	days := map[civil.Date]money.Cents{}
 	for on, sums := range byDay {
@@ -162,7 +162,7 @@ func (l *life) compareMoney() {
 // wantRenewals compares how many customers were renewed, month by month.
 func (l *life) wantRenewals() {
 	l.t.Helper()
-	got, err := tally.By[string](l.t.Context(), l.w.db, tally.Renewals, l.w.actor.Company.ID, "day", sqldb.Where{})
+	got, err := tally.By[string](l.t.Context(), l.w.db, tally.Renewals, l.w.actor.Company.ID, "day", tally.Filter{})
 	must(l.t, err)
 	maps.DeleteFunc(got, func(_ string, sums tally.Sums) bool { return sums.N == 0 })
 	maps.DeleteFunc(l.renewed, func(_ string, people map[int64]int) bool { return len(people) == 0 })

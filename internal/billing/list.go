@@ -145,14 +145,7 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 		return all, nil
 	}
 	if listing.filter.tallied() {
-		var where sqldb.Where
-		listing.conditions(&where, filterColumns{
-			plan:    "plan_id",
-			product: "product_id",
-			status:  "state",
-			due:     "day",
-		})
-		n, _, err := counter.Sum(ctx, s.db, listing.company, where)
+		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
 	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
@@ -191,6 +184,35 @@ func (l listing) conditions(where *sqldb.Where, on filterColumns) {
 	case "false":
 		where.And("("+on.status+" <> ? OR "+on.due+" >= ?)", string(Open), l.today.String())
 	}
+}
+
+// keys are the filters as the counter knows them.
+func (l listing) keys() (filter tally.Filter) {
+	if l.filter.Overdue == "false" { // of open ones some days, and of others all
+		l.conditions(&filter.Where, filterColumns{plan: "plan_id", product: "product_id", status: "state", due: "day"})
+		return filter
+	}
+	days := countedDays(l.filter.DueFrom, l.filter.DueTo)
+	if l.filter.Overdue == "true" && (days.Until == "" || days.Until > l.today.String()) {
+		days.Until = l.today.String()
+	}
+	filter.Days = []tally.Days{days}
+	if l.filter.Overdue == "true" {
+		filter.And("state = ?", string(Open))
+	}
+	l.filter.DueFrom, l.filter.DueTo, l.filter.Overdue = civil.Date{}, civil.Date{}, ""
+	l.conditions(&filter.Where, filterColumns{plan: "plan_id", product: "product_id", status: "state"})
+	return filter
+}
+
+// countedDays are the days of a counter from one date to another; a zero one
+// leaves that end open.
+func countedDays(from, to civil.Date) tally.Days {
+	days := tally.Days{From: from.String()}
+	if !to.IsZero() {
+		days.Until = tally.After(to.String())
+	}
+	return days
 }
 
 func span(where *sqldb.Where, column string, from, to civil.Date) {

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/tally"
 )
 
 // PaymentStatuses lists the statuses of a payment.
@@ -95,12 +96,11 @@ func (s *Service) PaymentsWorth(
 	counted := filter.CustomerID == 0 && filter.InvoiceID == 0 && filter.Status == ""
 	switch {
 	case counted:
-		var where sqldb.Where
+		keys := tally.Filter{Days: []tally.Days{countedDays(filter.From, filter.To)}}
 		if filter.Via != "" {
-			where.And("state = ?", filter.Via)
+			keys.And("state = ?", filter.Via)
 		}
-		span(&where, "day", filter.From, filter.To)
-		_, cents, err := receipts.Sum(ctx, s.db, actor.Company.ID, where)
+		_, cents, err := receipts.Sum(ctx, s.db, actor.Company.ID, keys)
 		return money.Cents(cents), true, err
 	case matches > smallSum:
 		return 0, false, nil
@@ -142,21 +142,21 @@ func (f PaymentFilter) count(ctx context.Context, querier sqldb.Querier, company
 }
 
 // keys are the filters as the counter knows them.
-func (f PaymentFilter) keys() (where sqldb.Where) {
+func (f PaymentFilter) keys() (filter tally.Filter) {
+	filter.Days = []tally.Days{countedDays(f.From, f.To)}
 	switch {
 	case f.Via != "" && f.Status != "":
-		where.And("state = ?", string(f.Status)+"/"+f.Via)
+		filter.And("state = ?", string(f.Status)+"/"+f.Via)
 	case f.Status != "":
-		where.And("state LIKE ?", string(f.Status)+"/%")
+		filter.And("state LIKE ?", string(f.Status)+"/%")
 	case f.Via != "":
 		states := make([]string, len(PaymentStatuses))
 		for n, status := range PaymentStatuses {
 			states[n] = string(status) + "/" + f.Via
 		}
-		where.And("state {in ?}", states)
+		filter.And("state {in ?}", states)
 	}
-	span(&where, "day", f.From, f.To)
-	return where
+	return filter
 }
 
 // FindPayment returns a payment of the company.

@@ -42,6 +42,9 @@ func (w *world) fillPayments(tb testing.TB, count int) {
 				(2023 + i %% 3) || '-' || (10 + i %% 3) || '-' || (10 + i %% 18), CASE WHEN i %% 100 = 0 THEN 'partial' ELSE 'applied' END, '', '', i FROM n`, count),
 			`INSERT INTO tally_sums (company_id, book, day, plan_id, product_id, state, n, cents)
 				SELECT company_id, 'payments', paid_on, 0, 0, status || '/' || paid_via, COUNT(*), 0 FROM payments GROUP BY company_id, paid_on, status, paid_via`,
+			`INSERT INTO tally_months (company_id, book, month, plan_id, product_id, state, n, cents)
+				SELECT company_id, book, substr(day, 1, 7), 0, 0, state, SUM(n), 0 FROM tally_sums WHERE book = 'payments'
+				GROUP BY company_id, book, substr(day, 1, 7), state`,
 			`INSERT INTO tally_buckets (company_id, book, bucket, n) SELECT company_id, 'payments', id / 4096, COUNT(*) FROM payments GROUP BY company_id, id / 4096`,
 			`INSERT INTO tally_totals (company_id, book, n, folds) SELECT company_id, 'payments', COUNT(*), 1 FROM payments GROUP BY company_id`,
 		} {

@@ -7,7 +7,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
@@ -30,9 +29,7 @@ func (s *Service) Worth(
 	l := s.listing(actor, filter)
 	switch {
 	case filter.tallied():
-		var where sqldb.Where
-		l.conditions(&where, filterColumns{plan: "plan_id", product: "product_id", status: "state", due: "day"})
-		_, cents, err := counter.Sum(ctx, s.db, l.company, where)
+		_, cents, err := counter.Sum(ctx, s.db, l.company, l.keys())
 		return money.Cents(cents), true, err
 	case filter.paidOnly():
 		cents, err := s.paidBetween(ctx, l)
@@ -58,15 +55,14 @@ func (f Filter) paidOnly() bool {
 }
 
 func (s *Service) paidBetween(ctx context.Context, l listing) (money.Cents, error) {
-	var where sqldb.Where
-	where.And("state IN ('on_time', 'late')")
+	filter := tally.Filter{Days: []tally.Days{countedDays(l.filter.PaidFrom, l.filter.PaidTo)}}
+	filter.And("state IN ('on_time', 'late')")
 	if l.filter.PlanID != 0 {
-		where.And("plan_id = ?", l.filter.PlanID)
+		filter.And("plan_id = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
-		where.And("product_id = ?", l.filter.ProductID)
+		filter.And("product_id = ?", l.filter.ProductID)
 	}
-	span(&where, "day", l.filter.PaidFrom, l.filter.PaidTo)
-	_, cents, err := paid.Sum(ctx, s.db, l.company, where)
+	_, cents, err := paid.Sum(ctx, s.db, l.company, filter)
 	return money.Cents(cents), err
 }

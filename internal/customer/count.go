@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
@@ -91,23 +90,40 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 	})
 }
 
-// places are the filters that the book knows.
-func (l listing) keys() (where sqldb.Where) {
+// keys are the filters that the counter knows.
+func (l listing) keys() (filter tally.Filter) {
 	if l.filter.PlanID != 0 {
-		where.And("plan_id = ?", l.filter.PlanID)
+		filter.And("plan_id = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
-		where.And("product_id = ?", l.filter.ProductID)
+		filter.And("product_id = ?", l.filter.ProductID)
 	}
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		where.And("state = ?", tally.CustomerCancelled)
+		filter.And("state = ?", tally.CustomerCancelled)
 	default:
-		where.And("state <> ?", tally.CustomerCancelled)
+		filter.And("state <> ?", tally.CustomerCancelled)
 	}
-	l.due.conditions(&where, "day", "= ''")
-	return where
+	filter.Days = l.due.days()
+	return filter
+}
+
+// days are the span as the counter has it.
+func (d due) days() []tally.Days {
+	switch {
+	case d.open():
+		return []tally.Days{{}}
+	case d.missing:
+		return []tally.Days{tally.NoDay}
+	case d.none: // only Active leaves it so, which has a beginning and no end
+		return []tally.Days{tally.NoDay, {From: d.from.String()}}
+	}
+	days := tally.Days{From: later(d.from, firstDate).String()}
+	if !d.to.IsZero() {
+		days.Until = tally.After(d.to.String())
+	}
+	return []tally.Days{days}
 }
 
 // CountByPlan tells how many customers each plan has.
@@ -137,7 +153,7 @@ func (s *Service) countBy(
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var where sqldb.Where
-	where.And(column+" {in ?}", ids)
-	return tally.By[int64](ctx, s.db, counter, actor.Company.ID, column, where)
+	filter := tally.Filter{Days: []tally.Days{{}}}
+	filter.And(column+" {in ?}", ids)
+	return tally.By[int64](ctx, s.db, counter, actor.Company.ID, column, filter)
 }

@@ -25,9 +25,7 @@ func (w *world) extend(t *testing.T, actor account.Actor, id int64, extension Ex
 // renewedIn is how many customers count as renewed in a month.
 func (w *world) renewedIn(t *testing.T, month string) int64 {
 	t.Helper()
-	var where sqldb.Where
-	where.And("day = ?", month)
-	n, _, err := tally.Renewals.Sum(t.Context(), w.db, w.actor.Company.ID, where)
+	n, _, err := tally.Renewals.Sum(t.Context(), w.db, w.actor.Company.ID, tally.Filter{Days: []tally.Days{tally.On(month)}})
 	must(t, err)
 	return n
 }

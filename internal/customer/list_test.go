@@ -79,6 +79,14 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 		} {
 			world.wantPages(t, filter, model.match(filter, today))
 		}
+		// A year later most are expired, so many that a page is found through the areas.
+		world.clock.Advance(350 * 24 * time.Hour)
+		today = world.actor.Today(world.db.Now())
+		expired := model.match(Filter{Status: Expired}, today)
+		if len(expired) <= smallSort {
+			t.Fatalf("%d are expired, too few for what this test is about", len(expired))
+		}
+		world.wantPages(t, Filter{Status: Expired}, expired)
 	})
 }
 

@@ -191,32 +191,29 @@ type look struct {
 	today       civil.Date
 }
 
-// where are the conditions of the question, which every counter knows.
-func (l look) where() (where sqldb.Where) {
+// of has the conditions of the question, which every counter knows.
+func (l look) of(days ...tally.Days) (filter tally.Filter) {
 	if l.question.PlanID != 0 {
-		where.And("plan_id = ?", l.question.PlanID)
+		filter.And("plan_id = ?", l.question.PlanID)
 	}
 	if l.question.ProductID != 0 {
-		where.And("product_id = ?", l.question.ProductID)
+		filter.And("product_id = ?", l.question.ProductID)
 	}
-	return where
+	filter.Days = days
+	return filter
 }
 
-func (l look) between(from, to civil.Date) sqldb.Where {
-	where := l.where()
-	where.And("day >= ?", from.String())
-	where.And("day <= ?", to.String())
-	return where
-}
+// asked are the days of the month.
+func (l look) asked() tally.Days { return tally.On(monthOf(l.first)) }
 
 // spans reads a counter by spans of days and by state.
-func (l look) spans(
-	ctx context.Context,
-	counter tally.Counter,
-	starts []string,
-	where sqldb.Where,
-) ([]map[string]tally.Sums, error) {
-	return tally.Spans(ctx, l.db, counter, l.companyID, starts, where)
+func (l look) spans(ctx context.Context, counter tally.Counter, filter tally.Filter) ([]map[string]tally.Sums, error) {
+	return tally.Spans(ctx, l.db, counter, l.companyID, filter)
+}
+
+// byState reads the month of a counter.
+func (l look) byState(ctx context.Context, counter tally.Counter) (map[string]tally.Sums, error) {
+	return tally.By[string](ctx, l.db, counter, l.companyID, "state", l.of(l.asked()))
 }
 
 func (l look) has(day string) bool {

@@ -15,10 +15,10 @@ import (
 // before every date.
 func (l look) customers(ctx context.Context, month *Month) error {
 	today := l.today.String()
-	starts := []string{"", "0", today, after(today), l.first.String(), after(l.last.String())}
+	starts := []string{"", "0", today, tally.After(today), l.first.String(), tally.After(l.last.String())}
 	slices.Sort(starts)
 	starts = slices.Compact(starts)
-	found, err := l.spans(ctx, tally.Customers, starts, l.where())
+	found, err := l.spans(ctx, tally.Customers, l.of(tally.Cut(starts, "")...))
 	if err != nil {
 		return err
 	}
@@ -44,10 +44,6 @@ func (l look) customers(ctx context.Context, month *Month) error {
 	return nil
 }
 
-// after begins where a day, or a month, ends: it sorts behind it and before the
-// next, also where the calendar has no next.
-func after(day string) string { return day + "~" }
-
 // percent is a percentage as the API has it.
 func percent(p money.Percent) *float64 {
 	f := float64(p) / 100
@@ -56,14 +52,7 @@ func percent(p money.Percent) *float64 {
 
 // creations counts who came in the month, also those who were deleted since.
 func (l look) creations(ctx context.Context, month *Month) error {
-	byState, err := tally.By[string](
-		ctx,
-		l.db,
-		tally.Created,
-		l.companyID,
-		"state",
-		l.between(l.first, l.last),
-	)
+	byState, err := l.byState(ctx, tally.Created)
 	month.Customers.NewDeleted = byState[tally.Gone].N
 	month.Customers.New = byState[""].N + byState[tally.Gone].N
 	return err
@@ -73,9 +62,7 @@ func (l look) renewals(ctx context.Context, month *Month) error {
 	if l.question.PlanID != 0 || l.question.ProductID != 0 {
 		return nil
 	}
-	where := l.where()
-	where.And("day = ?", month.Month)
-	n, _, err := tally.Renewals.Sum(ctx, l.db, l.companyID, where)
+	n, _, err := tally.Renewals.Sum(ctx, l.db, l.companyID, l.of(l.asked()))
 	month.Customers.Renewed = &n
 	return err
 }
@@ -97,14 +84,7 @@ type Punctuality struct {
 }
 
 func (l look) paid(ctx context.Context, month *Month) error {
-	byState, err := tally.By[string](
-		ctx,
-		l.db,
-		tally.Paid,
-		l.companyID,
-		"state",
-		l.between(l.first, l.last),
-	)
+	byState, err := l.byState(ctx, tally.Paid)
 	if err != nil {
 		return err
 	}
@@ -138,7 +118,7 @@ func (l look) months(ctx context.Context, month *Month) error {
 		starts[n] = first.String()
 		month.Months = append(month.Months, Period{Month: monthOf(first)})
 	}
-	money, err := l.spans(ctx, tally.Receipts, starts, l.between(firsts[0], l.last))
+	money, err := l.spans(ctx, tally.Receipts, l.of(tally.Cut(starts, l.asked().Until)...))
 	if err != nil {
 		return err
 	}
@@ -158,7 +138,7 @@ func (l look) owed(ctx context.Context, month *Month, starts []string) error {
 	cut = slices.Compact(slices.DeleteFunc(cut, func(day string) bool {
 		return day < starts[0] || day > l.last.String()
 	}))
-	found, err := l.spans(ctx, tally.Invoices, cut, l.between(civil.MustParse(starts[0]), l.last))
+	found, err := l.spans(ctx, tally.Invoices, l.of(tally.Cut(cut, l.asked().Until)...))
 	if err != nil {
 		return err
 	}
@@ -203,7 +183,7 @@ func (l look) revenue(ctx context.Context, month *Month) error {
 		tally.Receipts,
 		l.companyID,
 		"day",
-		l.between(firstOf(previous), l.last),
+		l.of(tally.Days{From: firstOf(previous).String(), Until: l.asked().Until}),
 	)
 	if err != nil {
 		return err

@@ -89,6 +89,10 @@ func TestDamagedCountersAreFoundAndRepaired(t *testing.T) {
 			{`UPDATE tally_buckets SET n = n - 1 WHERE book = 'payments'`, tally.Payments},
 			{`UPDATE tally_goods SET n = n + 1 WHERE book = 'customers'`, tally.Customers},
 			{`DELETE FROM tally_goods`, tally.Customers},
+			{`UPDATE tally_areas SET n = n + 1 WHERE area = -1`, tally.Customers},
+			{`DELETE FROM tally_areas`, tally.Customers},
+			{`UPDATE tally_months SET cents = cents + 1 WHERE book = 'receipts'`, tally.Receipts},
+			{`DELETE FROM tally_months WHERE book = 'recurring'`, tally.Recurring},
 			{`UPDATE tally_sums SET cents = cents + 1 WHERE book = 'receipts'`, tally.Receipts},
 			{`UPDATE tally_sums SET n = n + 1 WHERE book = 'paid' AND state = 'late'`, tally.Paid},
 		} {

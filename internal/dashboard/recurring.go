@@ -42,14 +42,13 @@ func (l look) overdue(ctx context.Context, month *Month) error {
 		first, _ := span.DueDates(l.today)
 		starts[len(starts)-1-n] = first.String() // "" has no beginning
 	}
-	where := l.where()
-	where.And("day < ?", l.today.String())
-	debtors, err := l.spans(ctx, tally.Debtors, starts, where)
+	filter := l.of(tally.Cut(starts, l.today.String())...)
+	debtors, err := l.spans(ctx, tally.Debtors, filter)
 	if err != nil {
 		return err
 	}
-	where.And("state = ?", open)
-	invoices, err := l.spans(ctx, tally.Invoices, starts, where)
+	filter.And("state = ?", open)
+	invoices, err := l.spans(ctx, tally.Invoices, filter)
 	if err != nil {
 		return err
 	}
@@ -102,12 +101,8 @@ type Worth struct {
 // recurring reads all movements once: those before the month are where it
 // started, those in it are its own.
 func (l look) recurring(ctx context.Context, month *Month) error {
-	found, err := l.spans(
-		ctx,
-		tally.Recurring,
-		[]string{"", month.Month, after(month.Month)},
-		l.where(),
-	)
+	starts := []string{"", month.Month, tally.After(month.Month)}
+	found, err := l.spans(ctx, tally.Recurring, l.of(tally.Cut(starts, "")...))
 	if err != nil {
 		return err
 	}

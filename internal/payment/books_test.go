@@ -9,16 +9,13 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
 // received is what the company received on a day.
 func (w *world) received(t *testing.T, day string) money.Cents {
 	t.Helper()
-	var where sqldb.Where
-	where.And("day = ?", day)
-	_, cents, err := tally.Receipts.Sum(t.Context(), w.db, w.actor.Company.ID, where)
+	_, cents, err := tally.Receipts.Sum(t.Context(), w.db, w.actor.Company.ID, tally.Filter{Days: []tally.Days{tally.On(day)}})
 	must(t, err)
 	return money.Cents(cents)
 }
@@ -121,7 +118,7 @@ func TestRefundThatAGatewayReportsTakesThePaymentBack(t *testing.T) {
 		if world.received(t, paidOn) != 3500 {
 			t.Error("the day of the payment has lost it")
 		}
-		n, cents, err := tally.Receipts.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{})
+		n, cents, err := tally.Receipts.Sum(t.Context(), world.db, world.actor.Company.ID, tally.Filter{})
 		if err != nil || n != 1 || cents != 0 {
 			t.Errorf("%d payments, %d in all, %v", n, cents, err)
 		}
@@ -197,7 +194,7 @@ func TestRefundByHandAndByTheGatewayAreOneUnlessTheGatewaysIsMore(t *testing.T) 
 			}
 		}
 		world.wantReviews(t)
-		if _, cents, err := tally.Receipts.Sum(t.Context(), world.db, world.actor.Company.ID, sqldb.Where{}); err != nil || cents != 0 {
+		if _, cents, err := tally.Receipts.Sum(t.Context(), world.db, world.actor.Company.ID, tally.Filter{}); err != nil || cents != 0 {
 			t.Errorf("%d were received in all, %v", cents, err)
 		}
 	})

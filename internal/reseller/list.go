@@ -163,7 +163,7 @@ type day struct {
 // days sorts the states of the counter that the filter wants by what day it is
 // there. There are few: levels, kinds and time zones that occur.
 func (s *Service) days(ctx context.Context, actor account.Actor, filter Filter) ([]day, error) {
-	states, err := tally.By[string](ctx, s.db, listed, actor.Company.ID, "state", sqldb.Where{})
+	states, err := tally.By[string](ctx, s.db, listed, actor.Company.ID, "state", tally.Filter{Days: []tally.Days{{}}})
 	if err != nil {
 		return nil, err
 	}
@@ -268,22 +268,22 @@ func (s *Service) count(ctx context.Context, listing listing) (int64, error) {
 }
 
 // keys are the filters that the counter knows.
-func (l listing) keys() (where sqldb.Where) {
+func (l listing) keys() (keys tally.Filter) {
 	filter := l.filter
 	if filter.PlanID != 0 {
-		where.And("plan_id = ?", filter.PlanID)
+		keys.And("plan_id = ?", filter.PlanID)
 	}
-	filter.expires(&where, "day")
+	filter.expires(&keys.Where, "day")
 	if filter.Level == "" && filter.Status == "" {
-		return where
+		return keys
 	}
 	cond, args := either(l.days, func(day day) (string, []any) {
 		in, states := among("state", day.states)
 		span, today := filter.byToday("day", day.today)
 		return "(" + in + " AND " + span + ")", append(states, today...)
 	})
-	where.And(cond, args...)
-	return where
+	keys.And(cond, args...)
+	return keys
 }
 
 func (f Filter) expires(where *sqldb.Where, column string) {

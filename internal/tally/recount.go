@@ -2,6 +2,7 @@ package tally
 
 import (
 	"context"
+	"slices"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -98,23 +99,44 @@ func (r Recount) Differences(
 			found = append(found, Change{N: wrong})
 		}
 	}
+	months, err := wrongMonths(ctx, querier, companyID, r.Counter)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, months...)
 	if records.partial() {
 		return found, nil
 	}
-	buckets, err := differentBuckets(ctx, querier, companyID, r.Counter, records)
+	places, err := differentPlaces(ctx, querier, companyID, r.Counter, records)
+	return append(found, places...), err
+}
+
+// differentPlaces compares where in the list records are, and how many there are.
+func differentPlaces(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	counter Counter,
+	records Records,
+) ([]Change, error) {
+	buckets, err := differentBuckets(ctx, querier, companyID, counter, records)
 	if err != nil {
 		return nil, err
 	}
-	goods, err := differentGoods(ctx, querier, companyID, r.Counter, records)
+	goods, err := differentGoods(ctx, querier, companyID, counter, records)
 	if err != nil {
 		return nil, err
 	}
-	buckets = append(buckets, goods...)
-	total, err := differentTotal(ctx, querier, companyID, r.Counter, records)
+	areas, err := wrongAreas(ctx, querier, companyID, counter, records)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.Concat(buckets, goods, areas)
+	total, err := differentTotal(ctx, querier, companyID, counter, records)
 	if total != 0 {
-		buckets = append(buckets, Change{N: total})
+		found = append(found, Change{N: total})
 	}
-	return append(found, buckets...), err
+	return found, err
 }
 
 // Correct makes the counter say what the records are, while others change both:
@@ -156,9 +178,19 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, e
 	}
 	records := r.Records(scope)
 	keys, err := r.correctSums(ctx, tx, companyID, records)
-	if err != nil || records.partial() {
+	if err != nil {
+		return 0, err
+	}
+	months, err := r.correctMonths(ctx, tx, companyID)
+	if keys += months; err != nil || records.partial() {
 		return keys, err
 	}
+	places, err := r.correctPlaces(ctx, tx, companyID, records)
+	return keys + places, err
+}
+
+// correctPlaces corrects where in the list records are, and how many there are.
+func (r Recount) correctPlaces(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
 	buckets, err := r.correctBuckets(ctx, tx, companyID, records)
 	if err != nil {
 		return 0, err
@@ -167,7 +199,11 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, e
 	if err != nil {
 		return 0, err
 	}
-	keys += buckets + goods
+	areas, err := r.correctAreas(ctx, tx, companyID, records)
+	if err != nil {
+		return 0, err
+	}
+	keys := buckets + goods + areas
 	total, err := differentTotal(ctx, tx, companyID, r.Counter, records)
 	if err != nil || total == 0 {
 		return keys, err

@@ -55,11 +55,11 @@ func TestRecountFindsAndCorrectsWhatIsWrong(t *testing.T) {
 				return err
 			})
 		}
-		wantDifferences(t, db, 1, 4) // the sum, two buckets, the total
+		wantDifferences(t, db, 1, 5) // the sum, its month, two buckets, the total
 		wantDifferences(t, db, 2, 0)
 		corrected, err := recountThings.Correct(t.Context(), db, Scope{CompanyID: 1})
 		must(t, err)
-		if corrected != 4 {
+		if corrected != 5 {
 			t.Errorf("%d were corrected", corrected)
 		}
 		wantDifferences(t, db, 1, 0)

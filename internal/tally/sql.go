@@ -3,6 +3,7 @@ package tally
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -39,20 +40,54 @@ func totals(
 	return found, err
 }
 
-// both is sums plus deltas, each with the conditions of w; its arguments are
-// w's twice.
-func both(
-	columns string,
-	companyID int64,
-	counter Counter,
-	where sqldb.Where,
-) (from string, args []any) {
-	var full sqldb.Where
-	full.And("company_id = ?", companyID)
-	full.And("book = ?", string(counter))
-	full.Join(where)
-	return `(SELECT ` + columns + `, n, cents FROM tally_sums` + full.String() +
-		` UNION ALL SELECT ` + columns + `, n, cents FROM tally_deltas` + full.String() + `) AS counted`, append(full.Args, full.Args...)
+// reading is one look at the sums and deltas of a counter.
+type reading struct {
+	companyID int64
+	counter   Counter
+	filter    Filter
+	texts     []string
+	args      []any
+}
+
+// add reads from a table what the filter's conditions and the given ones leave.
+func (r *reading) add(columns, table string, more sqldb.Where) {
+	var where sqldb.Where
+	where.And("company_id = ?", r.companyID)
+	where.And("book = ?", string(r.counter))
+	where.Join(more)
+	where.Join(r.filter.Where)
+	r.texts = append(r.texts, `SELECT `+columns+`, n, cents FROM `+table+where.String())
+	r.args = append(r.args, where.Args...)
+}
+
+// sumsOf is sums plus deltas of columns of the keys. The first day of a month
+// is the day of what is counted by month, unless days are asked for.
+func sumsOf(columns string, companyID int64, counter Counter, filter Filter) (from string, args []any) {
+	reading := reading{companyID: companyID, counter: counter, filter: filter}
+	var days sqldb.Where
+	if filter.Days != nil {
+		among(filter.Days, &days, "day")
+	}
+	if filter.Days == nil || columns == unitDay {
+		reading.add(columns, "tally_sums", days)
+	} else {
+		reading.addRuns(columns, runsOf(filter.Days))
+	}
+	reading.add(columns, "tally_deltas", days)
+	return `(` + strings.Join(reading.texts, ` UNION ALL `) + `) AS counted`, reading.args
+}
+
+func (r *reading) addRuns(columns string, runs []run) {
+	for _, run := range runs {
+		var days sqldb.Where
+		if run.unit == unitDay {
+			among([]Days{run.Days}, &days, "day")
+			r.add(columns, "tally_sums", days)
+			continue
+		}
+		among([]Days{run.Days}, &days, "month")
+		r.add(strings.Replace(columns, "day", "month || '-01' AS day", 1), "tally_months", days)
+	}
 }
 
 func sum(
@@ -60,9 +95,9 @@ func sum(
 	querier sqldb.Querier,
 	companyID int64,
 	counter Counter,
-	where sqldb.Where,
+	filter Filter,
 ) (n, cents int64, err error) {
-	from, args := both("day", companyID, counter, where)
+	from, args := sumsOf("state", companyID, counter, filter)
 	err = sqldb.Each(ctx, querier, `
 		SELECT COALESCE(CAST(SUM(n) AS BIGINT), 0), COALESCE(CAST(SUM(cents) AS BIGINT), 0) FROM `+from, args, func(row sqldb.Row) error {
 		return row.Scan(&n, &cents)
@@ -76,9 +111,9 @@ func by[K comparable](
 	companyID int64,
 	counter Counter,
 	column string,
-	where sqldb.Where,
+	filter Filter,
 ) (map[K]Sums, error) {
-	from, args := both(column, companyID, counter, where)
+	from, args := sumsOf(column, companyID, counter, filter)
 	sums := map[K]Sums{}
 	err := sqldb.Each(ctx, querier, `
 		SELECT `+column+`, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM `+from+` GROUP BY `+column,
@@ -99,22 +134,20 @@ func spans(
 	querier sqldb.Querier,
 	companyID int64,
 	counter Counter,
-	starts []string,
-	where sqldb.Where,
+	filter Filter,
 ) ([]map[string]Sums, error) {
-	found := make([]map[string]Sums, len(starts))
+	found := make([]map[string]Sums, len(filter.Days))
 	for n := range found {
 		found[n] = map[string]Sums{}
 	}
-	where.And("day >= ?", starts[0])
-	from, args := both("day, state", companyID, counter, where)
+	from, args := sumsOf("day, state", companyID, counter, filter)
 	span := "CASE"
 	var edges []any
-	for n := len(starts) - 1; n > 0; n-- {
+	for n := len(found) - 1; n > 0; n-- {
 		span += fmt.Sprintf(" WHEN day >= ? THEN %d", n)
-		edges = append(edges, starts[n])
+		edges = append(edges, filter.Days[n].From)
 	}
-	if span += " ELSE 0 END"; len(starts) == 1 {
+	if span += " ELSE 0 END"; len(found) == 1 {
 		span = "0"
 	}
 	err := sqldb.Each(ctx, querier, `
@@ -251,7 +284,13 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 			return err
 		}
 	}
+	if err := addMonths(ctx, tx, companyID, deltas); err != nil {
+		return err
+	}
 	if err := addGoods(ctx, tx, companyID, deltas); err != nil {
+		return err
+	}
+	if err := addAreas(ctx, tx, companyID, deltas); err != nil {
 		return err
 	}
 	for counter, sums := range totals {

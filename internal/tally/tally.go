@@ -137,42 +137,52 @@ func (b Counter) Totals(
 	return totals(ctx, querier, companyIDs, b)
 }
 
-// Sum counts the records, and their money, at the keys that where allows:
-// conditions on day, plan_id, product_id and state.
+// Sum counts the records, and their money, at the keys that the filter chooses.
 func (b Counter) Sum(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
-	where sqldb.Where,
+	filter Filter,
 ) (n, cents int64, err error) {
-	return sum(ctx, querier, companyID, b, where)
+	return sum(ctx, querier, companyID, b, filter)
 }
 
-// By counts the records by the values of a column of the keys that where
-// allows.
+// By counts the records by the values of a column of the keys that the filter
+// chooses.
 func By[K comparable](
 	ctx context.Context,
 	querier sqldb.Querier,
 	counter Counter,
 	companyID int64,
 	column string,
-	where sqldb.Where,
+	filter Filter,
 ) (map[K]Sums, error) {
-	return by[K](ctx, querier, companyID, counter, column, where)
+	return by[K](ctx, querier, companyID, counter, column, filter)
 }
 
-// Spans counts the records by state in each of several spans of days: the first
-// begins with starts[0], each ends where the next begins, and the last has no
-// end. What lies before the first is left out.
+// Spans counts the records by state in each of the filter's days, which follow
+// each other.
 func Spans(
 	ctx context.Context,
 	querier sqldb.Querier,
 	counter Counter,
 	companyID int64,
-	starts []string,
-	where sqldb.Where,
+	filter Filter,
 ) ([]map[string]Sums, error) {
-	return spans(ctx, querier, companyID, counter, starts, where)
+	return spans(ctx, querier, companyID, counter, filter)
+}
+
+// Cut makes days that follow each other: each begins with a start and ends with
+// the next, the last with until.
+func Cut(starts []string, until string) []Days {
+	list := make([]Days, len(starts))
+	for n, start := range starts {
+		list[n] = Days{From: start, Until: until}
+		if n+1 < len(starts) {
+			list[n].Until = starts[n+1]
+		}
+	}
+	return list
 }
 
 // Sums is a number of records and their money.

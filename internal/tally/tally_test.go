@@ -71,9 +71,16 @@ func (l *ledger) sum(company int64, counter Counter, where func(Key) bool) (sums
 	return sums
 }
 
+func randomDay(random *rand.Rand) string {
+	if random.IntN(9) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("2026-%02d-%02d", 1+random.IntN(3), 1+random.IntN(6))
+}
+
 func randomPlace(random *rand.Rand) Key {
 	return Key{
-		Bucket: random.Int64N(3), Day: fmt.Sprintf("2026-01-%02d", 1+random.IntN(6)), PlanID: random.Int64N(3), ProductID: random.Int64N(2),
+		Bucket: random.Int64N(40), Day: randomDay(random), PlanID: random.Int64N(3), ProductID: random.Int64N(2),
 		State: []string{"", "open", "paid"}[random.IntN(3)],
 	}
 }
@@ -167,15 +174,24 @@ func wantBook(t *testing.T, db *sqldb.DB, company int64, counter Counter, ledger
 	for _, c := range []struct {
 		conds []any // condition and argument in turn
 		where func(Key) bool
+		days  []Days
 	}{
-		{nil, func(Key) bool { return true }},
-		{[]any{"day = ?", "2026-01-03"}, func(key Key) bool { return key.Day == "2026-01-03" }},
-		{[]any{"day >= ?", "2026-01-02", "day <= ?", "2026-01-04"}, func(key Key) bool { return key.Day >= "2026-01-02" && key.Day <= "2026-01-04" }},
-		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(key Key) bool { return key.PlanID == 2 && key.State == "paid" }},
-		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(key Key) bool { return key.ProductID == 1 && key.Day > "2026-01-05" }},
-		{[]any{"state = ?", "nothing"}, func(Key) bool { return false }},
+		{nil, func(Key) bool { return true }, nil},
+		{nil, func(Key) bool { return true }, []Days{{}}},
+		{nil, func(key Key) bool { return key.Day == "" || key.Day >= "2026-02-04" }, []Days{NoDay, {From: "2026-02-04"}}},
+		{nil, func(key Key) bool { return key.Day != "" && key.Day < "2026-03-02" }, []Days{{From: "0", Until: "2026-03-02"}}},
+		{
+			[]any{"state <> ?", "paid"},
+			func(key Key) bool { return key.State != "paid" && key.Day >= "2026-01-02" && key.Day <= "2026-03-03" },
+			Cut([]string{"2026-01-02", "2026-02-01", "2026-02-03"}, After("2026-03-03")),
+		},
+		{[]any{"day = ?", "2026-01-03"}, func(key Key) bool { return key.Day == "2026-01-03" }, nil},
+		{nil, func(key Key) bool { return key.Day >= "2026-01-02" && key.Day <= "2026-01-04" }, []Days{{"2026-01-02", After("2026-01-04")}}},
+		{[]any{"plan_id = ?", 2, "state = ?", "paid"}, func(key Key) bool { return key.PlanID == 2 && key.State == "paid" }, []Days{{}}},
+		{[]any{"product_id = ?", 1, "day > ?", "2026-01-05"}, func(key Key) bool { return key.ProductID == 1 && key.Day > "2026-01-05" }, nil},
+		{[]any{"state = ?", "nothing"}, func(Key) bool { return false }, nil},
 	} {
-		var where sqldb.Where
+		where := Filter{Days: c.days}
 		for pair := range slices.Chunk(c.conds, 2) {
 			where.And(pair[0].(string), pair[1])
 		}
@@ -190,7 +206,7 @@ func wantBook(t *testing.T, db *sqldb.DB, company int64, counter Counter, ledger
 	}
 }
 
-func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, counter Counter, ledger *ledger, column string, w sqldb.Where, where func(Key) bool, key func(Key) K) {
+func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, counter Counter, ledger *ledger, column string, w Filter, where func(Key) bool, key func(Key) K) {
 	t.Helper()
 	got, err := By[K](t.Context(), db, counter, company, column, w)
 	must(t, err)
@@ -247,7 +263,7 @@ func TestNumberIsExactAtEveryMoment(t *testing.T) {
 			looking.Go(func() {
 				for !done.Load() {
 					total, err := things.Total(t.Context(), db, 1)
-					n, cents, err2 := things.Sum(t.Context(), db, 1, sqldb.Where{})
+					n, cents, err2 := things.Sum(t.Context(), db, 1, Filter{})
 					if err := errors.Join(err, err2, Compact(t.Context(), db)); err != nil || total != many || n != many || cents != 100*many {
 						t.Errorf("%d, %d and %d cents, %v; want %d things of 100", total, n, cents, err, many)
 						return
@@ -272,7 +288,7 @@ func TestCentsAreExactBeyondFloats(t *testing.T) {
 			})
 			must(t, Compact(t.Context(), db))
 		}
-		if n, cents, err := things.Sum(t.Context(), db, 1, sqldb.Where{}); err != nil || n != 6 || cents != 4*half+2 {
+		if n, cents, err := things.Sum(t.Context(), db, 1, Filter{}); err != nil || n != 6 || cents != 4*half+2 {
 			t.Errorf("%d, %d cents, %v; want %d", n, cents, err, int64(4*half+2))
 		}
 	})

@@ -61,6 +61,7 @@ func (b *bench) printGoals() {
 		b.judgeLines(&t, engine, "search", searchGoal)
 		b.judgeProcess(&t, engine)
 		b.judgeIdle(&t, engine)
+		b.judgePages(&t, engine)
 	}
 	if len(t) == 1 {
 		return

@@ -77,6 +77,7 @@ type bench struct {
 	peak     map[sqldb.Engine]int64 // bytes
 	lived    time.Duration          // for a year in a sandbox
 	idled    map[sqldb.Engine][]idle
+	panel    map[sqldb.Engine][]pageCost
 
 	pocketBase   string // the program; empty until it is needed
 	pocketPeak   int64  // bytes
@@ -87,6 +88,7 @@ func newBench(ctx context.Context, options options) (b *bench, err error) {
 	b = &bench{
 		options: options, results: results{}, flatness: map[flatKey][]time.Duration{},
 		starts: map[startKey][]start{}, peak: map[sqldb.Engine]int64{}, idled: map[sqldb.Engine][]idle{},
+		panel: map[sqldb.Engine][]pageCost{},
 	}
 	if slices.Contains(options.engines, sqldb.Postgres) {
 		if b.postgres, err = connectCluster(ctx, os.Getenv(postgresVariable)); err != nil {
@@ -145,6 +147,9 @@ func (b *bench) parts() (list []func(context.Context, sqldb.Engine) error) {
 	}
 	if b.spreading() {
 		list = append(list, b.processes)
+	}
+	if b.paging() {
+		list = append(list, b.pages)
 	}
 	return list
 }

@@ -93,6 +93,9 @@ func (b *bench) estimate() time.Duration {
 	if b.spreading() {
 		all += time.Duration(b.rounds+len(operations())) * time.Duration(len(processCounts)) * (b.span + 2*time.Second)
 	}
+	if b.paging() {
+		all += time.Duration(len(b.engines)) * 2 * time.Minute
+	}
 	if !b.comparing() {
 		return all
 	}

@@ -82,11 +82,9 @@ func (l Lang) Ago(at, now time.Time) string {
 // funcs are what templates can call besides the methods of the View.
 func funcs(lang Lang) template.FuncMap {
 	return template.FuncMap{
-		"t":      lang.T,
-		"reason": lang.Reason,
-		"money": func(cents money.Cents) string {
-			return strings.Replace(cents.BR(), " ", "\u00a0", 1)
-		},
+		"t":          lang.T,
+		"reason":     lang.Reason,
+		"money":      FormatMoney,
 		"amount":     func(cents money.Cents) string { return strings.TrimPrefix(cents.BR(), "R$ ") },
 		"rough":      lang.rough,
 		"percent":    percent,
@@ -94,7 +92,7 @@ func funcs(lang Lang) template.FuncMap {
 		"number":     func(n any) string { return FormatInt(toInt(n)) },
 		"phone":      FormatPhone,
 		"initial":    initial,
-		"localphone": func(digits string) string { return strings.TrimPrefix(FormatPhone(digits), "+55 ") },
+		"localphone": LocalPhone,
 		"icon":       Icon,
 		"asset":      Asset,
 		"dict":       dict,

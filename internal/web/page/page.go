@@ -76,12 +76,15 @@ type Set struct {
 // New makes a Set of the files *.html. Those whose name begins with _ are
 // partials and layouts that every page of the set can use, beside the kit's
 // own. They are parsed when a page is first shown; one that does not parse panics:
-// they are in the binary.
-func New(files fs.FS) *Set {
+// they are in the binary. more are functions of the edge's own templates.
+func New(files fs.FS, more ...func(Lang) template.FuncMap) *Set {
 	set := &Set{pages: map[Lang]map[string]func() *template.Template{}}
 	for _, lang := range Langs {
 		common := sync.OnceValue(func() *template.Template {
 			common := template.New("").Funcs(funcs(lang))
+			for _, functions := range more {
+				common.Funcs(functions(lang))
+			}
 			parse(common, mustSub(ownTemplates, "templates"), isPartial)
 			parse(common, files, isPartial)
 			return common

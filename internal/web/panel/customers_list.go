@@ -7,7 +7,6 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
 )
 
@@ -97,9 +96,6 @@ func (s *Server) customersFoot(req *request, filter customer.Filter, count int64
 	}
 	return text + " · " + amount.BR(), nil
 }
-
-// TaxID is a CPF or CNPJ with its punctuation.
-func (customersData) TaxID(digits string) string { return taxid.Format(digits) }
 
 // moreOfCustomers are the filters that are folded away.
 var moreOfCustomers = []string{"plan_id", "product_id", "due_from", "due_to"}

@@ -98,7 +98,7 @@ func New(deps Deps) *Server {
 	}
 	server := &Server{
 		Deps:   deps,
-		pages:  page.New(files),
+		pages:  page.New(files, tags),
 		mux:    http.NewServeMux(),
 		origin: http.NewCrossOriginProtection(),
 	}

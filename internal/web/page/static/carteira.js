@@ -86,10 +86,10 @@ addEventListener("popstate", () => location.reload());
 // many are picked.
 document.addEventListener("change", (event) => {
   const box = event.target;
-  if (box.matches?.(".pickbox[data-all]")) box.form.querySelectorAll("tbody .pickbox").forEach((b) => { b.checked = box.checked; });
+  if (box.matches?.(".pickbox[data-all]")) box.form.querySelectorAll(".pick input").forEach((b) => { b.checked = box.checked; });
   const count = box.form?.querySelector("[data-picked]");
   if (!count) return;
-  const picked = box.form.querySelectorAll("tbody .pickbox:checked").length;
+  const picked = box.form.querySelectorAll(".pick input:checked").length;
   count.textContent = picked === 1 ? count.dataset.single : count.dataset.many.replace("%s", picked);
 });
 
