@@ -3,6 +3,8 @@ package account
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/platform/input"
@@ -104,19 +106,26 @@ func WriteChildAudit(
 	)
 }
 
-// changes are the fields that differ, each before and after.
-func (e AuditEntry) changes() map[string][2]any {
-	changed := map[string][2]any{}
+// changedField is a field that differs, before and after.
+type changedField struct {
+	name          string
+	before, after any
+}
+
+// changes are the fields that differ, in the order of their names.
+func (e AuditEntry) changes() []changedField {
+	changed := make([]changedField, 0, len(e.After))
 	for name, after := range e.After {
 		if before := e.Before[name]; plainText(before) != plainText(after) {
-			changed[name] = [2]any{before, after}
+			changed = append(changed, changedField{name, before, after})
 		}
 	}
 	for name, before := range e.Before {
 		if _, kept := e.After[name]; !kept && plainText(before) != "" {
-			changed[name] = [2]any{before, nil}
+			changed = append(changed, changedField{name, before, nil})
 		}
 	}
+	slices.SortFunc(changed, func(a, b changedField) int { return strings.Compare(a.name, b.name) })
 	return changed
 }
 

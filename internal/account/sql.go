@@ -233,7 +233,7 @@ func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.
 
 // actorByToken finds who a token names. One that has expired names nobody.
 func actorByToken(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (Actor, error) {
-	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
+	actor, err := sqldb.Brief(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
 		err = companyScan(row, &actor.Company, &actor.TokenID, &actor.Scope)
 		return actor, err
 	}, `SELECT `+companyColumns+`, t.id, t.scope FROM api_tokens t JOIN companies c ON c.id = t.company_id

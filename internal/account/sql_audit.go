@@ -21,14 +21,11 @@ var newAuditLines = &sqldb.Appending{
 }
 
 func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
-	changes, err := json.Marshal(entry.changes())
-	if err != nil {
-		return fmt.Errorf("audit %s: %w", entry.Action, err)
-	}
+	changes := tx.LateText(entry.encode)
 	return tx.Append(ctx, newAuditLines,
 		actor.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(actor.UserID),
 		sqldb.RefTo(actor.TokenID), actor.Company.ID, actor.TokenID, actor.Name, actor.From,
-		entry.Action, entry.Record, entry.ID, entry.Name, string(changes), actor.Batch)
+		entry.Action, entry.Record, entry.ID, entry.Name, changes, actor.Batch)
 }
 
 // auditFunctions writes the line of applyFunctions into the logs of all
@@ -41,7 +38,7 @@ func auditFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change Funct
 		Before: AuditFields{"functions": functionsAudit(change.Before)},
 		After:  AuditFields{"functions": functionsAudit(change.After)},
 	}
-	changes, err := json.Marshal(entry.changes())
+	changes, err := entry.encode()
 	if err != nil {
 		return fmt.Errorf("audit functions of plan %d: %w", change.PlanID, err)
 	}
@@ -49,7 +46,7 @@ func auditFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change Funct
 		INSERT INTO audit_log (company_id, at, who, address, action, record, record_id, name, changes)
 		SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), '', 'company.updated', 'company', id, name, CAST(? AS TEXT) FROM companies
 		WHERE parent_id = ? AND subscription_plan_id = ? ORDER BY id`,
-		tx.Now().UnixMicro(), actor.Company.Name, string(changes), actor.Company.ID, change.PlanID)
+		tx.Now().UnixMicro(), actor.Company.Name, changes, actor.Company.ID, change.PlanID)
 	return err
 }
 

@@ -39,6 +39,10 @@ func (c Change) Invoice() Invoice {
 	return c.After
 }
 
+// OfNewCustomer reports whether the invoice is the first of a customer who is
+// being created in the same transaction: nothing else can refer to that one yet.
+func (c Change) OfNewCustomer() bool { return c.first }
+
 // CostsOther reports whether another amount pays the invoice than before the
 // change.
 func (c Change) CostsOther() bool {

@@ -59,7 +59,8 @@ func debtorByID(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) 
 }
 
 // oldestOpen is the due date of a customer's oldest open invoice; zero when it
-// has none.
+// has none. The least of an expression: for that of the column SQLite walks along
+// the due dates of the whole company until it meets one of the customer's.
 func oldestOpen(
 	ctx context.Context,
 	querier sqldb.Querier,
@@ -68,7 +69,7 @@ func oldestOpen(
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (on civil.Date, err error) {
 		err = row.Scan(&on)
 		return on, err
-	}, `SELECT MIN(due_on) FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
+	}, `SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
 		companyID, customerID, string(Open))
 }
 

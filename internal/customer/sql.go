@@ -10,48 +10,70 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// columns are those of a record; scanner reads them in this order.
-var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
-	COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
-	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0),
-	COALESCE(c.product_id, 0), COALESCE(r.name, ''), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
-	COALESCE(c.cancelled_at, 0), c.updated_at, c.autopay, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
+// columns are those of a record with its plan and its product; joinedScanner reads
+// them in this order.
+var columns = ownColumns + `, COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
+	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0), COALESCE(r.name, '')`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 
+// ownColumns are those of the table itself; scanner reads them in this order.
+var ownColumns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
+	COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
+	COALESCE(c.cancelled_at, 0), c.updated_at, c.autopay, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
+
+// reading reads a page. A join would look a plan and a product up for each of its
+// customers, who have few different ones.
 var reading = sqldb.Reading[Customer]{
-	Columns: columns, Table: "customers", Alias: "c", Joins: joins,
-	Scanner: scanner,
+	Columns: ownColumns, Table: "customers", Alias: "c",
+	Scanner: func() func(sqldb.Row) (Customer, error) { return scanner(ownPlaces) },
 	ID:      func(customer Customer) int64 { return customer.ID },
+	Beside:  goodsBeside,
 }
 
-func scan(row sqldb.Row) (Customer, error) { return scanner()(row) }
+func scan(row sqldb.Row) (Customer, error) { return joinedScanner()(row) }
+
+func joinedScanner() func(sqldb.Row) (Customer, error) { return scanner(joinedPlaces) }
+
+// times are the instants of a record as they are stored.
+type times struct{ created, cancelled, updated int64 }
 
 // scanner reads one row after the other with what it allocates once: a list of
 // fifty makes a quarter less garbage.
-func scanner() func(sqldb.Row) (Customer, error) {
+func scanner(placesOf func(*Customer, *times) []any) func(sqldb.Row) (Customer, error) {
 	var customer Customer
-	var created, cancelled, updated int64
-	places := slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(&customer), []any{
-		&customer.OwnDay, &customer.Plan.ID, &customer.Plan.Name, (*int64)(&customer.Plan.Value),
-		(*string)(&customer.period.Unit), &customer.period.Count,
-		&customer.Product.ID, &customer.Product.Name,
-		&created, &customer.CreatedOn, &customer.createdOffset, &customer.expiry.on,
-		&customer.expiry.expired, &cancelled, &updated, (*string)(&customer.Autopay),
-	}, customer.recurring.places())
+	var times times
+	places := placesOf(&customer, &times)
 	return func(row sqldb.Row) (Customer, error) {
 		err := row.Scan(places...)
-		customer.CreatedAt, customer.UpdatedAt, customer.CancelledAt = time.UnixMicro(created), time.UnixMicro(updated), time.Time{}
-		if cancelled != 0 {
-			customer.CancelledAt = time.UnixMicro(cancelled)
+		customer.CreatedAt, customer.UpdatedAt = time.UnixMicro(times.created), time.UnixMicro(times.updated)
+		customer.CancelledAt = time.Time{}
+		if times.cancelled != 0 {
+			customer.CancelledAt = time.UnixMicro(times.cancelled)
 		}
 		return customer, err
 	}
 }
 
+// ownPlaces are where the values of ownColumns go.
+func ownPlaces(customer *Customer, times *times) []any {
+	return slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(customer), []any{
+		&customer.OwnDay, &customer.Plan.ID, &customer.Product.ID,
+		&times.created, &customer.CreatedOn, &customer.createdOffset, &customer.expiry.on,
+		&customer.expiry.expired, &times.cancelled, &times.updated, (*string)(&customer.Autopay),
+	}, customer.recurring.places())
+}
+
+// joinedPlaces are where the values of columns go.
+func joinedPlaces(customer *Customer, times *times) []any {
+	return append(ownPlaces(customer, times),
+		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
+		&customer.Product.Name)
+}
+
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
-	customer, err := sqldb.One(ctx, querier, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
+	customer, err := sqldb.Brief(ctx, querier, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
 		AND c.id = ? AND {visible c.id}`, companyID, id)
 	return customer, sqldb.Found(err, "customer")
 }

@@ -3,6 +3,7 @@ package customer_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -257,7 +258,7 @@ func TestCustomerWhoseConsequencesFailHoldsUpNoOther(t *testing.T) {
 	recorded := 0
 	log := &event.Log{}
 	log.Watch(func(_ context.Context, tx *sqldb.Tx, e event.Event) error {
-		if strings.Contains(string(e.Body), `"username":"user333"`) {
+		if data, err := json.Marshal(e.Data); err != nil || strings.Contains(string(data), `"username":"user333"`) {
 			return broken
 		}
 		tx.OnCommit(func() { recorded++ })

@@ -66,8 +66,7 @@ type Event struct {
 	Subject   int64 // id of the record it is about; 0 where its data do not tell
 	At        time.Time
 	Zone      *time.Location // the company's
-	Data      any            // as the capability gave it
-	Body      []byte         // the envelope: sent byte for byte at every attempt
+	Data      any            // as the capability gave it, which does not change it any more
 }
 
 // Log records events and tells those that watch it, inside the transaction of
@@ -120,15 +119,8 @@ func (l *Log) RecordEvent(
 	if subject, ok := data.(Subject); ok {
 		event.Subject = subject.SubjectID()
 	}
-	body, err := json.Marshal(envelope{
-		Event: name, Platform: "carteira", ID: event.ID, APIVersion: "v1",
-		OccurredAt: civil.Timestamp(event.At, from.Zone), CompanyID: from.CompanyID, Data: data,
-	})
-	if err != nil {
-		return event, fmt.Errorf("encode %s: %w", name, err)
-	}
-	event.Body = body
-	err = tx.Append(ctx, events, event.CompanyID, event.ID, string(name), event.At.UnixMicro(), string(body))
+	body := tx.LateText(func() (string, error) { return encode(event) })
+	err := tx.Append(ctx, events, event.CompanyID, event.ID, string(name), event.At.UnixMicro(), body)
 	if err != nil {
 		return event, fmt.Errorf("record %s: %w", name, err)
 	}
@@ -136,4 +128,16 @@ func (l *Log) RecordEvent(
 		return event, fmt.Errorf("watcher of %s: %w", name, err)
 	}
 	return event, nil
+}
+
+// encode makes the body of an event: what is sent byte for byte at every attempt.
+func encode(event Event) (string, error) {
+	body, err := json.Marshal(envelope{
+		Event: event.Name, Platform: "carteira", ID: event.ID, APIVersion: "v1",
+		OccurredAt: civil.Timestamp(event.At, event.Zone), CompanyID: event.CompanyID, Data: event.Data,
+	})
+	if err != nil {
+		return "", fmt.Errorf("encode %s: %w", event.Name, err)
+	}
+	return string(body), nil
 }

@@ -59,10 +59,16 @@ func record(t *testing.T, db *sqldb.DB, log *Log, from Source, data any) error {
 	})
 }
 
-// recorded returns the events that stand in the table.
-func recorded(t *testing.T, querier sqldb.Querier, from Source) []Event {
+// storedEvent is an event with its body.
+type storedEvent struct {
+	Event
+	Body []byte
+}
+
+// recorded returns the events that are in the table.
+func recorded(t *testing.T, querier sqldb.Querier, from Source) []storedEvent {
 	t.Helper()
-	events, err := sqldb.All(t.Context(), querier, func(row sqldb.Row) (event Event, err error) {
+	events, err := sqldb.All(t.Context(), querier, func(row sqldb.Row) (event storedEvent, err error) {
 		var at int64
 		err = row.Scan(&event.CompanyID, &event.ID, &event.Name, &at, &event.Body)
 		event.At = time.UnixMicro(at).UTC()
@@ -102,7 +108,7 @@ func TestRecordWritesTheEnvelopeThatReceiversSee(t *testing.T) {
 
 // withoutChance is the body with the random half of the id blanked; the other
 // half is the time.
-func withoutChance(event Event) []byte {
+func withoutChance(event storedEvent) []byte {
 	half := len("evt_") + 10
 	blank := event.ID[:half] + strings.Repeat("0", len(event.ID)-half)
 	return append(bytes.ReplaceAll(event.Body, []byte(event.ID), []byte(blank)), '\n')
@@ -153,7 +159,7 @@ func TestSubscribersActInTheTransactionOfTheEvent(t *testing.T) {
 		}
 		for _, event := range told {
 			same := event.ID == want.ID && event.CompanyID == want.CompanyID && event.Name == want.Name &&
-				event.At.Equal(want.At) && bytes.Equal(event.Body, want.Body) && event.Data == about(7) && event.Subject == 7
+				event.At.Equal(want.At) && event.Data == about(7) && event.Subject == 7
 			if !same {
 				t.Errorf("told %+v, recorded %+v", event, want)
 			}

@@ -301,7 +301,7 @@ func (p *process) follow(ctx context.Context, reader Reader, total int) ([]strin
 	return seen, nil
 }
 
-func wantEachOnce(t *testing.T, stored []Event, results [][]string) {
+func wantEachOnce(t *testing.T, stored []storedEvent, results [][]string) {
 	t.Helper()
 	var want []string
 	for _, event := range stored {

@@ -292,7 +292,8 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 func (s *Service) pokeOwners(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
 	var ids []int64
 	for _, change := range changed.List {
-		if change.Action == billing.ActionCreated || change.CostsOther() {
+		issued := change.Action == billing.ActionCreated && !change.OfNewCustomer()
+		if issued || change.CostsOther() {
 			ids = append(ids, change.Invoice().Customer.ID)
 		}
 	}

@@ -56,28 +56,22 @@ func addAreas(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta
 	return addAreaSums(ctx, tx, companyID, sums)
 }
 
-// addAreaSums changes the rows in one order, as addMonthSums does.
+// addAreaSums deletes rows that have come to nothing.
 func addAreaSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[areaKey]int64) error {
 	maps.DeleteFunc(sums, func(_ areaKey, n int64) bool { return n == 0 })
+	var rows [][]any
 	emptied := false
-	for piece := range sqldb.Pieces(slices.SortedFunc(maps.Keys(sums), compareAreas)) {
-		var values []any
-		for _, at := range piece {
-			emptied = emptied || sums[at] < 0
-			values = append(values, companyID, string(at.counter), at.area, at.unit, at.day, at.state, at.bucket, sums[at])
-		}
-		if _, err := tx.Exec(ctx, `
-			INSERT INTO tally_areas (company_id, book, area, unit, day, state, bucket, n)
-			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
-			ON CONFLICT (company_id, book, area, unit, day, state, bucket) DO UPDATE SET n = tally_areas.n + excluded.n`,
-			values...); err != nil {
-			return err
-		}
+	for _, at := range slices.SortedFunc(maps.Keys(sums), compareAreas) {
+		emptied = emptied || sums[at] < 0
+		rows = append(rows, []any{companyID, string(at.counter), at.area, at.unit, at.day, at.state, at.bucket, sums[at]})
 	}
-	if !emptied {
-		return nil
+	err := upsert(ctx, tx, rows, `
+		INSERT INTO tally_areas (company_id, book, area, unit, day, state, bucket, n) VALUES `, `
+		ON CONFLICT (company_id, book, area, unit, day, state, bucket) DO UPDATE SET n = tally_areas.n + excluded.n`)
+	if err != nil || !emptied {
+		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM tally_areas WHERE company_id = ? AND n = 0`, companyID)
+	_, err = tx.Exec(ctx, `DELETE FROM tally_areas WHERE company_id = ? AND n = 0`, companyID)
 	return err
 }
 

@@ -32,30 +32,24 @@ func addMonths(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delt
 	return addMonthSums(ctx, tx, companyID, sums)
 }
 
-// addMonthSums changes the rows in one order, so that two who do it wait for
-// each other and not in a circle. Sums that have come to nothing are deleted.
+// addMonthSums deletes sums that have come to nothing.
 func addMonthSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[monthKey]Sums) error {
 	maps.DeleteFunc(sums, func(_ monthKey, sums Sums) bool { return sums == (Sums{}) })
+	var rows [][]any
 	emptied := false
-	for piece := range sqldb.Pieces(slices.SortedFunc(maps.Keys(sums), compareMonths)) {
-		var values []any
-		for _, at := range piece {
-			more := sums[at]
-			emptied = emptied || more.N <= 0
-			values = append(values, companyID, string(at.counter), at.month, at.PlanID, at.ProductID, at.state, more.N, more.Cents)
-		}
-		if _, err := tx.Exec(ctx, `
-			INSERT INTO tally_months (company_id, book, month, plan_id, product_id, state, n, cents)
-			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
-			ON CONFLICT (company_id, book, month, plan_id, product_id, state)
-			DO UPDATE SET n = tally_months.n + excluded.n, cents = tally_months.cents + excluded.cents`, values...); err != nil {
-			return err
-		}
+	for _, at := range slices.SortedFunc(maps.Keys(sums), compareMonths) {
+		more := sums[at]
+		emptied = emptied || more.N <= 0
+		rows = append(rows, []any{companyID, string(at.counter), at.month, at.PlanID, at.ProductID, at.state, more.N, more.Cents})
 	}
-	if !emptied {
-		return nil
+	err := upsert(ctx, tx, rows, `
+		INSERT INTO tally_months (company_id, book, month, plan_id, product_id, state, n, cents) VALUES `, `
+		ON CONFLICT (company_id, book, month, plan_id, product_id, state)
+		DO UPDATE SET n = tally_months.n + excluded.n, cents = tally_months.cents + excluded.cents`)
+	if err != nil || !emptied {
+		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM tally_months WHERE company_id = ? AND n = 0 AND cents = 0`, companyID)
+	_, err = tx.Exec(ctx, `DELETE FROM tally_months WHERE company_id = ? AND n = 0 AND cents = 0`, companyID)
 	return err
 }
 

@@ -173,7 +173,7 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, e
 	companyID := scope.CompanyID
 	// The row of the total is locked, so that two who correct do not both take
 	// the difference away.
-	if err := addTotal(ctx, tx, companyID, r.Counter, Sums{}); err != nil {
+	if err := addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: 0}); err != nil {
 		return 0, err
 	}
 	records := r.Records(scope)
@@ -208,7 +208,7 @@ func (r Recount) correctPlaces(ctx context.Context, tx *sqldb.Tx, companyID int6
 	if err != nil || total == 0 {
 		return keys, err
 	}
-	return keys + 1, addTotal(ctx, tx, companyID, r.Counter, Sums{N: -total})
+	return keys + 1, addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: -total})
 }
 
 // correctSums corrects the sums by key, as many at a time as are found.
@@ -219,11 +219,12 @@ func (r Recount) correctSums(ctx context.Context, tx *sqldb.Tx, companyID int64,
 		if err != nil {
 			return 0, err
 		}
-		for _, key := range keys {
-			err := addPlace(ctx, tx, companyID, r.Counter, key.Key, Sums{-key.N, -key.Cents})
-			if err != nil {
-				return 0, err
-			}
+		sums := map[sumKey]Sums{}
+		for _, wrong := range keys {
+			sums[sumKey{r.Counter, wrong.Key}] = Sums{-wrong.N, -wrong.Cents}
+		}
+		if err := addKeys(ctx, tx, companyID, sums); err != nil {
+			return 0, err
 		}
 		if corrected += len(keys); len(keys) < maxDifferences {
 			return corrected, nil
@@ -238,11 +239,12 @@ func (r Recount) correctBuckets(ctx context.Context, tx *sqldb.Tx, companyID int
 		if err != nil {
 			return 0, err
 		}
-		for _, bucket := range buckets {
-			err := addBucket(ctx, tx, companyID, r.Counter, bucket.Bucket, Sums{N: -bucket.N})
-			if err != nil {
-				return 0, err
-			}
+		sums := map[bucketKey]int64{}
+		for _, wrong := range buckets {
+			sums[bucketKey{r.Counter, wrong.Bucket}] = -wrong.N
+		}
+		if err := addBuckets(ctx, tx, companyID, sums); err != nil {
+			return 0, err
 		}
 		if corrected += len(buckets); len(buckets) < maxDifferences {
 			return corrected, nil

@@ -8,16 +8,14 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func total(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `
+func totalStatement(companyID int64, counter Counter, into *int64) sqldb.Statement {
+	return sqldb.Statement{
+		Text: `
 		SELECT COALESCE((SELECT n FROM tally_totals WHERE company_id = ? AND book = ?), 0)
 			+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas WHERE company_id = ? AND book = ?), 0)`,
-		companyID, string(counter), companyID, string(counter))
+		Args: []any{companyID, string(counter), companyID, string(counter)},
+		Scan: func(row sqldb.Row) error { return row.Scan(into) },
+	}
 }
 
 func totals(
@@ -255,122 +253,4 @@ func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) (
 			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ?
 		) RETURNING book, bucket, day, plan_id, product_id, state, n, cents`, companyID, companyID,
 		limit)
-}
-
-// addSums adds deltas to the sums, each sum once.
-func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta) error {
-	type bucket struct {
-		counter Counter
-		number  int64
-	}
-	type key struct {
-		counter Counter
-		Key
-	}
-	totals, buckets, keys := map[Counter]Sums{}, map[bucket]Sums{}, map[key]Sums{}
-	for _, delta := range deltas {
-		add(totals, delta.counter, delta.Change)
-		add(buckets, bucket{delta.counter, delta.Bucket}, delta.Change)
-		delta.Bucket = 0
-		add(keys, key{delta.counter, delta.Key}, delta.Change)
-	}
-	for k, sums := range buckets {
-		if err := addBucket(ctx, tx, companyID, k.counter, k.number, sums); err != nil {
-			return err
-		}
-	}
-	for k, sums := range keys {
-		if err := addPlace(ctx, tx, companyID, k.counter, k.Key, sums); err != nil {
-			return err
-		}
-	}
-	if err := addMonths(ctx, tx, companyID, deltas); err != nil {
-		return err
-	}
-	if err := addGoods(ctx, tx, companyID, deltas); err != nil {
-		return err
-	}
-	if err := addAreas(ctx, tx, companyID, deltas); err != nil {
-		return err
-	}
-	for counter, sums := range totals {
-		if err := addTotal(ctx, tx, companyID, counter, sums); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func add[K comparable](sums map[K]Sums, k K, change Change) {
-	s := sums[k]
-	sums[k] = Sums{s.N + change.N, s.Cents + change.Cents}
-}
-
-func addTotal(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	counter Counter,
-	sums Sums,
-) error {
-	_, err := tx.Exec(ctx, `
-		INSERT INTO tally_totals (company_id, book, n, folds) VALUES (?, ?, ?, 1)
-		ON CONFLICT (company_id, book) DO UPDATE SET n = tally_totals.n + excluded.n, folds = tally_totals.folds + 1`,
-		companyID, string(counter), sums.N)
-	return err
-}
-
-func addBucket(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	counter Counter,
-	bucket int64,
-	sums Sums,
-) error {
-	if sums.N == 0 {
-		return nil
-	}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO tally_buckets (company_id, book, bucket, n) VALUES (?, ?, ?, ?)
-		ON CONFLICT (company_id, book, bucket) DO UPDATE SET n = tally_buckets.n + excluded.n`,
-		companyID, string(counter), bucket, sums.N)
-	if err != nil || sums.N > 0 {
-		return err
-	}
-	_, err = tx.Exec(
-		ctx,
-		`DELETE FROM tally_buckets WHERE company_id = ? AND book = ? AND bucket = ? AND n = 0`,
-		companyID,
-		string(counter),
-		bucket,
-	)
-	return err
-}
-
-// addPlace also takes away a sum that has come to nothing: due dates pass, and
-// the keys of years ago should not be read for ever.
-func addPlace(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	counter Counter,
-	p Key,
-	sums Sums,
-) error {
-	if sums == (Sums{}) {
-		return nil
-	}
-	key := []any{companyID, string(counter), p.Day, p.PlanID, p.ProductID, p.State}
-	_, err := tx.Exec(ctx, `
-		INSERT INTO tally_sums (company_id, book, day, plan_id, product_id, state, n, cents) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (company_id, book, day, plan_id, product_id, state)
-		DO UPDATE SET n = tally_sums.n + excluded.n, cents = tally_sums.cents + excluded.cents`, append(key, sums.N, sums.Cents)...)
-	if err != nil || sums.N > 0 {
-		return err
-	}
-	_, err = tx.Exec(ctx, `
-		DELETE FROM tally_sums WHERE company_id = ? AND book = ? AND day = ? AND plan_id = ? AND product_id = ? AND state = ?
-			AND n = 0 AND cents = 0`, key...)
-	return err
 }

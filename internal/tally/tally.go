@@ -124,8 +124,14 @@ func (b Counter) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, 
 }
 
 // Total is how many records the company has in the counter.
-func (b Counter) Total(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return total(ctx, querier, companyID, b)
+func (b Counter) Total(ctx context.Context, querier sqldb.Querier, companyID int64) (total int64, err error) {
+	err = sqldb.Together(ctx, querier, b.TotalStatement(companyID, &total))
+	return total, err
+}
+
+// TotalStatement is Total for sqldb.Together with other statements.
+func (b Counter) TotalStatement(companyID int64, into *int64) sqldb.Statement {
+	return totalStatement(companyID, b, into)
 }
 
 // Totals is Total for many companies at once; one without records is left out.

@@ -28,8 +28,8 @@ func openDriver(ctx context.Context, databaseURL string) (*driver, error) {
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	d := &driver{db, map[string]*sql.Stmt{}}
-	return d, d.prepare(ctx, tokenSQL, totalSQL, skipSQL, pageSQL, pageBelowSQL, oneSQL,
-		planSQL, insertSQL, threeDeltasSQL, twoDeltasSQL, auditSQL, eventSQL, deliverySQL, invoiceSQL, debtorSQL, linkSQL, rulesSQL)
+	return d, d.prepare(ctx, tokenSQL, totalSQL, skipSQL, nearSQL, pageSQL, pageBelowSQL, oneSQL,
+		planSQL, insertSQL, invoiceSQL, rulesSQL, auditSQL, eventsSQL, debtorSQL, linkSQL, deltasSQL, deliverySQL, queueSQL)
 }
 
 // prepare compiles statements, which live as long as the process.

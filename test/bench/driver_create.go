@@ -82,10 +82,23 @@ func (c *creation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.invoice(ctx, customerID); err != nil {
+	invoiceID, err := c.invoice(ctx, customerID)
+	if err != nil {
 		return err
 	}
-	return c.exec(ctx, rulesSQL, c.who.companyID)
+	if err := c.exec(ctx, rulesSQL, c.who.companyID); err != nil {
+		return err
+	}
+	if err := c.audit(ctx, customerID); err != nil {
+		return err
+	}
+	if err := c.owe(ctx, customerID, invoiceID); err != nil {
+		return err
+	}
+	if err := c.count(ctx, customerID, invoiceID); err != nil {
+		return err
+	}
+	return c.record(ctx, "customer.created", "invoice.created")
 }
 
 func (c *creation) micros() int64 { return c.now.UnixMicro() }
@@ -99,73 +112,72 @@ func (c *creation) product() any {
 	return c.plan.productID
 }
 
-// insert writes the customer with its counts, its audit line and its event.
 func (c *creation) insert(ctx context.Context) (customerID int64, err error) {
-	in, company := c.in, c.who.companyID
-	err = c.row(ctx, insertSQL, company, id.NewUUID(), in.Name, in.Whatsapp, in.Email, in.Usuario, in.Due,
+	in := c.in
+	err = c.row(ctx, insertSQL, c.who.companyID, id.NewUUID(), in.Name, in.Whatsapp, in.Email, in.Usuario, in.Due,
 		1, in.Usuario, c.plan.id, c.product(), in.search(), c.micros(), c.today(), -10800, c.micros(), in.Due, false,
 		c.plan.value, c.today()[:7]).Scan(&customerID)
-	if err != nil {
-		return 0, err
-	}
-	err = c.exec(ctx, threeDeltasSQL,
-		company, "customers", customerID/deepPages, in.Due, c.plan.id, c.plan.productID, "", 1, 0,
-		company, "created", 0, c.today(), c.plan.id, c.plan.productID, "", 1, 0,
-		company, "recurring", 0, c.today()[:7], c.plan.id, c.plan.productID, "new", 1, c.plan.value)
-	if err != nil {
-		return 0, err
-	}
-	changes, err := json.Marshal(in)
-	if err != nil {
-		return 0, err
-	}
-	err = c.exec(ctx, auditSQL, company, c.micros(), c.who.tokenID, company, c.who.tokenID, "127.0.0.1", "customer.created",
-		"customer", customerID, in.Name, string(changes))
-	if err != nil {
-		return 0, err
-	}
-	return customerID, c.record(ctx, "customer.created")
+	return customerID, err
 }
 
-func (c *creation) invoice(ctx context.Context, customerID int64) error {
-	var invoiceID int64
-	due, company := c.in.Due, c.who.companyID
-	err := c.row(ctx, invoiceSQL, company, customerID, c.plan.value, c.plan.name, due, due, c.plan.id, c.product(),
+func (c *creation) invoice(ctx context.Context, customerID int64) (invoiceID int64, err error) {
+	err = c.row(ctx, invoiceSQL, c.who.companyID, customerID, c.plan.value, c.plan.name, c.in.Due, c.in.Due, c.plan.id, c.product(),
 		c.plan.unit, c.plan.periods, c.micros(), c.today(), -10800, c.micros()).Scan(&invoiceID)
-	if err != nil {
-		return err
-	}
-	if err := c.row(ctx, debtorSQL, due, company, customerID).Scan(slots("sii")...); err != nil {
-		return err
-	}
-	err = c.exec(ctx, twoDeltasSQL,
-		company, "invoices", invoiceID/deepPages, due, c.plan.id, c.plan.productID, "open", 1, c.plan.value,
-		company, "debtors", 0, due, c.plan.id, c.plan.productID, "", 1, 0)
-	if err != nil {
-		return err
-	}
-	if err := c.row(ctx, linkSQL, company, invoiceID, id.NewCode(24), c.micros()).Scan(new(string)); err != nil {
-		return err
-	}
-	return c.record(ctx, "invoice.created")
+	return invoiceID, err
 }
 
-// record writes an event about as long as the product's, and its deliveries.
-func (c *creation) record(ctx context.Context, name string) error {
-	body, err := json.Marshal(map[string]any{
-		"event": name, "platform": "carteira", "id": id.NewEvent(c.now), "api_version": "v1", "occurred_at": c.now,
-		"company_id": c.who.companyID,
-		"data":       map[string]any{"customer": c.in, "plan": c.plan.name, "product": c.plan.productName},
-	})
+func (c *creation) audit(ctx context.Context, customerID int64) error {
+	changes, err := json.Marshal(c.in)
 	if err != nil {
 		return err
 	}
-	var eventID int64
-	err = c.row(ctx, eventSQL, c.who.companyID, id.NewEvent(c.now), name, c.micros(), string(body)).Scan(&eventID)
-	if err != nil {
+	company := c.who.companyID
+	return c.exec(ctx, auditSQL, company, c.micros(), c.who.tokenID, company, c.who.tokenID, "127.0.0.1", "customer.created",
+		"customer", customerID, c.in.Name, string(changes))
+}
+
+// owe writes the debt, and the address of the page on which it is paid.
+func (c *creation) owe(ctx context.Context, customerID, invoiceID int64) error {
+	company := c.who.companyID
+	if err := c.exec(ctx, debtorSQL, company, customerID, c.in.Due, c.plan.id, c.plan.productID); err != nil {
 		return err
 	}
-	return c.exec(ctx, deliverySQL, eventID, name, c.micros(), c.who.companyID, "%,"+name+",%", c.today(), c.today())
+	return c.exec(ctx, linkSQL, company, invoiceID, id.NewCode(24), c.micros())
+}
+
+func (c *creation) count(ctx context.Context, customerID, invoiceID int64) error {
+	company, due, plan, product := c.who.companyID, c.in.Due, c.plan.id, c.plan.productID
+	return c.exec(ctx, deltasSQL,
+		company, "customers", customerID/deepPages, due, plan, product, "", 1, 0,
+		company, "created", 0, c.today(), plan, product, "", 1, 0,
+		company, "recurring", 0, c.today()[:7], plan, product, "new", 1, c.plan.value,
+		company, "invoices", invoiceID/deepPages, due, plan, product, "open", 1, c.plan.value,
+		company, "debtors", 0, due, plan, product, "", 1, 0)
+}
+
+// record writes events about as long as the product's, and their deliveries.
+func (c *creation) record(ctx context.Context, names ...string) error {
+	company := c.who.companyID
+	var ids []string
+	var values []any
+	for _, name := range names {
+		eventID := id.NewEvent(c.now)
+		body, err := json.Marshal(map[string]any{
+			"event": name, "platform": "carteira", "id": eventID, "api_version": "v1", "occurred_at": c.now, "company_id": company,
+			"data": map[string]any{"customer": c.in, "plan": c.plan.name, "product": c.plan.productName},
+		})
+		if err != nil {
+			return err
+		}
+		ids, values = append(ids, eventID), append(values, company, eventID, name, c.micros(), string(body))
+	}
+	if err := c.exec(ctx, eventsSQL, values...); err != nil {
+		return err
+	}
+	if err := c.exec(ctx, deliverySQL, company, company, ids, c.today(), c.today()); err != nil {
+		return err
+	}
+	return c.exec(ctx, queueSQL, company, company, ids)
 }
 
 // search is the folded text that the product stores.

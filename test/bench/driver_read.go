@@ -39,6 +39,7 @@ func (d *driver) admit(r *http.Request) (caller, error) {
 
 const (
 	pageSize  = 50
+	nearPages = 200  // up to this offset the product reads a page on one walk along its rows
 	deepPages = 4096 // from this offset on the product finds the page through its buckets
 )
 
@@ -54,6 +55,9 @@ func (d *driver) listCustomers(r *http.Request) error {
 	}
 	number, _ := strconv.ParseInt(r.URL.Query().Get("page"), 10, 64)
 	from := max(0, number-1) * pageSize
+	if from <= nearPages {
+		return readRows(d.query(ctx, nearSQL, companyID, pageSize, from))
+	}
 	if from <= deepPages {
 		return readRows(d.query(ctx, pageSQL, companyID, pageSize, from, companyID))
 	}

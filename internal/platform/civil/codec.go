@@ -73,6 +73,14 @@ func (d *Date) Scan(src any) error {
 	return nil
 }
 
+// ScanBytes is Scan of a text that belongs to the caller and may change.
+func (d *Date) ScanBytes(text []byte) (err error) {
+	if *d, err = Parse(string(text)); err != nil {
+		return fmt.Errorf("scan date %q: %w", text, err)
+	}
+	return nil
+}
+
 // MarshalJSON writes "2027-01-31", or null when there is no date.
 func (d Date) MarshalJSON() ([]byte, error) {
 	if d.IsZero() {

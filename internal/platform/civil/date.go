@@ -119,7 +119,10 @@ func (d Date) At(clock time.Duration, loc *time.Location) time.Time {
 }
 
 // String prints 2027-01-31, or nothing when there is no date.
-func (d Date) String() string { return string(d.Append(nil)) }
+func (d Date) String() string {
+	var text [len("2027-01-31")]byte
+	return string(d.Append(text[:0]))
+}
 
 // BR prints 31/01/2027, or nothing when there is no date.
 func (d Date) BR() string {

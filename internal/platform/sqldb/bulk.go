@@ -47,8 +47,8 @@ func Tuples(rows, columns int) string {
 	return strings.TrimSuffix(strings.Repeat("("+Marks(columns)+"),", rows), ",")
 }
 
-// withLists returns args with every list as an engine takes it: PostgreSQL as
-// an array, SQLite as JSON. A statement with {in ?} is the same for a list of
+// withLists returns args with every list as an engine takes it, PostgreSQL as an
+// array, SQLite as JSON, and every late text made. A statement with {in ?} is the same for a list of
 // any length, so it is compiled and planned once.
 func withLists(engine Engine, args []any) []any {
 	cloned := false
@@ -59,6 +59,12 @@ func withLists(engine Engine, args []any) []any {
 			list = listFor(engine, arg)
 		case []string:
 			list = listFor(engine, arg)
+		case *LateText:
+			text, err := arg.get()
+			if err != nil {
+				continue // the driver asks for its value, and gets the error
+			}
+			list = text
 		default:
 			continue
 		}

@@ -33,14 +33,20 @@ type group struct {
 // turn is one transaction waiting for, or having had, its run. It runs in the
 // goroutine of its caller, to whom a panic of it so belongs.
 type turn struct {
-	ctx   context.Context
-	run   func(Querier) error
+	ctx context.Context
+	job
 	alone bool // shares its commit with nobody
 	again bool // was taken back with its group, and is to run alone
 	err   error
 	mine  chan struct{} // closed: the connection is the turn's
 	back  chan struct{} // closed: the turn has given it back
 	done  chan struct{} // closed: err is the outcome
+}
+
+// job is what a turn does.
+type job struct {
+	run   func(Querier) error
+	after func() // runs beside the turns of others; nil: nothing does
 }
 
 // errUnfinished stands while a turn runs, and stays when it panics.
@@ -73,10 +79,10 @@ func newGroup(ctx context.Context, writer sqliteWriter, at *place) *group {
 	return g
 }
 
-func (g *group) do(ctx context.Context, run func(Querier) error) error {
-	turn, err := g.take(ctx, run, false)
+func (g *group) do(ctx context.Context, job job) error {
+	turn, err := g.take(ctx, job, false)
 	if err == nil && turn.again {
-		turn, err = g.take(ctx, run, true)
+		turn, err = g.take(ctx, job, true)
 	}
 	if err != nil {
 		return err
@@ -86,10 +92,10 @@ func (g *group) do(ctx context.Context, run func(Querier) error) error {
 
 // take waits for a turn, runs it and waits for the outcome. Its error means
 // that there was no turn.
-func (g *group) take(ctx context.Context, run func(Querier) error, alone bool) (*turn, error) {
+func (g *group) take(ctx context.Context, job job, alone bool) (*turn, error) {
 	t := &turn{
 		ctx:   ctx,
-		run:   run,
+		job:   job,
 		alone: alone,
 		mine:  make(chan struct{}),
 		back:  make(chan struct{}),
@@ -105,6 +111,9 @@ func (g *group) take(ctx context.Context, run func(Querier) error, alone bool) (
 	select {
 	case <-t.mine:
 		t.attempt(g.writer)
+		if t.after != nil {
+			t.after()
+		}
 		<-t.done
 	case <-t.done: // no transaction could be begun
 	}

@@ -50,6 +50,7 @@ type putOff struct {
 type lateWork struct {
 	list   []putOff
 	tables tableSet
+	texts  lateTexts // of rows of the list
 }
 
 func (l *lateWork) under(key any) Late {
@@ -203,10 +204,23 @@ func (tx *Tx) exec(ctx context.Context, text string, args []any) (int64, error) 
 	return tx.Querier.exec(ctx, text, args)
 }
 
+// batch does what was put off, as each does.
+func (tx *Tx) batch(ctx context.Context, statements []Statement) error {
+	for _, statement := range statements {
+		if !tx.late.awaits(statement.Text) {
+			continue
+		}
+		if err := tx.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+	return tx.Querier.batch(ctx, statements)
+}
+
 // catchUp does what was put off. Its error is the engine's own.
 func (tx *Tx) catchUp(ctx context.Context) error {
 	late := tx.late.take()
-	return tx.batch(ctx, late.statements())
+	return tx.Querier.batch(ctx, late.statements())
 }
 
 // oneByOne runs statements where nothing is gained by sending them together.

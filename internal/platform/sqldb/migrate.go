@@ -238,9 +238,9 @@ func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
-	turn, err := db.group.take(ctx, func(Querier) error {
+	turn, err := db.group.take(ctx, job{run: func(Querier) error {
 		return sqliteError(applyPending(ctx, db.group.writer, last))
-	}, true)
+	}}, true)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type postgresDB struct {
 	pgQuerier
 	pool        *pgxpool.Pool
 	connections *connections
+	flights     flights
 }
 
 // pgQuerier gives the package's way of querying to a pool or a transaction.

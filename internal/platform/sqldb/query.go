@@ -77,6 +77,16 @@ func One[T any](
 	return value, err
 }
 
+// Together runs statements that read, one after the other, on PostgreSQL in one
+// flight to the server and back.
+func Together(ctx context.Context, querier Querier, statements ...Statement) error {
+	ctx, finish := querier.bound(ctx)
+	if len(statements) == 1 {
+		return finish(querier.translate(statements[0].run(ctx, querier)))
+	}
+	return finish(querier.translate(querier.batch(ctx, statements)))
+}
+
 // InsertID runs an INSERT of one row and returns its id; 0 when ON CONFLICT has
 // passed it over. SQLite knows the id without RETURNING, for which it would
 // keep the pages that it changes and make a table for the answer.

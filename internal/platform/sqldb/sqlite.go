@@ -98,12 +98,16 @@ func usableFile(path string) error {
 }
 
 func (db *sqliteDB) write(ctx context.Context, run func(Querier) (lateWork, error)) error {
-	return db.group.do(ctx, func(conn Querier) error {
-		late, err := run(conn)
-		if err == nil {
-			db.group.writer.shared.late.merge(late)
-		}
-		return err
+	var texts lateTexts
+	return db.group.do(ctx, job{
+		run: func(conn Querier) error {
+			late, err := run(conn)
+			if texts = late.texts; err == nil {
+				db.group.writer.shared.late.merge(late)
+			}
+			return err
+		},
+		after: func() { texts.build() },
 	})
 }
 

@@ -18,10 +18,10 @@ type Window struct {
 	Offset    int64
 }
 
-// nearOffset is up to where a page of a whole list is read on one walk along its
+// NearOffset is up to where a page of a whole list is read on one walk along its
 // rows. Past it the rows that are skipped would cost more than looking up those
 // that are not.
-const nearOffset = 200
+const NearOffset = 200
 
 // Reading is how the rows of a page are read: columns of a table that is called
 // by an alias, and of others that are joined to it.
@@ -30,19 +30,66 @@ type Reading[T any] struct {
 	Owner                        string // the column that says whose rows they are; "": company_id
 	Scanner                      func() func(Row) (T, error)
 	ID                           func(T) int64
+	// Beside reads what many rows have in common, in place of a join that would
+	// look it up for each of them; nil: nothing.
+	Beside func(ownerID int64) Beside[T]
 }
 
-// Rows reads the owner's rows of a window, those with the greatest ids first.
-func (r Reading[T]) Rows(ctx context.Context, querier Querier, ownerID int64, window Window) ([]T, error) {
+// Beside is what the rows of a page refer to, read with them.
+type Beside[T any] interface {
+	// Statements read what the rows most likely refer to. They run before the rows
+	// are read: what a row refers to was then there, or is new.
+	Statements() []Statement
+	// Complete puts it into the rows, and looks up what is missing.
+	Complete(ctx context.Context, querier Querier, list []T) error
+}
+
+// roomForRows is for how many rows there is room from the beginning.
+const roomForRows = 64
+
+// Rows reads the owner's rows of a window, those with the greatest ids first. On
+// PostgreSQL the statements before them are sent in the same flight.
+func (r Reading[T]) Rows(
+	ctx context.Context,
+	querier Querier,
+	ownerID int64,
+	window Window,
+	before ...Statement,
+) ([]T, error) {
+	var beside Beside[T]
+	if r.Beside != nil {
+		beside = r.Beside(ownerID)
+		before = append(before, beside.Statements()...)
+	}
+	list := make([]T, 0, min(window.Limit, roomForRows))
+	scan := r.Scanner()
 	text, args := r.statement(ownerID, window)
-	list, err := All(ctx, querier, r.Scanner(), text, args...)
-	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(r.ID(b), r.ID(a)) })
+	err := Together(ctx, querier, append(before, Statement{Text: text, Args: args, Scan: func(row Row) error {
+		record, err := scan(row)
+		list = append(list, record)
+		return err
+	}})...)
+	if err == nil && beside != nil {
+		err = beside.Complete(ctx, querier, list)
+	}
+	if !r.walks(window) || window.Ascending {
+		slices.SortFunc(list, func(a, b T) int { return cmp.Compare(r.ID(b), r.ID(a)) })
+	}
 	return list, err
 }
 
-// statement reads the rows of a window in any order.
+// walks reports whether the rows of a window are read in their order, along the
+// index of the whole list.
+func (r Reading[T]) walks(window Window) bool {
+	return window.Whole && window.Offset <= NearOffset && r.Joins == ""
+}
+
+// statement reads the rows of a window, in any order unless it walks.
 func (r Reading[T]) statement(ownerID int64, window Window) (text string, args []any) {
-	if window.Whole && window.Offset <= nearOffset {
+	if r.walks(window) {
+		return window.find(r.Columns)
+	}
+	if window.Whole && window.Offset <= NearOffset {
 		page, args := window.find(r.Alias + ".*")
 		return `SELECT ` + r.Columns + ` FROM (` + page + `) AS ` + r.Alias + r.Joins, args
 	}

@@ -41,9 +41,12 @@ func (s *statement) scan(column int32, dest any) error {
 			return nil
 		}
 	case sqlite3.SQLITE_TEXT:
-		if dest, ok := dest.(*string); ok {
-			*dest = s.text(column)
+		switch dest := dest.(type) {
+		case *string:
+			s.textTo(column, dest)
 			return nil
+		case bytesScanner:
+			return dest.ScanBytes(s.bytes(column))
 		}
 	case sqlite3.SQLITE_NULL:
 		if dest, ok := dest.(*sql.Null[int64]); ok {
@@ -96,13 +99,27 @@ func (s *statement) integer(column int32) int64 {
 	return sqlite3.Xsqlite3_column_int64(s.conn.tls, s.handle, column)
 }
 
-func (s *statement) text(column int32) string {
+// bytesScanner is a destination that reads a text where SQLite has it.
+type bytesScanner interface{ ScanBytes(text []byte) error }
+
+// textTo leaves a destination alone that has the text already: one row after the
+// other is scanned to the same places, and many have texts in common.
+func (s *statement) textTo(column int32, dest *string) {
+	if text := s.bytes(column); *dest != string(text) {
+		*dest = string(text)
+	}
+}
+
+func (s *statement) text(column int32) string { return string(s.bytes(column)) }
+
+// bytes is a text in SQLite's memory, which is valid until the next step.
+func (s *statement) bytes(column int32) []byte {
 	address := sqlite3.Xsqlite3_column_text(s.conn.tls, s.handle, column)
 	length := sqlite3.Xsqlite3_column_bytes(s.conn.tls, s.handle, column)
 	if address == 0 || length == 0 {
-		return ""
+		return nil
 	}
-	return string(bytesAt(address, int(length)))
+	return bytesAt(address, int(length))
 }
 
 // blob is nil when it is empty.

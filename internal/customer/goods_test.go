@@ -1,0 +1,42 @@
+package customer
+
+import (
+	"fmt"
+	"testing"
+
+	"carteira/internal/catalog"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// A company may have more plans and products than are read with a page.
+func TestAListShowsEachCustomerAsItIsReadAlone(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := newWorld(t, engine)
+		world.create(t, `{"name":"Sem plano"}`)
+		for n := range mostGoods + 5 {
+			product, err := world.catalog.CreateProduct(t.Context(), world.actor,
+				catalog.ReadNewProduct(values("name", fmt.Sprint("Produto ", n))))
+			must(t, err)
+			plan, err := world.catalog.CreatePlan(t.Context(), world.actor, catalog.ReadNewPlan(values(
+				"name", fmt.Sprint("Plano ", n), "value", fmt.Sprintf("%d.00", 10+n), "period", "2week")))
+			must(t, err)
+			world.create(t, fmt.Sprintf(`{"name":"Ana %d","plan_id":%d,"product_id":%d}`, n, plan.ID, product.ID))
+		}
+		for _, page := range []input.Page{{Number: 1, Size: 50}, {Number: 2, Size: 50}, {Number: 1, Size: 100}} {
+			list, total, err := world.List(t.Context(), world.actor, Filter{}, page)
+			must(t, err)
+			if want := int64(mostGoods + 6); total != want || len(list) == 0 {
+				t.Fatalf("%d of %d, want %d", len(list), total, want)
+			}
+			for _, listed := range list {
+				alone, err := world.Find(t.Context(), world.actor, listed.ID)
+				must(t, err)
+				if listed != alone {
+					t.Errorf("listed %+v, read %+v", listed, alone)
+				}
+			}
+		}
+	})
+}
