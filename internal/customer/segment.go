@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,8 @@ import (
 //	sealed    its postings are written                searches use them
 //
 // On SQLite, which has one writer, a marked segment is ripe.
+
+// sealer says when segments are cut, and when they are sealed anew.
 type sealer struct {
 	size    int64 // how many customers a segment has when it is cut
 	changes int   // how many changes a company may have, besides one for each segment, before segments are sealed anew
@@ -53,12 +56,13 @@ func (s *Service) SealSegments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failures []error
 	for _, companyID := range companies {
 		if err := s.sealCompany(ctx, companyID); err != nil {
-			return fmt.Errorf("seal the segments of company %d: %w", companyID, err)
+			failures = append(failures, fmt.Errorf("seal the segments of company %d: %w", companyID, err))
 		}
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 func (s *Service) sealCompany(ctx context.Context, companyID int64) error {

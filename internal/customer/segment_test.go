@@ -261,3 +261,23 @@ func TestPostingsHaveEveryLetterAndPair(t *testing.T) {
 		}
 	}
 }
+
+// Neither database reads all customers for a short search, or for the page of it.
+func TestShortSearchReadsNoWholeTable(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		library := newLibrary(t, engine)
+		library.sealer = sealer{size: 100, changes: 3}
+		library.sealAll(t)
+		text, args := shortStatement(engine, library.large.Company.ID, []string{"an"})
+		for line := range strings.Lines(sqldbtest.Explain(t, library.db, text, args...)) {
+			if strings.Contains(line, "Seq Scan on customers") || strings.HasPrefix(strings.TrimSpace(line), "SCAN c") {
+				t.Error(line)
+			}
+		}
+		page, args := sqldb.Window{Source: among(library.large.Company.ID, []int64{1, 2}), Limit: 2}.IDs()
+		plan := sqldbtest.Explain(t, library.db, page, args...)
+		if engine == sqldb.SQLite && !strings.Contains(plan, "rowid=?") && !strings.Contains(plan, "id=?") {
+			t.Error(plan)
+		}
+	})
+}

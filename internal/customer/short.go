@@ -90,9 +90,10 @@ func (s *Service) firstOf(ctx context.Context, companyID int64, ids []int64) ([]
 	return reading.Rows(ctx, s.db, companyID, window)
 }
 
-// among has those customers of a company who have one of some ids.
+// among has those customers of a company who have one of some ids. Its order
+// keeps planners from a walk along all of them.
 func among(companyID int64, ids []int64) sqldb.Source {
-	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
+	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id + 0"}
 	source.Where.And("c.company_id = ? AND c.id {in ?} AND {visible c.id}", companyID, ids)
 	return source
 }
@@ -159,28 +160,38 @@ func (r *shortRead) group(last int64, changed []int64) hitGroup {
 
 func newestFirst(a, b int64) int { return cmp.Compare(b, a) }
 
-// shortHits finds customers by terms of one or two letters. It is one statement:
-// a segment that is sealed meanwhile is read before or after, not half.
+// shortHits finds customers by terms of one or two letters.
 func shortHits(ctx context.Context, querier sqldb.Querier, companyID int64, terms []string) (hits, error) {
-	contains, values := containsOne(querier.Engine(), terms)
-	args := []any{terms, companyID}
+	read := shortRead{segments: map[int64][]posting{}, changed: map[int64]bool{}}
+	text, args := shortStatement(querier.Engine(), companyID, terms)
+	err := sqldb.Each(ctx, querier, text, args, read.scan)
+	return read.hits(), err
+}
+
+// beyond is above all ids. PostgreSQL takes ids that have an upper end, too, for
+// few, and reads an index; it would else read all customers.
+const beyond = "9223372036854775807"
+
+// shortStatement is one, so that a segment which is being sealed is read before
+// or after, not half.
+func shortStatement(engine sqldb.Engine, companyID int64, terms []string) (text string, args []any) {
+	contains, values := containsOne(engine, terms)
+	args = []any{terms, companyID}
 	args = append(append(args, values...), companyID, companyID)
 	args = append(append(args, companyID, companyID), values...)
-	read := shortRead{segments: map[int64][]posting{}, changed: map[int64]bool{}}
-	err := sqldb.Each(ctx, querier, `
+	return `
 		SELECT 0, g.last_id, p.ids FROM search_segments g
 		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
 		WHERE g.company_id = ? AND g.sealed
 		UNION ALL
-		SELECT CASE WHEN `+contains+` THEN 2 ELSE 1 END, h.id, CAST(NULL AS BYTEA) FROM search_changes h
+		SELECT CASE WHEN ` + contains + ` THEN 2 ELSE 1 END, h.id, CAST(NULL AS BYTEA) FROM search_changes h
 		LEFT JOIN customers c ON c.company_id = ? AND c.id = h.id AND {visible c.id}
 		WHERE h.company_id = ?
 		UNION ALL
 		SELECT 3, c.id, CAST(NULL AS BYTEA) FROM customers c
 		WHERE c.company_id = ? AND {visible c.id} AND c.id > COALESCE((
 			SELECT last_id FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1), 0)
-			AND `+contains, args, read.scan)
-	return read.hits(), err
+			AND c.id < ` + beyond + ` AND ` + contains, args
 }
 
 // scan reads a row of shortHits: a posting, a change or somebody newer.
