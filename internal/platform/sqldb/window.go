@@ -61,7 +61,7 @@ func (r Reading[T]) Rows(
 		beside = r.Beside(ownerID)
 		before = append(before, beside.Statements()...)
 	}
-	list := make([]T, 0, min(window.Limit, roomForRows))
+	list := make([]T, 0, max(0, min(window.Limit, roomForRows)))
 	scan := r.Scanner()
 	text, args := r.statement(ownerID, window)
 	err := Together(ctx, querier, append(before, Statement{Text: text, Args: args, Scan: func(row Row) error {
