@@ -39,7 +39,7 @@ func (r invoiceRows) subject() []cell[billing.Invoice] {
 	lang := r.view.Lang
 	return []cell[billing.Invoice]{
 		{"number", "num", lang.T("Number"), func(m *page.Markup, _ int, record billing.Invoice) { m.Int(record.ID) }},
-		{"description", "muted", lang.T("Description"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Description) }},
+		{"description", "", lang.T("Description"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Description) }},
 		{"plan", "", lang.T("Plan"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Plan.Name) }},
 		{"due_date", "", lang.T("Due date"), r.due},
 	}
