@@ -31,6 +31,7 @@ type bank struct {
 	mu       sync.Mutex
 	payments []map[string]any
 	keys     map[string]int // positions by idempotency key
+	options  []string       // of the company's gateway, besides its credentials
 }
 
 func newBank(t *testing.T) *bank {
@@ -41,6 +42,7 @@ func newBank(t *testing.T) *bank {
 	mux.HandleFunc("GET /v1/payments/search", b.search)
 	mux.HandleFunc("GET /v1/payments/{id}", b.read)
 	mux.HandleFunc("PUT /v1/payments/{id}", b.cancel)
+	b.routeOrders(mux)
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -69,19 +71,34 @@ func (b *bank) create(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, 400, map[string]any{"message": err.Error()})
 		return
 	}
-	key := r.Header.Get("X-Idempotency-Key")
-	if at, known := b.keys[key]; known {
-		answerJSON(w, 200, b.payments[at])
-		return
+	at, status := b.made(r, 200)
+	if at < 0 {
+		at = b.add(r, body.Reference, body.Amount)
+		b.payments[at]["date_of_expiration"] = body.Expires
 	}
-	b.keys[key] = len(b.payments)
-	id := 7100 + len(b.payments)
+	answerJSON(w, status, b.payments[at])
+}
+
+// made is the position of what a key has made before, with the status for that; -1
+// and 201 when it has made nothing.
+func (b *bank) made(r *http.Request, before int) (at, status int) {
+	if at, known := b.keys[r.Header.Get("X-Idempotency-Key")]; known {
+		return at, before
+	}
+	return -1, http.StatusCreated
+}
+
+// add makes a payment and returns its position.
+func (b *bank) add(r *http.Request, reference string, amount json.Number) int {
+	at := len(b.payments)
+	b.keys[r.Header.Get("X-Idempotency-Key")] = at
+	id := 7100 + at
 	b.payments = append(b.payments, map[string]any{
-		"id": id, "status": "pending", "status_detail": "pending_waiting_transfer", "transaction_amount": body.Amount,
-		"transaction_amount_refunded": 0, "currency_id": "BRL", "external_reference": body.Reference, "date_of_expiration": body.Expires,
+		"id": id, "status": "pending", "status_detail": "pending_waiting_transfer", "transaction_amount": amount,
+		"transaction_amount_refunded": 0, "currency_id": "BRL", "external_reference": reference,
 		"point_of_interaction": map[string]any{"transaction_data": map[string]any{"qr_code": fmt.Sprintf("00020126-code-%d", id)}},
 	})
-	answerJSON(w, 201, b.payments[len(b.payments)-1])
+	return at
 }
 
 func (b *bank) search(w http.ResponseWriter, r *http.Request) {
@@ -155,10 +172,15 @@ func (b *bank) payable() (n int) {
 
 // callBack tells a server of the bank's first payment, signed.
 func (b *bank) callBack(address string) error {
+	return b.callBackAbout(address, "payment", "7100", `{"id":1,"type":"payment","data":{"id":"7100"}}`)
+}
+
+// callBackAbout signs the id in small letters.
+func (b *bank) callBackAbout(address, topic, id, body string) error {
 	const ts, request = "1742505638683", "bb56a2f1-6aae-46ac-982e-9dcd3581d08e"
 	mac := hmac.New(sha256.New, []byte(bankSecret))
-	fmt.Fprintf(mac, "id:7100;request-id:%s;ts:%s;", request, ts)
-	req, err := http.NewRequest(http.MethodPost, address+"?data.id=7100&type=payment", strings.NewReader(`{"id":1,"type":"payment","data":{"id":"7100"}}`))
+	fmt.Fprintf(mac, "id:%s;request-id:%s;ts:%s;", strings.ToLower(id), request, ts)
+	req, err := http.NewRequest(http.MethodPost, address+"?data.id="+id+"&type="+topic, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -200,8 +222,10 @@ func (in *installation) till(bank *bank) *till {
 	var made struct {
 		CallbackURL string `json:"callback_url"`
 	}
-	printed := in.run("gateway", "set", "--company", company, "--provider", "mercadopago",
-		"--option", "access_token=@"+filepath.Join(files, "token"), "--option", "webhook_secret=@"+filepath.Join(files, "secret"))
+	printed := in.run(append([]string{
+		"gateway", "set", "--company", company, "--provider", "mercadopago",
+		"--option", "access_token=@" + filepath.Join(files, "token"), "--option", "webhook_secret=@" + filepath.Join(files, "secret"),
+	}, bank.options...)...)
 	if err := json.Unmarshal([]byte(printed), &made); err != nil || strings.Contains(printed, bankToken) {
 		in.t.Fatalf("gateway set printed %s: %v", printed, err)
 	}

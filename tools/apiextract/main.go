@@ -26,10 +26,11 @@ func main() {
 	without := flag.String("without", "", "expression for the paths to leave out; empty: none")
 	as := flag.String("as", "", "version of OpenAPI whose words the document uses, when it says another")
 	several := flag.String("several", "", "schema that says oneOf and means that several may fit")
+	also := flag.String("also", "", "values that the provider's pages have beside an enum: Schema.field=a|b;…")
 	slips := flag.Bool("slips", false, "set right what no request and no answer could satisfy")
 	flag.Parse()
 	info := map[string]any{"title": *title, "version": *version, "x-date": *date, "x-source": *source}
-	choice := selection{only: *only, without: *without, several: *several, as: *as, slips: *slips}
+	choice := selection{only: *only, without: *without, several: *several, as: *as, also: *also, slips: *slips}
 	if err := run(os.Stdin, os.Stdout, info, choice); err != nil {
 		fmt.Fprintln(os.Stderr, "apiextract:", err)
 		os.Exit(1)
@@ -38,8 +39,8 @@ func main() {
 
 // selection says which paths are kept, and what of the document is set right.
 type selection struct {
-	only, without, several, as string
-	slips                      bool
+	only, without, several, as, also string
+	slips                            bool
 }
 
 func (s selection) keeps(path string) (bool, error) {
@@ -75,7 +76,9 @@ func run(in io.Reader, out io.Writer, info map[string]any, choice selection) err
 	extract, _ := keep(document, "document").(map[string]any)
 	extract["info"] = info
 	prune(extract)
-	choice.setRight(extract)
+	if err := choice.setRight(extract); err != nil {
+		return err
+	}
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
@@ -105,8 +108,9 @@ func named(node any) any {
 
 // setRight names the version of OpenAPI that the document is written in, and
 // makes anyOf of a oneOf whose alternatives do not exclude each other: a value
-// that fits two of them would break the document, which nobody meant.
-func (s selection) setRight(extract map[string]any) {
+// that fits two of them would break the document, which nobody meant. Enums get the
+// values that they lack.
+func (s selection) setRight(extract map[string]any) error {
 	if s.as != "" {
 		extract["openapi"] = s.as
 	}
@@ -120,6 +124,32 @@ func (s selection) setRight(extract map[string]any) {
 		schema["anyOf"] = alternatives
 		delete(schema, "oneOf")
 	}
+	return s.complete(schemas)
+}
+
+// complete adds the values of also to the enums that it names.
+func (s selection) complete(schemas map[string]any) error {
+	for part := range strings.SplitSeq(s.also, ";") {
+		if part == "" {
+			continue
+		}
+		where, values, _ := strings.Cut(part, "=")
+		name, field, _ := strings.Cut(where, ".")
+		schema, _ := schemas[name].(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		property, _ := properties[field].(map[string]any)
+		known, found := property["enum"].([]any)
+		if !found {
+			return fmt.Errorf("%s has no enum", where)
+		}
+		for value := range strings.SplitSeq(values, "|") {
+			if !slices.Contains(known, any(value)) {
+				known = append(known, value)
+			}
+		}
+		property["enum"] = known
+	}
+	return nil
 }
 
 // correct goes through all schemas, and sets right three slips of the pen that no

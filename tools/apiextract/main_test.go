@@ -76,6 +76,26 @@ func TestRulesAreKeptAndTextsAreNot(t *testing.T) {
 	}
 }
 
+func TestValuesThatAnEnumLacksAreAdded(t *testing.T) {
+	const paid = `
+openapi: 3.0.0
+paths: {/charge: {get: {responses: {200: {content: {application/json: {schema: {$ref: '#/components/schemas/Charge'}}}}}}}}
+components: {schemas: {Charge: {type: object, properties: {status: {type: string, enum: [open, paid]}, id: {type: string}}}}}
+`
+	var out bytes.Buffer
+	if err := run(strings.NewReader(paid), &out, nil, selection{also: "Charge.status=paid|expired"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(out.String()), ""); !strings.Contains(got, `"enum":["open","paid","expired"]`) {
+		t.Errorf("got %s", got)
+	}
+	for _, wrong := range []string{"Charge.id=x", "Charge.other=x", "Other.status=x", "Charge"} {
+		if err := run(strings.NewReader(paid), &out, nil, selection{also: wrong}); err == nil {
+			t.Errorf("%s names no enum, and that is fine", wrong)
+		}
+	}
+}
+
 // What is committed is what the tool writes: extracted once more, it stays the
 // same, so nobody has written a text into it by hand.
 func TestCommittedExtractsHoldNothingElse(t *testing.T) {

@@ -24,7 +24,8 @@ import (
 //
 //	apiextract -title … -version … -date … -source … -without UrlAccessToken -slips  (API Pix, openapi.yaml)
 //	apiextract … -only '^/api/v1/(charge|transaction|webhook|subscriptions|installments)' -several CustomerPayload  (woovi.json)
-//	apiextract … -only '^/(v1/payments|v1/payment_methods$|checkout/preferences)' -as 3.0.3  (by-site/MLB/spec3.yaml)
+//	apiextract … -only '^/(v1/payments|v1/payment_methods$|checkout/preferences|v1/orders(/\{(id|order_id)\}(/cancel|/refund)?)?$)' -as 3.0.3
+//	  -also 'Order.status=…;Order.status_detail=…;OrderTransactionPayment.status=…;…'  (by-site/MLB/spec3.yaml)
 //
 //go:embed *.json
 var extracts embed.FS
@@ -144,4 +145,13 @@ func (d *Document) CheckSchema(name string, value any) error {
 		return fmt.Errorf("%s has no schema %s", d.Title, name)
 	}
 	return schema.Value.VisitJSON(value, openapi3.VisitAsResponse(), openapi3.MultiErrors())
+}
+
+// Enum are the values that the document has for a text field of a schema.
+func (d *Document) Enum(schema, field string) []string {
+	var values []string
+	for _, value := range d.doc.Components.Schemas[schema].Value.Properties[field].Value.Enum {
+		values = append(values, fmt.Sprint(value))
+	}
+	return values
 }

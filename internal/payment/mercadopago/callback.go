@@ -6,29 +6,66 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/wire"
 )
 
-// VerifyCallback checks the signature, which covers the id in the address and not the
-// body. The id is that of a payment.
+// The topics of callbacks: what their id is the id of.
+const (
+	paymentTopic = "payment"
+	orderTopic   = "order"
+)
+
+// VerifyCallback hears of payments. A preference has no order.
 func (c *client) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+	return c.hear(call, paymentTopic)
+}
+
+// VerifyCallback hears of payments and orders, whichever API makes charges now: those
+// of the other one may still be paid.
+func (g *pixGateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
+	return g.hear(call, paymentTopic, orderTopic)
+}
+
+// hear checks the signature, which covers the id in the address, in small letters,
+// and not the body.
+func (c *client) hear(call payment.Callback, topics ...string) ([]payment.Hint, error) {
 	id := first(call.Query["data.id"])
 	ts, v1 := signature(call.Header.Get("X-Signature"))
-	if ts == "" || !wire.Same(v1, c.sign(manifest(id, call.Header.Get("X-Request-Id"), ts))) {
+	signed := manifest(strings.ToLower(id), call.Header.Get("X-Request-Id"), ts)
+	if ts == "" || !wire.Same(v1, c.sign(signed)) {
 		return nil, payment.ErrForged
 	}
-	var event struct {
-		ID   json.RawMessage `json:"id"`
-		Type string          `json:"type"`
-	}
+	var event event
 	_ = json.Unmarshal(call.Body, &event) // the address says enough
-	if wire.Pick(first(call.Query["type"]), event.Type) != "payment" || id == "" {
+	if !slices.Contains(topics, wire.Pick(first(call.Query["type"]), event.Type)) || id == "" {
 		return nil, nil
 	}
-	return []payment.Hint{{EventID: strings.Trim(wire.Cut(string(event.ID), 100), `"`), Ref: payment.Ref{ID: id}}}, nil
+	return []payment.Hint{{EventID: event.id(), Ref: payment.Ref{ID: event.spelt(id)}}}, nil
+}
+
+// event is the body of a callback.
+type event struct {
+	ID   json.RawMessage `json:"id"`
+	Type string          `json:"type"`
+	Data struct {
+		ID json.RawMessage `json:"id"`
+	} `json:"data"`
+}
+
+// id is the callback's own, empty where it has none.
+func (e event) id() string { return strings.Trim(wire.Cut(string(e.ID), 100), `"`) }
+
+// spelt is the signed id in the letters of the body: an address may have it in
+// small ones, and orders have capitals.
+func (e event) spelt(id string) string {
+	if body := strings.Trim(string(e.Data.ID), `"`); strings.EqualFold(body, id) {
+		return body
+	}
+	return id
 }
 
 func first(values []string) string {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,8 @@ type double struct {
 	preferences map[string]map[string]any
 	keys        map[string]string // ids by idempotency key
 	requests    []string          // what was sent to make charges
+	listOrders  func(query url.Values) []map[string]any
+	noOrders    bool // the application may not use orders
 }
 
 func newDouble() *double {
@@ -47,6 +50,7 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /users/me", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, map[string]any{"id": 1, "email": ownEmail})
 	})
+	d.mux.HandleFunc("GET /v1/orders", d.searchOrders)
 	d.mux.HandleFunc("POST /v1/payments", d.create)
 	d.mux.HandleFunc("GET /v1/payments/search", d.search)
 	d.mux.HandleFunc("GET /v1/payments/{id}", d.read)
@@ -58,12 +62,16 @@ func newDouble() *double {
 	return d
 }
 
+// inOwnWords are refusals of orders whose answer the document leaves open.
+var inOwnWords = []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusLocked}
+
 // guard holds the double and its callers to Mercado Pago's document.
 func guard(t *testing.T, d *double) http.Handler {
 	t.Helper()
 	return &apidoctest.Guard{
 		Document: apidoctest.MercadoPago(), Double: d,
 		Besides: []string{"GET /users/me"},
+		Free:    inOwnWords,
 		Broken:  func(err error) { t.Error(err) },
 	}
 }
@@ -79,7 +87,8 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func makes(r *http.Request) bool {
-	return r.Method == http.MethodPost && (r.URL.Path == "/v1/payments" || r.URL.Path == "/checkout/preferences")
+	made := []string{"/v1/payments", "/v1/orders", "/checkout/preferences"}
+	return r.Method == http.MethodPost && slices.Contains(made, r.URL.Path)
 }
 
 func reply(w http.ResponseWriter, status int, body any) {
@@ -185,6 +194,21 @@ func (d *double) cancel(w http.ResponseWriter, r *http.Request) {
 		p["status"], p["status_detail"] = "cancelled", "by_collector"
 		reply(w, 200, p)
 	}
+}
+
+// searchOrders lists none where no orders are made.
+func (d *double) searchOrders(w http.ResponseWriter, r *http.Request) {
+	begin, _ := time.Parse(time.RFC3339, r.URL.Query().Get("begin_date"))
+	end, _ := time.Parse(time.RFC3339, r.URL.Query().Get("end_date"))
+	if d.noOrders || end.After(begin.AddDate(0, 1, 0)) {
+		refuse(w, 400, "invalid_parameter")
+		return
+	}
+	list := []map[string]any{}
+	if d.listOrders != nil {
+		list = d.listOrders(r.URL.Query())
+	}
+	reply(w, 200, map[string]any{"data": list, "paging": map[string]int{"total": len(list), "limit": 30, "offset": 0}})
 }
 
 func (d *double) createPreference(w http.ResponseWriter, r *http.Request) {
@@ -294,38 +318,52 @@ func (d *double) Callback(reference string) payment.Callback {
 }
 
 func signed(id, secret string) payment.Callback {
+	const body = `{"id":12345,"live_mode":true,"type":"payment","action":"payment.updated","data":{"id":"%s"}}`
+	return signedAs("payment", id, secret, fmt.Sprintf(body, id))
+}
+
+// signedAs signs the id in small letters, as Mercado Pago does.
+func signedAs(topic, id, secret, body string) payment.Callback {
 	const requestID, ts = "bb56a2f1-6aae-46ac-982e-9dcd3581d08e", "1742505638683"
 	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "id:%s;request-id:%s;ts:%s;", id, requestID, ts)
+	fmt.Fprintf(mac, "id:%s;request-id:%s;ts:%s;", strings.ToLower(id), requestID, ts)
 	return payment.Callback{
-		Header: http.Header{"X-Signature": {"ts=" + ts + ",v1=" + hex.EncodeToString(mac.Sum(nil))}, "X-Request-Id": {requestID}},
-		Query:  url.Values{"data.id": {id}, "type": {"payment"}},
-		Body:   []byte(`{"id":12345,"live_mode":true,"type":"payment","action":"payment.updated","data":{"id":"` + id + `"}}`),
+		Header: http.Header{
+			"X-Signature":  {"ts=" + ts + ",v1=" + hex.EncodeToString(mac.Sum(nil))},
+			"X-Request-Id": {requestID},
+		},
+		Query: url.Values{"data.id": {id}, "type": {topic}},
+		Body:  []byte(body),
 	}
 }
 
 func (d *double) Forgeries(reference string) map[string]payment.Callback {
-	genuine := d.Callback(reference)
-	id := genuine.Query["data.id"][0]
+	id := d.Callback(reference).Query["data.id"][0]
+	return forgeries(func(secret string) payment.Callback { return signed(id, secret) })
+}
+
+// forgeries are callbacks that prove nothing, made of what sign makes.
+func forgeries(sign func(secret string) payment.Callback) map[string]payment.Callback {
 	with := func(change func(*payment.Callback)) payment.Callback {
-		callback := d.Callback(reference)
+		callback := sign(secret)
 		change(&callback)
 		return callback
 	}
+	signature := func(change func(string) string) payment.Callback {
+		return with(func(callback *payment.Callback) {
+			callback.Header.Set("X-Signature", change(callback.Header.Get("X-Signature")))
+		})
+	}
 	return map[string]payment.Callback{
-		"another secret":  signed(id, "guessed"),
-		"an empty secret": signed(id, ""),
-		"about another":   with(func(callback *payment.Callback) { callback.Query["data.id"] = []string{"1"} }),
-		"about nothing":   with(func(callback *payment.Callback) { delete(callback.Query, "data.id") }),
-		"another request": with(func(callback *payment.Callback) { callback.Header.Set("X-Request-Id", "other") }),
-		"another time": with(func(callback *payment.Callback) {
-			callback.Header.Set("X-Signature", strings.Replace(callback.Header.Get("X-Signature"), "ts=1", "ts=2", 1))
-		}),
-		"no signature":       with(func(callback *payment.Callback) { callback.Header.Del("X-Signature") }),
-		"half a signature":   with(func(callback *payment.Callback) { callback.Header.Set("X-Signature", "ts=1742505638683") }),
-		"an empty signature": with(func(callback *payment.Callback) { callback.Header.Set("X-Signature", "ts=,v1=") }),
-		"a cut-off signature": with(func(callback *payment.Callback) {
-			callback.Header.Set("X-Signature", callback.Header.Get("X-Signature")[:40])
-		}),
+		"another secret":      sign("guessed"),
+		"an empty secret":     sign(""),
+		"about another":       with(func(callback *payment.Callback) { callback.Query["data.id"] = []string{"1"} }),
+		"about nothing":       with(func(callback *payment.Callback) { delete(callback.Query, "data.id") }),
+		"another request":     with(func(callback *payment.Callback) { callback.Header.Set("X-Request-Id", "other") }),
+		"another time":        signature(func(was string) string { return strings.Replace(was, "ts=1", "ts=2", 1) }),
+		"no signature":        with(func(callback *payment.Callback) { callback.Header.Del("X-Signature") }),
+		"half a signature":    signature(func(string) string { return "ts=1742505638683" }),
+		"an empty signature":  signature(func(string) string { return "ts=,v1=" }),
+		"a cut-off signature": signature(func(was string) string { return was[:40] }),
 	}
 }

@@ -1,6 +1,6 @@
-// Package mercadopago owns two gateways of Mercado Pago: PIX codes made by its
-// payments API, and its own checkout page (Checkout Pro) for the redirect flow.
-// Both report the same payments and are told of them by the same callbacks.
+// Package mercadopago owns two gateways of Mercado Pago: PIX codes, made by its
+// payments API or by its orders API, and its own checkout page (Checkout Pro) for
+// the redirect flow. Both share the credentials and the proof of a callback.
 package mercadopago
 
 import (
@@ -36,6 +36,13 @@ var (
 	}
 )
 
+// apis are the APIs that a PIX code can be made by. A company that chose none before
+// there was a choice has the first.
+var apis = []string{"payments", ordersAPI}
+
+// ordersAPI is the choice of Mercado Pago's newer API.
+const ordersAPI = "orders"
+
 // Provider is the gateway of PIX codes.
 func Provider() payment.Provider { return ProviderAt(production) }
 
@@ -47,12 +54,19 @@ func ProviderAt(base string) payment.Provider {
 			Name:  "payer_email",
 			Title: "E-mail de quem paga",
 			Help:  "Mercado Pago wants an e-mail address of every payer; this one is used for customers who have none",
+		}, {
+			Name:    "api",
+			Title:   "API",
+			Choices: apis,
+			Help: "payments (the default) or orders (the newer one; enter the callback address under Webhooks of your application, " +
+				"event Order)",
 		}},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
 			gateway := &pixGateway{
-				client:     newClient(base, &o, env),
-				payerEmail: o.Opt("payer_email"),
+				client:      newClient(base, &o, env),
+				payerEmail:  o.Opt("payer_email"),
+				makesOrders: o.Choice("api", apis) == ordersAPI,
 			}
 			if gateway.payerEmail != "" && !strings.Contains(gateway.payerEmail, "@") {
 				o.Refuse("payer_email", "must be a valid e-mail address")
@@ -113,16 +127,24 @@ func newClient(base string, options *wire.Options, env payment.Env) client {
 	}
 }
 
+// reason finds Mercado Pago's words in a refusal. The orders API has a list of them.
 func reason(body []byte) string {
 	var said struct {
 		Message string
 		Error   string
 		Cause   []struct{ Description string }
+		Errors  []struct {
+			Message string
+			Details []string
+		}
 	}
 	_ = json.Unmarshal(body, &said)
 	parts := []string{wire.Pick(said.Message, said.Error)}
-	for _, c := range said.Cause {
-		parts = append(parts, c.Description)
+	for _, cause := range said.Cause {
+		parts = append(parts, cause.Description)
+	}
+	for _, refused := range said.Errors {
+		parts = append(append(parts, refused.Message), refused.Details...)
 	}
 	return strings.Join(parts, " ")
 }

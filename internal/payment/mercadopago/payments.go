@@ -152,19 +152,28 @@ func sum(list []mpPayment) (payment.State, []payment.Received, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		switch {
-		case s == payment.StatePaid:
-			state = s
-			r, err := paid.received()
-			if err != nil {
-				return "", nil, err
-			}
-			received = append(received, r)
-		case s == payment.StatePending && state == payment.StateCancelled:
-			state = s
+		state = furthest(state, s)
+		if s != payment.StatePaid {
+			continue
 		}
+		r, err := paid.received()
+		if err != nil {
+			return "", nil, err
+		}
+		received = append(received, r)
 	}
 	return state, received, nil
+}
+
+// furthest is the state of a charge that has parts in both states: paid when one is,
+// pending while one can be paid.
+func furthest(x, y payment.State) payment.State {
+	for _, state := range []payment.State{payment.StatePaid, payment.StatePending} {
+		if x == state || y == state {
+			return state
+		}
+	}
+	return payment.StateCancelled
 }
 
 // cancelPending makes payments that are only asked for impossible. One that was

@@ -19,9 +19,13 @@ const (
 	longest  = 30 * 24 * time.Hour
 )
 
+// pixGateway makes codes by the API that the company chose. Charges that were made
+// by the other one before are still looked up and cancelled there: an id tells
+// them apart.
 type pixGateway struct {
 	client
-	payerEmail string
+	payerEmail  string
+	makesOrders bool // by the orders API; otherwise by the payments API
 }
 
 type paymentRequest struct {
@@ -69,21 +73,26 @@ func names(name string) (first, last string) {
 	return first, strings.TrimSpace(last)
 }
 
-// Create makes the payment that the code is for. Mercado Pago answers a
-// repeated key with the payment of the first.
+// Create makes the charge that the code is for. Mercado Pago answers a repeated key
+// with the charge of the first.
 func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	is := payer{
-		Email:          wire.Pick(order.Payer.Email, g.payerEmail),
-		Identification: identificationOf(order.Payer.TaxID),
-	}
-	if is.Email == "" {
+	email := wire.Pick(order.Payer.Email, g.payerEmail)
+	if email == "" {
 		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or " +
 			"the option payer_email for all who have none"}
 	}
+	if g.makesOrders {
+		return g.createOrder(ctx, order, email)
+	}
+	return g.createPayment(ctx, order, email)
+}
+
+func (g *pixGateway) createPayment(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
 	body := paymentRequest{
 		Amount: wire.Number(order.Amount), Description: order.Description, Method: "pix",
 		ExternalReference: order.Reference, NotificationURL: g.notificationURL(),
-		ExpiresAt: timestamp(g.expiry(order.ExpiresAt)), Payer: is,
+		ExpiresAt: timestamp(g.expiry(order.ExpiresAt)),
+		Payer:     payer{Email: email, Identification: identificationOf(order.Payer.TaxID)},
 	}
 	body.About.Payer.FirstName, body.About.Payer.LastName = names(order.Payer.Name)
 	request := wire.Request{
@@ -98,12 +107,21 @@ func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.C
 	return created(paid, order)
 }
 
-// Check looks at the credentials, and whether the e-mail address for payers
-// without one is the account's own: Mercado Pago lets nobody pay themselves, and
-// would refuse every charge.
+// Check looks at the credentials, whether they are good for the orders API where
+// that is chosen, and whether the e-mail address for payers without one is the
+// account's own: Mercado Pago lets nobody pay themselves, and would refuse every
+// charge.
 func (g *pixGateway) Check(ctx context.Context) error {
-	if err := g.client.Check(ctx); err != nil || g.payerEmail == "" {
+	if err := g.client.Check(ctx); err != nil {
 		return err
+	}
+	if g.makesOrders {
+		if _, err := g.searchOrders(ctx, noReference); err != nil {
+			return wire.Outcome(err)
+		}
+	}
+	if g.payerEmail == "" {
+		return nil
 	}
 	var account struct{ Email string }
 	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/users/me"}, &account)
@@ -160,8 +178,20 @@ func (g *pixGateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, er
 	return list, err
 }
 
-// Fetch reads the payment back.
+// Fetch reads the order or the payment back.
 func (g *pixGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+	orders, err := g.findOrders(ctx, ref)
+	switch {
+	case err != nil:
+		return payment.Report{}, wire.Outcome(err)
+	case len(orders) > 0:
+		report, err := g.reportOrders(ctx, orders)
+		return report, wire.Outcome(err)
+	}
+	return g.fetchPayment(ctx, ref)
+}
+
+func (g *pixGateway) fetchPayment(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	list, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
@@ -188,6 +218,15 @@ func (g *pixGateway) Cancel(ctx context.Context, ref payment.Ref) error {
 }
 
 func (g *pixGateway) cancel(ctx context.Context, ref payment.Ref) error {
+	orders, err := g.findOrders(ctx, ref)
+	switch {
+	case errors.Is(err, payment.ErrNoCharge):
+		return nil
+	case err != nil:
+		return err
+	case len(orders) > 0:
+		return g.cancelOrders(ctx, orders)
+	}
 	list, err := g.find(ctx, ref)
 	if errors.Is(err, payment.ErrNoCharge) {
 		return nil

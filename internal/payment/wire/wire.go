@@ -207,7 +207,8 @@ func Live(state payment.State, err error) (bool, error) {
 
 // Outcome turns what the provider understood and turned down into a
 // payment.Refusal. Everything else leaves open what happened, and stays as it
-// is: no answer, a failure of the provider, too many calls, a conflict.
+// is: no answer, a failure of the provider, too many calls, a conflict, a charge
+// that another call is working on.
 func Outcome(err error) error {
 	statusError, ok := errors.AsType[*StatusError](err)
 	if !ok {
@@ -217,7 +218,8 @@ func Outcome(err error) error {
 	case statusError.Status == http.StatusUnauthorized, statusError.Status == http.StatusForbidden:
 		return refusal("the credentials were not accepted", statusError.Reason)
 	case statusError.Status == http.StatusRequestTimeout, statusError.Status == http.StatusConflict,
-		statusError.Status == http.StatusTooEarly, statusError.Status == http.StatusTooManyRequests:
+		statusError.Status == http.StatusLocked, statusError.Status == http.StatusTooEarly,
+		statusError.Status == http.StatusTooManyRequests:
 		return err
 	case statusError.Status >= 400 && statusError.Status < 500:
 		return refusal(fmt.Sprintf("answer %d", statusError.Status), statusError.Reason)

@@ -89,7 +89,7 @@ func TestEmptySecretFitsNothing(t *testing.T) {
 func TestOutcomeTellsRefusalsFromFailures(t *testing.T) {
 	tests := map[int]bool{
 		400: true, 401: true, 403: true, 404: true, 422: true,
-		302: false, 408: false, 409: false, 425: false, 429: false, 500: false, 503: false,
+		302: false, 408: false, 409: false, 423: false, 425: false, 429: false, 500: false, 503: false,
 	}
 	for status, refused := range tests {
 		err := wire.Outcome(answer(t, status, `{"message":"no"}`))

@@ -85,8 +85,8 @@ var providerTexts = map[string]providerText{
 			"An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
 		},
-		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event " +
-			"Payments, to get the secret signature.",
+		Callback: "Enter it under Webhooks of your application, event Payments, or event Order with the Orders API, to get " +
+			"the secret signature. With the Payments API every charge tells it to Mercado Pago, too.",
 	},
 	"mercadopago_checkout": {
 		About: "The payment page of Mercado Pago: PIX, and cards and boleto if you want. The payer goes there " +
@@ -180,6 +180,7 @@ var optionWords = map[string]string{
 	"santander": "Santander", "sicoob": "Sicoob", "sicredi": "Sicredi", "other": "Another bank",
 	"basic": "Basic", "form": "Form", "no": "No", "yes": "Yes",
 	"corrente": "Current account", "poupanca": "Savings account", "pagamento": "Payment account",
+	"payments": "Payments API", "orders": "Orders API",
 	"daily": "A code for each day", "bank": "One code: the bank computes",
 }
 

@@ -1,0 +1,124 @@
+package mercadopago
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"carteira/internal/payment"
+	"carteira/internal/payment/wire"
+)
+
+// maxDescription is the limit that orders in shops have for a description. For those
+// online Mercado Pago publishes none.
+const maxDescription = 150
+
+// orderRequest has amounts as texts.
+type orderRequest struct {
+	Type              string     `json:"type"`
+	ProcessingMode    string     `json:"processing_mode"`
+	TotalAmount       string     `json:"total_amount"`
+	ExternalReference string     `json:"external_reference"`
+	Description       string     `json:"description,omitempty"`
+	Payer             orderPayer `json:"payer"`
+	Transactions      struct {
+		Payments []paymentOfOrder `json:"payments"`
+	} `json:"transactions"`
+}
+
+type orderPayer struct {
+	payer
+	FirstName string `json:"first_name,omitempty"`
+	LastName  string `json:"last_name,omitempty"`
+}
+
+type paymentOfOrder struct {
+	Amount  string      `json:"amount"`
+	Method  orderMethod `json:"payment_method"`
+	Expires string      `json:"expiration_time"`
+}
+
+type orderMethod struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+}
+
+// createOrder makes an order. A key that was used before is answered with its order,
+// or turned down when Mercado Pago takes the two requests for different ones, since
+// the time that is left for paying has become shorter: that order is then searched
+// for. A second one is never made.
+func (g *pixGateway) createOrder(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
+	var made mpOrder
+	err := g.api.Do(ctx, wire.Request{
+		Method: http.MethodPost, Path: "/v1/orders",
+		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
+		Body:   g.orderRequestOf(order, email),
+	}, &made)
+	if wire.Status(err) == http.StatusConflict {
+		made, err = g.madeBefore(ctx, order.Reference, err)
+	}
+	if err != nil {
+		return payment.Charge{}, wire.Outcome(err)
+	}
+	return createdOrder(made, order)
+}
+
+func (g *pixGateway) orderRequestOf(order payment.Order, email string) orderRequest {
+	body := orderRequest{
+		Type: "online", ProcessingMode: "automatic",
+		TotalAmount:       order.Amount.String(),
+		ExternalReference: order.Reference,
+		Description:       wire.Cut(order.Description, maxDescription),
+		Payer: orderPayer{
+			payer: payer{Email: email, Identification: identificationOf(order.Payer.TaxID)},
+		},
+	}
+	body.Payer.FirstName, body.Payer.LastName = names(order.Payer.Name)
+	body.Transactions.Payments = []paymentOfOrder{{
+		Amount:  order.Amount.String(),
+		Method:  orderMethod{ID: "pix", Type: "bank_transfer"},
+		Expires: g.timeToPay(order.ExpiresAt),
+	}}
+	return body
+}
+
+// timeToPay is how long a code lives, as a duration of ISO 8601 in minutes.
+func (g *pixGateway) timeToPay(until time.Time) string {
+	left := g.expiry(until).Sub(g.env.Now())
+	return fmt.Sprintf("PT%dM", int(left/time.Minute))
+}
+
+// madeBefore finds the order of a key that was turned down. While it is not found,
+// refused stays the outcome, which leaves open whether there is one.
+func (g *pixGateway) madeBefore(ctx context.Context, reference string, refused error) (mpOrder, error) {
+	orders, err := g.ordersByReference(ctx, reference)
+	switch {
+	case err != nil:
+		return mpOrder{}, errors.Join(refused, err)
+	case len(orders) == 0:
+		return mpOrder{}, refused
+	}
+	return orders[0], nil
+}
+
+// createdOrder wants an order that can be paid. One that was paid or has ended under
+// the same key is found by the next look at the charge.
+func createdOrder(made mpOrder, order payment.Order) (payment.Charge, error) {
+	charge := made.charge()
+	state, err := made.state()
+	switch {
+	case err != nil:
+		return charge, fmt.Errorf("POST /v1/orders: %w", err)
+	case made.Status == "failed":
+		return charge, &payment.Refusal{Reason: "the order failed: " + wire.Cut(made.StatusDetail, 80)}
+	case state != payment.StatePending:
+		return charge, fmt.Errorf("POST /v1/orders: the order is %s already", made.Status)
+	case charge.PixCode == "" || made.ExternalReference != order.Reference:
+		return charge, errors.New("POST /v1/orders: the answer lacks code or reference")
+	case charge.ExpiresAt.IsZero():
+		charge.ExpiresAt = order.ExpiresAt
+	}
+	return charge, nil
+}
