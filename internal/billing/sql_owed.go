@@ -25,6 +25,12 @@ func sumRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (i
 		FROM `+source.From+source.Where.String(), source.Where.Args...)
 }
 
+// overdueText goes by the customers. Status and day are written as expressions,
+// or SQLite would read all that the company's customers owe for those of a page.
+const overdueText = `SELECT customer_id, CAST(SUM(amount_cents - received_cents) AS BIGINT) FROM invoices
+	WHERE company_id = ? AND customer_id {in ?} AND status || '' = 'open' AND due_on || '' < ? AND amount_cents > received_cents
+	GROUP BY customer_id`
+
 // overdueOf adds up, by customer, what is open past its day.
 func overdueOf(
 	ctx context.Context,
@@ -37,9 +43,7 @@ func overdueOf(
 	list, err := sqldb.All(ctx, querier, func(row sqldb.Row) (owed debt, err error) {
 		err = row.Scan(&owed.customer, &owed.cents)
 		return owed, err
-	}, `SELECT customer_id, CAST(SUM(amount_cents - received_cents) AS BIGINT) FROM invoices
-		WHERE company_id = ? AND customer_id {in ?} AND status = 'open' AND due_on < ? AND amount_cents > received_cents
-		GROUP BY customer_id`, companyID, customerIDs, today.String())
+	}, overdueText, companyID, customerIDs, today.String())
 	owed := make(map[int64]money.Cents, len(list))
 	for _, debt := range list {
 		owed[debt.customer] = money.Cents(debt.cents)

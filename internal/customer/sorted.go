@@ -40,11 +40,21 @@ func (s *Service) Sorted(
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
-	l.few = count < smallSort && query.Filter != (Filter{})
+	l.few = count < smallSort && query.Filter != (Filter{}) && !walksDates(query)
 	sorting := sorting{service: s, listing: l, company: company, count: count, sort: query.Sort}
 	list, err := sorting.page(ctx, page)
 	sortKeys.Arrange(list, query.Sort)
 	return list, count, err
+}
+
+// walksDates reports whether a list is filtered by what it is sorted by: the walk
+// along the due dates then begins with the first match and meets no other, however
+// few there are. Cancelled customers are of any date.
+func walksDates(query Query) bool {
+	filter := query.Filter
+	dated := filter.Status != "" || !filter.DueFrom.IsZero() || !filter.DueTo.IsZero()
+	return query.Sort.Field() == input.ByDueDate && dated && filter.Status != Cancelled &&
+		filter == (Filter{Status: filter.Status, DueFrom: filter.DueFrom, DueTo: filter.DueTo})
 }
 
 // sorting is one call of Sorted.

@@ -51,6 +51,9 @@ func (b *bench) pages(ctx context.Context, engine sqldb.Engine) (err error) {
 		return err
 	}
 	defer process.stop()
+	if err := process.calmDown(ctx); err != nil {
+		return err
+	}
 	costs := make([]pageCost, len(desk.paths))
 	for n, path := range desk.paths {
 		if costs[n], err = b.pageCost(ctx, process, set, desk, path); err != nil {
@@ -64,6 +67,21 @@ func (b *bench) pages(ctx context.Context, engine sqldb.Engine) (err error) {
 	b.panel[engine] = costs
 	b.printPages(set, costs, bare)
 	return nil
+}
+
+// calmDown waits until a server has done what it does after its start.
+func (p *process) calmDown(ctx context.Context) error {
+	const calm, most = 50 * time.Millisecond, 2 * time.Minute
+	for began := time.Now(); time.Since(began) < most; {
+		before := cpuOf(p.pid())
+		if err := pause(ctx, 2*time.Second); err != nil {
+			return err
+		}
+		if cpuOf(p.pid())-before <= calm {
+			return nil
+		}
+	}
+	return errors.New("the server does not come to rest")
 }
 
 // pageConns is how many browsers ask at once: enough for both cores.

@@ -183,7 +183,9 @@ func TestPaymentIsRegisteredFromTheListAndUndone(t *testing.T) {
 			t.Fatal(list, err)
 		}
 		path := fmt.Sprintf("/invoices/%d", list[0].ID)
-		person.get("/invoices?overdue=true").want(t, http.StatusOK, path+"/pay?back=", "há 21 dias", "1 fatura · R$ 35,00")
+		person.get("/invoices?overdue=true").want(t, http.StatusOK, path+"/pay?list=overdue%3dtrue", "há 21 dias", "1 fatura · R$ 35,00")
+		person.get(path+"/pay?list=overdue%3dtrue").want(t, http.StatusOK, `value="/invoices?overdue=true"`)
+		person.get(path+"/pay?list=//elsewhere").want(t, http.StatusOK, `value="/invoices?//elsewhere"`)
 		person.get(path+"/pay?back=/invoices").want(t, http.StatusOK, `value="35,00"`, `value="2026-01-31"`, `id="ask"`)
 		done := person.follow(path+"/pay", "amount", "35,00", "paid_via", "cash", "paid_at", "2026-01-30", "back", "/invoices?overdue=true")
 		done.want(t, http.StatusOK, "fatura paga e cliente renovado", "Nenhuma fatura")

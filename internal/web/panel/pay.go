@@ -30,7 +30,10 @@ func (s *Server) payPage(req *request) error {
 		return err
 	}
 	back := page.LocalPath(req.URL.Query().Get("back"))
-	if !req.URL.Query().Has("back") {
+	switch query := req.URL.Query(); {
+	case query.Has("list"): // it was asked for in the list of invoices
+		back = page.LocalPath("/invoices?" + query.Get("list"))
+	case !query.Has("back"):
 		back = invoicePath(invoice.ID)
 	}
 	if invoice.Status != billing.Open { // paid or cancelled meanwhile

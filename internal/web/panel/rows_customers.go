@@ -32,7 +32,7 @@ func (r customerRows) cells(frame frame) []cell[customer.Customer] {
 		return cells
 	}
 	charge, may := r.view.Lang.T("Charge"), frame.May("payments")
-	return append(cells, cell[customer.Customer]{class: "num actions", write: func(m *page.Markup, _ int, record customer.Customer) {
+	return append(cells, cell[customer.Customer]{class: "actions", write: func(m *page.Markup, _ int, record customer.Customer) {
 		if may {
 			r.charge(m, record.ID, charge)
 		}

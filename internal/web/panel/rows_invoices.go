@@ -29,7 +29,7 @@ func (r invoiceRows) cells() []cell[billing.Invoice] {
 	cells = append(cells, r.subject()...)
 	cells = append(cells, r.money()...)
 	if r.frame.Desk {
-		cells = append(cells, cell[billing.Invoice]{class: "num actions", write: r.actions})
+		cells = append(cells, cell[billing.Invoice]{class: "actions", write: r.actions})
 	}
 	return cells
 }
@@ -39,7 +39,7 @@ func (r invoiceRows) subject() []cell[billing.Invoice] {
 	lang := r.view.Lang
 	return []cell[billing.Invoice]{
 		{"number", "num", lang.T("Number"), func(m *page.Markup, _ int, record billing.Invoice) { m.Int(record.ID) }},
-		{"description", "muted", lang.T("Description"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Description) }},
+		{"description", "", lang.T("Description"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Description) }},
 		{"plan", "", lang.T("Plan"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Plan.Name) }},
 		{"due_date", "", lang.T("Due date"), r.due},
 	}
@@ -95,13 +95,13 @@ func (r invoiceRows) due(m *page.Markup, _ int, record billing.Invoice) {
 	if late == 0 {
 		return
 	}
-	m.Raw(` <span class="small muted">`)
+	m.Raw(` <small>`)
 	if late == 1 {
 		m.Value(lang.T("1 day late"))
 	} else {
 		m.Value(lang.T("%d days late", late))
 	}
-	m.Raw(`</span>`)
+	m.Raw(`</small>`)
 }
 
 // actions are what can be done with an open invoice.
@@ -121,8 +121,8 @@ func (r invoiceRows) actions(m *page.Markup, _ int, record billing.Invoice) {
 	}
 	m.Raw(`<a class="btn" data-ask href="/invoices/`)
 	m.Int(record.ID)
-	m.Raw(`/pay?back=`)
-	m.Query(r.data.Back)
+	m.Raw(`/pay?list=`)
+	m.Query(r.data.Query)
 	m.Raw(`" aria-label="`)
 	m.Value(lang.T("Register a payment"))
 	m.Raw(`" aria-describedby="i`)
