@@ -121,7 +121,7 @@ func (b *tab) openFinder() {
 	b.t.Helper()
 	for range 20 {
 		b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
-		for range 10 {
+		for range 60 { // a second press would open another, without what was typed into the first
 			time.Sleep(50 * time.Millisecond)
 			if ask(b, chromedp.Evaluate[bool](`document.querySelector("dialog #q") !== null`)) {
 				return
