@@ -73,8 +73,9 @@ func (d *Date) Scan(src any) error {
 	return nil
 }
 
-// ScanBytes is Scan of a text that belongs to the caller and may change.
-func (d *Date) ScanBytes(text []byte) (err error) {
+// ScanRaw is Scan of a text that belongs to the caller and may change; it is never
+// NULL. Its name is not that of pgx's ScanBytes, which is called for NULL, too.
+func (d *Date) ScanRaw(text []byte) (err error) {
 	if *d, err = Parse(string(text)); err != nil {
 		return fmt.Errorf("scan date %q: %w", text, err)
 	}

@@ -45,8 +45,8 @@ func (s *statement) scan(column int32, dest any) error {
 		case *string:
 			s.textTo(column, dest)
 			return nil
-		case bytesScanner:
-			return dest.ScanBytes(s.bytes(column))
+		case rawScanner:
+			return dest.ScanRaw(s.bytes(column))
 		}
 	case sqlite3.SQLITE_NULL:
 		if dest, ok := dest.(*sql.Null[int64]); ok {
@@ -99,8 +99,8 @@ func (s *statement) integer(column int32) int64 {
 	return sqlite3.Xsqlite3_column_int64(s.conn.tls, s.handle, column)
 }
 
-// bytesScanner is a destination that reads a text where SQLite has it.
-type bytesScanner interface{ ScanBytes(text []byte) error }
+// rawScanner is a destination that reads a text where SQLite has it.
+type rawScanner interface{ ScanRaw(text []byte) error }
 
 // textTo leaves a destination alone that has the text already: one row after the
 // other is scanned to the same places, and many have texts in common.
