@@ -90,26 +90,27 @@ func areaBuckets(
 ) ([]bucketCount, error) {
 	var texts []string
 	var args []any
-	read := func(text string, where sqldb.Where) {
-		where.Join(filter.Where)
-		texts = append(texts, text+where.String())
-		args = append(args, where.Args...)
-	}
 	for _, run := range runsOf(filter.Days) {
 		var where sqldb.Where
-		where.And("company_id = ? AND book = ? AND area = ? AND unit = ?", companyID, string(counter), area, run.unit)
+		where.And("company_id = ?", companyID)
+		where.And("book = ? AND area = ? AND unit = ?", string(counter), area, run.unit)
 		among([]Days{run.Days}, &where, "day")
-		read(`SELECT bucket, n FROM tally_areas`, where)
+		where.Join(filter.Where)
+		texts = append(texts, `SELECT bucket, n FROM tally_areas`+where.String())
+		args = append(args, where.Args...)
 	}
 	var where sqldb.Where
-	where.And("company_id = ? AND book = ?", companyID, string(counter))
+	where.And("company_id = ?", companyID)
+	where.And("book = ?", string(counter))
 	among(filter.Days, &where, "day")
-	if area == allAreas {
-		read(`SELECT bucket / 16 AS bucket, n FROM tally_deltas`, where)
-	} else {
+	where.Join(filter.Where)
+	size := int64(bucketsInArea) // of a bucket of all areas
+	if area != allAreas {
 		where.And("bucket >= ? AND bucket < ?", area*bucketsInArea, (area+1)*bucketsInArea)
-		read(`SELECT bucket, n FROM tally_deltas`, where)
+		size = 1
 	}
+	texts = append(texts, `SELECT bucket / CAST(? AS BIGINT) AS bucket, n FROM tally_deltas`+where.String())
+	args = append(append(args, size), where.Args...)
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (at bucketCount, err error) {
 		err = row.Scan(&at.bucket, &at.n)
 		return at, err
