@@ -127,11 +127,13 @@ func wantDays(t *testing.T, db *sqldb.DB, random *rand.Rand, list []int64) {
 	}{
 		{[]Days{{}}, "state = 'cancelled'", func(_, state string) bool { return state == CustomerCancelled }},
 		{
-			[]Days{NoDay, {From: "2026-03-11"}}, "state <> 'cancelled'",
+			[]Days{NoDay, {From: "2026-03-11"}},
+			"state <> 'cancelled'",
 			func(day, state string) bool { return state != CustomerCancelled && (day == "" || day >= "2026-03-11") },
 		},
 		{
-			[]Days{{"1900-01-01", "2026-03-10"}}, "state <> 'cancelled'",
+			[]Days{{"1900-01-01", "2026-03-10"}},
+			"state <> 'cancelled'",
 			func(day, state string) bool { return state != CustomerCancelled && day != "" && day < "2026-03-10" },
 		},
 	} {
