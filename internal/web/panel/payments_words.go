@@ -178,7 +178,7 @@ var optionWords = map[string]string{
 	"email": "E-mail", "random": "Random key",
 	"efi": "Efí", "bb": "Banco do Brasil", "bradesco": "Bradesco", "inter": "Inter", "itau": "Itaú",
 	"santander": "Santander", "sicoob": "Sicoob", "sicredi": "Sicredi", "other": "Another bank",
-	"basic": "Basic", "form": "Form", "no": "No", "yes": "Yes",
+	"basic": "HTTP Basic", "form": "Form", "no": "No", "yes": "Yes",
 	"corrente": "Current account", "poupanca": "Savings account", "pagamento": "Payment account",
 	"payments": "Payments API", "orders": "Orders API",
 	"daily": "A code for each day", "bank": "One code: the bank computes",
