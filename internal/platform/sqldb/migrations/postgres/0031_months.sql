@@ -11,7 +11,7 @@ CREATE TABLE tally_months (
     cents      BIGINT  NOT NULL,
     PRIMARY KEY (company_id, book, month, plan_id, product_id, state)
 );
-CREATE INDEX tally_months_empty ON tally_months (company_id) WHERE n = 0 AND cents = 0;
+CREATE INDEX tally_months_empty ON tally_months (n, cents, company_id) WHERE n = 0 AND cents = 0;
 INSERT INTO tally_months (company_id, book, month, plan_id, product_id, state, n, cents)
     SELECT company_id, book, substr(day, 1, 7), plan_id, product_id, state, SUM(n), SUM(cents) FROM tally_sums
     GROUP BY company_id, book, substr(day, 1, 7), plan_id, product_id, state HAVING SUM(n) <> 0 OR SUM(cents) <> 0;
@@ -28,7 +28,7 @@ CREATE TABLE tally_areas (
     n          BIGINT  NOT NULL,
     PRIMARY KEY (company_id, book, area, unit, day, state, bucket)
 );
-CREATE INDEX tally_areas_empty ON tally_areas (company_id) WHERE n = 0;
+CREATE INDEX tally_areas_empty ON tally_areas (n, company_id) WHERE n = 0;
 -- What the deltas say is added to it later; customers of an import that is still hidden are not counted yet.
 INSERT INTO tally_areas (company_id, book, area, unit, day, state, bucket, n)
     WITH made AS MATERIALIZED (
