@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -169,6 +170,32 @@ func (s *Service) Audit(
 	}
 	list, err := auditLines(ctx, s.db, actor.Company.ID, filter, page)
 	return list, total, err
+}
+
+// AuditSubject is some records of a kind.
+type AuditSubject struct {
+	Record string
+	IDs    []int64
+}
+
+// History returns the newest lines of the audit log that are about some records, at
+// most limit of them.
+func (s *Service) History(ctx context.Context, actor Actor, of []AuditSubject, limit int) ([]AuditLine, error) {
+	lines := []AuditLine{}
+	for _, subject := range of {
+		if len(subject.IDs) == 0 {
+			continue
+		}
+		found, err := historyOf(ctx, s.db, actor.Company.ID, subject, limit)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, found...)
+	}
+	slices.SortFunc(lines, func(a, b AuditLine) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID))
+	})
+	return lines[:min(len(lines), limit)], nil
 }
 
 // WalkAudit calls visit for every line of a filter, newest first. It has no

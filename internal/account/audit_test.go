@@ -90,3 +90,47 @@ func TestAuditLogIsOnlyAddedToAndPrunedByAge(t *testing.T) {
 		}
 	})
 }
+
+func TestHistoryOfRecordsHasTheNewestOfAllFirst(t *testing.T) {
+	eachHouse(t, func(t *testing.T, house house) {
+		_, visit := house.signIn(t)
+		ctx, actor := t.Context(), visit.Actor
+		var tokens []int64
+		for _, name := range []string{"CRM", "ERP"} {
+			token, _, err := house.CreateToken(ctx, actor, account.ReadNewToken(form("name", name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens = append(tokens, token.ID)
+			if _, err := house.SetCompany(ctx, actor, account.ReadCompanyDraft(form("name", "Rede "+name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		history := func(limit int, of ...account.AuditSubject) (said string) {
+			t.Helper()
+			lines, err := house.History(ctx, actor, of, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range lines {
+				said += line.Action + " " + line.Name + "; "
+			}
+			return said
+		}
+		company := account.AuditSubject{Record: "company", IDs: []int64{actor.Company.ID}}
+		both := history(4, company, account.AuditSubject{Record: "token", IDs: tokens})
+		if both != "company.updated Rede ERP; token.created ERP; company.updated Rede CRM; token.created CRM; " {
+			t.Error(both)
+		}
+		if one := history(9, account.AuditSubject{Record: "token", IDs: tokens[1:]}, account.AuditSubject{Record: "user"}); one != "token.created ERP; " {
+			t.Error(one)
+		}
+		if none := history(9); none != "" {
+			t.Error(none)
+		}
+		stranger := newCompany(t, house.Service, "stranger@example.com")
+		if lines, err := house.History(ctx, stranger, []account.AuditSubject{company}, 9); err != nil || len(lines) != 0 {
+			t.Errorf("another company sees %+v, %v", lines, err)
+		}
+	})
+}

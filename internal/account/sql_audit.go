@@ -97,10 +97,24 @@ func auditLines(
 ) ([]AuditLine, error) {
 	where, direction := filter.where(companyID), page.Sort.Direction()
 	return sqldb.All(ctx, querier, scanAuditLine, `
-		SELECT id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes
-		FROM audit_log`+where.String()+` ORDER BY at`+direction+`, id`+direction+`
+		SELECT `+auditColumns+` FROM audit_log`+where.String()+` ORDER BY at`+direction+`, id`+direction+`
 		LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
 		append(where.Args, page.Size, page.Offset())...)
+}
+
+const auditColumns = `id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes`
+
+func historyOf(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	of AuditSubject,
+	limit int,
+) ([]AuditLine, error) {
+	return sqldb.All(ctx, querier, scanAuditLine, `
+		SELECT `+auditColumns+` FROM audit_log
+		WHERE company_id = ? AND record = ? AND record_id {in ?} ORDER BY at DESC, id DESC LIMIT ?`,
+		companyID, of.Record, of.IDs, limit)
 }
 
 func scanAuditLine(row sqldb.Row) (line AuditLine, err error) {

@@ -22,10 +22,12 @@ const (
 	ResellerList List = "resellers"
 	CreditList   List = "credits"
 	AuditList    List = "settings/audit"
+	// DeliveryList is how a user has the deliveries of every webhook: each has a list of its own, below this place.
+	DeliveryList List = "webhooks"
 )
 
 // Lists are all of them.
-var Lists = []List{CustomerList, InvoiceList, PaymentList, MessageList, ResellerList, CreditList, AuditList}
+var Lists = []List{CustomerList, InvoiceList, PaymentList, MessageList, ResellerList, CreditList, AuditList, DeliveryList}
 
 // View is a list as a user saved it under a name: its filters and its order. No
 // other user sees it.

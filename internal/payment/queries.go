@@ -133,6 +133,9 @@ func (s *Service) List(
 	}
 	list, err := paymentsNumbered(ctx, s.db, actor.Company.ID, numbers)
 	slices.SortFunc(list, func(a, b Payment) int { return cmp.Compare(places[a.Number], places[b.Number]) })
+	for n := range list {
+		list[n].Orphan = records[places[list[n].Number]].InvoiceStatus == ""
+	}
 	return list, total, err
 }
 

@@ -46,6 +46,12 @@ func (s *Service) Balance(ctx context.Context, actor account.Actor) (int64, erro
 	return balanceOf(ctx, s.db, actor.Company.ID)
 }
 
+// Resells reports whether the company has ever had to do with resale: a reseller,
+// a plan for resellers, or credits.
+func (s *Service) Resells(ctx context.Context, actor account.Actor) (bool, error) {
+	return resells(ctx, s.db, actor.Company.ID)
+}
+
 // Statement lists the company's entries, newest first: at most limit of those
 // before the entry with the id before, or of all when that is 0. Its cost does
 // not grow with how far back it goes.

@@ -171,3 +171,22 @@ func TestStatementIsFilteredByKindAndDays(t *testing.T) {
 		}
 	})
 }
+
+func TestCompanyResellsOnceItHasCreditsAPlanOrAReseller(t *testing.T) {
+	each(t, func(t *testing.T, shop *shop) {
+		resells := func(actor account.Actor, want bool) {
+			t.Helper()
+			if got, err := shop.Resells(t.Context(), actor); err != nil || got != want {
+				t.Errorf("%t, %v; want %t", got, err, want)
+			}
+		}
+		fresh, planned := shop.root(t, 0), shop.root(t, 0)
+		resells(fresh, false)
+		shop.plan(t, planned)
+		resells(planned, true)
+		resells(shop.root(t, 1), true)
+		child := shop.below(t, fresh, "name", "Beto")
+		resells(fresh, true)
+		resells(child, false)
+	})
+}

@@ -226,3 +226,12 @@ func countBelow(
 			count(CASE WHEN trial AND NOT expired AND NOT suspended THEN 1 END)
 		FROM below`, today.String(), id, today.String())
 }
+
+func resells(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, error) {
+	found, err := sqldb.Value[int64](ctx, querier, `SELECT CASE
+			WHEN EXISTS (SELECT 1 FROM companies WHERE parent_id = ?) THEN 1
+			WHEN EXISTS (SELECT 1 FROM credit_entries WHERE company_id = ?) THEN 1
+			WHEN EXISTS (SELECT 1 FROM subscription_plans WHERE company_id = ?) THEN 1 ELSE 0 END`,
+		companyID, companyID, companyID)
+	return found == 1, err
+}

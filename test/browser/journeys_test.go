@@ -198,6 +198,14 @@ func TestWebhookIsMadeTestedSwitchedOffAndTurnedOnAgain(t *testing.T) {
 	b.see("O webhook foi ligado")
 	b.visit("/webhooks/1")
 	b.see("Ligado", "customer.created")
+	b.do(chromedp.Click(chromedp.CSS(".list tbody tr:nth-child(1) a.name"), chromedp.NodeVisible))
+	b.do(chromedp.Click(chromedp.CSS("dialog a[rel=next]"), chromedp.NodeVisible))
+	b.do(chromedp.WaitVisible(chromedp.CSS("dialog a[rel=prev]")))
+	b.do(chromedp.Click(chromedp.CSS("dialog [data-cancel]")))
+	b.do(chromedp.WaitVisible(chromedp.CSS(".list tbody tr:nth-child(1) a.name:focus"))) // from where it was opened
+	b.click(".list tbody tr:nth-child(1) button")
+	b.see("Foi entregue.")
+	b.picture(t, rules(t), "webhook-deliveries")
 }
 
 func sheet(t *testing.T, content string) string {

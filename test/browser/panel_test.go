@@ -132,6 +132,8 @@ func TestListsLeadBackToTheSamePlace(t *testing.T) {
 	list := ask(owner, chromedp.Evaluate[string](`location.pathname + location.search`))
 	owner.do(chromedp.Click(chromedp.CSS(".list tbody tr:nth-child(1) a.name"), chromedp.NodeVisible))
 	owner.see("← Pagamentos")
+	owner.click(`a[rel=next]`)
+	owner.do(chromedp.WaitVisible(chromedp.CSS(`a[rel=prev]`)))
 	owner.press("← Pagamentos")
 	owner.see("Pagou uma fatura")
 	if back := ask(owner, chromedp.Evaluate[string](`location.pathname + location.search`)); back != list {

@@ -165,6 +165,9 @@ func (b *tab) picture(t *testing.T, axe, name string) {
 		if wide > l.width {
 			t.Errorf("%s is %d wide on %d", name, wide, l.width)
 		}
+		if !ask(b, chromedp.Evaluate[bool](lettersAsLarge)) {
+			t.Errorf("%s at %d: the letters of a chart are not as large as others", name, l.width)
+		}
 		if l.picked {
 			file := filepath.Join(screens, fmt.Sprintf("%s-%d-%s.png", name, l.width, l.shade()))
 			if err := os.WriteFile(file, b.shot(page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)}), 0o644); err != nil {
@@ -177,6 +180,12 @@ func (b *tab) picture(t *testing.T, axe, name string) {
 	}
 	b.size(1280, 900, false)
 }
+
+// lettersAsLarge holds where the letters of charts keep their size on every width.
+const lettersAsLarge = `[...document.querySelectorAll("svg.bars text")].every(text => {
+	const tall = text.getBoundingClientRect().height; // 0: there is no room for it
+	return tall === 0 || tall > 9 && tall < 18;
+})`
 
 // shot is a picture of the page, packed in a hurry.
 func (b *tab) shot(params page.CaptureScreenshotParams) []byte {

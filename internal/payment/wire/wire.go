@@ -222,7 +222,7 @@ func Outcome(err error) error {
 		statusError.Status == http.StatusTooManyRequests:
 		return err
 	case statusError.Status >= 400 && statusError.Status < 500:
-		return refusal(fmt.Sprintf("answer %d", statusError.Status), statusError.Reason)
+		return refusal(fmt.Sprintf("the answer was: %d", statusError.Status), statusError.Reason)
 	}
 	return err
 }

@@ -90,6 +90,9 @@ func reasons(files map[string]*ast.File) map[string]string {
 			if f, ok := node.(*ast.FuncDecl); ok && slices.Contains([]string{"Error", "When", "Metrics", "newMetrics"}, f.Name.Name) {
 				return false // for the log and the command line
 			}
+			if strings.HasPrefix(name, "payment/") {
+				declined(node, func(text string) { note(found, text, name) })
+			}
 			if strings.HasPrefix(name, "reminder/") {
 				unsent(node, func(text string) { note(found, text, name) })
 			}
@@ -97,6 +100,30 @@ func reasons(files map[string]*ast.File) map[string]string {
 		})
 	}
 	return found
+}
+
+// declined finds the reasons for which gateways refuse: those of a Refusal, and
+// what makes one of an answer.
+func declined(node ast.Node, see func(string)) {
+	switch node := node.(type) {
+	case *ast.CallExpr:
+		if callee(node) == "refusal" {
+			see(sentence(node.Args[0]))
+		}
+	case *ast.CompositeLit:
+		kind := node.Type
+		if selected, ok := kind.(*ast.SelectorExpr); ok {
+			kind = selected.Sel
+		}
+		if name, ok := kind.(*ast.Ident); !ok || name.Name != "Refusal" {
+			return
+		}
+		for _, element := range node.Elts {
+			if pair, ok := element.(*ast.KeyValueExpr); ok {
+				see(sentence(pair.Value))
+			}
+		}
+	}
 }
 
 // unsent finds the texts by which messages say why they were not sent: what

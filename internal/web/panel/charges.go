@@ -25,6 +25,7 @@ type charging struct {
 	QR       template.HTML
 	Here     string // where the code is shown
 	Dialog   bool   // it is shown over a list
+	Mends    []mend // where to mend what the gateway refused the last time
 }
 
 // charging of an invoice with something left to pay; nil for others, and for a
@@ -125,6 +126,13 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 		return nil
 	}
 	charging.Dialog, charging.Here = true, invoicePath(invoice.ID)+"/charge"
+	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
+	if err != nil {
+		return err
+	}
+	if len(attempts) > 0 {
+		charging.Mends = s.attemptRows(req, record.ID, attempts[:1])[0].Mends
+	}
 	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: charging})
 }
 
@@ -158,14 +166,16 @@ func (s *Server) makePix(req *request) error {
 type attemptRow struct {
 	payment.Attempt
 	Through, Text, Tone string
+	Mends               []mend
 }
 
-func (s *Server) attemptRows(req *request, list []payment.Attempt) []attemptRow {
+func (s *Server) attemptRows(req *request, customerID int64, list []payment.Attempt) []attemptRow {
 	rows := make([]attemptRow, len(list))
 	for n, attempt := range list {
 		state := attemptTexts[attempt.State]
 		rows[n] = attemptRow{
 			attempt, s.through(req, attempt.Provider), req.lang.T(state.text), state.tone,
+			mends(req, refusedCharge{attempt.Problem, attempt.Provider, customerID}),
 		}
 	}
 	return rows
@@ -198,7 +208,7 @@ func (s *Server) billed(
 	if err != nil {
 		return billed, err
 	}
-	billed.Attempts = s.attemptRows(req, attempts)
+	billed.Attempts = s.attemptRows(req, record.ID, attempts)
 	billed.ByHand = billed.Charging != nil && len(attempts) > 0 && attempts[0].Manual
 	return billed, nil
 }

@@ -1,14 +1,11 @@
 package panel
 
 import (
-	"net/url"
 	"slices"
-	"strconv"
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 )
 
@@ -129,77 +126,8 @@ func hiddenFilters(req *request, shown ...string) map[string]string {
 	return kept
 }
 
-// place is where a record is in the list that somebody came from, so that the
-// way back leads there, and its neighbours are one click away.
-type place struct {
-	Label      string // of the list; "": as the page says
-	Back       string // the list as it was
-	Prev, Next string
-}
-
-// placeIn reads the place from the address: the list's query and the number of
-// the record in it. neighbour returns the id at a number, 0 where there is none.
-func placeIn(req *request, list string, neighbour func(query url.Values, page input.Page) (int64, error)) (place, error) {
-	query := req.URL.Query()
-	values, err := url.ParseQuery(query.Get("list"))
-	if err != nil || !query.Has("list") {
-		return place{Back: list}, nil //nolint:nilerr // an address of nobody's making has no list
-	}
-	found := place{Back: list}
-	if len(values) > 0 {
-		found.Back += "?" + values.Encode()
-	}
-	at, err := strconv.ParseInt(query.Get("at"), 10, 64)
-	if err != nil || at < 1 {
-		return found, nil //nolint:nilerr // the same
-	}
-	for step, link := range map[int64]*string{-1: &found.Prev, 1: &found.Next} {
-		if at+step < 1 {
-			continue
-		}
-		id, err := neighbour(values, input.Page{Number: at + step, Size: 1})
-		if err != nil {
-			return found, err
-		}
-		if id != 0 {
-			*link = list + "/" + idText(id) + "?" + url.Values{"list": {values.Encode()}, "at": {strconv.FormatInt(at+step, 10)}}.Encode()
-		}
-	}
-	return found, nil
-}
-
 // listQuery is the list's filter, for the links of its rows.
 func listQuery(req *request) string { return req.URL.Query().Encode() }
-
-func (s *Server) customerPlace(req *request) (place, error) {
-	return placeIn(req, "/customers", func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := customer.ReadFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
-		}
-		list, _, err := s.customersIn(req, query, filter, at)
-		if err != nil || len(list) == 0 {
-			return 0, err
-		}
-		return list[0].ID, nil
-	})
-}
-
-func (s *Server) invoicePlace(req *request) (place, error) {
-	return placeIn(req, "/invoices", func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := billing.ReadFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
-		}
-		list, _, err := s.invoicesIn(req, query, filter, at)
-		if err != nil || len(list) == 0 {
-			return 0, err
-		}
-		return list[0].ID, nil
-	})
-}
 
 // total is the foot of a list: how many, and what they are worth where that is
 // known.

@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strconv"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
@@ -71,13 +69,9 @@ func (s *Server) customer(req *request) error {
 	if data.More = len(data.Invoices) > shown; data.More {
 		data.Invoices = data.Invoices[:shown]
 	}
-	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor,
-		account.AuditFilter{Record: "customer", ID: record.ID},
-		input.Page{Number: 1, Size: 10})
-	if err != nil {
+	if data.History, err = s.history(req, record, data.Invoices); err != nil {
 		return err
 	}
-	data.History = deedRows(req, deeds)
 	if data.Messages, err = s.customerMessages(req, record); err != nil {
 		return err
 	}

@@ -86,3 +86,24 @@ func TestAuditLogNamesWhatBecameOfAnInvoice(t *testing.T) {
 	ana.post(invoice+"/status", "status", "Cancelado")
 	ana.get("/settings/audit").want(t, http.StatusOK, "Fatura reaberta", "Fatura cancelada")
 }
+
+// After a payment is undone the history of the customer does not end with the
+// renewal that it brought.
+func TestHistoryOfACustomerHasThePaymentAndItsUndoing(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		ana := office.owner(t, "ana@example.com")
+		ids := ana.fill()
+		invoice, path := fmt.Sprintf("/invoices/%d", ids["invoices"]), fmt.Sprintf("/customers/%d", ids["customers"])
+		number := fmt.Sprintf("nº %d", ids["invoices"])
+		ana.post(invoice+"/pay", "amount", "35,00", "via", "cash")
+		ana.get(path).want(t, http.StatusOK, "Fatura paga", number, "Cliente renovado").lacks(t, "Vencimento voltou")
+		ana.post(invoice+"/status", "status", "Em aberto")
+		undone := ana.get(path).want(t, http.StatusOK, "Fatura reaberta", "Vencimento voltou à data anterior")
+		if back, renewed := strings.Index(undone.body, "Vencimento voltou"), strings.Index(undone.body, "Cliente renovado"); back > renewed {
+			t.Error("the newest is not the first")
+		}
+		ana.post(path+"/cancel", "cancelled", "true")
+		ana.post(path+"/restore", "cancelled", "false")
+		ana.get(path).want(t, http.StatusOK, "Cliente cancelado", "Cliente reativado").lacks(t, "Cliente alterado")
+	})
+}

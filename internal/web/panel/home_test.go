@@ -21,7 +21,7 @@ import (
 var (
 	linkedNumber = regexp.MustCompile(`href="(/(?:customers|invoices)\?[^"]+)">([0-9]+)</a>`)
 	arrearsCard  = regexp.MustCompile(`href="([^"]+)"><span class="label"><svg[^>]*>(?:<[a-z]+ [^>]*/> ?)*</svg>Em atraso</span><span class="value">([^<]*)</span><span class="more">([0-9]+) faturas`)
-	listedRow    = regexp.MustCompile(`<td class="title">`)
+	listedRow    = regexp.MustCompile(`<td class="title( cut)?">`)
 )
 
 // Debts of every age, also of months gone by: the card shows all of it, and

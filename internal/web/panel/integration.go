@@ -1,12 +1,13 @@
 package panel
 
 import (
-	"context"
+	"net/http"
+	"net/url"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
@@ -165,32 +166,11 @@ func (s *Server) webhook(req *request) error {
 	return s.webhookPage(req, webhookData{Replay: page.NewForm("since", req.today.String())}, nil)
 }
 
-// deliveryStatuses are the statuses of deliveries, as lists offer them.
-var deliveryStatuses = []webhook.Status{
-	webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Refused, webhook.Parked,
-}
-
-func deliveryChips(req *request) []chipLine {
-	statuses := []page.Option{{Value: "", Label: req.lang.T("All deliveries")}}
-	for _, status := range deliveryStatuses {
-		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(string(status))})
-	}
-	return []chipLine{
-		choiceChips(req, "Status", "status", statuses),
-		dateChips(req, "from", "to", false),
-	}
-}
-
-// eventOptions are the events, for a filter.
-func eventOptions(req *request) []page.Option {
-	options := []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, entry := range event.Catalog {
-		options = append(options, page.Option{Value: string(entry.Name), Label: string(entry.Name)})
-	}
-	return options
-}
-
 func (s *Server) webhookPage(req *request, data webhookData, refusal error) error {
+	if req.Method == http.MethodPost { // the answer to a form is the page, whose links lead to the page
+		req.Request = req.WithContext(req.Context()) // the log has the address as it came
+		req.URL = &url.URL{Path: webhookPath(req.id)}
+	}
 	var err error
 	if data.Webhook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
 		return err
@@ -208,7 +188,10 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 		return err
 	}
 	for _, found := range list {
-		data.List = append(data.List, deliveryRow{found, data.Back})
+		data.List = append(data.List, deliveryRow{found})
+	}
+	if data.Arranged, err = s.arranged(req, account.DeliveryList); err != nil {
+		return err
 	}
 	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (webhook.DeliveryFilter{})
 	data.Total = counted(req.lang, total, "1 delivery", "%s deliveries")
@@ -219,28 +202,6 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 		Status: statusOf(refusal),
 		Data:   data,
 	})
-}
-
-// deliveryRow is a delivery as the list and its own page show it.
-type deliveryRow struct {
-	webhook.Delivery
-	Back string // the webhook's page
-}
-
-// Last is the last attempt; nil when there was none.
-func (d deliveryRow) Last() *webhook.Attempt {
-	if len(d.Attempts) == 0 {
-		return nil
-	}
-	return &d.Attempts[len(d.Attempts)-1]
-}
-
-func (s *Server) delivery(req *request) error {
-	found, err := s.Webhooks.Delivery(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.show(req, page.View{Name: "delivery", Title: "Delivery", Data: deliveryRow{found, webhookPath(found.WebhookID)}})
 }
 
 func (s *Server) testWebhook(req *request) error {
@@ -307,20 +268,6 @@ func (s *Server) deleteWebhook(req *request) error {
 		return err
 	}
 	return req.done("/webhooks", "The webhook was deleted.")
-}
-
-func (s *Server) resendDelivery(req *request) error {
-	delivery, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.id)
-	if err != nil {
-		return req.complain(req.back("/webhooks"), err)
-	}
-	if delivery.Status == webhook.Delivered {
-		return req.done(req.back("/webhooks"), "It was delivered.")
-	}
-	return req.complain(
-		req.back("/webhooks"),
-		fault.Upstream("it was sent again, and not accepted; see its attempts", nil),
-	)
 }
 
 type signatureData struct {

@@ -138,7 +138,7 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 			Overdue:  invoice.Overdue(req.today),
 			Via:      s.through(req, invoice.PaidVia),
 			Today:    req.today,
-			Place:    placeFrom(req, where),
+			Place:    where,
 			billed:   paying,
 			Means:    means(req),
 			Less:     differences(req),

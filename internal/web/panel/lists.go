@@ -71,21 +71,3 @@ func countedTo(lang page.Lang, count, bound int64, one, many string) string {
 	}
 	return lang.T("more than %s", counted(lang, count, one, many))
 }
-
-// placeFrom is the way back to where somebody came from, if the address says so.
-func placeFrom(req *request, otherwise place) place {
-	from := req.URL.Query().Get("from")
-	if from == "" {
-		return otherwise
-	}
-	back := page.LocalPath(from)
-	path, _, _ := strings.Cut(back, "?")
-	for _, section := range menu {
-		for _, entry := range section.Entries {
-			if entry.Path == path {
-				return place{Back: back, Label: req.lang.T(entry.Label)}
-			}
-		}
-	}
-	return otherwise
-}

@@ -20,31 +20,42 @@ type entry struct {
 type group struct {
 	Label   string
 	Entries []entry
+	unused  unused // nil: every company uses it
+}
+
+// unused reports whether a company has never made use of what a group leads to.
+// Its entries are folded away then, until somebody opens them.
+type unused func(s *Server, req *request) (bool, error)
+
+// resellsNothing is unused for the pages of resellers.
+func resellsNothing(s *Server, req *request) (bool, error) {
+	resells, err := s.Resellers.Resells(req.Context(), req.Actor)
+	return !resells, err
 }
 
 // menu is all of it, in order. A new part of the panel adds its entry here.
 var menu = []group{
-	{"", []entry{
+	{Entries: []entry{
 		{"Home", "/", "house", reader, basic},
 		{"Customers", "/customers", "users", reader, basic},
 		{"Invoices", "/invoices", "receipt", reader, basic},
 		{"Payments", "/payments", "wallet", viewer, payments},
 		{"Messages", "/messages", "message-circle", reader, reminders},
 	}},
-	{"What you sell", []entry{
+	{Label: "What you sell", Entries: []entry{
 		{"Plans", "/plans", "layers", reader, basic},
 		{"Products", "/products", "package", reader, basic},
 	}},
-	{"Resale", []entry{
+	{Label: "Resale", unused: resellsNothing, Entries: []entry{
 		{"Resellers", "/resellers", "store", viewer, resellers},
 		{"Subscription plans", "/subscription-plans", "tag", viewer, resellers},
 		{"Credits", "/credits", "coins", viewer, basic},
 	}},
-	{"Integration", []entry{
+	{Label: "Integration", Entries: []entry{
 		{"API tokens", "/api", "key-round", owner, api},
 		{"Webhooks", "/webhooks", "webhook", owner, webhooks},
 	}},
-	{"Company", []entry{
+	{Label: "Company", Entries: []entry{
 		{"Settings", "/settings", "settings", owner, basic},
 		{"My account", "/profile", "user", self, basic},
 	}},
@@ -70,6 +81,7 @@ func (f frame) May(name account.Function) bool {
 
 type shownGroup struct {
 	Label   string
+	Folded  bool
 	Entries []shownEntry
 }
 
@@ -96,16 +108,9 @@ func (s *Server) frame(req *request) (frame, error) {
 		return f, err
 	}
 	for _, group := range menu {
-		shown := shownGroup{Label: group.Label}
-		for _, entry := range group.Entries {
-			if allows(req.User.Role, entry.role) && req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
-				shown.Entries = append(
-					shown.Entries,
-					shownEntry{
-						entry, within(req.URL.Path, entry.Path), !req.Actor.May(entry.function), badges[entry.Path],
-					},
-				)
-			}
+		shown, err := s.shownGroup(req, group, badges)
+		if err != nil {
+			return f, err
 		}
 		if len(shown.Entries) > 0 {
 			f.Groups = append(f.Groups, shown)
@@ -113,6 +118,26 @@ func (s *Server) frame(req *request) (frame, error) {
 	}
 	f.Notice, err = s.notice(req)
 	return f, err
+}
+
+// shownGroup is what a user sees of a group. The group of the page that is shown
+// is never folded.
+func (s *Server) shownGroup(req *request, group group, badges map[string]badge) (shownGroup, error) {
+	shown, current := shownGroup{Label: group.Label}, false
+	for _, entry := range group.Entries {
+		if !allows(req.User.Role, entry.role) || !req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
+			continue
+		}
+		here := within(req.URL.Path, entry.Path)
+		current = current || here
+		shown.Entries = append(shown.Entries, shownEntry{entry, here, !req.Actor.May(entry.function), badges[entry.Path]})
+	}
+	if group.unused == nil || current || len(shown.Entries) == 0 {
+		return shown, nil
+	}
+	var err error
+	shown.Folded, err = group.unused(s, req)
+	return shown, err
 }
 
 // within tells whether a page belongs to an entry of the menu.

@@ -79,3 +79,16 @@ func TestChargeCanBeSentByMail(t *testing.T) {
 		person.get(path+"/charge").want(t, http.StatusOK, `href="mailto:joao@example.com?body=Ol`, "subject=Fatura%20de%20Rede", "Enviar por e-mail")
 	})
 }
+
+// Who resells nothing finds the pages of resale behind their heading.
+func TestResaleIsFoldedUntilItIsUsed(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		const folded = "<details><summary>Revenda</summary>"
+		person.get("/customers").want(t, http.StatusOK, folded, `href="/resellers"`, `href="/credits"`)
+		person.get("/resellers").want(t, http.StatusOK, "<h2>Revenda</h2>").lacks(t, folded)
+		housetest.Must(t, person.grant())
+		person.get("/customers").want(t, http.StatusOK, "<h2>Revenda</h2>").lacks(t, folded)
+		person.colleague(account.RoleAttendant).get("/customers").want(t, http.StatusOK).lacks(t, "Revenda")
+	})
+}

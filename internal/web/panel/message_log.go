@@ -107,7 +107,7 @@ func messageChips(req *request) []chipLine {
 	for _, status := range reminder.Statuses {
 		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(statusWords[status])})
 	}
-	arrivals := []page.Option{{Value: "", Label: req.lang.T("All")}}
+	arrivals := []page.Option{{Value: "", Label: req.lang.T("Any report")}}
 	for _, arrival := range reminder.Arrivals {
 		arrivals = append(arrivals, page.Option{Value: string(arrival), Label: req.lang.T(arrivalWords[arrival])})
 	}

@@ -147,7 +147,7 @@ func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count 
 
 // paidThrough are the ways by which money comes, for a filter.
 func (s *Server) paidThrough(req *request) []page.Option {
-	options := []page.Option{{Value: "", Label: req.lang.T("All")}}
+	options := []page.Option{{Value: "", Label: req.lang.T("All means")}}
 	for _, provider := range s.Payments.Providers() {
 		options = append(options, page.Option{Value: provider.Name, Label: s.through(req, provider.Name)})
 	}

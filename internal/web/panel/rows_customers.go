@@ -25,7 +25,7 @@ func (r customerRows) cells(frame frame) []cell[customer.Customer] {
 	if frame.Staff {
 		cells = append(cells, cell[customer.Customer]{class: "pick", write: r.pick})
 	}
-	cells = append(cells, cell[customer.Customer]{class: "title", write: r.title})
+	cells = append(cells, cell[customer.Customer]{class: "title cut", write: r.title})
 	cells = append(cells, r.contact()...)
 	cells = append(cells, r.terms()...)
 	if !frame.Desk {
@@ -58,7 +58,7 @@ func (r customerRows) contact() []cell[customer.Customer] {
 func (r customerRows) terms() []cell[customer.Customer] {
 	lang := r.view.Lang
 	return []cell[customer.Customer]{
-		{"plan", "", lang.T("Plan"), r.plan},
+		{"plan", "cut", lang.T("Plan"), r.plan},
 		{"product", "", lang.T("Product"), func(m *page.Markup, _ int, record customer.Customer) { cut(m, record.Product.Name) }},
 		{"amount", "num", lang.T("Amount"), func(m *page.Markup, _ int, record customer.Customer) {
 			if price := record.Price(); price != 0 {
@@ -87,7 +87,7 @@ func (r customerRows) pick(m *page.Markup, _ int, record customer.Customer) {
 }
 
 func (r customerRows) title(m *page.Markup, at int, record customer.Customer) {
-	m.Raw(`<span class="cut"><a class="name" id="c`)
+	m.Raw(`<a class="name" id="c`)
 	m.Int(record.ID)
 	m.Raw(`" href="/customers/`)
 	m.Int(record.ID)
@@ -99,11 +99,10 @@ func (r customerRows) title(m *page.Markup, at int, record customer.Customer) {
 	m.Value(record.Name)
 	m.Raw(`</a>`)
 	if record.Usuario != "" {
-		m.Raw(` <span class="small muted">`)
+		m.Raw(` <small>`)
 		m.Value(record.Usuario)
-		m.Raw(`</span>`)
+		m.Raw(`</small>`)
 	}
-	m.Raw(`</span>`)
 }
 
 func (r customerRows) plan(m *page.Markup, _ int, record customer.Customer) {
@@ -111,7 +110,7 @@ func (r customerRows) plan(m *page.Markup, _ int, record customer.Customer) {
 		tag(m, "", r.view.Lang.T("No plan"))
 		return
 	}
-	cut(m, record.Plan.Name)
+	m.Value(record.Plan.Name)
 }
 
 func (r customerRows) status(m *page.Markup, _ int, record customer.Customer) {

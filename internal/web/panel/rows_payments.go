@@ -32,11 +32,19 @@ func (d receivedData) Rows(view page.View) template.HTML {
 	}))
 }
 
-func (d receivedData) title(m *page.Markup, _ int, row paymentRow) {
+func (d receivedData) title(m *page.Markup, at int, row paymentRow) {
+	if row.Orphan {
+		m.Raw(`<span class="name cut">`)
+		m.Value(row.CustomerName)
+		m.Raw(`</span>`)
+		return
+	}
 	m.Raw(`<a class="name cut" href="/invoices/`)
 	m.Int(row.InvoiceID)
 	m.Raw(`?from=`)
 	m.Query(d.Back)
+	m.Raw(`&amp;at=`)
+	m.Int(d.Pager.At(at))
 	m.Raw(`">`)
 	m.Value(row.CustomerName)
 	m.Raw(`</a>`)

@@ -40,7 +40,7 @@ func allColumns() arrangement {
 	shown := map[string]bool{}
 	for _, name := range []string{
 		"whatsapp", "email", "cpf_cnpj", "external_id", "plan", "product", "amount", "due_date", "status", "created_at", "updated_at",
-		"number", "description", "paid_on", "through", "payment_id",
+		"number", "description", "paid_on", "through", "payment_id", "when", "attempts", "answer", "took",
 	} {
 		shown[name] = true
 	}
@@ -125,7 +125,7 @@ func TestRowsOfPaymentsAreThoseOfTheirTemplate(t *testing.T) {
 	statuses := []billing.PaymentStatus{billing.PaymentApplied, billing.PaymentPartial, billing.PaymentReview, billing.PaymentDismissed, "<odd>"}
 	for n, text := range hostileTexts {
 		paid := payment.Payment{
-			ID: text, CustomerName: text, InvoiceID: int64(n), Amount: 100, Refund: money.Cents(50 * (n % 3)),
+			ID: text, CustomerName: text, InvoiceID: int64(n), Orphan: n%7 == 3, Amount: 100, Refund: money.Cents(50 * (n % 3)),
 			Status: statuses[n%len(statuses)], ReviewID: int64(n % 2), PaidAt: time.Unix(int64(n), 0),
 		}
 		data.List = append(data.List, paymentRow{paid, text, text})
@@ -137,7 +137,7 @@ func TestRowsOfPaymentsAreThoseOfTheirTemplate(t *testing.T) {
 }
 
 func TestRowsOfDeliveriesAreThoseOfTheirTemplate(t *testing.T) {
-	data := webhookData{list: list{Back: `/webhooks/1?x='"<`}}
+	data := webhookData{list: list{Query: `a=<">&b=ç +`}}
 	for n, text := range hostileTexts {
 		delivery := webhook.Delivery{
 			ID: int64(n), Event: event.Name(text), Status: append(deliveryStatuses, "<odd>")[n%6], CreatedAt: time.Unix(int64(n), 0),
@@ -145,7 +145,10 @@ func TestRowsOfDeliveriesAreThoseOfTheirTemplate(t *testing.T) {
 		if n%3 > 0 {
 			delivery.Attempts = []webhook.Attempt{{ResponseStatus: 200 * (n % 2), Duration: time.Duration(n) * time.Millisecond}}
 		}
-		data.List = append(data.List, deliveryRow{delivery, data.Back})
+		data.List = append(data.List, deliveryRow{delivery})
 	}
-	wantRows(t, "deliveries", func(arrangement) webhookData { return data })
+	wantRows(t, "deliveries", func(arranged arrangement) webhookData {
+		data.Arranged = arranged
+		return data
+	})
 }

@@ -3,6 +3,7 @@ package panel
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
@@ -82,6 +83,13 @@ var columnsOf = map[account.List][]listColumn{
 		{"what", "What", true},
 		{"from", "From", true},
 	},
+	account.DeliveryList: {
+		{"when", "When", true},
+		{"status", "Status", true},
+		{"attempts", "Attempts", true},
+		{"answer", "Answer", true},
+		{"took", "Took", true},
+	},
 }
 
 // arrangement is how the user has a list: saved views and chosen columns.
@@ -119,7 +127,7 @@ func (s *Server) arranged(req *request, list account.List) (arrangement, error) 
 	}
 	for _, view := range saved {
 		found.Views = append(found.Views, viewLink{
-			chip{Label: view.Name, URL: viewPath(view), Current: view.Query == found.Query}, view.ID,
+			chip{Label: view.Name, URL: viewPath(view, req.URL.Path), Current: view.Query == found.Query}, view.ID,
 		})
 	}
 	chosen, err := s.Accounts.Columns(req.Context(), req.Actor, list)
@@ -146,12 +154,17 @@ func viewQuery(values url.Values) string {
 	return kept.Encode()
 }
 
-// viewPath is where a view leads.
-func viewPath(view account.View) string {
-	if view.Query == "" {
-		return "/" + string(view.List)
+// viewPath is where a view leads. One of deliveries leads to those of the webhook
+// whose page the user is on; at is the path of the page.
+func viewPath(view account.View, at string) string {
+	path := "/" + string(view.List)
+	if view.List == account.DeliveryList && strings.HasPrefix(at, path+"/") {
+		path = at
 	}
-	return "/" + string(view.List) + "?" + view.Query
+	if view.Query == "" {
+		return path
+	}
+	return path + "?" + view.Query
 }
 
 func (s *Server) saveView(req *request) error {
@@ -165,7 +178,8 @@ func (s *Server) saveView(req *request) error {
 	if err != nil {
 		return req.complain(req.back("/"), err)
 	}
-	return req.done(viewPath(view), "The view %s was saved.", view.Name)
+	at, _, _ := strings.Cut(req.back("/"), "?")
+	return req.done(viewPath(view, at), "The view %s was saved.", view.Name)
 }
 
 func (s *Server) deleteView(req *request) error {

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -86,10 +87,13 @@ func unarranged(body string) string { return arranging.ReplaceAllString(mainOf(b
 func TestEveryListHasViewsAndColumns(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person, _ := office.seller(t, "ana@example.com")
-		person.fill()
+		ids := person.fill()
 		head, row := regexp.MustCompile(`(?s)<thead>.*?</thead>`), regexp.MustCompile(`(?s)<tbody><tr>.*?</tr>`)
 		for _, list := range account.Lists {
 			path := "/" + string(list)
+			if list == account.DeliveryList {
+				path = fmt.Sprintf("/webhooks/%d", ids["webhooks"])
+			}
 			person.post("/views", "list", string(list), "view", "Minha", "query", "sort=-id", "back", path)
 			person.get(path+"?sort=-id").want(t, http.StatusOK, `aria-current="true">Minha</a>`, `action="/columns"`)
 			for _, column := range columnsOf[list] {

@@ -96,16 +96,40 @@ var invoiceDeeds = map[string]string{
 	billing.Open.String():      "Invoice opened again",
 }
 
+// customerDeeds are what a cancellation of a customer is called, and its end.
+var customerDeeds = map[string]string{"true": "Customer cancelled", "false": "Customer reactivated"}
+
 // deedText is what a line of the audit log says was done.
 func deedText(lang page.Lang, line account.AuditLine) string {
-	if line.Action == "invoice.updated" {
-		for _, change := range line.Changes {
-			if deed := invoiceDeeds[change.After]; change.Field == "status" && deed != "" {
-				return lang.T(deed)
-			}
-		}
+	deed := ""
+	switch changed := changesOf(line); line.Action {
+	case string(billing.ActionUpdated):
+		deed = invoiceDeeds[changed["status"].After]
+	case string(customer.ActionUpdated):
+		deed = customerDeed(changed)
+	}
+	if deed != "" {
+		return lang.T(deed)
 	}
 	return word(lang, line.Action)
+}
+
+// customerDeed is what a change of a customer is called; "" for one of many fields.
+// A due date goes back when a payment or a renewal is undone. Days are compared as
+// texts, which have the year first.
+func customerDeed(changed map[string]account.FieldChange) string {
+	due, moved := changed["data_de_vencimento"]
+	switch _, planned := changed["plan"]; {
+	case changed["cancelled"].Field != "":
+		return customerDeeds[changed["cancelled"].After]
+	case moved && due.After != "" && due.After < due.Before:
+		return "Due date moved back"
+	case moved && due.Before != "" && due.After > due.Before:
+		return "Due date moved on"
+	case planned:
+		return "Plan of the customer changed"
+	}
+	return ""
 }
 
 // deedRow is a line of the audit log with its text.
@@ -120,4 +144,31 @@ func deedRows(req *request, list []account.AuditLine) []deedRow {
 		rows[i] = deedRow{line, deedText(req.lang, line)}
 	}
 	return rows
+}
+
+// historyRows is how many lines the page of a customer shows.
+const historyRows = 12
+
+// history is what was done with a customer and with the invoices that the page
+// shows, so that a payment and its undoing are beside the renewal. Only owners
+// see it.
+func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) ([]deedRow, error) {
+	if !allows(req.User.Role, owner) {
+		return nil, nil
+	}
+	ids := make([]int64, len(invoices))
+	for n, invoice := range invoices {
+		ids[n] = invoice.ID
+	}
+	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
+		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
+	}, historyRows)
+	rows := deedRows(req, lines)
+	for n, line := range lines { // whose they are, the page says
+		rows[n].Name = ""
+		if line.Record == "invoice" {
+			rows[n].Name = req.lang.T("no. %d", line.RecID)
+		}
+	}
+	return rows, err
 }

@@ -28,8 +28,11 @@ document.addEventListener("click", async (event) => {
 // Questions: the page behind <a data-ask>, or that <button data-ask> leads to,
 // opens as a dialog.
 function openAsk(question, notes, opener) {
-  document.querySelector("dialog.ask")?.close();
+  const before = document.querySelector("dialog.ask");
+  if (before?.contains(opener)) opener = before.opener ?? opener; // the next record in the same dialog
+  before?.close();
   const dialog = document.createElement("dialog");
+  dialog.opener = opener;
   dialog.className = "ask";
   dialog.setAttribute("aria-labelledby", "ask-title");
   question.prepend(...notes);

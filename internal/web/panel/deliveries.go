@@ -1,0 +1,101 @@
+package panel
+
+import (
+	"context"
+	"net/url"
+
+	"carteira/internal/event"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+	"carteira/internal/webhook"
+)
+
+// deliveryStatuses are the statuses of deliveries, as lists offer them.
+var deliveryStatuses = []webhook.Status{
+	webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Refused, webhook.Parked,
+}
+
+func deliveryChips(req *request) []chipLine {
+	statuses := []page.Option{{Value: "", Label: req.lang.T("All deliveries")}}
+	for _, status := range deliveryStatuses {
+		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(string(status))})
+	}
+	return []chipLine{
+		choiceChips(req, "Status", "status", statuses),
+		dateChips(req, "from", "to", false),
+	}
+}
+
+// eventOptions are the events, for a filter.
+func eventOptions(req *request) []page.Option {
+	options := []page.Option{{Value: "", Label: req.lang.T("All events")}}
+	for _, entry := range event.Catalog {
+		options = append(options, page.Option{Value: string(entry.Name), Label: string(entry.Name)})
+	}
+	return options
+}
+
+// deliveryRow is a delivery as the list and its own page show it.
+type deliveryRow struct{ webhook.Delivery }
+
+type deliveryData struct {
+	deliveryRow
+	Place place
+}
+
+// Last is the last attempt; nil when there was none.
+func (d deliveryRow) Last() *webhook.Attempt {
+	if len(d.Attempts) == 0 {
+		return nil
+	}
+	return &d.Attempts[len(d.Attempts)-1]
+}
+
+func (s *Server) delivery(req *request) error {
+	found, err := s.Webhooks.Delivery(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	where, err := s.deliveryPlace(req, found.WebhookID)
+	if err != nil {
+		return err
+	}
+	return s.show(req, page.View{Name: "delivery", Title: "Delivery", Data: deliveryData{deliveryRow{found}, where}})
+}
+
+// deliveryPlace is where a delivery is in the list of its webhook. The notification
+// of a single invoice is in none.
+func (s *Server) deliveryPlace(req *request, webhookID int64) (place, error) {
+	if webhookID == 0 {
+		return place{Back: "/webhooks"}, nil
+	}
+	at := listed{List: webhookPath(webhookID), Records: "/deliveries"}
+	return at.place(req, func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := webhook.ReadDeliveryFilter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+		}
+		at.Sort = sortIn(query, input.ByID)
+		list, _, err := s.Webhooks.Deliveries(req.Context(), req.Actor, webhookID, filter, at)
+		if err != nil || len(list) == 0 {
+			return 0, err
+		}
+		return list[0].ID, nil
+	})
+}
+
+func (s *Server) resendDelivery(req *request) error {
+	delivery, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.id)
+	if err != nil {
+		return req.complain(req.back("/webhooks"), err)
+	}
+	if delivery.Status == webhook.Delivered {
+		return req.done(req.back("/webhooks"), "It was delivered.")
+	}
+	return req.complain(
+		req.back("/webhooks"),
+		fault.Upstream("it was sent again, and not accepted; see its attempts", nil),
+	)
+}
