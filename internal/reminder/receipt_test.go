@@ -322,12 +322,20 @@ func TestWhoCancelledGetsAReceiptAndWhoOptedOutNone(t *testing.T) {
 	})
 }
 
-func TestInvoiceThatNoMoneyPaidGetsNoReceipt(t *testing.T) {
+func TestInvoiceThatNoMoneyPaidOrThatIsBroughtPaidGetsNoReceipt(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		_, invoice := house.confirming()
-		_, err := house.billing.Edit(t.Context(), house.actor, invoice.ID, billing.ReadEdit(values("total_amount", "0.00")))
-		must(t, err)
-		house.payByHand(invoice.ID)
+		free := invoice
+		free.Status, free.PaidOn = billing.Paid, invoice.DueOn.AddDays(10)
+		brought := free
+		brought.Received = 3500
+		must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			return house.InvoicesChanged(t.Context(), tx, billing.Changes{Actor: house.actor, List: []billing.Change{
+				{Action: billing.ActionUpdated, Before: invoice, After: free},
+				{Action: billing.ActionCreated, After: brought},
+				{Action: billing.ActionUpdated, Before: brought, After: brought},
+			}})
+		}))
 		if list := house.log(); len(list) != 0 {
 			t.Errorf("the log has %+v", list)
 		}

@@ -140,7 +140,8 @@ func catalogOf(
 	record, err := sqldb.One(ctx, tx, func(row sqldb.Row) (record customer.Customer, err error) {
 		err = row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
 		return record, err
-	}, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers WHERE company_id = ? AND id = ?`,
+	}, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+		WHERE company_id = ? AND id = ? AND {visible id}`,
 		companyID, customerID)
 	return record, sqldb.Found(err, "customer")
 }
