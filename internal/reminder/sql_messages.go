@@ -12,7 +12,7 @@ import (
 
 // onceADate has a message that is there already stay as it is, unless it was given
 // up unsent before the moment that it has now: then its time comes again.
-const onceADate = `(company_id, customer_id, rule_id, due_on) WHERE invoice_id = 0 DO UPDATE SET ` + again + `
+const onceADate = `(company_id, customer_id, rule_id, due_on, invoice_id) DO UPDATE SET ` + again + `
 	WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
 		AND excluded.run_at > reminder_messages.updated_at`
 
