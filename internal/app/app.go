@@ -146,6 +146,7 @@ func assemble(
 	messages := counter.messages(reminderOptions(cfg, log, gate, client, payments))
 	reminders := reminder.New(db, box, accounts, customers, messages)
 	accounts.Watch(reminders.CompanyChanged)
+	invoices.Watch(reminders.InvoicesChanged)
 	program := &App{
 		Config: cfg, Log: log, DB: db, Box: box,
 		Accounts:  accounts,

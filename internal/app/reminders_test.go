@@ -32,22 +32,7 @@ var payPage = regexp.MustCompile(`https://carteira\.example(/pay/\w+)`)
 func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		ctx := t.Context()
-		clock := sqldbtest.NewClock(time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)) // 8:30 in São Paulo
-		set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example", "CARTEIRA_SANDBOX_GATEWAY": "on"}
-		cfg, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
-		housetest.Must(t, err)
-		log := slog.New(slog.DiscardHandler)
-		program, err := build(ctx, cfg, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
-		housetest.Must(t, err)
-		company, _, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
-		housetest.Must(t, err)
-		actor := account.System(company, "test")
-		_, err = program.Payments.ConfigureGateway(ctx, actor, program.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
-		housetest.Must(t, err)
-		plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
-		housetest.Must(t, err)
-		who, err := program.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
-		housetest.Must(t, err)
+		program, actor, clock, who := newPayingProgram(t, engine)
 		text := "{valor} em {link_pagamento} ou {pix}"
 		rule := program.remind(t, actor, text)
 		preview, err := program.Reminders.Preview(ctx, actor, reminder.PreviewRequest{TemplateID: rule.TemplateID, CustomerID: who.ID})
@@ -80,19 +65,76 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 	})
 }
 
+// newPayingProgram is a program with a company whose gateway only pretends, and a
+// customer who owes it R$ 35,00.
+func newPayingProgram(t *testing.T, engine sqldb.Engine) (*App, account.Actor, *sqldbtest.Clock, customer.Customer) {
+	t.Helper()
+	ctx := t.Context()
+	clock := sqldbtest.NewClock(time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)) // 8:30 in São Paulo
+	set := map[string]string{"CARTEIRA_DATA_DIR": t.TempDir(), "CARTEIRA_PUBLIC_URL": "https://carteira.example", "CARTEIRA_SANDBOX_GATEWAY": "on"}
+	cfg, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
+	housetest.Must(t, err)
+	log := slog.New(slog.DiscardHandler)
+	program, err := build(ctx, cfg, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
+	housetest.Must(t, err)
+	company, _, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
+	housetest.Must(t, err)
+	actor := account.System(company, "test")
+	_, err = program.Payments.ConfigureGateway(ctx, actor, program.Payments.ReadGateway(housetest.Form("provider", "sandbox")))
+	housetest.Must(t, err)
+	plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(housetest.Form("name", "Mensal", "value", "35.00", "period", "1month")))
+	housetest.Must(t, err)
+	who, err := program.Customers.Create(ctx, actor, customer.ReadNew(housetest.Form("name", "Ana", "whatsapp", "11987654321", "data_de_vencimento", "2026-01-23", "plan_id", number(plan.ID))))
+	housetest.Must(t, err)
+	return program, actor, clock, who
+}
+
+// What a gateway reports is confirmed at once, with the page that shows the
+// receipt.
+func TestReceiptFollowsWhatAGatewayReports(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		ctx := t.Context()
+		program, actor, _, _ := newPayingProgram(t, engine)
+		_, err := program.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(program.words(t, actor, "Recebemos {valor}: {link_pagamento}",
+			"name", "Recibo", "active", "true", "on", "paid")))
+		housetest.Must(t, err)
+		invoices, _, err := program.Billing.List(ctx, actor, billing.Filter{}, input.Page{Number: 1, Size: 10})
+		housetest.Must(t, err)
+		_, err = program.Payments.Charge(ctx, actor, invoices[0].ID, "")
+		housetest.Must(t, err)
+		link, err := program.Payments.PaymentLink(ctx, actor, invoices[0].ID)
+		housetest.Must(t, err)
+		housetest.Must(t, program.Payments.Simulate(ctx, link.URL[strings.LastIndex(link.URL, "/")+1:]))
+		if message := program.sent(t, actor); message.Text != "Recebemos R$ 35,00: "+link.URL {
+			t.Errorf("sent %q", message.Text)
+		}
+		shown := httptest.NewRecorder()
+		program.Handler().ServeHTTP(shown, httptest.NewRequestWithContext(ctx, http.MethodGet, payPage.FindStringSubmatch(link.URL)[1], nil))
+		if shown.Code != http.StatusOK || !strings.Contains(shown.Body.String(), "Pagamento recebido") {
+			t.Errorf("the page answers %d", shown.Code)
+		}
+	})
+}
+
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // remind makes a rule of three days before, through the channel for trials.
 func (a *App) remind(t *testing.T, actor account.Actor, text string) reminder.Rule {
 	t.Helper()
+	rule, err := a.Reminders.CreateRule(t.Context(), actor, reminder.ReadNewRule(a.words(t, actor, text,
+		"name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00")))
+	housetest.Must(t, err)
+	return rule
+}
+
+// words is the form of a rule with a template and the channel for trials.
+func (a *App) words(t *testing.T, actor account.Actor, text string, pairs ...string) *input.Form {
+	t.Helper()
 	channel, _, err := a.Reminders.CreateChannel(t.Context(), actor, a.Reminders.ReadNewChannel(housetest.Form("kind", "log")))
 	housetest.Must(t, err)
 	template, err := a.Reminders.CreateTemplate(t.Context(), actor, reminder.ReadNewTemplate(housetest.Form("name", "Lembrete", "text", text)))
 	housetest.Must(t, err)
-	rule, err := a.Reminders.CreateRule(t.Context(), actor, reminder.ReadNewRule(housetest.Form("name", "3 dias antes", "active", "true", "offset_days", "-3", "hour", "09:00",
-		"template_id", number(template.ID), "channels", number(channel.ID))))
-	housetest.Must(t, err)
-	return rule
+	return housetest.Form(append(pairs, "template_id", number(template.ID), "channels", number(channel.ID))...)
 }
 
 // sent lets the engine send the one message there is.

@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/event"
@@ -49,6 +50,12 @@ func (c Change) CostsOther() bool {
 	return c.Action == ActionUpdated &&
 		(c.Before.Received != c.After.Received || c.Before.Amount != c.After.Amount || c.Before.DueOn != c.After.DueOn ||
 			c.Before.OwnDiscount != c.After.OwnDiscount)
+}
+
+// ByGateway reports whether a gateway reported the money that comes with the
+// change, so that no person can undo it by a click.
+func (c Change) ByGateway() bool {
+	return slices.ContainsFunc(c.payments, func(came paymentChange) bool { return !came.after.byPerson() })
 }
 
 // Changes are changes of invoices.

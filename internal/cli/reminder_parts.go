@@ -64,6 +64,7 @@ func ruleCommand() *cobra.Command {
 func ruleFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the rule")
 	cmd.Flags().Bool("active", false, "whether it sends")
+	cmd.Flags().String("on", "", "what it sends on: due, a due date; paid, a payment, for which it sends a receipt (default: due)")
 	cmd.Flags().Int(
 		"offset-days",
 		0,
@@ -80,7 +81,7 @@ func ruleFlags(cmd *cobra.Command) *cobra.Command {
 
 func ruleJSON(rule reminder.Rule) any {
 	return map[string]any{
-		"id": rule.ID, "name": rule.Name, "active": rule.Active, "offset_days": rule.OffsetDays,
+		"id": rule.ID, "name": rule.Name, "active": rule.Active, "on": rule.On, "offset_days": rule.OffsetDays,
 		"hour": reminder.Clock(rule.Minute), "plan_id": rule.PlanID,
 		"product_id": rule.ProductID, "status": rule.Status, "channels": rule.Channels,
 		"template_id": rule.TemplateID,

@@ -89,7 +89,7 @@ func auditedRule(rule Rule) audited {
 		ids[i] = fmt.Sprint(id)
 	}
 	return audited{rule.ID, rule.Name, account.AuditFields{
-		"name": rule.Name, "active": rule.Active, "offset_days": rule.OffsetDays,
+		"name": rule.Name, "active": rule.Active, "on": string(rule.On), "offset_days": rule.OffsetDays,
 		"hour": Clock(rule.Minute), "plan_id": rule.PlanID,
 		"product_id": rule.ProductID, "status": string(rule.Status),
 		"channels": strings.Join(ids, ","), "template_id": rule.TemplateID,

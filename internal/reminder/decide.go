@@ -31,6 +31,10 @@ type invoice struct {
 	amount   money.Cents
 	received money.Cents
 	discount billing.OwnDiscount
+
+	// As they were when it was paid; zero while it is not.
+	charged  money.Cents // late fee and interest
+	deducted money.Cents // the discount
 }
 
 // payable is what pays the invoice on a day.
@@ -49,11 +53,9 @@ func (i invoice) payable(company account.Company, dueOn, on civil.Date) billing.
 type candidate struct {
 	about
 	message  Message
-	manual   bool
 	step     int
 	claim    string
-	lateAt   time.Time // when it is too late to send it; zero: by its rule
-	rule     Rule      // id 0: deleted
+	rule     Rule // id 0: deleted
 	template Template
 }
 
@@ -115,7 +117,7 @@ func (c candidate) unwanted(state companyState) string {
 		return reason
 	case c.rule.ID == 0:
 		return "the rule was deleted"
-	case !c.rule.Active && !c.manual:
+	case !c.rule.Active && !c.message.manual:
 		return "the rule is switched off"
 	case c.customer.ID == 0:
 		return "the customer was deleted"
@@ -125,14 +127,17 @@ func (c candidate) unwanted(state companyState) string {
 		return "opted out"
 	case !c.rule.meets(c.customer):
 		return "the rule is not for this customer any more"
-	case c.rule.Status != "" && !c.manual && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
+	case c.rule.Status != "" && !c.message.manual && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
 		return "the customer is not " + string(c.rule.Status)
 	}
 	return ""
 }
 
-// settled tells why there is nothing to remind of; "" when there is.
+// settled tells why there is nothing to remind of, or to confirm; "" when there is.
 func (c candidate) settled() string {
+	if c.rule.On == OnPaid {
+		return c.unpaid()
+	}
 	ofRound := c.message.InvoiceID != 0
 	switch {
 	case !ofRound && c.customer.DueOn != c.message.DueOn:
@@ -148,7 +153,7 @@ func (c candidate) settled() string {
 // offHours tells what becomes of a message whose hour it is not. A person who
 // asks for it does not mind the hour.
 func (c candidate) offHours(state companyState) (sendDecision, bool) {
-	if c.manual {
+	if c.message.manual {
 		return sendDecision{}, false
 	}
 	at, late := c.moment(state)
@@ -168,11 +173,15 @@ func (c candidate) offHours(state companyState) (sendDecision, bool) {
 }
 
 // moment is when the message is due, and when it is too late: later than its rule
-// has it where it waited while the hours changed.
+// has it where it waited while the hours changed. A receipt is claimed only when
+// its time has come, which its row does not know any more then.
 func (c candidate) moment(state companyState) (at, late time.Time) {
+	if c.rule.On == OnPaid {
+		return time.Time{}, c.message.lateAt
+	}
 	at, late = c.rule.moment(c.message.DueOn, state.quiet, state.actor.Company.Zone)
-	if !c.lateAt.IsZero() {
-		late = c.lateAt
+	if !c.message.lateAt.IsZero() {
+		late = c.message.lateAt
 	}
 	return at, late
 }
@@ -250,7 +259,7 @@ func (r Rule) channelAfter(channelID int64) (int64, bool) {
 }
 
 // fillingOf is what is known of a customer on a day without asking anybody. Of an
-// open invoice the amount is what pays it on that day.
+// open invoice the amount is what pays it on that day, of a paid one what came.
 func fillingOf(actor account.Actor, about about, on civil.Date) filling {
 	f := filling{customer: about.customer, company: actor.Company.Name, dueOn: about.customer.DueOn}
 	f.amount = about.customer.Price()
@@ -261,6 +270,9 @@ func fillingOf(actor account.Actor, about about, on civil.Date) filling {
 	if about.invoice.status == billing.Open {
 		due := about.invoice.payable(actor.Company, f.dueOn, on)
 		f.amount, f.charges, f.discount = due.Rest, due.Fee+due.Interest, due.Discount
+	}
+	if paid := about.invoice; paid.status == billing.Paid && paid.received > 0 {
+		f.amount, f.charges, f.discount = paid.received, paid.charged, paid.deducted
 	}
 	return f
 }
@@ -275,8 +287,9 @@ func (c candidate) filling(actor account.Actor, on civil.Date) filling {
 // errNoInvoice says that there is nothing to pay with a link.
 var errNoInvoice = errors.New("no open invoice for this due date")
 
-// fillPayment asks for the link and the code that a template wants. It may call
-// a gateway, and so is never called in a transaction.
+// fillPayment asks for the link and the code that a template wants; the page of a
+// paid invoice is its receipt. It may call a gateway, and so is never called in a
+// transaction.
 func (s *Service) fillPayment(
 	ctx context.Context,
 	actor account.Actor,
@@ -293,7 +306,7 @@ func (s *Service) fillPayment(
 		return nil
 	case s.options.Links == nil:
 		return fault.Conflict("this installation has no payments")
-	case about.invoice.id == 0 || about.invoice.status != billing.Open:
+	case about.invoice.id == 0 || about.invoice.status != billing.Open && (pix || about.invoice.status != billing.Paid):
 		return errNoInvoice
 	}
 	var err error

@@ -411,7 +411,7 @@ func (c candidate) again(state companyState, asked time.Duration) (time.Time, bo
 		return time.Time{}, false
 	}
 	at := state.now.Add(worker.Jitter(max(retryDelays[c.step], asked)))
-	if c.manual {
+	if c.message.manual {
 		return at, true
 	}
 	_, late := c.moment(state)

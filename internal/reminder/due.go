@@ -19,7 +19,7 @@ func (s *Service) NextDue(ctx context.Context) (time.Time, error) {
 
 // A channel that has just sent waits by its pace, whatever is due.
 const nextDueText = `SELECT COALESCE(MIN(t.at), 0) FROM (
-		SELECT MIN(plan_at) AS at FROM reminder_rules WHERE active
+		SELECT MIN(plan_at) AS at FROM reminder_rules WHERE active AND occasion = 'due'
 		UNION ALL
 		SELECT MIN(CASE WHEN h.run_at < h.next_at THEN h.next_at ELSE h.run_at END) FROM (
 			SELECT c.next_at, (SELECT MIN(m.run_at) FROM reminder_messages m

@@ -163,6 +163,7 @@ func (h *house) process(t *testing.T) *house {
 		Kinds: []Kind{carrier.kind("zap", ByWhatsapp, false), carrier.kind("mail", ByEmail, false), carrier.kind("own", ByAny, true)},
 		Links: h.payments, PublicURL: "https://carteira.example",
 	})
+	other.billing.Watch(other.InvoicesChanged)
 	return &other
 }
 

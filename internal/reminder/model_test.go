@@ -31,6 +31,13 @@ type person struct {
 	noNumber bool
 	optedOut bool
 	paid     map[civil.Date]bool
+	receipts []receiptDue
+}
+
+// receiptDue is a receipt that a person is still to get.
+type receiptDue struct {
+	at, late time.Time
+	dueOn    civil.Date
 }
 
 type prompt struct {
@@ -76,6 +83,7 @@ func (p *prompt) when(dueOn civil.Date, zone *time.Location) time.Time {
 func (l *life) expected(now time.Time) map[string]int {
 	want := map[string]int{}
 	for _, person := range l.people {
+		l.expectReceipts(person, now, want)
 		for _, rule := range person.of.rules {
 			if person.dueOn.IsZero() || !rule.active || rule.planID != 0 && rule.planID != person.planID {
 				continue
@@ -97,6 +105,45 @@ func (l *life) expected(now time.Time) map[string]int {
 		}
 	}
 	return want
+}
+
+// expectReceipts moves on what a person is to get for its payments.
+func (l *life) expectReceipts(person *person, now time.Time, want map[string]int) {
+	local := now.In(person.of.actor.Company.Zone)
+	var kept []receiptDue
+	for _, due := range person.receipts {
+		free := disturbable(local)
+		switch {
+		case due.at.After(now):
+			kept = append(kept, due)
+		case person.optedOut:
+		case !free.Before(due.late):
+			l.late++
+		case free.After(now):
+			kept = append(kept, receiptDue{free, due.late, due.dueOn})
+		case !person.noNumber:
+			want[fmt.Sprintf("%d: paid %s", person.id, due.dueOn.BR())]++
+		}
+	}
+	person.receipts = kept
+}
+
+// disturbable is the first instant from at on that is no quiet hour.
+func disturbable(at time.Time) time.Time {
+	switch {
+	case at.Hour() >= 21:
+		return time.Date(at.Year(), at.Month(), at.Day()+1, 8, 0, 0, 0, at.Location())
+	case at.Hour() < 8:
+		return time.Date(at.Year(), at.Month(), at.Day(), 8, 0, 0, 0, at.Location())
+	}
+	return at
+}
+
+// owesReceipt has a person get a receipt ten minutes from now, or in the morning.
+func (l *life) owesReceipt(person *person) {
+	at := disturbable(l.clock().Now().Add(10 * time.Minute).In(person.of.actor.Company.Zone))
+	late := time.Date(at.Year(), at.Month(), at.Day()+2, 0, 0, 0, 0, at.Location())
+	person.receipts = append(person.receipts, receiptDue{at, late, person.dueOn})
 }
 
 func TestNinetyDaysAreWhatTheModelSays(t *testing.T) {
@@ -160,6 +207,7 @@ func (l *life) open(zone string) *business {
 		}
 		b.rules = append(b.rules, &r)
 	}
+	here.confirm(here.template("paid {due_date}"), zap)
 	return b
 }
 
@@ -303,6 +351,9 @@ func (l *life) pay(house *house, person *person) {
 	out, err := house.billing.SetStatus(l.t.Context(), person.of.actor, ids[0], billing.ReadStatusChange(values("status", "Pago", "renew", strconv.FormatBool(renew))))
 	must(l.t, err)
 	person.paid[person.dueOn] = true
+	if out.Received > 0 {
+		l.owesReceipt(person)
+	}
 	if out.Renewed {
 		record, err := house.customers.Find(l.t.Context(), person.of.actor, person.id)
 		must(l.t, err)

@@ -155,7 +155,7 @@ func (s *Service) schedule(
 		}
 		fresh = append(fresh, message)
 	}
-	n, err := insertMessages(ctx, tx, actor.Company.ID, fresh)
+	n, err := insertMessages(ctx, tx, actor.Company.ID, onceADate, fresh)
 	return int(n), err
 }
 
@@ -177,6 +177,10 @@ func (s *Service) restart(
 }
 
 func (r *Rule) restart(actor account.Actor, quiet Quiet, now time.Time) {
+	if r.On == OnPaid {
+		r.cursorOn, r.cursorID, r.planAt = actor.Today(now), 0, never
+		return
+	}
 	// Quiet hours may have moved yesterday's into today.
 	r.cursorOn, r.cursorID, r.planAt = actor.Today(now).AddDays(-r.OffsetDays-1), 0, now
 	for at, _ := r.moment(r.cursorOn, quiet, actor.Company.Zone); !at.After(now); at, _ = r.moment(r.cursorOn, quiet, actor.Company.Zone) {
@@ -184,13 +188,22 @@ func (r *Rule) restart(actor account.Actor, quiet Quiet, now time.Time) {
 	}
 }
 
-// unplan takes back what a changed rule has not sent, and starts its planning
+// replan takes back what a changed rule has not sent, and starts its planning
 // again: messages that are being sent, or whose hour has come, go on by the new
-// rule.
-func (s *Service) unplan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule *Rule) error {
+// rule. So do all receipts, which nothing would plan again.
+func (s *Service) replan(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	change change[Rule],
+) error {
+	rule := change.after
 	clear := unscheduleAhead
-	if !rule.Active {
+	switch {
+	case !rule.Active:
 		clear = unscheduleRule
+	case rule.On == OnPaid && change.before.Active:
+		return nil
 	}
 	if err := clear(ctx, tx, actor.Company.ID, rule.ID); err != nil {
 		return err

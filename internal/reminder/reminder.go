@@ -1,9 +1,10 @@
 // Package reminder owns scheduled messages: the rules that say who is reminded
 // of a due date, when and in which words, the planning that makes one message
 // of each, and the engine that sends them through channels, at most once where
-// a channel cannot tell a repeated one. It has the contract that every channel
-// in the folders below keeps. It does not own due dates or invoices: it watches
-// customers, and reads what was paid.
+// a channel cannot tell a repeated one. A rule may also send a receipt for what
+// was paid. It has the contract that every channel in the folders below keeps. It
+// does not own due dates or invoices: it watches customers and invoices, and reads
+// what was paid.
 package reminder
 
 import (
@@ -42,11 +43,12 @@ type Message struct {
 	ID         int64
 	Key        string // by which a receiver knows a repeated one
 	RuleID     int64
-	RuleName   string // empty: the rule was deleted
+	RuleName   string   // empty: the rule was deleted
+	On         Occasion // of the rule
 	CustomerID int64
 	Customer   string
 	DueOn      civil.Date
-	InvoiceID  int64 // what a message of a round asks for; 0: what the due date brought
+	InvoiceID  int64 // what a message of a round asks for, or a receipt is for; 0: what the due date brought
 	Status     Status
 	Reason     string // why it was not sent, or not yet
 	ChannelID  int64
@@ -63,6 +65,9 @@ type Message struct {
 	SentAt     time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+
+	manual bool      // a person sends it, whatever the hour
+	lateAt time.Time // when it is too late to send it; zero: by its rule
 }
 
 // Attempt is one try to send a message.

@@ -35,6 +35,9 @@ func (s *Service) replanAll(
 		if err != nil {
 			return err
 		}
+		if rule.On == OnPaid {
+			continue
+		}
 		rule.planAt = tx.Now()
 		if err := saveCursor(ctx, tx, actor.Company.ID, rule); err != nil {
 			return err
@@ -57,6 +60,9 @@ func (s *Service) restartAll(
 		return err
 	}
 	for _, rule := range list {
+		if rule.On == OnPaid {
+			continue
+		}
 		rule.restart(actor, quiet, tx.Now())
 		if err := saveCursor(ctx, tx, actor.Company.ID, rule); err != nil {
 			return err
@@ -66,8 +72,38 @@ func (s *Service) restartAll(
 }
 
 // moveWaiting moves the messages of a rule that wait for their hour: those of
-// one due date together, and each that waits for another try by itself.
+// one due date together, and each that waits for another try, or is a receipt, by
+// itself.
 func moveWaiting(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	rule Rule,
+	times timetable,
+) error {
+	if rule.On == OnDue {
+		if err := moveDates(ctx, tx, actor, rule, times); err != nil {
+			return err
+		}
+	}
+	tries, err := waitingTries(ctx, tx, actor.Company.ID, rule.ID)
+	if err != nil {
+		return err
+	}
+	for _, try := range tries {
+		try.at, try.late = times.from(try.at)
+		if rule.On == OnPaid {
+			try.late = receiptLate(try.at, times.zone)
+		}
+		if err := moveTry(ctx, tx, actor.Company.ID, try); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveDates moves the messages that were not tried, by their due dates.
+func moveDates(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	actor account.Actor,
@@ -82,16 +118,6 @@ func moveWaiting(
 		at, late := times.from(rule.own(dueOn, times.zone))
 		err := moveDate(ctx, tx, actor.Company.ID, rule.ID, moved{dueOn: dueOn, at: at, late: late})
 		if err != nil {
-			return err
-		}
-	}
-	tries, err := waitingTries(ctx, tx, actor.Company.ID, rule.ID)
-	if err != nil {
-		return err
-	}
-	for _, try := range tries {
-		try.at, try.late = times.from(try.at)
-		if err := moveTry(ctx, tx, actor.Company.ID, try); err != nil {
 			return err
 		}
 	}

@@ -307,7 +307,7 @@ func (s *Service) writeRound(
 	if err != nil {
 		return round, err
 	}
-	if _, err := insertMessages(ctx, tx, actor.Company.ID, messages); err != nil {
+	if _, err := insertMessages(ctx, tx, actor.Company.ID, onceADate, messages); err != nil {
 		return round, err
 	}
 	tx.OnCommit(s.wake.Hint)
@@ -333,6 +333,7 @@ func (s *Service) roundRule(
 		Name:       fmt.Sprintf("%s · %s", template.Name, tx.Now().In(actor.Company.Zone).Format("02/01/2006 15:04")),
 		Channels:   draft.Channels,
 		TemplateID: template.ID,
+		On:         OnDue,
 		cursorOn:   actor.Today(tx.Now()),
 		planAt:     tx.Now(),
 		round:      true,
@@ -356,6 +357,7 @@ func roundMessages(tx *sqldb.Tx, rule Rule, verdicts []verdictOn) ([]Message, er
 			Status:     Scheduled,
 			ChannelID:  verdict.channelID,
 			RunAt:      tx.Now(),
+			manual:     true,
 		}
 	}
 	return messages, nil

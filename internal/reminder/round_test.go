@@ -145,14 +145,14 @@ func TestUsualSetIsTurnedOnOnce(t *testing.T) {
 		house.remind(1, "10:00", house.template("Olá"), zap)
 		made, err := house.TurnOnUsual(t.Context(), house.actor, UsualDraft{Channels: []int64{zap}, Link: true})
 		must(t, err)
-		if made != len(UsualOffsets())-1 {
+		if made != len(usual)-1 {
 			t.Errorf("made %d rules", made)
 		}
 		again, err := house.TurnOnUsual(t.Context(), house.actor, UsualDraft{Channels: []int64{zap}})
 		must(t, err)
 		rules, err := house.Rules(t.Context(), house.actor)
 		must(t, err)
-		if again != 0 || len(rules) != 5 || !rules[4].Active || rules[1].Name != "3 dias antes" {
+		if again != 0 || len(rules) != 6 || rules[5].On != OnPaid || !rules[4].Active || rules[1].Name != "3 dias antes" {
 			t.Errorf("made %d again, rules %+v", again, rules)
 		}
 		_, err = house.TurnOnUsual(t.Context(), house.actor, UsualDraft{})

@@ -15,6 +15,7 @@ import (
 type RuleDraft struct {
 	Name       input.Opt[string]
 	Active     input.Opt[bool]
+	On         input.Opt[Occasion]
 	OffsetDays input.Opt[int64]
 	Minute     input.Opt[int]
 	PlanID     input.Opt[int64]
@@ -26,20 +27,30 @@ type RuleDraft struct {
 	Problems input.Problems
 }
 
-var neededOfRule = []string{"name", "offset_days", "hour", "channels", "template_id"}
+var (
+	neededOfRule = []string{"name", "channels", "template_id"}
+	neededOfDue  = []string{"offset_days", "hour"} // of a rule on OnDue
+)
 
-// ReadNewRule reads a new rule from the fields name, active, offset_days, hour,
+// ReadNewRule reads a new rule from the fields name, active, on, offset_days, hour,
 // plan_id, product_id, status, channels and template_id.
 func ReadNewRule(in *input.Form) RuleDraft {
 	for _, name := range neededOfRule {
 		in.Require(name)
 	}
-	return readRule(in)
+	draft := readRule(in)
+	if draft.On.Value != OnPaid {
+		for _, name := range neededOfDue {
+			in.Require(name)
+		}
+	}
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // ReadRuleChanges reads changes of a rule.
 func ReadRuleChanges(in *input.Form) RuleDraft {
-	for _, name := range neededOfRule {
+	for _, name := range slices.Concat(neededOfRule, neededOfDue) {
 		in.MustNotClear(name)
 	}
 	return readRule(in)
@@ -50,6 +61,7 @@ func readRule(in *input.Form) RuleDraft {
 	draft := RuleDraft{
 		Name:       in.Line("name", 100),
 		Active:     in.Bool("active"),
+		On:         readOccasion(in),
 		OffsetDays: in.Int("offset_days", -maxOffset, maxOffset),
 		Minute:     readClock(in, "hour"),
 		PlanID:     in.ID("plan_id"),
@@ -60,6 +72,14 @@ func readRule(in *input.Form) RuleDraft {
 	}
 	draft.Problems = in.Problems()
 	return draft
+}
+
+func readOccasion(in *input.Form) input.Opt[Occasion] {
+	on := in.Choice("on", string(OnDue), string(OnPaid))
+	if !on.HasValue() {
+		return input.Opt[Occasion]{}
+	}
+	return input.Some(Occasion(on.Value))
 }
 
 func readStatus(in *input.Form) input.Opt[customer.Status] {
@@ -109,7 +129,8 @@ func readIDs(in *input.Form, name string) input.Opt[[]int64] {
 	return input.Some(ids)
 }
 
-// to sets what is given.
+// to sets what is given. A receipt goes out when the money has come: what a form
+// says of its day is passed over.
 func (d RuleDraft) to(rule *Rule) {
 	d.Name.To(&rule.Name)
 	rule.Active = d.Active.Or(rule.Active)
@@ -120,4 +141,8 @@ func (d RuleDraft) to(rule *Rule) {
 	d.Status.To(&rule.Status)
 	rule.Channels = d.Channels.Or(rule.Channels)
 	d.TemplateID.To(&rule.TemplateID)
+	rule.On = d.On.Or(rule.On)
+	if rule.On == OnPaid {
+		rule.OffsetDays, rule.Minute, rule.Status = 0, 0, ""
+	}
 }

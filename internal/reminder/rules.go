@@ -15,12 +15,23 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// Occasion is what a rule sends on.
+type Occasion string
+
+// The occasions.
+const (
+	OnDue  Occasion = "due"  // a due date that comes or has passed
+	OnPaid Occasion = "paid" // an invoice becomes paid: the message is a receipt
+)
+
 // Rule says which customers are reminded of a due date, when, through which
-// channels and in which words.
+// channels and in which words. A rule on OnPaid sends receipts: it has neither a
+// day nor an hour nor a status.
 type Rule struct {
 	ID         int64
 	Name       string
 	Active     bool
+	On         Occasion
 	OffsetDays int // from the due date to the day of the message: -3 is three days before
 	Minute     int // of the company's day
 	PlanID     int64
@@ -31,7 +42,7 @@ type Rule struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 
-	cursorOn civil.Date // the due date that is planned next
+	cursorOn civil.Date // the due date that is planned next; of OnPaid, the first day whose payments get a receipt
 	cursorID int64      // the last customer of it that was planned
 	planAt   time.Time
 	round    bool // it plans nothing: a person sent it once
@@ -46,6 +57,8 @@ const MaxChannels = 5
 // When is the day of a rule in words.
 func (r Rule) When() string {
 	switch {
+	case r.On == OnPaid:
+		return "when paid"
 	case r.OffsetDays < 0:
 		return days(-r.OffsetDays) + " before, " + Clock(r.Minute)
 	case r.OffsetDays > 0:
@@ -115,7 +128,7 @@ func (s *Service) CreateRule(
 	}
 	var rule Rule
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		rule = Rule{}
+		rule = Rule{On: OnDue}
 		draft.to(&rule)
 		if err := s.checkRule(ctx, tx, actor, rule); err != nil {
 			return err
@@ -146,10 +159,13 @@ func (s *Service) UpdateRule(
 		}
 		rule = before
 		draft.to(&rule)
+		if rule.On != before.On {
+			return fault.Field("on", "cannot be changed; make another rule instead")
+		}
 		if err := s.checkRule(ctx, tx, actor, rule); err != nil {
 			return err
 		}
-		if err := s.unplan(ctx, tx, actor, &rule); err != nil {
+		if err := s.replan(ctx, tx, actor, change[Rule]{&before, &rule}); err != nil {
 			return err
 		}
 		return s.applyRule(ctx, tx, actor, change[Rule]{&before, &rule})
@@ -209,7 +225,9 @@ func (s *Service) checkRule(
 	} else if err != nil {
 		return err
 	}
-	if err := s.checkRuleChannels(ctx, tx, actor, ruleParts{rule, template, &refused}); err != nil {
+	parts := ruleParts{rule, template, &refused}
+	parts.checkWords()
+	if err := s.checkRuleChannels(ctx, tx, actor, parts); err != nil {
 		return err
 	}
 	return refused.Err()
@@ -220,6 +238,13 @@ type ruleParts struct {
 	rule     Rule
 	template Template
 	refused  *fault.Fields
+}
+
+// checkWords refuses a receipt that asks to pay.
+func (p ruleParts) checkWords() {
+	if _, pix := asks(p.template.texts()...); pix && p.rule.On == OnPaid {
+		p.refused.Add("template_id", "asks for a PIX code, and a receipt is for what was paid")
+	}
 }
 
 func (s *Service) checkRuleChannels(

@@ -17,6 +17,14 @@ func instant(micros int64) time.Time {
 	return time.UnixMicro(micros)
 }
 
+// microsOf is how an instant is stored; 0: none.
+func microsOf(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMicro()
+}
+
 const quietText = `SELECT quiet_from, quiet_to FROM reminder_settings WHERE company_id = ?`
 
 func scanQuiet(row sqldb.Row) (quiet Quiet, err error) {

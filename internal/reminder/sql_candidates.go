@@ -13,7 +13,8 @@ import (
 const aboutColumns = `COALESCE(c.id, 0), COALESCE(c.uuid, ''), COALESCE(c.name, ''), COALESCE(c.whatsapp, ''), COALESCE(c.email, ''),
 	COALESCE(c.usuario, ''), c.due_on, COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(c.product_id, 0),
 	COALESCE(o.customer_id, 0), COALESCE(i.id, 0), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0),
-	COALESCE(i.received_cents, 0), i.own_discount_cents, c.price_cents`
+	COALESCE(i.received_cents, 0), i.own_discount_cents, c.price_cents,
+	COALESCE(i.late_fee_cents + i.late_interest_cents, 0), COALESCE(i.discount_cents, 0)`
 
 const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
@@ -31,6 +32,7 @@ func aboutFields(about *about, optedOut *int64) []any {
 		optedOut, &about.invoice.id, (*string)(&about.invoice.status),
 		(*int64)(&about.invoice.amount),
 		(*int64)(&about.invoice.received), &about.invoice.discount, &record.OwnPrice,
+		(*int64)(&about.invoice.charged), (*int64)(&about.invoice.deducted),
 	}
 }
 
@@ -61,7 +63,7 @@ func candidates(
 		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts,
 		m.run_at, m.late_at, m.claim, m.invoice_id,
 			COALESCE(r.id, 0), COALESCE(r.active, ?), COALESCE(r.offset_days, 0), COALESCE(r.minute, 0), COALESCE(r.plan_id, 0),
-			COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''),
+			COALESCE(r.product_id, 0), COALESCE(r.status, ''), COALESCE(r.channels, ''), COALESCE(r.occasion, ''),
 			COALESCE(t.id, 0), COALESCE(t.subject, ''), COALESCE(t.body, ''), COALESCE(t.whatsapp_name, ''), COALESCE(t.whatsapp_language, ''),
 			COALESCE(t.whatsapp_params, '[]'), `+aboutColumns+`
 		FROM reminder_messages m
@@ -79,10 +81,10 @@ func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
 	message, rule, template := &candidate.message, &candidate.rule, &candidate.template
 	fields := append([]any{
 		&message.ID, &message.Key, &message.CustomerID, &message.DueOn, (*string)(&message.Status),
-		&message.Reason, &message.ChannelID, &candidate.manual, &candidate.step, &message.Attempts,
+		&message.Reason, &message.ChannelID, &message.manual, &candidate.step, &message.Attempts,
 		&run, &late, &candidate.claim, &message.InvoiceID,
 		&rule.ID, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID, &rule.ProductID,
-		&status, &list,
+		&status, &list, (*string)(&rule.On),
 		&template.ID, &template.Subject, &template.Text, &template.Approved.Name,
 		&template.Approved.Language, &params,
 	}, aboutFields(&candidate.about, &out)...)
@@ -90,7 +92,7 @@ func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
 		return candidate, err
 	}
 	message.RunAt, rule.Channels, rule.Status, candidate.optedOut = time.UnixMicro(run), splitIDs(list), customer.Status(status), out != 0
-	candidate.lateAt = instant(late)
+	message.lateAt = instant(late)
 	template.Approved.Params, err = decodeParams(params)
 	return candidate, err
 }

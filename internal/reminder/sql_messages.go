@@ -10,13 +10,28 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// insertMessages writes planned messages and returns how many it made. One that
-// is there already stays as it is, unless it was given up unsent before the
-// moment that it has now: then its time comes again.
+// onceADate has a message that is there already stay as it is, unless it was given
+// up unsent before the moment that it has now: then its time comes again.
+const onceADate = `(company_id, customer_id, rule_id, due_on, invoice_id) DO UPDATE SET ` + again + `
+	WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
+		AND excluded.run_at > reminder_messages.updated_at`
+
+// onceAnInvoice has a receipt that was not sent wait anew: the invoice was paid
+// again. One that was sent, is being sent or may have been sent stays.
+const onceAnInvoice = `(company_id, rule_id, invoice_id) WHERE invoice_id <> 0 DO UPDATE SET manual = excluded.manual, ` + again + `
+	WHERE reminder_messages.status IN ('skipped', 'failed')
+		OR reminder_messages.status = 'scheduled' AND reminder_messages.claim = '' AND reminder_messages.attempts = 0`
+
+const again = `status = 'scheduled', reason = '', step = 0, channel_id = excluded.channel_id, run_at = excluded.run_at,
+	late_at = excluded.late_at, updated_at = excluded.updated_at`
+
+// insertMessages writes planned messages, and returns how many it made. once is
+// what becomes of one that is there already.
 func insertMessages(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	companyID int64,
+	once string,
 	list []Message,
 ) (count int64, err error) {
 	at := tx.Now().UnixMicro()
@@ -25,16 +40,13 @@ func insertMessages(
 		for _, message := range piece {
 			values = append(values, companyID, message.Key, message.RuleID, message.CustomerID,
 				message.DueOn, string(message.Status), message.Reason, message.ChannelID,
-				message.InvoiceID != 0, 0, 0, message.RunAt.UnixMicro(), "", "", "", "", "", message.InvoiceID, at, at)
+				message.manual, 0, 0, message.RunAt.UnixMicro(), microsOf(message.lateAt), "", "", "", "", "",
+				message.InvoiceID, at, at)
 		}
 		made, err := tx.Exec(ctx, `
 			INSERT INTO reminder_messages (company_id, key, rule_id, customer_id, due_on, status, reason, channel_id,
-				manual, step, attempts, run_at, claim, address, subject, body, receipt, invoice_id, created_at, updated_at)
-			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
-			ON CONFLICT (company_id, customer_id, rule_id, due_on) DO UPDATE SET status = 'scheduled', reason = '', step = 0,
-				channel_id = excluded.channel_id, run_at = excluded.run_at, late_at = 0, updated_at = excluded.updated_at
-			WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
-				AND excluded.run_at > reminder_messages.updated_at`, values...)
+				manual, step, attempts, run_at, late_at, claim, address, subject, body, receipt, invoice_id, created_at, updated_at)
+			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT `+once, values...)
 		if err != nil {
 			return count, err
 		}
@@ -198,7 +210,7 @@ func backlogOf(
 
 const messageColumns = `m.id, m.key, m.rule_id, COALESCE(r.name, ''), m.customer_id, COALESCE(c.name, ''), m.due_on, m.status, m.reason,
 	m.channel_id, COALESCE(h.name, ''), COALESCE(h.kind, ''), m.attempts, m.run_at, m.address, m.subject, m.body, m.receipt,
-	COALESCE(m.sent_at, 0), m.created_at, m.updated_at, m.arrival, m.arrival_at`
+	COALESCE(m.sent_at, 0), m.created_at, m.updated_at, m.arrival, m.arrival_at, COALESCE(r.occasion, '')`
 
 const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
 	LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id
@@ -217,7 +229,7 @@ func scanMessage(row sqldb.Row) (message Message, err error) {
 		&message.Reason,
 		&message.ChannelID, &message.Channel, &message.Kind, &message.Attempts, &run,
 		&message.Address, &message.Subject, &message.Text, &message.Receipt, &sent, &created,
-		&updated, (*string)(&message.Arrival), &arrived)
+		&updated, (*string)(&message.Arrival), &arrived, (*string)(&message.On))
 	message.ArrivalAt = instant(arrived)
 	message.RunAt = time.UnixMicro(run)
 	message.SentAt = instant(sent)

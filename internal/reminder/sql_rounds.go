@@ -23,7 +23,7 @@ const owedFirst = `(SELECT x.id FROM invoices x WHERE x.company_id = c.company_i
 // remindedToday tells whether customer c had a message since an instant, or has
 // one of a round on its way.
 const remindedToday = `EXISTS (SELECT 1 FROM reminder_messages m WHERE m.company_id = c.company_id AND m.customer_id = c.id
-	AND (m.sent_at >= ? OR m.invoice_id <> 0 AND m.status IN ('scheduled', 'sending')
+	AND (m.sent_at >= ? OR m.invoice_id <> 0 AND m.manual AND m.status IN ('scheduled', 'sending')
 		OR m.status = 'unknown' AND m.updated_at >= ?))`
 
 const recipientColumns = `SELECT ` + aboutColumns + `, CASE WHEN c.cancelled_at IS NULL THEN 0 ELSE 1 END,

@@ -10,14 +10,14 @@ import (
 )
 
 const ruleColumns = `id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels, template_id,
-	cursor_on, cursor_id, plan_at, created_at, updated_at, round`
+	cursor_on, cursor_id, plan_at, created_at, updated_at, round, occasion`
 
 func scanRule(row sqldb.Row) (rule Rule, err error) {
 	var list string
 	var plan, created, updated int64
 	err = row.Scan(&rule.ID, &rule.Name, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID,
 		&rule.ProductID, (*string)(&rule.Status), &list, &rule.TemplateID,
-		&rule.cursorOn, &rule.cursorID, &plan, &created, &updated, &rule.round)
+		&rule.cursorOn, &rule.cursorID, &plan, &created, &updated, &rule.round, (*string)(&rule.On))
 	rule.Channels = splitIDs(list)
 	rule.planAt = time.UnixMicro(plan)
 	rule.CreatedAt = time.UnixMicro(created)
@@ -35,12 +35,20 @@ func rules(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Rule,
 	)
 }
 
-// activeRules reads the rules that are on, and keeps them from being planned
-// until the commit: whoever plans them then sees what this transaction does.
+// activeRules reads the rules on due dates that are on, and keeps them from being
+// planned until the commit: whoever plans them then sees what this transaction does.
 func activeRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
 	return sqldb.All(ctx, tx, scanRule, `
-		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? ORDER BY id {for key share}`, companyID,
-		true)
+		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? AND occasion = 'due' ORDER BY id {for key share}`,
+		companyID, true)
+}
+
+// receiptRules reads the rules for receipts that are on, and keeps them from being
+// changed until the commit.
+func receiptRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
+	return sqldb.All(ctx, tx, scanRule, `
+		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? AND occasion = 'paid' ORDER BY id {for key share}`,
+		companyID, true)
 }
 
 // lockRules locks all rules, in the order of their ids.
@@ -69,12 +77,12 @@ func lockRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Rule, err
 func insertRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, plan_id, product_id, status, channels, template_id,
-			cursor_on, cursor_id, plan_at, created_at, updated_at, round)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			cursor_on, cursor_id, plan_at, created_at, updated_at, round, occasion)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		companyID, rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
 		sqldb.RefTo(rule.ProductID), string(rule.Status),
 		joinIDs(rule.Channels), rule.TemplateID, rule.cursorOn, rule.cursorID,
-		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro(), rule.round)
+		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro(), rule.round, string(rule.On))
 }
 
 func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) error {
@@ -123,6 +131,21 @@ func catalogHas(
 	return plan, product, err
 }
 
+// catalogOf reads what of a customer decides whether a rule is for it.
+func catalogOf(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID, customerID int64,
+) (customer.Customer, error) {
+	record, err := sqldb.One(ctx, tx, func(row sqldb.Row) (record customer.Customer, err error) {
+		err = row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
+		return record, err
+	}, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+		WHERE company_id = ? AND id = ? AND {visible id}`,
+		companyID, customerID)
+	return record, sqldb.Found(err, "customer")
+}
+
 // ruleRef names a rule of any company.
 type ruleRef struct{ companyID, ruleID int64 }
 
@@ -134,7 +157,8 @@ func rulesToPlan(ctx context.Context, querier sqldb.Querier, now time.Time) ([]r
 	}, rulesToPlanText, now.UnixMicro())
 }
 
-const rulesToPlanText = `SELECT company_id, id FROM reminder_rules WHERE active AND plan_at <= ? ORDER BY plan_at /* every company_id */`
+const rulesToPlanText = `SELECT company_id, id FROM reminder_rules
+	WHERE active AND occasion = 'due' AND plan_at <= ? ORDER BY plan_at /* every company_id */`
 
 // dueCustomers reads customers of a due date in the order of their ids. Only
 // what planning looks at is read.

@@ -33,14 +33,15 @@ func moveDate(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64, to mov
 	return err
 }
 
-// waitingTries are the messages that wait for another try.
+// waitingTries are the messages that wait for another try, and receipts, tried or
+// not.
 func waitingTries(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) ([]moved, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (moved moved, err error) {
 		var runAt int64
 		err = row.Scan(&moved.id, &runAt)
 		moved.at = time.UnixMicro(runAt)
 		return moved, err
-	}, `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND attempts > 0 ORDER BY id {for update}`,
+	}, `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
 		companyID, ruleID, tx.Now().UnixMicro())
 }
 

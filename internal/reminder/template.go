@@ -47,7 +47,7 @@ var Variables = []Variable{
 	{
 		Name:   "value",
 		Local:  "valor",
-		Help:   "what is to pay on the day of the message; without an invoice, the customer's price",
+		Help:   "what is to pay on the day of the message, or was paid; without an invoice, the customer's price",
 		Sample: "R$ 35,00",
 		fill:   func(filling filling) string { return filling.amount.BR() },
 	},
@@ -96,7 +96,7 @@ var Variables = []Variable{
 	{
 		Name:   "payment_link",
 		Local:  "link_pagamento",
-		Help:   "the page where the invoice is paid",
+		Help:   "the page where the invoice is paid; once it is, its receipt",
 		Sample: "https://example.com/pay/abc",
 		fill:   func(filling filling) string { return filling.link },
 		pays:   true,

@@ -83,6 +83,6 @@ const (
 	debtorSQL = `INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id) VALUES (?, ?, ?, ?, ?)`
 	linkSQL   = `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)`
 	rulesSQL  = `SELECT id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels,
-		template_id, cursor_on, cursor_id, plan_at, created_at, updated_at, round FROM reminder_rules
-		WHERE company_id = ? AND active = TRUE ORDER BY id FOR KEY SHARE`
+		template_id, cursor_on, cursor_id, plan_at, created_at, updated_at, round, occasion FROM reminder_rules
+		WHERE company_id = ? AND active = TRUE AND occasion = 'due' ORDER BY id FOR KEY SHARE`
 )

@@ -86,7 +86,7 @@ func (b *tab) turnOnReminders() {
 	b.see("foi salvo")
 	b.menu("/messages")
 	b.click("#usual")
-	b.see("Regras ligadas: 5.")
+	b.see("Regras ligadas: 6.")
 	b.within("a channel and the usual reminders", 6)
 }
 

@@ -3,6 +3,7 @@ package panel
 import (
 	"strconv"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -185,16 +186,29 @@ func (s *Server) turnOnUsual(req *request) error {
 }
 
 // reachedToday is how many customers a rule for some days after the due date, or
-// before it, would reach today. Counters know it.
-func (s *Server) reachedToday(req *request, offset int, planID, productID int64) (int64, error) {
-	day := req.today.AddDays(-offset)
-	filter := customer.Filter{Status: customer.DueToday, DueFrom: day, DueTo: day, PlanID: planID, ProductID: productID}
-	if offset < 0 {
+// before it, would reach today; of one that sends receipts, how many invoices were
+// paid today. Counters know it.
+func (s *Server) reachedToday(req *request, rule reminder.Rule) (int64, error) {
+	if rule.On == reminder.OnPaid {
+		return s.paidToday(req, rule)
+	}
+	day := req.today.AddDays(-rule.OffsetDays)
+	filter := customer.Filter{
+		Status: customer.DueToday, DueFrom: day, DueTo: day, PlanID: rule.PlanID, ProductID: rule.ProductID,
+	}
+	if rule.OffsetDays < 0 {
 		filter.Status = customer.Active
 	}
-	if offset > 0 {
+	if rule.OffsetDays > 0 {
 		filter.Status = customer.Expired
 	}
 	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 1})
+	return total, err
+}
+
+func (s *Server) paidToday(req *request, rule reminder.Rule) (int64, error) {
+	_, total, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
+		Status: billing.Paid, PaidFrom: req.today, PaidTo: req.today, PlanID: rule.PlanID, ProductID: rule.ProductID,
+	}, input.Page{Number: 1, Size: 1})
 	return total, err
 }

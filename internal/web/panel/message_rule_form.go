@@ -23,8 +23,11 @@ type ruleForm struct {
 	Action    string
 	New       bool
 	ID        int64
-	Reach     int64 // how many customers it would reach today
+	Reach     int64 // how many customers it would reach today; of receipts, how many invoices were paid
 }
+
+// Receipts reports whether the rule sends receipts, which have no day of their own.
+func (f ruleForm) Receipts() bool { return f.Form.Value("on") == string(reminder.OnPaid) }
 
 // channelTurn is a choice of a channel: the first, or the one to fall back on.
 type channelTurn struct {
@@ -87,22 +90,16 @@ func (s *Server) newRule(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := page.NewForm("offset_days", "3", "side", "before", "hour", "09:00", "active", "true")
-	if req.URL.RawQuery != "" {
-		form = queryForm(req)
-	} else if len(channels) > 0 {
-		form = page.NewForm(
-			"offset_days",
-			"3",
-			"side",
-			"before",
-			"hour",
-			"09:00",
-			"active",
-			"true",
-			turnName(0),
-			idText(channels[0].ID),
-		)
+	query := req.URL.Query()
+	form := queryForm(req)
+	if !query.Has("offset_days") && !query.Has("template_id") { // the form does not ask whom it would reach
+		pairs := []string{
+			"on", query.Get("on"), "offset_days", "3", "side", "before", "hour", "09:00", "active", "true",
+		}
+		if len(channels) > 0 {
+			pairs = append(pairs, turnName(0), idText(channels[0].ID))
+		}
+		form = page.NewForm(pairs...)
 	}
 	return s.ruleForm(
 		req,
@@ -115,6 +112,12 @@ func (s *Server) newRule(req *request) error {
 // reachOf is how many customers the rule of a form would reach today; none when
 // the form does not say.
 func (s *Server) reachOf(req *request, form *page.Form) (int64, error) {
+	rule := reminder.Rule{On: reminder.Occasion(form.Value("on"))}
+	rule.PlanID, _ = strconv.ParseInt(form.Value("plan_id"), 10, 64)
+	rule.ProductID, _ = strconv.ParseInt(form.Value("product_id"), 10, 64)
+	if rule.On == reminder.OnPaid {
+		return s.reachedToday(req, rule)
+	}
 	days, err := strconv.Atoi(strings.TrimSpace(form.Value("offset_days")))
 	if err != nil || days > 366 || days < -366 {
 		return 0, nil //nolint:nilerr // the form is told so when it is sent
@@ -122,9 +125,8 @@ func (s *Server) reachOf(req *request, form *page.Form) (int64, error) {
 	if form.Value("side") == "before" {
 		days = -days
 	}
-	plan, _ := strconv.ParseInt(form.Value("plan_id"), 10, 64)
-	product, _ := strconv.ParseInt(form.Value("product_id"), 10, 64)
-	return s.reachedToday(req, days, plan, product)
+	rule.OffsetDays = days
+	return s.reachedToday(req, rule)
 }
 
 // ruleInput is the form of a rule as the room reads it: days and side become an
@@ -161,11 +163,7 @@ func (s *Server) createRule(req *request) error {
 	case err != nil:
 		return err
 	case rule.Active:
-		return req.done(
-			"/messages",
-			"The rule %s is on. What it will send in the next days shows in the log in a moment.",
-			rule.Name,
-		)
+		return req.done("/messages", switchedOn(rule), rule.Name)
 	}
 	return req.done("/messages", "The rule %s was saved, and is off.", rule.Name)
 }
@@ -180,7 +178,7 @@ func (s *Server) editRule(req *request) error {
 		days, side = -days, "before"
 	}
 	pairs := []string{
-		"name", rule.Name, "active", strconv.FormatBool(rule.Active), "offset_days",
+		"name", rule.Name, "active", strconv.FormatBool(rule.Active), "on", string(rule.On), "offset_days",
 		strconv.Itoa(days), "side", side, "hour", reminder.Clock(rule.Minute),
 		"plan_id", idText(rule.PlanID), "product_id", idText(rule.ProductID), "status",
 		string(rule.Status), "template_id", idText(rule.TemplateID),

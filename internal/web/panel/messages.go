@@ -21,7 +21,7 @@ type rulesData struct {
 	Channels  bool // there is one
 	Templates bool
 	Quiet     reminder.Quiet
-	Missing   bool // a day of the usual set has no rule
+	Missing   bool // the company lacks a rule of the usual set
 }
 
 type ruleRow struct {
@@ -29,8 +29,11 @@ type ruleRow struct {
 	Sentence string
 	Template reminder.Template
 	Later    string // when it is sent instead, because its hour is a quiet one
-	Reach    int64  // how many customers it is for today
+	Reach    int64  // how many customers it is for today; of receipts, how many invoices
 }
+
+// Receipts reports whether the rule sends receipts.
+func (r ruleRow) Receipts() bool { return r.On == reminder.OnPaid }
 
 func (s *Server) rules(req *request) error {
 	basis, err := s.messageBasis(req)
@@ -56,18 +59,16 @@ func (s *Server) rules(req *request) error {
 			Sentence: basis.sentence(req.lang, rule),
 			Template: basis.template(rule.TemplateID),
 		}
-		if settings.Quiet.Covers(rule.Minute) {
+		if rule.On == reminder.OnDue && settings.Quiet.Covers(rule.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
-		row.Reach, err = s.reachedToday(req, rule.OffsetDays, rule.PlanID, rule.ProductID)
+		row.Reach, err = s.reachedToday(req, rule)
 		if err != nil {
 			return err
 		}
 		data.List = append(data.List, row)
 	}
-	for _, offset := range reminder.UsualOffsets() {
-		data.Missing = data.Missing || !slices.ContainsFunc(list, func(rule reminder.Rule) bool { return rule.OffsetDays == offset })
-	}
+	data.Missing = reminder.LacksUsual(list)
 	return s.show(req, page.View{Name: "messages_rules", Title: "Messages", Data: data})
 }
 
@@ -111,6 +112,9 @@ func (b messageBasis) channel(id int64) string {
 
 // sentence tells a rule as a person would.
 func (b messageBasis) sentence(lang page.Lang, rule reminder.Rule) string {
+	if rule.On == reminder.OnPaid {
+		return lang.T("When an invoice is paid, through %s, for %s.", b.through(lang, rule), b.whom(lang, rule))
+	}
 	return lang.T(
 		"%s, at %s, through %s, for %s.",
 		ruleDay(lang, rule),
@@ -181,6 +185,14 @@ func optionLabel(options []page.Option, id int64) string {
 
 func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
 
+// switchedOn is what a person reads of a rule that is on from now.
+func switchedOn(rule reminder.Rule) string {
+	if rule.On == reminder.OnPaid {
+		return "The rule %s is on. It sends a receipt for each invoice that is paid from now on."
+	}
+	return "The rule %s is on. What it will send in the next days shows in the log in a moment."
+}
+
 // switchRule turns a rule on or off.
 func (s *Server) switchRule(req *request) error {
 	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{
@@ -190,11 +202,7 @@ func (s *Server) switchRule(req *request) error {
 	case err != nil:
 		return req.complain("/messages", err)
 	case rule.Active:
-		return req.done(
-			"/messages",
-			"The rule %s is on. What it will send in the next days shows in the log in a moment.",
-			rule.Name,
-		)
+		return req.done("/messages", switchedOn(rule), rule.Name)
 	}
 	return req.done(
 		"/messages",

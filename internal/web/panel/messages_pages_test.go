@@ -203,6 +203,33 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 	})
 }
 
+func TestRuleForReceiptsIsMadeWithoutADay(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		person.get("/messages/rules/new").want(t, 200, `href="/messages/rules/new?on=paid"`, `name="offset_days"`).lacks(t, `name="on"`)
+		person.get("/messages/rules/new?on=paid").want(t, 200, "dez minutos depois", `name="on" value="paid"`, "Faturas pagas hoje: 0.").
+			lacks(t, `name="offset_days"`, `name="status"`, `name="hour"`)
+		rule := []string{
+			"name", "Recibo", "on", "paid", "template_id", idText(ids["messages/templates"]),
+			"channel_1", idText(ids["messages/channels"]), "active", "true",
+		}
+		person.post("/messages/rules/new", overwrite(rule, "template_id", "999999")...).want(t, 422, "não é um modelo da empresa", `value="Recibo"`, `value="paid"`)
+		person.follow("/messages/rules/new", rule...).want(t, 200, "envia um recibo para cada fatura paga",
+			"Quando uma fatura é paga, por Pombo, para todos os clientes.").lacks(t, "a mensagem sai às")
+		list, err := person.Reminders.Rules(t.Context(), person.actor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := rulePath(list[len(list)-1].ID)
+		person.get(path).want(t, 200, `value="Recibo"`, `name="on" value="paid"`).lacks(t, `name="offset_days"`)
+		person.follow(path, overwrite(rule, "name", "Comprovante")...).want(t, 200, "A regra Comprovante foi salva")
+		person.follow(path+"/active", "active", "false").want(t, 200, "A regra Comprovante está desligada")
+		person.follow(path+"/active", "active", "true").want(t, 200, "envia um recibo para cada fatura paga")
+		person.post(rulePath(ids["messages/rules"]), rule...).want(t, 422, "crie outra regra")
+	})
+}
+
 // overwrite replaces values of names that are there.
 func overwrite(pairs []string, with ...string) []string {
 	out := append([]string{}, pairs...)
