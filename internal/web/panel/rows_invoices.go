@@ -104,28 +104,26 @@ func (r invoiceRows) due(m *page.Markup, _ int, record billing.Invoice) {
 	m.Raw(`</small>`)
 }
 
-// actions are what can be done with an open invoice.
+// actions are what can be done with an open invoice. The page has the word of the
+// second, once for all rows.
 func (r invoiceRows) actions(m *page.Markup, _ int, record billing.Invoice) {
 	if record.Status != billing.Open {
 		return
 	}
-	lang := r.view.Lang
 	if r.frame.May("payments") {
 		m.Raw(`<a class="btn" data-ask href="/invoices/`)
 		m.Int(record.ID)
 		m.Raw(`/charge" aria-describedby="i`)
 		m.Int(record.ID)
 		m.Raw(`">`)
-		m.Value(lang.T("Charge"))
+		m.Value(r.view.Lang.T("Charge"))
 		m.Raw(`</a> `)
 	}
 	m.Raw(`<a class="btn" data-ask href="/invoices/`)
 	m.Int(record.ID)
 	m.Raw(`/pay?list=`)
 	m.Query(r.data.Query)
-	m.Raw(`" aria-label="`)
-	m.Value(lang.T("Register a payment"))
-	m.Raw(`" aria-describedby="i`)
+	m.Raw(`" aria-labelledby="paying i`)
 	m.Int(record.ID)
 	m.Raw(`">✓</a>`)
 }
