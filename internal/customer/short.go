@@ -3,6 +3,7 @@ package customer
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -107,11 +108,7 @@ type shortRead struct {
 
 // hits puts together what was read.
 func (r *shortRead) hits() hits {
-	lasts := make([]int64, 0, len(r.segments))
-	for last := range r.segments {
-		lasts = append(lasts, last)
-	}
-	slices.Sort(lasts)
+	lasts := slices.Sorted(maps.Keys(r.segments))
 	changed := r.changedBySegment(lasts)
 	slices.SortFunc(r.newer, newestFirst)
 	found := hits{{ids: r.newer}}

@@ -78,6 +78,11 @@ func (s *Service) Reviews(
 	return list, total, err
 }
 
+// CountReviews returns how many payments a filter of reviews has.
+func (s *Service) CountReviews(ctx context.Context, actor account.Actor, filter ReviewFilter) (int64, error) {
+	return countReviews(ctx, s.db, actor.Company.ID, filter)
+}
+
 // Decision is what a person decides about a payment under review. An edge reads
 // it from a form; Go callers fill it in.
 type Decision struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
@@ -43,14 +42,28 @@ func (s *Service) InvoicesChanged(
 	if err != nil {
 		return err
 	}
+	payers, err := catalogsOf(ctx, tx, changed.Actor.Company.ID, customersOf(paid))
+	if err != nil {
+		return err
+	}
 	times := timetable{quiet, changed.Actor.Company.Zone, tx.Now()}
+	var receipts []Message
 	for _, change := range paid {
-		if err := s.writeReceipts(ctx, tx, changed.Actor, receiptsOf{change, rules, times}); err != nil {
-			return err
+		if payer, found := payers[change.After.Customer.ID]; found {
+			receipts = append(receipts, receiptsOf{change, rules, times}.messages(payer)...)
 		}
 	}
 	tx.OnCommit(s.wake.Hint)
-	return nil
+	_, err = insertMessages(ctx, tx, changed.Actor.Company.ID, onceAnInvoice, receipts)
+	return err
+}
+
+func customersOf(changes []billing.Change) []int64 {
+	ids := make([]int64, len(changes))
+	for n, change := range changes {
+		ids[n] = change.After.Customer.ID
+	}
+	return ids
 }
 
 // paidBy are the changes by which money pays an invoice.
@@ -70,20 +83,6 @@ type receiptsOf struct {
 	change billing.Change
 	rules  []Rule
 	times  timetable
-}
-
-func (s *Service) writeReceipts(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	due receiptsOf,
-) error {
-	payer, err := catalogOf(ctx, tx, actor.Company.ID, due.change.After.Customer.ID)
-	if err != nil {
-		return err
-	}
-	_, err = insertMessages(ctx, tx, actor.Company.ID, onceAnInvoice, due.messages(payer))
-	return err
 }
 
 // messages are the receipts for a payer. A rule sends none for money that came on

@@ -131,19 +131,22 @@ func catalogHas(
 	return plan, product, err
 }
 
-// catalogOf reads what of a customer decides whether a rule is for it.
-func catalogOf(
+// catalogsOf reads what of customers decides whether a rule is for them, by id.
+func catalogsOf(
 	ctx context.Context,
 	tx *sqldb.Tx,
-	companyID, customerID int64,
-) (customer.Customer, error) {
-	record, err := sqldb.One(ctx, tx, func(row sqldb.Row) (record customer.Customer, err error) {
-		err = row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
-		return record, err
-	}, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
-		WHERE company_id = ? AND id = ? AND {visible id}`,
-		companyID, customerID)
-	return record, sqldb.Found(err, "customer")
+	companyID int64,
+	customerIDs []int64,
+) (map[int64]customer.Customer, error) {
+	records := map[int64]customer.Customer{}
+	err := sqldb.Each(ctx, tx, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+		WHERE company_id = ? AND id {in ?} AND {visible id}`, []any{companyID, customerIDs}, func(row sqldb.Row) error {
+		var record customer.Customer
+		err := row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
+		records[record.ID] = record
+		return err
+	})
+	return records, err
 }
 
 // ruleRef names a rule of any company.

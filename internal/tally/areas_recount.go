@@ -61,23 +61,14 @@ func wrongAreas(
 	return list, err
 }
 
-// correctAreas corrects the areas, as many rows at a time as are found.
+// correctAreas corrects the areas.
 func (r Recount) correctAreas(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	corrected := 0
-	for {
-		wrong, err := differentAreas(ctx, tx, companyID, r.Counter, records)
-		if err != nil {
-			return 0, err
-		}
+	find := func() ([]areaDifference, error) { return differentAreas(ctx, tx, companyID, r.Counter, records) }
+	return correctAll(find, func(wrong []areaDifference) error {
 		sums := map[areaKey]int64{}
 		for _, at := range wrong {
 			sums[at.areaKey] = -at.n
 		}
-		if err := addAreaSums(ctx, tx, companyID, sums); err != nil {
-			return 0, err
-		}
-		if corrected += len(wrong); len(wrong) < maxDifferences {
-			return corrected, nil
-		}
-	}
+		return addAreaSums(ctx, tx, companyID, sums)
+	})
 }

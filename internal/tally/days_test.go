@@ -157,18 +157,8 @@ func wantDaysPage(t *testing.T, db *sqldb.DB, filter Filter, ids []int64, page i
 	window, err := Customers.DayWindow(t.Context(), db, 1, filter,
 		sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()})
 	must(t, err)
-	text, args := window.IDs()
-	got, err := sqldb.Values[int64](t.Context(), db, text, args...)
-	must(t, err)
-	slices.Sort(got)
-	want := slices.Clone(ids[page.Offset():min(page.Offset()+page.Size, int64(len(ids)))])
-	slices.Reverse(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v of %+v: %d ids, want %d", page, filter, len(got), len(want))
-	}
-	if window.Offset > bucketSize {
-		t.Errorf("%+v of %+v: %d rows are passed over, more than a bucket", page, filter, window.Offset)
-	}
+	wantIDs(t, db, window, ids, page)
+	wantNear(t, window)
 }
 
 // What leaves a day altogether leaves no row behind.

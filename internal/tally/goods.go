@@ -92,26 +92,21 @@ func addGoods(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta
 	return addGoodsSums(ctx, tx, companyID, sums)
 }
 
-// addGoodsSums changes the rows in one order, so that two who do it wait for
-// each other and not in a circle.
+// addGoodsSums also removes a bucket that has come to nothing.
 func addGoodsSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[goodsBucket]int64) error {
 	maps.DeleteFunc(sums, func(_ goodsBucket, n int64) bool { return n == 0 })
 	buckets := slices.SortedFunc(maps.Keys(sums), func(a, b goodsBucket) int {
 		return cmp.Or(cmp.Compare(a.counter, b.counter), cmp.Compare(a.bucket, b.bucket),
 			cmp.Compare(a.PlanID, b.PlanID), cmp.Compare(a.ProductID, b.ProductID))
 	})
-	for piece := range sqldb.Pieces(buckets) {
-		var values []any
-		for _, at := range piece {
-			values = append(values, companyID, string(at.counter), at.PlanID, at.bucket, at.ProductID, sums[at])
-		}
-		if _, err := tx.Exec(ctx, `
-			INSERT INTO tally_goods (company_id, book, plan_id, bucket, product_id, n)
-			VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
-			ON CONFLICT (company_id, book, plan_id, bucket, product_id) DO UPDATE SET n = tally_goods.n + excluded.n`,
-			values...); err != nil {
-			return err
-		}
+	var rows [][]any
+	for _, at := range buckets {
+		rows = append(rows, []any{companyID, string(at.counter), at.PlanID, at.bucket, at.ProductID, sums[at]})
+	}
+	if err := upsert(ctx, tx, rows, `
+		INSERT INTO tally_goods (company_id, book, plan_id, bucket, product_id, n) VALUES `, `
+		ON CONFLICT (company_id, book, plan_id, bucket, product_id) DO UPDATE SET n = tally_goods.n + excluded.n`); err != nil {
+		return err
 	}
 	for _, at := range buckets {
 		if sums[at] > 0 {
@@ -148,23 +143,14 @@ func differentGoods(
 		append(append(args, records.Args...), maxDifferences)...)
 }
 
-// correctGoods corrects the buckets of goods, as many at a time as are found.
+// correctGoods corrects the buckets of goods.
 func (r Recount) correctGoods(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	corrected := 0
-	for {
-		wrong, err := differentGoods(ctx, tx, companyID, r.Counter, records)
-		if err != nil {
-			return 0, err
-		}
+	find := func() ([]Change, error) { return differentGoods(ctx, tx, companyID, r.Counter, records) }
+	return correctAll(find, func(wrong []Change) error {
 		sums := map[goodsBucket]int64{}
 		for _, at := range wrong {
 			sums[goodsBucket{r.Counter, at.Bucket, Goods{at.PlanID, at.ProductID}}] = -at.N
 		}
-		if err := addGoodsSums(ctx, tx, companyID, sums); err != nil {
-			return 0, err
-		}
-		if corrected += len(wrong); len(wrong) < maxDifferences {
-			return corrected, nil
-		}
-	}
+		return addGoodsSums(ctx, tx, companyID, sums)
+	})
 }

@@ -81,15 +81,8 @@ func wantGoodsPage(t *testing.T, db *sqldb.DB, goods Goods, ids []int64, page in
 	window, err := Customers.FilteredWindow(t.Context(), db, 1, goods,
 		sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()})
 	must(t, err)
-	text, args := window.IDs()
-	got, err := sqldb.Values[int64](t.Context(), db, text, args...)
-	must(t, err)
-	if want := ids[page.Offset():min(page.Offset()+page.Size, int64(len(ids)))]; !slices.Equal(got, want) {
-		t.Errorf("%+v of %+v: %d ids, want %d", page, goods, len(got), len(want))
-	}
-	if window.Offset > bucketSize {
-		t.Errorf("%+v of %+v: %d rows are passed over, more than a bucket", page, goods, window.Offset)
-	}
+	wantIDs(t, db, window, ids, page)
+	wantNear(t, window)
 }
 
 // What leaves a plan altogether leaves no row behind.

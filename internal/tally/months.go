@@ -85,24 +85,14 @@ func wrongMonths(ctx context.Context, querier sqldb.Querier, companyID int64, co
 	return list, err
 }
 
-// correctMonths makes the sums by month those of the days, as many at a time as
-// are found.
+// correctMonths makes the sums by month those of the days.
 func (r Recount) correctMonths(ctx context.Context, tx *sqldb.Tx, companyID int64) (int, error) {
-	corrected := 0
-	for {
-		wrong, err := differentMonths(ctx, tx, companyID, r.Counter)
-		if err != nil {
-			return 0, err
-		}
+	find := func() ([]monthDifference, error) { return differentMonths(ctx, tx, companyID, r.Counter) }
+	return correctAll(find, func(wrong []monthDifference) error {
 		sums := map[monthKey]Sums{}
 		for _, at := range wrong {
 			sums[at.monthKey] = Sums{-at.N, -at.Cents}
 		}
-		if err := addMonthSums(ctx, tx, companyID, sums); err != nil {
-			return 0, err
-		}
-		if corrected += len(wrong); len(wrong) < maxDifferences {
-			return corrected, nil
-		}
-	}
+		return addMonthSums(ctx, tx, companyID, sums)
+	})
 }

@@ -211,42 +211,41 @@ func (r Recount) correctPlaces(ctx context.Context, tx *sqldb.Tx, companyID int6
 	return keys + 1, addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: -total})
 }
 
-// correctSums corrects the sums by key, as many at a time as are found.
+// correctSums corrects the sums by key.
 func (r Recount) correctSums(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	corrected := 0
-	for {
-		keys, err := differentSums(ctx, tx, companyID, r.Counter, records)
-		if err != nil {
-			return 0, err
-		}
+	find := func() ([]Change, error) { return differentSums(ctx, tx, companyID, r.Counter, records) }
+	return correctAll(find, func(wrong []Change) error {
 		sums := map[sumKey]Sums{}
-		for _, wrong := range keys {
-			sums[sumKey{r.Counter, wrong.Key}] = Sums{-wrong.N, -wrong.Cents}
+		for _, at := range wrong {
+			sums[sumKey{r.Counter, at.Key}] = Sums{-at.N, -at.Cents}
 		}
-		if err := addKeys(ctx, tx, companyID, sums); err != nil {
-			return 0, err
-		}
-		if corrected += len(keys); len(keys) < maxDifferences {
-			return corrected, nil
-		}
-	}
+		return addKeys(ctx, tx, companyID, sums)
+	})
 }
 
 func (r Recount) correctBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	corrected := 0
+	find := func() ([]Change, error) { return differentBuckets(ctx, tx, companyID, r.Counter, records) }
+	return correctAll(find, func(wrong []Change) error {
+		sums := map[bucketKey]int64{}
+		for _, at := range wrong {
+			sums[bucketKey{r.Counter, at.Bucket}] = -at.N
+		}
+		return addBuckets(ctx, tx, companyID, sums)
+	})
+}
+
+// correctAll finds differences and takes them away, as many at a time as are
+// found, and returns how many there were.
+func correctAll[D any](find func() ([]D, error), takeAway func(wrong []D) error) (corrected int, err error) {
 	for {
-		buckets, err := differentBuckets(ctx, tx, companyID, r.Counter, records)
+		wrong, err := find()
 		if err != nil {
 			return 0, err
 		}
-		sums := map[bucketKey]int64{}
-		for _, wrong := range buckets {
-			sums[bucketKey{r.Counter, wrong.Bucket}] = -wrong.N
-		}
-		if err := addBuckets(ctx, tx, companyID, sums); err != nil {
+		if err := takeAway(wrong); err != nil {
 			return 0, err
 		}
-		if corrected += len(buckets); len(buckets) < maxDifferences {
+		if corrected += len(wrong); len(wrong) < maxDifferences {
 			return corrected, nil
 		}
 	}

@@ -366,6 +366,15 @@ func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole boo
 	}
 	window, err := things.Window(t.Context(), db, 1, source, whole, int64(len(list)), page)
 	must(t, err)
+	wantIDs(t, db, window, list, page)
+	if whole {
+		wantNear(t, window)
+	}
+}
+
+// wantIDs wants a window to have that page of a list.
+func wantIDs(t *testing.T, db *sqldb.DB, window sqldb.Window, list []int64, page input.Page) {
+	t.Helper()
 	text, args := window.IDs()
 	got, err := sqldb.Values[int64](t.Context(), db, text, args...)
 	must(t, err)
@@ -374,10 +383,15 @@ func wantWindow(t *testing.T, db *sqldb.DB, list []int64, cond string, whole boo
 	}
 	want := list[page.Offset():min(page.Offset()+page.Size, int64(len(list)))]
 	if !slices.Equal(got, want) {
-		t.Errorf("%+v (whole %t, %q): %d ids %v…\nwant %d ids %v…", page, whole, cond, len(got), got[:min(3, len(got))], len(want), want[:min(3, len(want))])
+		t.Errorf("%+v of %s: %d ids %v…\nwant %d ids %v…", page, window.Where, len(got), got[:min(3, len(got))], len(want), want[:min(3, len(want))])
 	}
-	if whole && window.Offset > bucketSize {
-		t.Errorf("%+v: %d rows are passed over, more than a bucket", page, window.Offset)
+}
+
+// wantNear wants a window to pass over no more rows than a bucket has.
+func wantNear(t *testing.T, window sqldb.Window) {
+	t.Helper()
+	if window.Offset > bucketSize {
+		t.Errorf("of %s %d rows are passed over, more than a bucket", window.Where, window.Offset)
 	}
 }
 

@@ -3,7 +3,6 @@ package panel
 import (
 	"carteira/internal/billing"
 	"carteira/internal/payment"
-	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 )
 
@@ -36,9 +35,7 @@ func (s *Server) badges(req *request) (map[string]badge, error) {
 	if !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
 		return shown, nil
 	}
-	_, open, err := s.Payments.Reviews(
-		req.Context(), req.Actor, payment.ReviewFilter{Open: true}, input.Page{Number: 1, Size: 1},
-	)
+	open, err := s.Payments.CountReviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true})
 	shown["/payments"] = badge{open, req.lang.T("for review")}
 	return shown, err
 }

@@ -71,19 +71,11 @@ func (s *Server) deliveryPlace(req *request, webhookID int64) (place, error) {
 		return place{Back: "/webhooks"}, nil
 	}
 	at := listed{List: webhookPath(webhookID), Records: "/deliveries"}
-	return at.place(req, func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := webhook.ReadDeliveryFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
-		}
+	list := func(query url.Values, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, int64, error) {
 		at.Sort = sortIn(query, input.ByID)
-		list, _, err := s.Webhooks.Deliveries(req.Context(), req.Actor, webhookID, filter, at)
-		if err != nil || len(list) == 0 {
-			return 0, err
-		}
-		return list[0].ID, nil
-	})
+		return s.Webhooks.Deliveries(req.Context(), req.Actor, webhookID, filter, at)
+	}
+	return at.place(req, nth(webhook.ReadDeliveryFilter, list, func(record webhook.Delivery) int64 { return record.ID }))
 }
 
 func (s *Server) resendDelivery(req *request) error {

@@ -18,10 +18,7 @@ type paymentTabs struct {
 }
 
 func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
-	_, open, err := s.Payments.Reviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true}, input.Page{
-		Number: 1,
-		Size:   1,
-	})
+	open, err := s.Payments.CountReviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true})
 	return paymentTabs{current, allows(req.User.Role, owner), open}, err
 }
 

@@ -89,19 +89,31 @@ func placeFrom(req *request, otherwise place) place {
 	return otherwise
 }
 
-func (s *Server) customerPlace(req *request) (place, error) {
-	return placeIn(req, "/customers", func(query url.Values, at input.Page) (int64, error) {
+// nth is the neighbour in a list that is read by a filter.
+func nth[F, R any](
+	readFilter func(*input.Form) F,
+	list func(query url.Values, filter F, page input.Page) ([]R, int64, error),
+	id func(R) int64,
+) neighbour {
+	return func(query url.Values, at input.Page) (int64, error) {
 		in := input.FromQuery(query)
-		filter := customer.ReadFilter(in)
+		filter := readFilter(in)
 		if in.Err() != nil {
 			return 0, nil //nolint:nilerr // an address of nobody's making has no list
 		}
-		list, _, err := s.customersIn(req, query, filter, at)
-		if err != nil || len(list) == 0 {
+		found, _, err := list(query, filter, at)
+		if err != nil || len(found) == 0 {
 			return 0, err
 		}
-		return list[0].ID, nil
-	})
+		return id(found[0]), nil
+	}
+}
+
+func (s *Server) customerPlace(req *request) (place, error) {
+	list := func(query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
+		return s.customersIn(req, query, filter, at)
+	}
+	return placeIn(req, "/customers", nth(customer.ReadFilter, list, func(record customer.Customer) int64 { return record.ID }))
 }
 
 // invoicePlace is where an invoice is in the list that it was opened from: that of
@@ -110,18 +122,10 @@ func (s *Server) invoicePlace(req *request) (place, error) {
 	if came := placeFrom(req, place{}); came.Back != "" {
 		return s.amongPayments(req, came)
 	}
-	return placeIn(req, "/invoices", func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := billing.ReadFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
-		}
-		list, _, err := s.invoicesIn(req, query, filter, at)
-		if err != nil || len(list) == 0 {
-			return 0, err
-		}
-		return list[0].ID, nil
-	})
+	list := func(query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
+		return s.invoicesIn(req, query, filter, at)
+	}
+	return placeIn(req, "/invoices", nth(billing.ReadFilter, list, func(record billing.Invoice) int64 { return record.ID }))
 }
 
 // maxOrphans is how many payments without a page a step in the list passes over.

@@ -64,6 +64,25 @@ func begin(m *page.Markup, class, label string) {
 	m.Raw(`>`)
 }
 
+// pickBox is the box by which a row is picked. name is how the page calls the
+// element with the record's name, before its id.
+func pickBox(m *page.Markup, name string, id int64) {
+	m.Raw(`<input type="checkbox" name="id" value="`)
+	m.Int(id)
+	m.Raw(`" aria-labelledby="`)
+	m.Value(name)
+	m.Int(id)
+	m.Raw(`">`)
+}
+
+// placeQuery is the query of a record's address that says where in the list it is.
+func placeQuery(m *page.Markup, list string, at int64) {
+	m.Raw(`?list=`)
+	m.Query(list)
+	m.Raw(`&amp;at=`)
+	m.Int(at)
+}
+
 // cut is a text that ends in dots where there is no room for it.
 func cut(m *page.Markup, text string) {
 	m.Raw(`<span class="cut">`)

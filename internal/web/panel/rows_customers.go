@@ -79,11 +79,7 @@ func (r customerRows) terms() []cell[customer.Customer] {
 }
 
 func (r customerRows) pick(m *page.Markup, _ int, record customer.Customer) {
-	m.Raw(`<input type="checkbox" name="id" value="`)
-	m.Int(record.ID)
-	m.Raw(`" aria-labelledby="c`)
-	m.Int(record.ID)
-	m.Raw(`">`)
+	pickBox(m, "c", record.ID)
 }
 
 func (r customerRows) title(m *page.Markup, at int, record customer.Customer) {
@@ -91,10 +87,7 @@ func (r customerRows) title(m *page.Markup, at int, record customer.Customer) {
 	m.Int(record.ID)
 	m.Raw(`" href="/customers/`)
 	m.Int(record.ID)
-	m.Raw(`?list=`)
-	m.Query(r.data.Query)
-	m.Raw(`&amp;at=`)
-	m.Int(r.data.Pager.At(at))
+	placeQuery(m, r.data.Query, r.data.Pager.At(at))
 	m.Raw(`">`)
 	m.Value(record.Name)
 	m.Raw(`</a>`)

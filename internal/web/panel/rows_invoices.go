@@ -68,11 +68,7 @@ func (r invoiceRows) money() []cell[billing.Invoice] {
 }
 
 func (r invoiceRows) pick(m *page.Markup, _ int, record billing.Invoice) {
-	m.Raw(`<input type="checkbox" name="id" value="`)
-	m.Int(record.ID)
-	m.Raw(`" aria-labelledby="i`)
-	m.Int(record.ID)
-	m.Raw(`">`)
+	pickBox(m, "i", record.ID)
 }
 
 func (r invoiceRows) title(m *page.Markup, at int, record billing.Invoice) {
@@ -80,10 +76,7 @@ func (r invoiceRows) title(m *page.Markup, at int, record billing.Invoice) {
 	m.Int(record.ID)
 	m.Raw(`" href="/invoices/`)
 	m.Int(record.ID)
-	m.Raw(`?list=`)
-	m.Query(r.data.Query)
-	m.Raw(`&amp;at=`)
-	m.Int(r.data.Pager.At(at))
+	placeQuery(m, r.data.Query, r.data.Pager.At(at))
 	m.Raw(`">`)
 	m.Value(record.Customer.Name)
 	m.Raw(`</a>`)
