@@ -53,7 +53,7 @@ type job struct {
 // errUnfinished stands while a turn runs, and stays when it panics.
 var errUnfinished = errors.New("the transaction did not finish")
 
-// A group closes when nobody waits any more, or at these bounds, so that the
+// A group closes when nobody waits or is expected, or at these bounds, so that the
 // first one in it is not kept waiting for the last.
 const (
 	maxGroup     = 256
