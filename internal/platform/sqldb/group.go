@@ -25,6 +25,7 @@ type group struct {
 	place      *place
 	waiting    chan *turn
 	held       *turn        // taken from waiting, and to be served alone next
+	last       gathered     // the group before
 	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
 	finished   chan struct{}
@@ -52,7 +53,7 @@ type job struct {
 // errUnfinished stands while a turn runs, and stays when it panics.
 var errUnfinished = errors.New("the transaction did not finish")
 
-// A group closes when nobody waits any more, or at these bounds, so that the
+// A group closes when nobody waits or is expected, or at these bounds, so that the
 // first one in it is not kept waiting for the last.
 const (
 	maxGroup     = 256
@@ -161,6 +162,7 @@ func (g *group) serve(ctx context.Context, first *turn) {
 			return
 		}
 	}
+	began := time.Now()
 	if err := sqliteError(g.writer.settle(ctx)); err != nil {
 		g.refuse(ctx, all, err)
 		return
@@ -168,6 +170,7 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	if err := g.commit(ctx); err != nil {
 		g.fail(ctx, all, err)
 	}
+	g.last = gathered{len(all), time.Since(began)}
 }
 
 func (g *group) begin(ctx context.Context) error {
@@ -199,18 +202,17 @@ func (g *group) commit(ctx context.Context) error {
 // others are those who come while the group runs and may share its commit.
 func (g *group) others(first *turn) iter.Seq[*turn] {
 	return func(yield func(*turn) bool) {
-		began := time.Now()
+		began, patience := time.Now(), g.last.patience()
 		for n := 1; n < maxGroup && !first.alone && time.Since(began) < maxGroupTime; n++ {
-			select {
-			case turn := <-g.waiting:
-				if turn.alone {
-					g.held = turn
-					return
-				}
-				if !yield(turn) {
-					return
-				}
-			default:
+			turn := g.next(n < g.last.turns, &patience)
+			if turn == nil {
+				return
+			}
+			if turn.alone {
+				g.held = turn
+				return
+			}
+			if !yield(turn) {
 				return
 			}
 		}

@@ -44,8 +44,11 @@ func All[T any](
 	text string,
 	args ...any,
 ) ([]T, error) {
-	list := make([]T, 0, 16)
+	list := []T{}
 	err := Each(ctx, querier, text, args, func(row Row) error {
+		if len(list) == 0 {
+			list = make([]T, 0, 16) // most statements that are asked in a transaction find nothing
+		}
 		v, err := scan(row)
 		list = append(list, v)
 		return err

@@ -60,9 +60,11 @@ func openSQLite(
 }
 
 // openSQLiteWriter opens the connection that writes. It does not wait for a lock
-// by itself: group.begin does.
+// by itself: group.begin does. It folds the log into the database every 16 MB,
+// not 4: pages that many commits change are folded once for all of them, and the
+// index of so long a log is still one hash table, so that readers pay nothing.
 func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
-	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-16000)", "busy_timeout(0)")
+	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-16000)", "busy_timeout(0)", "wal_autocheckpoint(4000)")
 	if options.Relaxed {
 		pragmas = append(pragmas, "synchronous(NORMAL)")
 	}
