@@ -31,7 +31,7 @@ func TestSegmentWaitsForWhoBeganBeforeIt(t *testing.T) {
 	if library.sealed(t) == 0 {
 		t.Error("nothing is sealed")
 	}
-	library.wantShort(t, rand.New(rand.NewPCG(51, 52)), library.actor, 20)
+	library.wantFound(t, rand.New(rand.NewPCG(51, 52)), library.actor, 20)
 	library.wantHits(t, "zq", 1)
 }
 
