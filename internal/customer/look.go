@@ -66,8 +66,9 @@ func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, arg
 		args = append(args, l.short, companyID)
 	}
 	if len(l.long) > 0 {
-		text += gramRowsOfKeys
-		args = append(args, companyID, l.keys())
+		rows, rowArgs := l.gramRows(engine, companyID)
+		text += rows
+		args = append(args, rowArgs...)
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
 	args = append(append(args, values...), companyID, companyID)
@@ -93,12 +94,18 @@ const (
 				AND id < ` + beyond + ` ORDER BY id LIMIT ` + mostNewer + `) some_of_them), CAST(NULL AS BYTEA)`
 	postingRows = `
 		UNION ALL
-		SELECT 1, p.last_id, 0, p.ids FROM search_segments g
-		JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
+		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
+		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
 		WHERE g.company_id = ? AND g.sealed`
-	gramRowsOfKeys = `
+	gramsOfPostgres = `
 		UNION ALL
 		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?}`
+	gramsOfSQLite = `
+		UNION ALL
+		SELECT 2, p.last_id, p.gram, p.places FROM (
+			SELECT block FROM search_segments WHERE company_id = ? AND sealed
+			UNION SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND NOT merged) b
+		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?}`
 	changeRows = `
 		UNION ALL
 		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA) FROM search_changes h
@@ -111,6 +118,14 @@ const (
 				AND id < ` + beyond + `{limit}) c
 		WHERE {contains}`
 )
+
+// gramRows finds the rows of grams. On SQLite they lie in blocks.
+func (l *look) gramRows(engine sqldb.Engine, companyID int64) (text string, args []any) {
+	if engine == sqldb.Postgres {
+		return gramsOfPostgres, []any{companyID, l.keys()}
+	}
+	return gramsOfSQLite, []any{companyID, companyID, companyID, l.keys()}
+}
 
 // keys are those of the rows that may have a gram.
 func (l *look) keys() []int64 {
@@ -136,8 +151,9 @@ func (l *look) scan(row sqldb.Row) error {
 			return errUnsealed
 		}
 	case rowPosting:
-		segment := l.segment(id)
-		segment.postings = append(segment.postings, stored)
+		if segment := l.segment(id); stored != nil { // somebody has the term
+			segment.postings = append(segment.postings, stored)
+		}
 	case rowGrams:
 		l.segment(id).grams.add(gramRow{gram(key), stored}, l.grams)
 	case rowNewer:

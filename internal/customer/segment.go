@@ -27,9 +27,10 @@ import (
 type sealer struct {
 	size    int64 // how many customers a segment has when it is cut
 	changes int   // how many changes a company may have, besides one for each segment, before segments are sealed anew
+	block   int   // how many segments are merged (block.go)
 }
 
-var usualSealer = sealer{size: 2048, changes: 256}
+var usualSealer = sealer{size: 2048, changes: 256, block: 16}
 
 // markedAtOnce is how many segments are cut in one step.
 const markedAtOnce = 16
@@ -115,7 +116,10 @@ func (s sealer) step(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealin
 	if sealed, err := sealDeleted(ctx, tx, companyID); err != nil || sealed {
 		return sealingGoesOn, err
 	}
-	return s.sealMostChanged(ctx, tx, companyID)
+	if left, err := s.sealMostChanged(ctx, tx, companyID); err != nil || left != sealingOver {
+		return left, err
+	}
+	return s.merge(ctx, tx, companyID)
 }
 
 // sealDeleted seals a segment anew of which a customer was deleted: no letter of

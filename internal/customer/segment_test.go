@@ -20,7 +20,7 @@ import (
 func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		library := newLibrary(t, engine)
-		library.sealer = sealer{size: 100, changes: 3}
+		library.sealer = sealer{size: 100, changes: 3, block: 3}
 		library.actor = library.large
 		random := rand.New(rand.NewPCG(21, 22))
 		sealedBefore := library.sealed(t)
@@ -29,6 +29,8 @@ func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 				library.changeOne(t, random)
 			}
 			switch round % 8 {
+			case 0, 4:
+				library.steps(t, 1+random.IntN(30)) // into the middle of something
 			case 3:
 				must(t, library.SealSegments(t.Context()))
 			case 7:
@@ -40,12 +42,22 @@ func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 		if sealedBefore != 0 || library.sealed(t) < 10 {
 			t.Errorf("%d, then %d segments were sealed", sealedBefore, library.sealed(t))
 		}
+		library.wantMerged(t)
 		must(t, library.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), `DELETE FROM search_segments WHERE company_id > 0`)
 			return err
 		}))
 		library.wantFound(t, random, library.large, 6) // without any, all are newer
 	})
+}
+
+// wantMerged wants segments in blocks of several on SQLite.
+func (l library) wantMerged(tb testing.TB) {
+	tb.Helper()
+	n, err := sqldb.Value[int64](tb.Context(), l.db, `SELECT count(*) FROM search_segments WHERE merged`)
+	if must(tb, err); l.db.Engine() == sqldb.SQLite && n < 3 {
+		tb.Errorf("%d segments are merged", n)
+	}
 }
 
 // sealAll seals until nothing is left to do. On PostgreSQL that may wait for
@@ -199,7 +211,7 @@ func TestSegmentsAreExactBesideConcurrentChanges(t *testing.T) {
 		}
 		world.populate(t, world.actor, list)
 		for _, service := range both {
-			service.sealer = sealer{size: 50, changes: 2}
+			service.sealer = sealer{size: 50, changes: 2, block: 4}
 		}
 		failed := atOnce(t, 16, both, func(service *Service, i int) error { return churn(t, service, world.actor, i) })
 		for _, err := range failed {
@@ -283,7 +295,7 @@ func TestPostingsHaveEveryLetterAndPair(t *testing.T) {
 func TestShortSearchReadsNoWholeTable(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		library := newLibrary(t, engine)
-		library.sealer = sealer{size: 100, changes: 3}
+		library.sealer = sealer{size: 100, changes: 3, block: 3}
 		library.sealAll(t)
 		text, args := newLook([]string{"an"}).statement(engine, library.large.Company.ID)
 		for line := range strings.Lines(sqldbtest.Explain(t, library.db, text, args...)) {

@@ -83,7 +83,8 @@ func markSegment(ctx context.Context, tx *sqldb.Tx, companyID, last int64) error
 
 func markSealed(ctx context.Context, tx *sqldb.Tx, of segment) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_segments SET sealed = ? WHERE company_id = ? AND last_id = ?`, true, of.companyID, of.last)
+		UPDATE search_segments SET sealed = ?, merged = ?, block = last_id WHERE company_id = ? AND last_id = ?`,
+		true, false, of.companyID, of.last)
 	return err
 }
 
@@ -169,12 +170,12 @@ func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow)
 		return err
 	}
 	for some := range sqldb.Pieces(rows) {
-		args := make([]any, 0, 4*len(some))
+		args := make([]any, 0, 5*len(some))
 		for _, row := range some {
-			args = append(args, of.companyID, int64(row.key), of.last, []byte(row.places))
+			args = append(args, of.companyID, of.last, int64(row.key), of.last, []byte(row.places))
 		}
 		_, err := tx.Exec(ctx, `
-			INSERT INTO search_grams (company_id, gram, last_id, places) VALUES `+sqldb.Tuples(len(some), 4), args...)
+			INSERT INTO search_grams (company_id, block, gram, last_id, places) VALUES `+sqldb.Tuples(len(some), 5), args...)
 		if err != nil {
 			return err
 		}
