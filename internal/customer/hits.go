@@ -79,9 +79,9 @@ const (
 	// mostGrams is up to how many grams are looked for. The segments' rows of
 	// more would take longer to read than the trigram index.
 	mostGrams = 16
-	// mostNewer is how many customers newer than the last sealed segment are read.
-	mostNewer      = "8192"
-	mostNewerCount = 8192
+	// mostNewer is below how many customers newer than the last sealed segment are
+	// read.
+	mostNewer = 8192
 )
 
 // errUnsealed says that too little is sealed for a search of three letters or more.

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -59,8 +60,8 @@ const (
 // statement is one, so that a segment which is being sealed is read before or
 // after, not half. For long terms it reads only some of the newer ones.
 func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, args []any) {
-	contains, values := containsOne(engine, l.terms)
-	text, args = sealedRow, []any{companyID, companyID, companyID}
+	contains, values := containsOne(engine, "c.search", l.terms)
+	text, args = sealedRow, []any{companyID, companyID, companyID, mostNewer}
 	if len(l.short) > 0 {
 		text += postingRows
 		args = append(args, l.short, companyID)
@@ -72,12 +73,18 @@ func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, arg
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
 	args = append(append(args, values...), companyID, companyID)
-	limit := ""
+	contains, _ = containsOne(engine, "n.search", l.terms)
+	text += strings.ReplaceAll(newerRows, "{contains}", contains)
+	args = append(args, companyID, companyID, l.mostNewer())
+	return text, append(args, values...)
+}
+
+// mostNewer is how many of the newer ones are read. No index knows of short terms.
+func (l *look) mostNewer() int64 {
 	if len(l.long) > 0 {
-		limit = " ORDER BY id LIMIT " + mostNewer
+		return mostNewer
 	}
-	text += strings.NewReplacer("{contains}", contains, "{limit}", limit).Replace(newerRows)
-	return text, append(append(args, companyID, companyID), values...)
+	return math.MaxInt64
 }
 
 // lastSealed is up to where segments are sealed. Ids that have an upper end, too,
@@ -91,7 +98,7 @@ const (
 	sealedRow = `
 		SELECT 0, ` + lastSealed + `, (SELECT count(*) FROM (
 			SELECT id FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id < ` + beyond + ` ORDER BY id LIMIT ` + mostNewer + `) some_of_them), CAST(NULL AS BYTEA)`
+				AND id < ` + beyond + ` ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
 	postingRows = `
 		UNION ALL
 		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
@@ -113,9 +120,9 @@ const (
 		WHERE h.company_id = ?`
 	newerRows = `
 		UNION ALL
-		SELECT 5, c.id, 0, CAST(NULL AS BYTEA) FROM (
+		SELECT 5, n.id, 0, CAST(NULL AS BYTEA) FROM (
 			SELECT id, search FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id < ` + beyond + `{limit}) c
+				AND id < ` + beyond + ` ORDER BY id LIMIT ?) n
 		WHERE {contains}`
 )
 
@@ -147,7 +154,7 @@ func (l *look) scan(row sqldb.Row) error {
 	switch kind {
 	case rowSealed:
 		l.sealed = id
-		if len(l.long) > 0 && (id == 0 || key >= mostNewerCount) {
+		if len(l.long) > 0 && (id == 0 || key >= mostNewer) {
 			return errUnsealed
 		}
 	case rowPosting:
@@ -235,11 +242,11 @@ func (l *look) unchanged(last int64, segment *segmentRead) hitGroup {
 	return hitGroup{last: last, grams: &segment.grams, term: l.long[0], number: number}
 }
 
-// containsOne is the condition that a customer's text contains one of the terms.
-func containsOne(engine sqldb.Engine, terms []string) (condition string, values []any) {
+// containsOne is the condition that a text contains one of the terms.
+func containsOne(engine sqldb.Engine, column string, terms []string) (condition string, values []any) {
 	parts := make([]string, len(terms))
 	for i, term := range terms {
-		parts[i] = sqldb.Contains(engine, "c.search")
+		parts[i] = sqldb.Contains(engine, column)
 		values = append(values, term)
 	}
 	return "(" + strings.Join(parts, " OR ") + ")", values

@@ -165,7 +165,7 @@ func replacePostings(ctx context.Context, tx *sqldb.Tx, of segment, made map[str
 }
 
 func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow) error {
-	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE company_id = ? AND last_id = ?`, of.companyID, of.last)
+	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE company_id + 0 = ? AND last_id = ?`, of.companyID, of.last)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ CREATE TABLE search_grams (
     PRIMARY KEY (company_id, gram, last_id)
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE search_grams ALTER COLUMN places SET STORAGE EXTERNAL; -- in the row if it fits, never compressed
-CREATE INDEX search_grams_segment ON search_grams (company_id, last_id);
+CREATE INDEX search_grams_segment ON search_grams (last_id);
 ALTER TABLE search_segments ADD COLUMN block BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE search_segments ADD COLUMN merged BOOLEAN NOT NULL DEFAULT FALSE;
 

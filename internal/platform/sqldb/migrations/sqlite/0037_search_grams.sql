@@ -10,7 +10,7 @@ CREATE TABLE search_grams (
     places     BLOB    NOT NULL,
     PRIMARY KEY (company_id, block, gram, last_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX search_grams_segment ON search_grams (company_id, last_id);
+CREATE INDEX search_grams_segment ON search_grams (last_id);
 
 -- The block that the grams of a segment are in, or, until it is merged, are being moved to from that of its last_id.
 ALTER TABLE search_segments ADD COLUMN block INTEGER NOT NULL DEFAULT 0;
