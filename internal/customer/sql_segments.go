@@ -164,8 +164,10 @@ func replacePostings(ctx context.Context, tx *sqldb.Tx, of segment, made map[str
 	return nil
 }
 
+// replaceGrams writes the grams of a segment. The plus keeps SQLite from reading
+// all grams of the company, along the primary key, for those of one segment.
 func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow) error {
-	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE company_id + 0 = ? AND last_id = ?`, of.companyID, of.last)
+	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE last_id = ? AND +company_id = ?`, of.last, of.companyID)
 	if err != nil {
 		return err
 	}
