@@ -93,7 +93,7 @@ func gramPlaces(texts []segmentText) (found map[gram]*growing, stride uint64) {
 				list = &growing{}
 				found[key] = list
 			}
-			place := begin + uint64(at) //nolint:gosec // an index
+			place := begin + uint64(at)
 			list.places = binary.AppendUvarint(list.places, place-list.last)
 			list.last = place
 		}
