@@ -63,6 +63,7 @@ var roomsWithApply = []applied{
 			"customer_renewals": "how often a customer was renewed in a month",
 			"search_segments":   "an index of short searches, made of the rows",
 			"search_postings":   "an index of short searches, made of the rows",
+			"search_grams":      "an index of searches, made of the rows",
 			"search_changes":    "what that index has still to take in; triggers add to it",
 			"search_due":        "companies whose segments a job looks at",
 			"plan_repricings":   "how far the customers of a plan that changed have been counted anew",

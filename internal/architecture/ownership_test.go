@@ -78,6 +78,7 @@ var owned = map[string]table{
 	"customer_uploads":    {owner: "internal/customer"},
 	"search_segments":     {owner: "internal/customer"},
 	"search_postings":     {owner: "internal/customer"},
+	"search_grams":        {owner: "internal/customer"},
 	"search_changes":      {owner: "internal/customer"},
 	"search_due":          {owner: "internal/customer"},
 	"customer_staging": {owner: "internal/customer", readers: map[string]string{

@@ -39,11 +39,9 @@ func (s *Service) Amount(
 		return 0, false, err
 	}
 	source := l.matching(company, byDate).Rows()
-	if terms := l.short(company); terms != nil {
-		found, err := shortHits(ctx, s.db, l.company, terms)
-		if err != nil {
-			return 0, false, err
-		}
+	if found, ok, err := s.hits(ctx, l, company); err != nil {
+		return 0, false, err
+	} else if ok {
 		source = among(l.company, found.page(0, found.count()))
 	}
 	if filter.Status == "" {

@@ -81,8 +81,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		return n, err
 	}
 	what := fmt.Sprintf("%+v %+v %s", filter, listing.due, listing.month)
-	if terms := listing.short(company); terms != nil {
-		found, err := shortHits(ctx, s.db, listing.company, terms)
+	if found, ok, err := s.hits(ctx, listing, company); err != nil || ok {
 		return found.count(), err
 	}
 	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, what, func() (int64, error) {

@@ -21,11 +21,9 @@ func (s *Service) First(
 	if err != nil {
 		return nil, err
 	}
-	if terms := l.short(company); terms != nil {
-		found, err := shortHits(ctx, s.db, l.company, terms)
-		if err != nil {
-			return nil, err
-		}
+	if found, ok, err := s.hits(ctx, l, company); err != nil {
+		return nil, err
+	} else if ok {
 		return s.firstOf(ctx, l.company, found.page(0, limit))
 	}
 	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})

@@ -62,8 +62,11 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	if terms := l.short(company); terms != nil {
-		return s.listShort(ctx, l, terms, page)
+	if found, ok, err := s.hits(ctx, l, company); err != nil {
+		return nil, 0, err
+	} else if ok {
+		list, err := s.firstOf(ctx, l.company, found.page(page.Offset(), page.Size))
+		return list, found.count(), err
 	}
 	count, err := s.count(ctx, l, company)
 	if err != nil || page.Offset() >= count {

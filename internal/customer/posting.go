@@ -3,7 +3,6 @@ package customer
 import (
 	"encoding/binary"
 	"math/bits"
-	"unicode/utf8"
 )
 
 // posting is which customers of a segment have a term in their search text: how
@@ -77,29 +76,33 @@ func (p posting) ids(last int64) []int64 {
 	return ids
 }
 
-// postings are the postings of a segment by their terms, while it is read.
-type postings struct {
-	last      int64
-	distances map[string][]int64
-}
-
-// add adds a customer, each older than the one before.
-func (p *postings) add(id int64, text string) {
-	distance := p.last - id
-	for at := 0; at < len(text); {
-		_, width := utf8.DecodeRuneInString(text[at:])
-		_, second := utf8.DecodeRuneInString(text[at+width:])
-		p.addTerm(text[at:at+width], distance)
-		if second > 0 {
-			p.addTerm(text[at:at+width+second], distance)
+// newPostings are the postings of every letter and pair of letters of some texts,
+// newest first.
+func newPostings(texts []segmentText) map[string]posting {
+	distances := map[[2]rune][]int64{}
+	for _, text := range texts {
+		for at, letter := range text.letters {
+			addDistance(distances, [2]rune{letter, -1}, text.distance)
+			if at+1 < len(text.letters) {
+				addDistance(distances, [2]rune{letter, text.letters[at+1]}, text.distance)
+			}
 		}
-		at += width
 	}
+	made := make(map[string]posting, len(distances))
+	for letters, list := range distances {
+		term := string(letters[0])
+		if letters[1] >= 0 {
+			term += string(letters[1])
+		}
+		made[term] = newPosting(list)
+	}
+	return made
 }
 
-func (p *postings) addTerm(term string, distance int64) {
-	known := p.distances[term]
+// addDistance adds a customer, each farther than the one before.
+func addDistance(distances map[[2]rune][]int64, letters [2]rune, distance int64) {
+	known := distances[letters]
 	if len(known) == 0 || known[len(known)-1] != distance {
-		p.distances[term] = append(known, distance)
+		distances[letters] = append(known, distance)
 	}
 }

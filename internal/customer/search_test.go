@@ -131,6 +131,15 @@ func newLibrary(tb testing.TB, engine sqldb.Engine) library {
 	return l
 }
 
+// newSealedLibrary is one whose large company is searched by its segments.
+func newSealedLibrary(tb testing.TB, engine sqldb.Engine) library {
+	tb.Helper()
+	l := newLibrary(tb, engine)
+	l.sealer = sealer{size: 100, changes: 3, block: 3}
+	l.sealAll(tb)
+	return l
+}
+
 // reader makes a customer whose texts share many substrings with the others'.
 func reader(random *rand.Rand) Customer {
 	word := func(syllables ...string) string {
@@ -159,16 +168,22 @@ func (l library) wantSearch(tb testing.TB, term string) {
 
 func TestSearchFindsWhatContainsTheTerm(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		library := newLibrary(t, engine)
-		readers := library.models[library.small.Company.ID]
-		random := rand.New(rand.NewPCG(7, 8))
-		for range 200 {
-			customer := readers[random.IntN(len(readers))]
-			field := []rune([]string{customer.Name, customer.Email, customer.Whatsapp, strings.ToUpper(customer.Name), punctuated(random, customer.Whatsapp)}[random.IntN(5)])
-			from := random.IntN(len(field) + 1)
-			library.wantSearch(t, string(field[from:from+random.IntN(len(field)-from+1)]))
-		}
+		newLibrary(t, engine).wantSearches(t)
+		newSealedLibrary(t, engine).wantSearches(t)
 	})
+}
+
+// wantSearches compares many searches with the model.
+func (l library) wantSearches(t *testing.T) {
+	t.Helper()
+	readers := l.models[l.small.Company.ID]
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		customer := readers[random.IntN(len(readers))]
+		field := []rune([]string{customer.Name, customer.Email, customer.Whatsapp, strings.ToUpper(customer.Name), punctuated(random, customer.Whatsapp)}[random.IntN(5)])
+		from := random.IntN(len(field) + 1)
+		l.wantSearch(t, string(field[from:from+random.IntN(len(field)-from+1)]))
+	}
 }
 
 func punctuated(random *rand.Rand, phone string) string {
@@ -190,9 +205,9 @@ func FuzzSearchTerm(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	libraries := []library{newLibrary(f, sqldb.SQLite)}
+	libraries := []library{newLibrary(f, sqldb.SQLite), newSealedLibrary(f, sqldb.SQLite)}
 	if os.Getenv("CARTEIRA_TEST_POSTGRES_URL") != "" {
-		libraries = append(libraries, newLibrary(f, sqldb.Postgres))
+		libraries = append(libraries, newLibrary(f, sqldb.Postgres), newSealedLibrary(f, sqldb.Postgres))
 	}
 	f.Fuzz(func(t *testing.T, term string) {
 		for _, library := range libraries {

@@ -9,16 +9,17 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// A trigram index is of no use for one or two letters, and a count of all who
-// have them would read every customer. So the customers of a large company are
+// A count of all whom a search finds would read each of them, and a trigram index is
+// of no use for one or two letters. So the customers of a large company are
 // cut into segments by their ids, and for each segment the postings of all
-// letters and pairs of letters are kept. Triggers record who of a segment has
+// letters and pairs of letters are kept (posting.go), and where any three letters
+// are in the texts (gram.go). Triggers record who of a segment has
 // changed since (search_changes); a search takes those, and who is newer than
-// the last sealed segment, from the rows (short.go).
+// the last sealed segment, from the rows (hits.go).
 //
 //	marked    the end of the segment is committed     transactions that begin to write now record changes in it
 //	ripe      all that began to write before ended    who is in it is visible, or is recorded
-//	sealed    its postings are written                searches use them
+//	sealed    its postings and grams are written      searches use them
 //
 // On SQLite, which has one writer, a marked segment is ripe.
 
@@ -26,9 +27,10 @@ import (
 type sealer struct {
 	size    int64 // how many customers a segment has when it is cut
 	changes int   // how many changes a company may have, besides one for each segment, before segments are sealed anew
+	block   int   // how many segments are merged (block.go)
 }
 
-var usualSealer = sealer{size: 2048, changes: 256}
+var usualSealer = sealer{size: 2048, changes: 256, block: 16}
 
 // markedAtOnce is how many segments are cut in one step.
 const markedAtOnce = 16
@@ -49,7 +51,13 @@ type segment struct {
 	last      int64
 }
 
-// SealSegments keeps the postings of short searches. Any number of processes may
+// segmentText is the search text of a customer of a segment.
+type segmentText struct {
+	distance int64 // from the segment's last id down to the customer's
+	letters  []rune
+}
+
+// SealSegments keeps what searches go by. Any number of processes may
 // run it: a company is one process's at a time.
 func (s *Service) SealSegments(ctx context.Context) error {
 	companies, err := dueForSealing(ctx, s.db)
@@ -108,7 +116,10 @@ func (s sealer) step(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealin
 	if sealed, err := sealDeleted(ctx, tx, companyID); err != nil || sealed {
 		return sealingGoesOn, err
 	}
-	return s.sealMostChanged(ctx, tx, companyID)
+	if left, err := s.sealMostChanged(ctx, tx, companyID); err != nil || left != sealingOver {
+		return left, err
+	}
+	return s.merge(ctx, tx, companyID)
 }
 
 // sealDeleted seals a segment anew of which a customer was deleted: no letter of
@@ -177,8 +188,8 @@ func (s sealer) sealMostChanged(ctx context.Context, tx *sqldb.Tx, companyID int
 	return sealingGoesOn, again.seal(ctx, tx)
 }
 
-// seal writes the postings of a segment. Changes are forgotten before the texts
-// are read, so that one which commits in between is kept.
+// seal writes what searches go by in a segment. Changes are forgotten before the
+// texts are read, so that one which commits in between is kept.
 func (s segment) seal(ctx context.Context, tx *sqldb.Tx) error {
 	if err := lockSegment(ctx, tx, s); err != nil {
 		return err
@@ -186,11 +197,14 @@ func (s segment) seal(ctx context.Context, tx *sqldb.Tx) error {
 	if err := forgetChanges(ctx, tx, s); err != nil {
 		return err
 	}
-	read := postings{last: s.last, distances: map[string][]int64{}}
-	if err := readTexts(ctx, tx, s, read.add); err != nil {
+	texts, err := readTexts(ctx, tx, s)
+	if err != nil {
 		return err
 	}
-	if err := replacePostings(ctx, tx, s, read); err != nil {
+	if err := replacePostings(ctx, tx, s, newPostings(texts)); err != nil {
+		return err
+	}
+	if err := replaceGrams(ctx, tx, s, gramRows(texts)); err != nil {
 		return err
 	}
 	return markSealed(ctx, tx, s)

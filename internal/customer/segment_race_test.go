@@ -31,7 +31,7 @@ func TestSegmentWaitsForWhoBeganBeforeIt(t *testing.T) {
 	if library.sealed(t) == 0 {
 		t.Error("nothing is sealed")
 	}
-	library.wantShort(t, rand.New(rand.NewPCG(51, 52)), library.actor, 20)
+	library.wantFound(t, rand.New(rand.NewPCG(51, 52)), library.actor, 20)
 	library.wantHits(t, "zq", 1)
 }
 
@@ -67,7 +67,7 @@ func newSegmentRace(t *testing.T) library {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")
 	}
-	library.sealer = sealer{size: 600, changes: 2}
+	library.sealer = sealer{size: 600, changes: 2, block: 2}
 	list := make([]Customer, smallSearch+200)
 	for i := range list {
 		list[i].Name = fmt.Sprintf("start %04d", i)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
@@ -17,11 +16,11 @@ import (
 )
 
 // Whatever was created, changed, deleted or erased, and however far the segments
-// are: searches of one and two letters find what a look at every customer finds.
-func TestShortSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
+// are: searches, of a letter or of many, find what a look at every customer finds.
+func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		library := newLibrary(t, engine)
-		library.sealer = sealer{size: 100, changes: 3}
+		library.sealer = sealer{size: 100, changes: 3, block: 3}
 		library.actor = library.large
 		random := rand.New(rand.NewPCG(21, 22))
 		sealedBefore := library.sealed(t)
@@ -30,23 +29,35 @@ func TestShortSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 				library.changeOne(t, random)
 			}
 			switch round % 8 {
+			case 0, 4:
+				library.steps(t, 1+random.IntN(30)) // into the middle of something
 			case 3:
 				must(t, library.SealSegments(t.Context()))
 			case 7:
 				library.sealAll(t)
 				library.wantNobodyDeleted(t)
 			}
-			library.wantShort(t, random, library.large, 4)
+			library.wantFound(t, random, library.large, 6)
 		}
 		if sealedBefore != 0 || library.sealed(t) < 10 {
 			t.Errorf("%d, then %d segments were sealed", sealedBefore, library.sealed(t))
 		}
+		library.wantMerged(t)
 		must(t, library.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), `DELETE FROM search_segments WHERE company_id > 0`)
 			return err
 		}))
-		library.wantShort(t, random, library.large, 4) // without any, all are newer
+		library.wantFound(t, random, library.large, 6) // without any, all are newer
 	})
+}
+
+// wantMerged wants segments in blocks of several on SQLite.
+func (l library) wantMerged(tb testing.TB) {
+	tb.Helper()
+	n, err := sqldb.Value[int64](tb.Context(), l.db, `SELECT count(*) FROM search_segments WHERE merged`)
+	if must(tb, err); l.db.Engine() == sqldb.SQLite && n < 3 {
+		tb.Errorf("%d segments are merged", n)
+	}
 }
 
 // sealAll seals until nothing is left to do. On PostgreSQL that may wait for
@@ -105,7 +116,7 @@ func (l library) wantNobodyDeleted(tb testing.TB) {
 	}))
 }
 
-// wantNoLetters wants no posting to have a customer.
+// wantNoLetters wants no posting and no gram to have a customer.
 func (l library) wantNoLetters(tb testing.TB, id int64) {
 	tb.Helper()
 	must(tb, sqldb.Each(tb.Context(), l.db, `
@@ -119,15 +130,31 @@ func (l library) wantNoLetters(tb testing.TB, id int64) {
 		}
 		return err
 	}))
+	must(tb, sqldb.Each(tb.Context(), l.db, `
+		SELECT last_id, gram, places FROM search_grams WHERE company_id = ?`, []any{l.actor.Company.ID}, func(row sqldb.Row) error {
+		var last, key int64
+		var stored []byte
+		err := row.Scan(&last, &key, &stored)
+		read := gramRow{gram(key), stored}
+		stride := read.each(func(gram, places) {})
+		read.each(func(gram gram, list places) {
+			for _, place := range list.read(nil) {
+				if last-int64(place/stride) == id {
+					tb.Errorf("the places of %d have customer %d", gram, id)
+				}
+			}
+		})
+		return err
+	}))
 }
 
-// wantShort compares some short searches with the model: their pages, their
+// wantFound compares some searches with the model: their pages, their
 // totals, and what is found first.
-func (l library) wantShort(tb testing.TB, random *rand.Rand, actor account.Actor, searches int) {
+func (l library) wantFound(tb testing.TB, random *rand.Rand, actor account.Actor, searches int) {
 	tb.Helper()
 	model := l.model(tb, actor)
 	for range searches {
-		filter := Filter{Search: shortTerm(random, model)}
+		filter := Filter{Search: someTerm(random, model)}
 		matches := model.containing(searchTerms(filter.Search))
 		last := input.Page{Size: 20}.Last(int64(len(matches)))
 		for _, number := range []int64{1, max(1, last/2), last, last + 1} {
@@ -153,13 +180,19 @@ func (m model) containing(terms []string) model {
 	})
 }
 
-// shortTerm is a piece of a customer's text, or any letters.
-func shortTerm(random *rand.Rand, model model) string {
+// someTerm is a piece of a customer's text, or any letters.
+func someTerm(random *rand.Rand, model model) string {
 	text := []rune(searchText(model[random.IntN(len(model))]))
 	at := random.IntN(len(text))
-	term := string(text[at:min(len(text), at+1+random.IntN(2))])
-	if random.IntN(5) == 0 {
-		term = []string{"zz", "(1", "9-", "ã", "ß", "55", "qa"}[random.IntN(7)]
+	letters := []int{1, 2, 3, 4, 5, 6, 7, 9, 14, 30, 60}[random.IntN(11)]
+	term := string(text[at:min(len(text), at+letters)])
+	switch random.IntN(8) {
+	case 0:
+		return []string{"zz", "(1", "9-", "ã", "ß", "55", "qa"}[random.IntN(7)]
+	case 1:
+		return []string{"example", "@example.com", "ana", "jojo", "1-1", "(55) 11", "zzzz", "xxana", "ana na", "世界世"}[random.IntN(10)]
+	case 2:
+		return punctuated(random, term)
 	}
 	return term
 }
@@ -178,7 +211,7 @@ func TestSegmentsAreExactBesideConcurrentChanges(t *testing.T) {
 		}
 		world.populate(t, world.actor, list)
 		for _, service := range both {
-			service.sealer = sealer{size: 50, changes: 2}
+			service.sealer = sealer{size: 50, changes: 2, block: 4}
 		}
 		failed := atOnce(t, 16, both, func(service *Service, i int) error { return churn(t, service, world.actor, i) })
 		for _, err := range failed {
@@ -186,7 +219,7 @@ func TestSegmentsAreExactBesideConcurrentChanges(t *testing.T) {
 		}
 		library := library{world: world}
 		library.sealAll(t)
-		library.wantShort(t, rand.New(rand.NewPCG(31, 32)), world.actor, 60)
+		library.wantFound(t, rand.New(rand.NewPCG(31, 32)), world.actor, 60)
 		if library.sealed(t) < 10 {
 			t.Errorf("%d segments are sealed", library.sealed(t))
 		}
@@ -246,32 +279,28 @@ func TestPostingIsWhatWentIn(t *testing.T) {
 }
 
 func TestPostingsHaveEveryLetterAndPair(t *testing.T) {
-	read := postings{last: 10, distances: map[string][]int64{}}
-	read.add(10, "ana\né")
-	read.add(7, "na")
+	made := map[string][]int64{}
+	for term, posting := range newPostings([]segmentText{{0, []rune("ana\né")}, {3, []rune("na")}}) {
+		made[term] = posting.ids(10)
+	}
 	want := map[string][]int64{
-		"a": {0, 3}, "n": {0, 3}, "an": {0}, "na": {0, 3}, "a\n": {0}, "\n": {0}, "\né": {0}, "é": {0},
+		"a": {10, 7}, "n": {10, 7}, "an": {10}, "na": {10, 7}, "a\n": {10}, "\n": {10}, "\né": {10}, "é": {10},
 	}
-	if !maps.EqualFunc(read.distances, want, slices.Equal[[]int64]) {
-		t.Errorf("%v", read.distances)
-	}
-	for term := range read.distances {
-		if n := utf8.RuneCountInString(term); n < 1 || n > 2 {
-			t.Errorf("%q", term)
-		}
+	if !maps.EqualFunc(made, want, slices.Equal[[]int64]) {
+		t.Errorf("%v", made)
 	}
 }
 
 // Neither database reads all customers for a short search, or for the page of it.
 func TestShortSearchReadsNoWholeTable(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		library := newLibrary(t, engine)
-		library.sealer = sealer{size: 100, changes: 3}
-		library.sealAll(t)
-		text, args := shortStatement(engine, library.large.Company.ID, []string{"an"})
-		for line := range strings.Lines(sqldbtest.Explain(t, library.db, text, args...)) {
-			if strings.Contains(line, "Seq Scan on customers") || strings.HasPrefix(strings.TrimSpace(line), "SCAN c") {
-				t.Error(line)
+		library := newSealedLibrary(t, engine)
+		for _, term := range []string{"an", "anajo"} {
+			text, args := newLook([]string{term}).statement(engine, library.large.Company.ID)
+			for line := range strings.Lines(sqldbtest.Explain(t, library.db, text, args...)) {
+				if strings.Contains(line, "Seq Scan on customers") || strings.Contains(line, "SCAN customers") || strings.HasPrefix(strings.TrimSpace(line), "SCAN c") {
+					t.Error(line)
+				}
 			}
 		}
 		page, args := sqldb.Window{Source: among(library.large.Company.ID, []int64{1, 2}), Limit: 2}.IDs()

@@ -83,7 +83,8 @@ func markSegment(ctx context.Context, tx *sqldb.Tx, companyID, last int64) error
 
 func markSealed(ctx context.Context, tx *sqldb.Tx, of segment) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_segments SET sealed = ? WHERE company_id = ? AND last_id = ?`, true, of.companyID, of.last)
+		UPDATE search_segments SET sealed = ?, merged = ?, block = last_id WHERE company_id = ? AND last_id = ?`,
+		true, false, of.companyID, of.last)
 	return err
 }
 
@@ -133,30 +134,50 @@ func forgetChanges(ctx context.Context, tx *sqldb.Tx, of segment) error {
 }
 
 // readTexts reads the search texts of a segment, newest first.
-func readTexts(ctx context.Context, tx *sqldb.Tx, of segment, add func(id int64, text string)) error {
-	return sqldb.Each(ctx, tx, `
+func readTexts(ctx context.Context, tx *sqldb.Tx, of segment) ([]segmentText, error) {
+	return sqldb.All(ctx, tx, func(row sqldb.Row) (segmentText, error) {
+		var id int64
+		var text string
+		err := row.Scan(&id, &text)
+		return segmentText{of.last - id, []rune(text)}, err
+	}, `
 		SELECT id, search FROM customers WHERE company_id = ? AND id > ? AND id <= ? ORDER BY id DESC`,
-		[]any{of.companyID, of.after, of.last}, func(row sqldb.Row) error {
-			var id int64
-			var text string
-			err := row.Scan(&id, &text)
-			add(id, text)
-			return err
-		})
+		of.companyID, of.after, of.last)
 }
 
-func replacePostings(ctx context.Context, tx *sqldb.Tx, of segment, read postings) error {
+func replacePostings(ctx context.Context, tx *sqldb.Tx, of segment, made map[string]posting) error {
 	_, err := tx.Exec(ctx, `DELETE FROM search_postings WHERE company_id = ? AND last_id = ?`, of.companyID, of.last)
 	if err != nil {
 		return err
 	}
-	for terms := range sqldb.Pieces(slices.Sorted(maps.Keys(read.distances))) {
+	for terms := range sqldb.Pieces(slices.Sorted(maps.Keys(made))) {
 		args := make([]any, 0, 4*len(terms))
 		for _, term := range terms {
-			args = append(args, of.companyID, of.last, term, []byte(newPosting(read.distances[term])))
+			args = append(args, of.companyID, of.last, term, []byte(made[term]))
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO search_postings (company_id, last_id, term, ids) VALUES `+sqldb.Tuples(len(terms), 4), args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceGrams writes the grams of a segment. The plus keeps SQLite from reading
+// all grams of the company, along the primary key, for those of one segment.
+func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow) error {
+	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE last_id = ? AND +company_id = ?`, of.last, of.companyID)
+	if err != nil {
+		return err
+	}
+	for some := range sqldb.Pieces(rows) {
+		args := make([]any, 0, 5*len(some))
+		for _, row := range some {
+			args = append(args, of.companyID, of.last, int64(row.key), of.last, []byte(row.places))
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO search_grams (company_id, block, gram, last_id, places) VALUES `+sqldb.Tuples(len(some), 5), args...)
 		if err != nil {
 			return err
 		}

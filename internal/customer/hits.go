@@ -1,0 +1,106 @@
+package customer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// hits are the customers that a search finds, newest first, in groups.
+type hits []hitGroup
+
+// hitGroup is some of them: ids, or what was read of a segment in which nobody has
+// changed, for the only term.
+type hitGroup struct {
+	last    int64
+	posting posting
+	grams   *gramSegment
+	term    gramTerm // of the grams
+	ids     []int64
+	number  int64
+}
+
+func (g hitGroup) all() []int64 {
+	switch {
+	case g.posting != nil:
+		return g.posting.ids(g.last)
+	case g.grams != nil:
+		return new(matcher).ids(g.grams, g.term, g.last)
+	}
+	return g.ids
+}
+
+func (h hits) count() (count int64) {
+	for _, group := range h {
+		count += group.number
+	}
+	return count
+}
+
+// page decodes only the groups that it meets.
+func (h hits) page(offset, limit int64) []int64 {
+	page := make([]int64, 0, min(limit, 1000))
+	for _, group := range h {
+		if offset >= group.number {
+			offset -= group.number
+			continue
+		}
+		ids := group.all()[offset:]
+		page = append(page, ids[:min(int64(len(ids)), limit-int64(len(page)))]...)
+		if offset = 0; int64(len(page)) == limit {
+			break
+		}
+	}
+	return page
+}
+
+// hits are what a listing has that is nothing but a search in a large company; ok
+// is false when it is another, or when too little is sealed.
+func (s *Service) hits(ctx context.Context, l listing, company int64) (found hits, ok bool, err error) {
+	if company <= smallSearch || l.filter != (Filter{Search: l.filter.Search}) || !l.due.open() {
+		return nil, false, nil
+	}
+	look := newLook(searchTerms(l.filter.Search))
+	if look.terms == nil || len(look.long) > 0 && (company <= s.sealer.size || len(look.grams) > mostGrams) {
+		return nil, false, nil
+	}
+	text, args := look.statement(s.db.Engine(), l.company)
+	if err := sqldb.Each(ctx, s.db, text, args, look.scan); errors.Is(err, errUnsealed) {
+		return nil, false, nil
+	} else if err != nil {
+		return nil, false, err
+	}
+	return look.hits(), true, nil
+}
+
+const (
+	// mostGrams is up to how many grams are looked for. The segments' rows of
+	// more would take longer to read than the trigram index.
+	mostGrams = 16
+	// mostNewer is below how many customers newer than the last sealed segment are
+	// read.
+	mostNewer = 8192
+)
+
+// errUnsealed says that too little is sealed for a search of three letters or more.
+var errUnsealed = errors.New("too few segments are sealed")
+
+func (s *Service) firstOf(ctx context.Context, companyID int64, ids []int64) ([]Customer, error) {
+	if len(ids) == 0 {
+		return []Customer{}, nil
+	}
+	window := sqldb.Window{Source: among(companyID, ids), Limit: int64(len(ids))}
+	return reading.Rows(ctx, s.db, companyID, window)
+}
+
+// among has those customers of a company who have one of some ids. Its order
+// keeps planners from a walk along all of them.
+func among(companyID int64, ids []int64) sqldb.Source {
+	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id + 0"}
+	source.Where.And("c.company_id = ? AND c.id {in ?} AND {visible c.id}", companyID, ids)
+	return source
+}
+
+func newestFirst(a, b int64) int { return cmp.Compare(b, a) }

@@ -1,0 +1,253 @@
+package customer
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// look is one look for customers by the terms of a search, and what it has read.
+type look struct {
+	terms []string
+	short []string   // those of one or two letters
+	long  []gramTerm // the others
+	grams []gram     // all of those
+
+	sealed   int64                  // the last id that is in a sealed segment
+	segments map[int64]*segmentRead // by the last id of each that has something
+	changed  map[int64]bool         // who has changed since: whether the text of now has a term
+	newer    []int64                // who is in no segment and has one
+	matcher  matcher
+}
+
+// segmentRead is what a segment has of the terms.
+type segmentRead struct {
+	postings []posting
+	grams    gramSegment
+}
+
+func newLook(terms []string) *look {
+	l := &look{terms: terms, segments: map[int64]*segmentRead{}, changed: map[int64]bool{}}
+	for _, term := range terms {
+		if !sqldb.IndexedTerm(term) {
+			l.short = append(l.short, term)
+			continue
+		}
+		grams := newGramTerm(term)
+		l.long = append(l.long, grams)
+		for _, at := range grams {
+			l.grams = append(l.grams, at.gram)
+		}
+	}
+	slices.Sort(l.grams)
+	l.grams = slices.Compact(l.grams)
+	return l
+}
+
+// The kinds of rows of a look.
+const (
+	rowSealed    int64 = iota // up to where segments are sealed, and how many customers are newer
+	rowPosting                // of a segment
+	rowGrams                  // of a segment
+	rowChanged                // a customer who has none of the terms
+	rowChangedTo              // one who has
+	rowNewer                  // who has
+)
+
+// statement is one, so that a segment which is being sealed is read before or
+// after, not half. For long terms it reads only some of the newer ones.
+func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, args []any) {
+	contains, values := containsOne(engine, "c.search", l.terms)
+	text, args = sealedRow, []any{companyID, companyID, companyID, mostNewer}
+	if len(l.short) > 0 {
+		text += postingRows
+		args = append(args, l.short, companyID)
+	}
+	if len(l.long) > 0 {
+		rows, rowArgs := l.gramRows(engine, companyID)
+		text += rows
+		args = append(args, rowArgs...)
+	}
+	text += strings.ReplaceAll(changeRows, "{contains}", contains)
+	args = append(append(args, values...), companyID, companyID)
+	contains, _ = containsOne(engine, "n.search", l.terms)
+	text += strings.ReplaceAll(newerRows, "{contains}", contains)
+	args = append(args, companyID, companyID, l.mostNewer())
+	return text, append(args, values...)
+}
+
+// mostNewer is how many of the newer ones are read. No index knows of short terms.
+func (l *look) mostNewer() int64 {
+	if len(l.long) > 0 {
+		return mostNewer
+	}
+	return math.MaxInt64
+}
+
+// lastSealed is up to where segments are sealed. Ids that have an upper end, too,
+// PostgreSQL takes for few, and reads an index; it would else read all customers.
+const lastSealed = `COALESCE((
+	SELECT last_id FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1), 0)`
+
+const beyond = "9223372036854775807"
+
+const (
+	sealedRow = `
+		SELECT 0, ` + lastSealed + `, (SELECT count(*) FROM (
+			SELECT id FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
+				AND id < ` + beyond + ` ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
+	postingRows = `
+		UNION ALL
+		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
+		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
+		WHERE g.company_id = ? AND g.sealed`
+	gramsOfPostgres = `
+		UNION ALL
+		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?}`
+	gramsOfSQLite = `
+		UNION ALL
+		SELECT 2, p.last_id, p.gram, p.places FROM (
+			SELECT block FROM search_segments WHERE company_id = ? AND sealed
+			UNION SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND NOT merged) b
+		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?}`
+	changeRows = `
+		UNION ALL
+		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA) FROM search_changes h
+		LEFT JOIN customers c ON c.company_id = ? AND c.id = h.id AND {visible c.id}
+		WHERE h.company_id = ?`
+	newerRows = `
+		UNION ALL
+		SELECT 5, n.id, 0, CAST(NULL AS BYTEA) FROM (
+			SELECT id, search FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
+				AND id < ` + beyond + ` ORDER BY id LIMIT ?) n
+		WHERE {contains}`
+)
+
+// gramRows finds the rows of grams. On SQLite they lie in blocks.
+func (l *look) gramRows(engine sqldb.Engine, companyID int64) (text string, args []any) {
+	if engine == sqldb.Postgres {
+		return gramsOfPostgres, []any{companyID, l.keys()}
+	}
+	return gramsOfSQLite, []any{companyID, companyID, companyID, l.keys()}
+}
+
+// keys are those of the rows that may have a gram.
+func (l *look) keys() []int64 {
+	keys := make([]int64, 0, 2*len(l.grams))
+	for _, gram := range l.grams {
+		keys = append(keys, int64(gram.pair()), int64(gram))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// scan reads a row. It gives up at the first one when too little is sealed.
+func (l *look) scan(row sqldb.Row) error {
+	var kind, id, key int64
+	var stored []byte
+	if err := row.Scan(&kind, &id, &key, &stored); err != nil {
+		return err
+	}
+	switch kind {
+	case rowSealed:
+		l.sealed = id
+		if len(l.long) > 0 && (id == 0 || key >= mostNewer) {
+			return errUnsealed
+		}
+	case rowPosting:
+		if segment := l.segment(id); stored != nil { // somebody has the term
+			segment.postings = append(segment.postings, stored)
+		}
+	case rowGrams:
+		l.segment(id).grams.add(gramRow{gram(key), stored}, l.grams)
+	case rowNewer:
+		l.newer = append(l.newer, id)
+	default:
+		l.changed[id] = kind == rowChangedTo
+	}
+	return nil
+}
+
+func (l *look) segment(last int64) *segmentRead {
+	segment := l.segments[last]
+	if segment == nil {
+		segment = &segmentRead{grams: gramSegment{places: map[gram]places{}}}
+		l.segments[last] = segment
+	}
+	return segment
+}
+
+// hits puts together what was read.
+func (l *look) hits() hits {
+	l.segment(l.sealed) // for who has changed behind all that have something
+	lasts := slices.Sorted(maps.Keys(l.segments))
+	changed := l.changedBySegment(lasts)
+	slices.SortFunc(l.newer, newestFirst)
+	found := hits{{ids: l.newer, number: int64(len(l.newer))}}
+	for _, last := range slices.Backward(lasts) {
+		found = append(found, l.group(last, changed[last]))
+	}
+	return found
+}
+
+// changedBySegment leaves out who changed in a segment that is not sealed yet: he
+// is among the newer ones. Who changed in a segment that has nothing is taken for one
+// of the next that has.
+func (l *look) changedBySegment(lasts []int64) map[int64][]int64 {
+	by := map[int64][]int64{}
+	for id := range l.changed {
+		if at, _ := slices.BinarySearch(lasts, id); at < len(lasts) {
+			by[lasts[at]] = append(by[lasts[at]], id)
+		}
+	}
+	return by
+}
+
+// group is what was found in a segment of which some have changed.
+func (l *look) group(last int64, changed []int64) hitGroup {
+	segment, group := l.segments[last], hitGroup{last: last}
+	if len(changed) == 0 && len(l.terms) == 1 {
+		return l.unchanged(last, segment)
+	}
+	for _, posting := range segment.postings {
+		group.ids = append(group.ids, posting.ids(last)...)
+	}
+	for _, term := range l.long {
+		group.ids = append(group.ids, l.matcher.ids(&segment.grams, term, last)...)
+	}
+	if len(changed) > 0 {
+		group.ids = slices.DeleteFunc(group.ids, func(id int64) bool { return slices.Contains(changed, id) })
+	}
+	for _, id := range changed {
+		if l.changed[id] {
+			group.ids = append(group.ids, id)
+		}
+	}
+	slices.SortFunc(group.ids, newestFirst)
+	group.ids = slices.Compact(group.ids)
+	group.number = int64(len(group.ids))
+	return group
+}
+
+// unchanged counts what a segment has of the only term.
+func (l *look) unchanged(last int64, segment *segmentRead) hitGroup {
+	if len(l.long) == 0 {
+		posting := slices.Concat(segment.postings...)
+		return hitGroup{last: last, posting: posting, number: posting.count()}
+	}
+	number := int64(len(l.matcher.distances(&segment.grams, l.long[0])))
+	return hitGroup{last: last, grams: &segment.grams, term: l.long[0], number: number}
+}
+
+// containsOne is the condition that a text contains one of the terms.
+func containsOne(engine sqldb.Engine, column string, terms []string) (condition string, values []any) {
+	parts := make([]string, len(terms))
+	for i, term := range terms {
+		parts[i] = sqldb.Contains(engine, column)
+		values = append(values, term)
+	}
+	return "(" + strings.Join(parts, " OR ") + ")", values
+}

@@ -1,0 +1,1 @@
+-- This number belongs to another branch; the file goes when that one is merged.
