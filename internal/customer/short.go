@@ -172,7 +172,7 @@ const beyond = "9223372036854775807"
 // shortStatement is one, so that a segment which is being sealed is read before
 // or after, not half.
 func shortStatement(engine sqldb.Engine, companyID int64, terms []string) (text string, args []any) {
-	contains, values := containsOne(engine, terms)
+	contains, values := containsOne(engine, textColumn, terms)
 	args = []any{terms, companyID}
 	args = append(append(args, values...), companyID, companyID)
 	args = append(append(args, companyID, companyID), values...)
@@ -213,11 +213,12 @@ func (r *shortRead) scan(row sqldb.Row) error {
 	return nil
 }
 
-// containsOne is the condition that a customer's text contains one of the terms.
-func containsOne(engine sqldb.Engine, terms []string) (condition string, values []any) {
+// containsOne is the condition that the text of a column contains one of the
+// terms.
+func containsOne(engine sqldb.Engine, column string, terms []string) (condition string, values []any) {
 	parts := make([]string, len(terms))
 	for i, term := range terms {
-		parts[i] = sqldb.Contains(engine, "c.search")
+		parts[i] = sqldb.Contains(engine, column)
 		values = append(values, term)
 	}
 	return "(" + strings.Join(parts, " OR ") + ")", values

@@ -45,11 +45,8 @@ func (c *Cache) Count(
 		return 0, err
 	}
 	key := cacheKey{companyID, what}
-	c.mu.Lock()
-	hit, ok := c.known[key]
-	c.mu.Unlock()
-	if ok && hit.at == at {
-		return hit.n, nil
+	if n, ok := c.at(key, at); ok {
+		return n, nil
 	}
 	n, err := count()
 	if err != nil {
@@ -62,4 +59,28 @@ func (c *Cache) Count(
 	}
 	c.known[key] = counted{at, n}
 	return n, nil
+}
+
+// Knows reports whether Count would return without counting.
+func (c *Cache) Knows(
+	ctx context.Context,
+	querier sqldb.Querier,
+	counters []Counter,
+	companyID int64,
+	what string,
+) (bool, error) {
+	at, err := stampOf(ctx, querier, companyID, counters)
+	if err != nil {
+		return false, err
+	}
+	_, ok := c.at(cacheKey{companyID, what}, at)
+	return ok, nil
+}
+
+// at is what was counted under a stamp.
+func (c *Cache) at(key cacheKey, at stamp) (n int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hit, ok := c.known[key]
+	return hit.n, ok && hit.at == at
 }
