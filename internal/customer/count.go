@@ -85,7 +85,11 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		return found.count(), err
 	}
 	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, listing.question(), func() (int64, error) {
-		return s.countFound(ctx, listing, company)
+		source, err := s.cheaper(ctx, listing, company)
+		if err != nil {
+			return 0, err
+		}
+		return source.Count(ctx, s.db)
 	})
 }
 

