@@ -25,16 +25,44 @@ func (s *Service) Glimpse(
 	query Query,
 	page input.Page,
 ) (input.Glimpse[Invoice], error) {
-	if list, ok, err := s.uncounted(ctx, actor, query, page); err != nil || ok {
-		return input.Uncounted(list, page), err
+	list, ok, err := s.near(ctx, actor, query, page)
+	if err != nil {
+		return input.Glimpse[Invoice]{}, err
 	}
-	list, total, err := s.Sorted(ctx, actor, query, page)
-	return input.Counted(list, total, page), err
+	if !ok {
+		list, total, err := s.sorted(ctx, actor, query, page)
+		return input.Counted(list, total, page), err
+	}
+	glimpse := input.Uncounted(list, page)
+	if glimpse.Counted {
+		return glimpse, nil
+	}
+	l := s.listing(actor, query.Filter)
+	total, known, err := s.counts.Known(ctx, s.db, l.counters(), l.company, l.question())
+	if known {
+		glimpse = input.Counted(glimpse.List, total, page)
+	}
+	return glimpse, err
 }
 
-// uncounted reads a page and one invoice more; ok is false where it is as cheap to
-// count.
-func (s *Service) uncounted(
+// counted is a page that was read before its total, with it.
+func (s *Service) counted(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	glimpse input.Glimpse[Invoice],
+	before error,
+) ([]Invoice, int64, error) {
+	if before != nil || glimpse.Counted {
+		return glimpse.List, glimpse.Total, before
+	}
+	total, err := s.Count(ctx, actor, filter)
+	return glimpse.List, total, err
+}
+
+// near reads a page near the beginning of a search, and one invoice more, without
+// the total; ok is false where that is not the way.
+func (s *Service) near(
 	ctx context.Context,
 	actor account.Actor,
 	query Query,
@@ -46,10 +74,6 @@ func (s *Service) uncounted(
 	}
 	all, err := counter.Total(ctx, s.db, l.company)
 	if err != nil || all <= smallSort {
-		return nil, false, err
-	}
-	known, err := s.counts.Knows(ctx, s.db, l.counters(), l.company, l.question())
-	if err != nil || known {
 		return nil, false, err
 	}
 	left, found, err := l.sides(ctx, rareSearch)

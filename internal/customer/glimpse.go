@@ -29,11 +29,24 @@ func (s *Service) Glimpse(
 	query Query,
 	page input.Page,
 ) (input.Glimpse[Customer], error) {
-	if list, ok, err := s.uncounted(ctx, actor, query, page); err != nil || ok {
-		return input.Uncounted(list, page), err
+	list, ok, err := s.near(ctx, actor, query, page)
+	if err != nil {
+		return input.Glimpse[Customer]{}, err
 	}
-	list, total, err := s.Sorted(ctx, actor, query, page)
-	return input.Counted(list, total, page), err
+	if !ok {
+		list, total, err := s.sorted(ctx, actor, query, page)
+		return input.Counted(list, total, page), err
+	}
+	glimpse := input.Uncounted(list, page)
+	if glimpse.Counted {
+		return glimpse, nil
+	}
+	l := s.listing(actor, query.Filter)
+	total, known, err := s.counts.Known(ctx, s.db, query.Filter.counters(), l.company, l.question())
+	if known {
+		glimpse = input.Counted(glimpse.List, total, page)
+	}
+	return glimpse, err
 }
 
 // Count is how many customers a filter has.
@@ -42,9 +55,9 @@ func (s *Service) Count(ctx context.Context, actor account.Actor, filter Filter)
 	return count, err
 }
 
-// uncounted reads a page and one customer more; ok is false where it is as cheap to
-// count.
-func (s *Service) uncounted(
+// near reads a page near the beginning of a search beside other filters, and one
+// customer more, without the total; ok is false where that is not the way.
+func (s *Service) near(
 	ctx context.Context,
 	actor account.Actor,
 	query Query,
@@ -58,18 +71,16 @@ func (s *Service) uncounted(
 	if err != nil || company <= smallSort {
 		return nil, false, err
 	}
-	known, err := s.counts.Knows(ctx, s.db, query.Filter.counters(), l.company, l.question())
-	if err != nil || known {
-		return nil, false, err
-	}
 	rest, err := s.rest(ctx, l, company)
 	if err != nil {
 		return nil, false, err
 	}
-	found, err := l.searchAlone().foundUpTo(ctx, company, min(rest.count/4, rareSearch))
-	if err != nil || found < min(rest.count/4, rareSearch) {
+	many := min(rest.count/4, rareSearch)
+	found, err := l.searchAlone().foundUpTo(ctx, company, many)
+	if err != nil {
 		return nil, false, err
 	}
+	rest.rare = found < many
 	list, ok, err = rest.page(ctx, query.Sort, part{offset: page.Offset(), limit: page.Size + 1})
 	beyond := len(list) == 0 && page.Number > 1 // how far, only a count can tell
 	return list, ok && !beyond, err
@@ -109,6 +120,7 @@ type rest struct {
 	listing listing // with the search
 	company int64   // customers of the company
 	count   int64   // whom the other filters leave
+	rare    bool    // the search alone finds fewer
 }
 
 func (s *Service) rest(ctx context.Context, l listing, company int64) (rest, error) {
@@ -116,17 +128,19 @@ func (s *Service) rest(ctx context.Context, l listing, company int64) (rest, err
 	return rest{service: s, listing: l, company: company, count: count}, err
 }
 
-// page reads a page of a search that finds many. Few customers whom the other
-// filters leave are all looked at. Of many, the first ones are looked at in the
-// order of the list; where they have too few of the search, all that the search
-// finds are read after all. SQLite's index has the newest first, so that no
-// other order of them needs to be walked along.
+// page reads a page. SQLite's index has what a search finds, the newest first. Else
+// few customers whom the other filters leave are all looked at; of many, the first
+// ones in the order of the list. ok is false where the search finds so few that all
+// of them are read sooner, or too few of those who were looked at.
 func (r rest) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	newest := sort == input.Newest || sort == ""
-	if newest && r.count > mostLooks && r.indexed() {
+	if newest && (r.rare || r.count > mostLooks) && r.indexed() {
 		window := sqldb.Window{Source: r.listing.matching(r.company, false), Limit: wanted.limit, Offset: wanted.offset}
 		list, err = reading.Rows(ctx, r.service.db, r.listing.company, window)
 		return list, err == nil, err
+	}
+	if r.rare {
+		return nil, false, nil
 	}
 	ids, ok, err := r.pick(ctx, sort, wanted)
 	if err != nil || !ok {

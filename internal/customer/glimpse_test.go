@@ -62,7 +62,7 @@ func (w *world) wantGlimpse(t *testing.T, query Query, page input.Page) bool {
 	t.Helper()
 	glimpse, err := New(w.db, w.events).Glimpse(t.Context(), w.actor, query, page)
 	must(t, err)
-	list, total, err := w.Sorted(t.Context(), w.actor, query, page)
+	list, total, err := w.sorted(t.Context(), w.actor, query, page)
 	must(t, err)
 	if got, want := idsOf(glimpse.List), idsOf(list); !slices.Equal(got, want) {
 		t.Fatalf("%+v, %+v: %v, want %v", query, page, got, want)

@@ -61,20 +61,21 @@ func (c *Cache) Count(
 	return n, nil
 }
 
-// Knows reports whether Count would return without counting.
-func (c *Cache) Knows(
+// Known is what Count would return without counting; ok is false where it would
+// count.
+func (c *Cache) Known(
 	ctx context.Context,
 	querier sqldb.Querier,
 	counters []Counter,
 	companyID int64,
 	what string,
-) (bool, error) {
+) (n int64, ok bool, err error) {
 	at, err := stampOf(ctx, querier, companyID, counters)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
-	_, ok := c.at(cacheKey{companyID, what}, at)
-	return ok, nil
+	n, ok = c.at(cacheKey{companyID, what}, at)
+	return n, ok, nil
 }
 
 // at is what was counted under a stamp.

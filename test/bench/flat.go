@@ -32,7 +32,9 @@ type flatKey struct {
 	size   int
 }
 
-func allLines() []line {
+func allLines() []line { return slices.Concat(listLines(), searchLines(), besideLines()) }
+
+func listLines() []line {
 	return []line{
 		{name: "page 1", next: fixed("page=1"), page: true},
 		{
@@ -63,6 +65,12 @@ func allLines() []line {
 				return "external_id=" + dataset.someone(func(person person) string { return person.external })
 			}
 		}},
+		{name: "customer-plans with their counts", next: fixed(""), path: "/customer-plans"},
+	}
+}
+
+func searchLines() []line {
+	return []line{
 		{name: "search a rare term", next: func(dataset *dataset) func() string {
 			return func() string {
 				_, code, _ := strings.Cut(dataset.someone(func(person person) string { return person.usuario }), ".")
@@ -91,6 +99,13 @@ func allLines() []line {
 		{name: "search and status vencido, first time", next: func(*dataset) func() string {
 			return func() string { return "status=vencido&search=" + respelled("oliveira") }
 		}},
+	}
+}
+
+// besideLines are searches beside another filter, of the API with their total and
+// of the panel before it.
+func besideLines() []line {
+	return []line{
 		{name: "search and status vence hoje, first time", next: func(*dataset) func() string {
 			return func() string { return "status=vence_hoje&search=" + respelled("oliveira") }
 		}},
@@ -112,7 +127,6 @@ func allLines() []line {
 		{name: "panel: search two letters and a status, first answer", desk: true, next: func(*dataset) func() string {
 			return func() string { return "status=vencido&search=" + respelled(string([]byte{consonant(), vowel()})) }
 		}},
-		{name: "customer-plans with their counts", next: fixed(""), path: "/customer-plans"},
 	}
 }
 
