@@ -33,6 +33,19 @@ func (s *Service) Sorted(
 	query Query,
 	page input.Page,
 ) ([]Invoice, int64, error) {
+	if list, ok, err := s.near(ctx, actor, query, page); err != nil || ok {
+		return s.counted(ctx, actor, query.Filter, input.Uncounted(list, page), err)
+	}
+	return s.sorted(ctx, actor, query, page)
+}
+
+// sorted is Sorted by way of the total.
+func (s *Service) sorted(
+	ctx context.Context,
+	actor account.Actor,
+	query Query,
+	page input.Page,
+) ([]Invoice, int64, error) {
 	if query.Sort == input.Newest || query.Sort == "" {
 		return s.List(ctx, actor, query.Filter, page)
 	}

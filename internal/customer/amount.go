@@ -6,6 +6,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
@@ -33,22 +34,29 @@ func (s *Service) Amount(
 	if err != nil {
 		return 0, false, err
 	}
-	l.few = company > smallSort
-	byDate, err := s.byDate(ctx, l, company, matches)
+	source, err := s.sumSource(ctx, l, company, matches)
 	if err != nil {
 		return 0, false, err
-	}
-	source := l.matching(company, byDate).Rows()
-	if found, ok, err := s.hits(ctx, l, company); err != nil {
-		return 0, false, err
-	} else if ok {
-		source = among(l.company, found.page(0, found.count()))
 	}
 	if filter.Status == "" {
 		source.Where.And("c.cancelled_at IS NULL")
 	}
 	cents, err := sumAmounts(ctx, s.db, source)
 	return money.Cents(cents), err == nil, err
+}
+
+// sumSource has the customers of a listing, who are few, as rows.
+func (s *Service) sumSource(ctx context.Context, l listing, company, matches int64) (sqldb.Source, error) {
+	if l.searchesBeside() {
+		source, err := s.cheaper(ctx, l, company)
+		return source.Rows(), err
+	}
+	if found, ok, err := s.hits(ctx, l, company); err != nil || ok {
+		return among(l.company, found.page(0, found.count())), err
+	}
+	l.few = company > smallSort
+	byDate, err := s.byDate(ctx, l, company, matches)
+	return l.matching(company, byDate).Rows(), err
 }
 
 // amountOfMany multiplies what plans cost by how many customers have them. That

@@ -80,14 +80,20 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
-	what := fmt.Sprintf("%+v %+v %s", filter, listing.due, listing.month)
 	if found, ok, err := s.hits(ctx, listing, company); err != nil || ok {
 		return found.count(), err
 	}
-	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, what, func() (int64, error) {
-		return listing.matching(company, false).Count(ctx, s.db)
+	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, listing.question(), func() (int64, error) {
+		source, err := s.cheaper(ctx, listing, company)
+		if err != nil {
+			return 0, err
+		}
+		return source.Count(ctx, s.db)
 	})
 }
+
+// question is what is counted, as the cache of counts knows it.
+func (l listing) question() string { return fmt.Sprintf("%+v %+v %s", l.filter, l.due, l.month) }
 
 // keys are the filters that the counter knows.
 func (l listing) keys() (filter tally.Filter) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -66,13 +67,29 @@ func (s *Service) hits(ctx context.Context, l listing, company int64) (found hit
 	if look.terms == nil || len(look.long) > 0 && (company <= s.sealer.size || len(look.grams) > mostGrams) {
 		return nil, false, nil
 	}
-	text, args := look.statement(s.db.Engine(), l.company)
-	if err := sqldb.Each(ctx, s.db, text, args, look.scan); errors.Is(err, errUnsealed) {
+	found, err = look.read(ctx, l.db, l.company)
+	if errors.Is(err, errUnsealed) {
 		return nil, false, nil
-	} else if err != nil {
-		return nil, false, err
 	}
-	return look.hits(), true, nil
+	return found, err == nil, err
+}
+
+// short are the terms of a listing that is nothing but a search of one or two
+// letters in a large company, which no other index finds; nil: it is another.
+func (l listing) short(company int64) []string {
+	if company <= smallSearch || l.filter != (Filter{Search: l.filter.Search}) || !l.due.open() {
+		return nil
+	}
+	terms := searchTerms(l.filter.Search)
+	if slices.ContainsFunc(terms, sqldb.IndexedTerm) {
+		return nil
+	}
+	return terms
+}
+
+// shortHits finds customers by terms of one or two letters.
+func shortHits(ctx context.Context, querier sqldb.Querier, companyID int64, terms []string) (hits, error) {
+	return newLook(terms).read(ctx, querier, companyID)
 }
 
 const (

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -178,6 +179,15 @@ func (l *look) segment(last int64) *segmentRead {
 		l.segments[last] = segment
 	}
 	return segment
+}
+
+// read finds the customers. errUnsealed says that it is not the way.
+func (l *look) read(ctx context.Context, querier sqldb.Querier, companyID int64) (hits, error) {
+	text, args := l.statement(querier.Engine(), companyID)
+	if err := sqldb.Each(ctx, querier, text, args, l.scan); err != nil {
+		return nil, err
+	}
+	return l.hits(), nil
 }
 
 // hits puts together what was read.

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"context"
 	"strings"
 
 	"carteira/internal/platform/sqldb"
@@ -47,6 +48,9 @@ func otherSpelling(phone string) string {
 	return ""
 }
 
+// textColumn has the text by which a customer is found.
+const textColumn = "c.search"
+
 // searchTerms are the texts of which one must be contained: the term itself,
 // and its digits when it is punctuated like a phone.
 func searchTerms(search string) []string {
@@ -83,4 +87,21 @@ func SearchSource(
 		return source, false
 	}
 	return sqldb.Search(engine, "customers", companyID, true, terms).Rows(), true
+}
+
+// FoundUpTo is how many customers of a company a search finds, and no more than a
+// bound.
+func FoundUpTo(ctx context.Context, db *sqldb.DB, companyID int64, search string, most int64) (int64, error) {
+	company, err := counter.Total(ctx, db, companyID)
+	if err != nil {
+		return 0, err
+	}
+	l := listing{db: db, company: companyID, filter: Filter{Search: search}, due: due{none: true}}
+	return l.foundUpTo(ctx, company, most)
+}
+
+// SearchCondition is the condition that a search finds the customer whose text a
+// column has.
+func SearchCondition(engine sqldb.Engine, column, search string) (condition string, values []any) {
+	return containsOne(engine, column, searchTerms(search))
 }

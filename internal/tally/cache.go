@@ -45,11 +45,8 @@ func (c *Cache) Count(
 		return 0, err
 	}
 	key := cacheKey{companyID, what}
-	c.mu.Lock()
-	hit, ok := c.known[key]
-	c.mu.Unlock()
-	if ok && hit.at == at {
-		return hit.n, nil
+	if n, ok := c.at(key, at); ok {
+		return n, nil
 	}
 	n, err := count()
 	if err != nil {
@@ -62,4 +59,29 @@ func (c *Cache) Count(
 	}
 	c.known[key] = counted{at, n}
 	return n, nil
+}
+
+// Known is what Count would return without counting; ok is false where it would
+// count.
+func (c *Cache) Known(
+	ctx context.Context,
+	querier sqldb.Querier,
+	counters []Counter,
+	companyID int64,
+	what string,
+) (n int64, ok bool, err error) {
+	at, err := stampOf(ctx, querier, companyID, counters)
+	if err != nil {
+		return 0, false, err
+	}
+	n, ok = c.at(cacheKey{companyID, what}, at)
+	return n, ok, nil
+}
+
+// at is what was counted under a stamp.
+func (c *Cache) at(key cacheKey, at stamp) (n int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hit, ok := c.known[key]
+	return hit.n, ok && hit.at == at
 }

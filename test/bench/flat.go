@@ -23,6 +23,7 @@ type line struct {
 	next func(d *dataset) func() string // the queries, one after the other
 	path string                         // /customers unless it says otherwise
 	page bool                           // a page of the whole list
+	desk bool                           // of the panel, which shows it before its total; else of the API
 }
 
 type flatKey struct {
@@ -31,7 +32,9 @@ type flatKey struct {
 	size   int
 }
 
-func allLines() []line {
+func allLines() []line { return slices.Concat(listLines(), searchLines(), besideLines()) }
+
+func listLines() []line {
 	return []line{
 		{name: "page 1", next: fixed("page=1"), page: true},
 		{
@@ -62,6 +65,12 @@ func allLines() []line {
 				return "external_id=" + dataset.someone(func(person person) string { return person.external })
 			}
 		}},
+		{name: "customer-plans with their counts", next: fixed(""), path: "/customer-plans"},
+	}
+}
+
+func searchLines() []line {
+	return []line{
 		{name: "search a rare term", next: func(dataset *dataset) func() string {
 			return func() string {
 				_, code, _ := strings.Cut(dataset.someone(func(person person) string { return person.usuario }), ".")
@@ -90,7 +99,34 @@ func allLines() []line {
 		{name: "search and status vencido, first time", next: func(*dataset) func() string {
 			return func() string { return "status=vencido&search=" + respelled("oliveira") }
 		}},
-		{name: "customer-plans with their counts", next: fixed(""), path: "/customer-plans"},
+	}
+}
+
+// besideLines are searches beside another filter, of the API with their total and
+// of the panel before it.
+func besideLines() []line {
+	return []line{
+		{name: "search and status vence hoje, first time", next: func(*dataset) func() string {
+			return func() string { return "status=vence_hoje&search=" + respelled("oliveira") }
+		}},
+		{name: "search two letters and status vencido, first time", next: func(*dataset) func() string {
+			return func() string { return "status=vencido&search=" + respelled(string([]byte{consonant(), vowel()})) }
+		}},
+		{name: "panel: search and status ativo, first answer", desk: true, next: func(*dataset) func() string {
+			return func() string { return "status=ativo&search=" + respelled("oliveira") }
+		}},
+		{name: "panel: search and status vencido, first answer", desk: true, next: func(*dataset) func() string {
+			return func() string { return "status=vencido&search=" + respelled("oliveira") }
+		}},
+		{name: "panel: search and status vence hoje, first answer", desk: true, next: func(*dataset) func() string {
+			return func() string { return "status=vence_hoje&search=" + respelled("oliveira") }
+		}},
+		{name: "panel: search and a plan by name, first answer", desk: true, next: func(dataset *dataset) func() string {
+			return func() string { return plan(0)(dataset)() + "&sort=name&search=" + respelled("oliveira") }
+		}},
+		{name: "panel: search two letters and a status, first answer", desk: true, next: func(*dataset) func() string {
+			return func() string { return "status=vencido&search=" + respelled(string([]byte{consonant(), vowel()})) }
+		}},
 	}
 }
 
@@ -170,6 +206,9 @@ func (b *bench) lineSpan() time.Duration { return b.span / 5 }
 func (b *bench) flat(ctx context.Context, small, big *dataset) error {
 	clients := map[*dataset]*client{}
 	for _, d := range []*dataset{small, big} {
+		if err := b.openDesk(ctx, d); err != nil {
+			return fmt.Errorf("sign in: %w", err)
+		}
 		process, err := b.serve(ctx, carteira, d)
 		if err != nil {
 			return err
@@ -201,6 +240,13 @@ func (b *bench) flat(ctx context.Context, small, big *dataset) error {
 	return nil
 }
 
+func (l line) request(dataset *dataset, path string) []byte {
+	if l.desk {
+		return dataset.desk.get(path, "")
+	}
+	return get(&dataset.listed, path)
+}
+
 // latencies asks at least three times, at most a hundred, and not longer than
 // needed.
 func (b *bench) latencies(ctx context.Context, client *client, line line, dataset *dataset) ([]time.Duration, error) {
@@ -216,7 +262,7 @@ func (b *bench) latencies(ctx context.Context, client *client, line line, datase
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		request := get(&dataset.listed, path+"?"+next())
+		request := line.request(dataset, path+"?"+next())
 		began := time.Now()
 		if _, err := client.do(request); err != nil {
 			return nil, err

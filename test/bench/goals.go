@@ -59,6 +59,7 @@ func (b *bench) printGoals() {
 		}
 		b.judgeLines(&t, engine, "page", pageGoal)
 		b.judgeLines(&t, engine, "search", searchGoal)
+		b.judgeLines(&t, engine, "first answer", searchGoal)
 		b.judgeProcess(&t, engine)
 		b.judgeIdle(&t, engine)
 		b.judgePages(&t, engine)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,15 +38,7 @@ func (d desk) get(path, header string) []byte {
 // deliveries, and an owner who signs in. It has no reminders: to plan those of all
 // customers would be most of what is measured.
 func (b *bench) furnish(ctx context.Context, set *dataset) (desk desk, err error) {
-	key, err := secret.ParseKey(strings.Repeat("00", 32))
-	if err != nil {
-		return desk, err
-	}
-	program, err := app.Open(ctx, config.Config{
-		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: b.dir, DatabaseURL: set.url, SecretKeys: []secret.Key{key},
-		WebhooksPerCompany: 2, WebhookHistoryDays: 30, MessageHistoryDays: 365, AuditDays: 400,
-		WebhookAllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-	}, slog.New(slog.DiscardHandler))
+	program, err := b.open(ctx, set)
 	if err != nil {
 		return desk, err
 	}
@@ -63,6 +56,33 @@ func (b *bench) furnish(ctx context.Context, set *dataset) (desk desk, err error
 	}
 	desk.paths = set.panelPaths(hook)
 	return desk, set.settle(ctx)
+}
+
+// open opens the program on a dataset, without serving it.
+func (b *bench) open(ctx context.Context, set *dataset) (*app.App, error) {
+	key, err := secret.ParseKey(strings.Repeat("00", 32))
+	if err != nil {
+		return nil, err
+	}
+	return app.Open(ctx, config.Config{
+		Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: b.dir, DatabaseURL: set.url, SecretKeys: []secret.Key{key},
+		WebhooksPerCompany: 2, WebhookHistoryDays: 30, MessageHistoryDays: 365, AuditDays: 400,
+		WebhookAllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}, slog.New(slog.DiscardHandler))
+}
+
+// openDesk has the owner of a dataset sign in, where a line is of the panel.
+func (b *bench) openDesk(ctx context.Context, set *dataset) (err error) {
+	if !slices.ContainsFunc(b.lines(), func(line line) bool { return line.desk }) {
+		return nil
+	}
+	program, err := b.open(ctx, set)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, program.Close(context.WithoutCancel(ctx))) }()
+	set.desk.session, err = signIn(ctx, program, set.listed.Actor)
+	return err
 }
 
 // makeMoney gives every customer of a plan an invoice of the last year; one in

@@ -32,6 +32,7 @@ type dataset struct {
 	listed  tenant
 	created tenant
 	pocket  *pocket // nil unless PocketBase is measured beside
+	desk    desk    // signed in where a line is of the panel
 }
 
 // tenant is a company with what is needed to call the API for it.

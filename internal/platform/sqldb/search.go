@@ -49,6 +49,12 @@ func (s Source) Count(ctx context.Context, querier Querier) (int64, error) {
 	return Value[int64](ctx, querier, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
+// CountUpTo counts the matches, and no further than a bound.
+func (s Source) CountUpTo(ctx context.Context, querier Querier, most int64) (int64, error) {
+	return Value[int64](ctx, querier, `SELECT count(*) FROM (SELECT 1 FROM `+s.From+s.Where.String()+` LIMIT ?) AS found`,
+		append(s.Where.Args[:len(s.Where.Args):len(s.Where.Args)], most)...)
+}
+
 // IndexedTerm reports whether a term is long enough for the trigram index.
 func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
 

@@ -29,10 +29,11 @@ type customersData struct {
 	Query    string                // of the list
 	Figures  map[string]string     // filters of a figure, which the form hands on
 	Owes     map[int64]money.Cents // what is overdue, by customer
-	Total    string                // how many, and what they pay together where that is known
+	Total    string                // how many, and what they pay together where that is known; "": it comes after the page
 }
 
 func (s *Server) customers(req *request) error {
+	counted := counting(req)
 	in := req.query()
 	paging, filter := in.Page(), customer.ReadFilter(in)
 	data := customersData{
@@ -52,18 +53,22 @@ func (s *Server) customers(req *request) error {
 		filter = customer.Filter{}
 	}
 	data.Figures = figureFilters(req)
-	var total int64
-	var err error
-	data.List, total, err = s.customersIn(req, req.URL.Query(), filter, paging)
+	glimpse, err := s.customersIn(req, req.URL.Query(), filter, paging)
+	if err == nil && counted && !glimpse.Counted {
+		glimpse.Counted = true
+		glimpse.Total, err = s.Customers.Count(req.Context(), req.Actor, filter)
+	}
 	if err != nil {
 		return err
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (customer.Filter{})
+	data.List, data.Pager, data.Filtered = glimpse.List, pagerOf(req, paging, glimpse), filter != (customer.Filter{})
 	if data.Owes, err = s.owing(req, data.List); err != nil {
 		return err
 	}
-	if data.Total, err = s.customersFoot(req, filter, total); err != nil {
-		return err
+	if glimpse.Counted {
+		if data.Total, err = s.customersFoot(req, filter, glimpse.Total); err != nil {
+			return err
+		}
 	}
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err

@@ -71,9 +71,10 @@ func (s *Server) deliveryPlace(req *request, webhookID int64) (place, error) {
 		return place{Back: "/webhooks"}, nil
 	}
 	at := listed{List: webhookPath(webhookID), Records: "/deliveries"}
-	list := func(query url.Values, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, int64, error) {
+	list := func(query url.Values, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, error) {
 		at.Sort = sortIn(query, input.ByID)
-		return s.Webhooks.Deliveries(req.Context(), req.Actor, webhookID, filter, at)
+		found, _, err := s.Webhooks.Deliveries(req.Context(), req.Actor, webhookID, filter, at)
+		return found, err
 	}
 	return at.place(req, nth(webhook.ReadDeliveryFilter, list, func(record webhook.Delivery) int64 { return record.ID }))
 }

@@ -3,6 +3,7 @@ package panel
 import (
 	"strings"
 
+	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 )
 
@@ -70,4 +71,25 @@ func countedTo(lang page.Lang, count, bound int64, one, many string) string {
 		return counted(lang, count, one, many)
 	}
 	return lang.T("more than %s", counted(lang, count, one, many))
+}
+
+// counting reports whether a list is asked for with its total, however long that
+// takes, and takes that out of the address: it is no part of what is listed, and
+// no link of the page hands it on.
+func counting(req *request) bool {
+	values := req.URL.Query()
+	if !values.Has(page.Counting) {
+		return false
+	}
+	values.Del(page.Counting)
+	req.URL.RawQuery = values.Encode()
+	return true
+}
+
+// pagerOf is the pager of a page, whether its total is known or not.
+func pagerOf[T any](req *request, at input.Page, glimpse input.Glimpse[T]) page.Pager {
+	if glimpse.Counted {
+		return page.NewPager(req.URL, at, glimpse.Total)
+	}
+	return page.EarlyPager(req.URL, at, len(glimpse.List), glimpse.More)
 }

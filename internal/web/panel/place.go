@@ -92,7 +92,7 @@ func placeFrom(req *request, otherwise place) place {
 // nth is the neighbour in a list that is read by a filter.
 func nth[F, R any](
 	readFilter func(*input.Form) F,
-	list func(query url.Values, filter F, page input.Page) ([]R, int64, error),
+	list func(query url.Values, filter F, page input.Page) ([]R, error),
 	id func(R) int64,
 ) neighbour {
 	return func(query url.Values, at input.Page) (int64, error) {
@@ -101,7 +101,7 @@ func nth[F, R any](
 		if in.Err() != nil {
 			return 0, nil //nolint:nilerr // an address of nobody's making has no list
 		}
-		found, _, err := list(query, filter, at)
+		found, err := list(query, filter, at)
 		if err != nil || len(found) == 0 {
 			return 0, err
 		}
@@ -110,8 +110,9 @@ func nth[F, R any](
 }
 
 func (s *Server) customerPlace(req *request) (place, error) {
-	list := func(query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
-		return s.customersIn(req, query, filter, at)
+	list := func(query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, error) {
+		glimpse, err := s.customersIn(req, query, filter, at)
+		return glimpse.List, err
 	}
 	return placeIn(req, "/customers", nth(customer.ReadFilter, list, func(record customer.Customer) int64 { return record.ID }))
 }
@@ -122,8 +123,9 @@ func (s *Server) invoicePlace(req *request) (place, error) {
 	if came := placeFrom(req, place{}); came.Back != "" {
 		return s.amongPayments(req, came)
 	}
-	list := func(query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
-		return s.invoicesIn(req, query, filter, at)
+	list := func(query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, error) {
+		glimpse, err := s.invoicesIn(req, query, filter, at)
+		return glimpse.List, err
 	}
 	return placeIn(req, "/invoices", nth(billing.ReadFilter, list, func(record billing.Invoice) int64 { return record.ID }))
 }

@@ -97,11 +97,21 @@ func listHeads(req *request, name string) map[string]sortHead {
 }
 
 // customersIn lists customers in the order that an address asks for.
-func (s *Server) customersIn(req *request, query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
-	return s.Customers.Sorted(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
+func (s *Server) customersIn(
+	req *request,
+	query url.Values,
+	filter customer.Filter,
+	at input.Page,
+) (input.Glimpse[customer.Customer], error) {
+	return s.Customers.Glimpse(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
 }
 
 // invoicesIn is customersIn for invoices.
-func (s *Server) invoicesIn(req *request, query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
-	return s.Billing.Sorted(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
+func (s *Server) invoicesIn(
+	req *request,
+	query url.Values,
+	filter billing.Filter,
+	at input.Page,
+) (input.Glimpse[billing.Invoice], error) {
+	return s.Billing.Glimpse(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
 }

@@ -1,0 +1,177 @@
+package billing
+
+import (
+	"context"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// The bounds are those of lists of customers, and mean the same.
+const (
+	mostLooks   = 4000
+	rareSearch  = 500
+	nearGlimpse = 1000
+)
+
+// Glimpse returns a page as Sorted does, but at once: the total of a search is left
+// out where nothing but a look at every match can tell it. Who wants it then asks
+// Count.
+func (s *Service) Glimpse(
+	ctx context.Context,
+	actor account.Actor,
+	query Query,
+	page input.Page,
+) (input.Glimpse[Invoice], error) {
+	list, ok, err := s.near(ctx, actor, query, page)
+	if err != nil {
+		return input.Glimpse[Invoice]{}, err
+	}
+	if !ok {
+		list, total, err := s.sorted(ctx, actor, query, page)
+		return input.Counted(list, total, page), err
+	}
+	glimpse := input.Uncounted(list, page)
+	if glimpse.Counted {
+		return glimpse, nil
+	}
+	l := s.listing(actor, query.Filter)
+	total, known, err := s.counts.Known(ctx, s.db, l.counters(), l.company, l.question())
+	if known {
+		glimpse = input.Counted(glimpse.List, total, page)
+	}
+	return glimpse, err
+}
+
+// counted is a page that was read before its total, with it.
+func (s *Service) counted(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	glimpse input.Glimpse[Invoice],
+	before error,
+) ([]Invoice, int64, error) {
+	if before != nil || glimpse.Counted {
+		return glimpse.List, glimpse.Total, before
+	}
+	total, err := s.Count(ctx, actor, filter)
+	return glimpse.List, total, err
+}
+
+// near reads a page near the beginning of a search, and one invoice more, without
+// the total; ok is false where that is not the way.
+func (s *Service) near(
+	ctx context.Context,
+	actor account.Actor,
+	query Query,
+	page input.Page,
+) (list []Invoice, ok bool, err error) {
+	l := s.listing(actor, query.Filter)
+	if !l.searches() || page.Offset() > nearGlimpse {
+		return nil, false, nil
+	}
+	all, err := counter.Total(ctx, s.db, l.company)
+	if err != nil || all <= smallSort {
+		return nil, false, err
+	}
+	left, found, err := l.sides(ctx, rareSearch)
+	if err != nil || found < min(left/4, rareSearch) {
+		return nil, false, err
+	}
+	list, ok, err = s.pick(ctx, l.picking(left, query.Sort), page)
+	beyond := len(list) == 0 && page.Number > 1 // how far, only a count can tell
+	return list, ok && !beyond, err
+}
+
+// searches reports whether a listing is a search, alone or beside filters that the
+// counter knows.
+func (l listing) searches() bool {
+	_, searches := customer.SearchSource(l.db.Engine(), l.company, l.filter.Search)
+	return searches && l.withoutSearch().filter.tallied()
+}
+
+func (l listing) withoutSearch() listing {
+	l.filter.Search = ""
+	return l
+}
+
+// sides is how many invoices the filters leave without the search, and how many
+// customers the search finds, up to a bound or a quarter of the others.
+func (l listing) sides(ctx context.Context, most int64) (left, found int64, err error) {
+	left, _, err = counter.Sum(ctx, l.db, l.company, l.withoutSearch().keys())
+	if err != nil {
+		return 0, 0, err
+	}
+	found, err = customer.FoundUpTo(ctx, l.db, l.company, l.filter.Search, min(left/4, most))
+	return left, found, err
+}
+
+// picking is a listing in an order without its search, which is looked for on the
+// way.
+type picking struct {
+	listing listing
+	window  sqldb.Window
+	sort    input.Sort
+}
+
+// picking has few invoices that the other filters leave sorted, and many along the
+// index of their order.
+func (l listing) picking(left int64, sort input.Sort) picking {
+	rest, matches := l.withoutSearch(), left
+	if left > mostLooks {
+		matches = smallSort
+	}
+	if sort == input.Newest || sort == "" {
+		return picking{l, sqldb.Window{Source: rest.matching(1+smallSort, matches)}, input.Newest}
+	}
+	window := rest.sorted(sort, matches)
+	window.Ascending = !sort.Descending()
+	return picking{l, window, sort}
+}
+
+// pick reads a page and one invoice more; ok is false where the first invoices
+// looked at have too few of the search.
+func (s *Service) pick(ctx context.Context, p picking, page input.Page) (list []Invoice, ok bool, err error) {
+	picked := sqldb.Picking{Skip: page.Offset(), Want: page.Size + 1, Most: mostLooks + 1}
+	picked.Condition, picked.Args = p.listing.ofFound()
+	ids, ok, err := p.window.Pick(ctx, s.db, picked)
+	if err != nil || !ok || len(ids) == 0 {
+		return []Invoice{}, ok, err
+	}
+	source := sqldb.Source{From: invoicesAlone, ID: "i.id", Order: "i.id + 0"}
+	source.Where.And("i.company_id = ? AND i.id {in ?}", p.listing.company, ids)
+	list, err = reading.Rows(ctx, s.db, p.listing.company, sqldb.Window{Source: source, Limit: int64(len(ids))})
+	if p.sort != input.Newest {
+		sortKeys.Arrange(list, p.sort)
+	}
+	return list, true, err
+}
+
+// ofFound is the condition that an invoice is of a customer who is searched for.
+func (l listing) ofFound() (condition string, args []any) {
+	contains, args := customer.SearchCondition(l.db.Engine(), "h.search", l.filter.Search)
+	return `EXISTS (SELECT 1 FROM customers h WHERE h.company_id = i.company_id AND h.id = i.customer_id AND {visible h.id}
+		AND ` + contains + `)`, args
+}
+
+// countFound counts the matches of a search. Where other filters leave fewer
+// invoices than the search finds customers, those are looked at; else those of the
+// customers whom it finds.
+func (s *Service) countFound(ctx context.Context, l listing, all int64) (int64, error) {
+	if !l.searches() || all <= smallSort {
+		return l.matching(all, 0).Count(ctx, s.db)
+	}
+	left, found, err := l.sides(ctx, smallSort/4)
+	if err != nil {
+		return 0, err
+	}
+	if left >= smallSort || found < left/4 {
+		return l.matching(all, 0).Count(ctx, s.db)
+	}
+	source := l.withoutSearch().matching(all, left)
+	condition, args := l.ofFound()
+	source.Where.And(condition, args...)
+	return source.Count(ctx, s.db)
+}

@@ -1,0 +1,147 @@
+package panel
+
+import (
+	"fmt"
+	"html"
+	"iter"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/housetest"
+	"carteira/internal/platform/sqldb/sqldbtest"
+)
+
+// crowded is more customers than a list counts at every look. One in three is
+// called Oliveira, one in seventeen of those is late, and everybody owes an invoice.
+const crowded = 10_200
+
+func (p *person) crowd() {
+	p.t.Helper()
+	var file strings.Builder
+	file.WriteString("nome;vencimento;plano;valor\n")
+	for n := range crowded {
+		name, due := "Silva", "20/02/2026"
+		if n%3 == 0 {
+			name = "Oliveira"
+		}
+		if n%17 == 0 {
+			due = "10/01/2026"
+		}
+		fmt.Fprintf(&file, "Ana %s %d;%s;Mensal;35,00\n", name, n, due)
+	}
+	rows := func() iter.Seq2[sheet.Row, error] {
+		reader, err := sheet.Open(strings.NewReader(file.String()))
+		housetest.Must(p.t, err)
+		return reader.All()
+	}
+	_, err := p.Customers.Import(p.t.Context(), p.actor, rows, customer.ImportOptions{CreateMissing: true, Invoices: true})
+	housetest.Must(p.t, err)
+}
+
+var countLink = regexp.MustCompile(`<strong class="small" id="list-total" hx-get="([^"]*)" hx-trigger="load"`)
+
+// early wants a list without its total and returns where that is.
+func (p *person) early(path string) (page answer, total string) {
+	p.t.Helper()
+	page = p.get(path).want(p.t, http.StatusOK, `rel="next"`, "Contar todos", `<span id="list-all">Todos da lista</span>`, `id="list-range">1–36</span>`)
+	found := countLink.FindStringSubmatch(page.body)
+	if found == nil {
+		p.t.Fatalf("%s does not ask for its total: %s", path, mainOf(page.body))
+	}
+	return page, html.UnescapeString(found[1])
+}
+
+// A search beside a filter shows its rows without their total, which comes at an
+// address of its own.
+func TestRowsOfASearchComeBeforeTheirTotal(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.crowd()
+		person.wantChosenWhole(t)
+		person.wantTotalsAfter(t)
+		person.wantTotalsWith(t)
+	})
+}
+
+// wantTotalsAfter wants totals that are exact, and at an address that no link of
+// either page hands on.
+func (p *person) wantTotalsAfter(t *testing.T) {
+	t.Helper()
+	for path, want := range map[string][]string{
+		"/customers?search=oliveira&status=Vencido": {"200 clientes · R$ 7.000,00", "1–36 de 200", "Todos os 200 da lista"},
+		"/customers?search=a&plan_id=1&sort=name":   {"10.200 clientes", "1–36 de 10.200", "Todos os 10.200 da lista"},
+		"/invoices?search=oliveira&overdue=true":    {"200 faturas · R$ 7.000,00", "1–36 de 200", "Todos os 200 da lista"},
+		"/invoices?search=oliveira":                 {"3.400 faturas", "1–36 de 3.400", "Todos os 3.400 da lista"},
+	} {
+		page, total := p.early(path)
+		counted := p.get(total).want(t, http.StatusOK, want...)
+		if strings.Contains(counted.body, "total=1") || strings.Contains(counted.body, `hx-trigger="load"`) {
+			t.Errorf("%s: a link hands the count on", total)
+		}
+		if first, second := page.rowLinks(), counted.rowLinks(); len(first) != 36 || fmt.Sprint(first) != fmt.Sprint(second) {
+			t.Errorf("%s: other rows with the total: %v, %v", path, first, second)
+		}
+		p.get(path).want(t, http.StatusOK, want...) // known now, it comes with the page
+	}
+	p.colleague(account.RoleAttendant).get("/customers?search=oliveira&status=Vencido&total=1").want(t, http.StatusOK, "200 clientes<")
+}
+
+// wantTotalsWith wants what is cheap to count with its page: the whole list, a
+// filter, and a page that no other follows.
+func (p *person) wantTotalsWith(t *testing.T) {
+	t.Helper()
+	for path, want := range map[string]string{
+		"/customers":                                        "10.200 clientes",
+		"/customers?status=Vencido":                         "600 clientes · R$ 21.000,00",
+		"/customers?search=oliveira":                        "3.400 clientes",
+		"/customers?search=Oliveira+5100&status=Vencido":    "1 cliente · R$ 35,00",
+		"/customers?search=OLIVEIRA&status=Vencido&page=6":  "200 clientes · R$ 7.000,00",
+		"/customers?search=OLIVEIRa&status=Vencido&page=99": "",
+		"/invoices":              "10.200 faturas",
+		"/invoices?overdue=true": "600 faturas · R$ 21.000,00",
+		"/invoices?search=Oliveira+5100&overdue=true":          "1 fatura · R$ 35,00",
+		"/invoices?search=OLIVEIRA&overdue=true&page=6":        "200 faturas · R$ 7.000,00",
+		"/invoices?search=oliveira&status=Cancelado&sort=name": "",
+	} {
+		if page := p.get(path).want(t, http.StatusOK, want); countLink.MatchString(page.body) {
+			t.Errorf("%s comes without its total", path)
+		}
+	}
+}
+
+// wantChosenWhole wants the place of a record in a list that came before its
+// total, and all of that list for work over many.
+func (p *person) wantChosenWhole(t *testing.T) {
+	t.Helper()
+	for path, title := range map[string]string{
+		"/customers?search=oliveira&status=Vencido": "Cancelar 200 clientes?",
+		"/invoices?search=oliveira&overdue=true":    "Cancelar 200 faturas?",
+	} {
+		page, _ := p.early(path)
+		links := page.rowLinks()
+		_, next := p.get(links[0]).want(t, http.StatusOK).neighbours()
+		if got, want := pathOf(t, next), pathOf(t, links[1]); got != want {
+			t.Errorf("after the first of %s comes %s, not %s", path, got, want)
+		}
+		address, err := url.Parse(path)
+		housetest.Must(t, err)
+		p.post(address.Path+"/bulk", "action", "cancel", "all", "1", "of", address.RawQuery, "back", path).want(t, http.StatusOK, title)
+		p.early(path) // nothing of that has counted it
+	}
+}
+
+func pathOf(t *testing.T, link string) string {
+	t.Helper()
+	address, err := url.Parse(link)
+	housetest.Must(t, err)
+	return address.Path
+}
