@@ -20,7 +20,7 @@ func TestValuesOfRowAreNeighbours(t *testing.T) {
 		err = conn.Each(t.Context(), Query{Text: row}, func(row *Row) error {
 			s := row.statement
 			first := sqlite3.Xsqlite3_column_value(conn.tls, s.handle, 0)
-			for ; seen < 8; seen++ {
+			for seen = 0; seen < 8; seen++ {
 				value := first + uintptr(seen)*valueSize
 				if want := sqlite3.Xsqlite3_column_value(conn.tls, s.handle, int32(seen)); value != want {
 					t.Errorf("column %d is at %d from the first, not at %d", seen, want-first, value-first)
