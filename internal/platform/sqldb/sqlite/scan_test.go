@@ -20,10 +20,11 @@ func TestValuesOfRowAreNeighbours(t *testing.T) {
 		err = conn.Each(t.Context(), Query{Text: row}, func(row *Row) error {
 			s := row.statement
 			first := sqlite3.Xsqlite3_column_value(conn.tls, s.handle, 0)
-			for seen = 0; seen < 8; seen++ {
-				value := first + uintptr(seen)*valueSize
-				if want := sqlite3.Xsqlite3_column_value(conn.tls, s.handle, int32(seen)); value != want {
-					t.Errorf("column %d is at %d from the first, not at %d", seen, want-first, value-first)
+			seen++
+			for column := range int32(8) {
+				value := first + uintptr(column)*valueSize
+				if want := sqlite3.Xsqlite3_column_value(conn.tls, s.handle, column); value != want {
+					t.Errorf("column %d is at %d from the first, not at %d", column, want-first, value-first)
 				}
 			}
 			var number int
@@ -40,8 +41,8 @@ func TestValuesOfRowAreNeighbours(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil || seen == 0 {
-			t.Errorf("%d columns, %v", seen, err)
+		if err != nil || seen != 1 {
+			t.Errorf("%d rows, %v", seen, err)
 		}
 		if err := conn.Close(); err != nil {
 			t.Error(err)
