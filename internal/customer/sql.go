@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -20,7 +21,7 @@ const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.
 
 // ownColumns are those of the table itself; scanner reads them in this order.
 var ownColumns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
-	COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0), c.created_at, NULLIF(c.created_on, ''), c.created_offset, c.expiry_on, c.expired,
+	COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0), c.created_at, c.created_on, c.created_offset, c.expiry_on, c.expired,
 	COALESCE(c.cancelled_at, 0), c.updated_at, c.autopay, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
 
 // reading reads a page. A join would look a plan and a product up for each of its
@@ -60,9 +61,31 @@ func scanner(placesOf func(*Customer, *times) []any) func(sqldb.Row) (Customer, 
 func ownPlaces(customer *Customer, times *times) []any {
 	return slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(customer), []any{
 		&customer.OwnDay, &customer.Plan.ID, &customer.Product.ID,
-		&times.created, &customer.CreatedOn, &customer.createdOffset, &customer.expiry.on,
+		&times.created,
+		filledDay{&customer.CreatedOn},
+		&customer.createdOffset, &customer.expiry.on,
 		&customer.expiry.expired, &times.cancelled, &times.updated, (*string)(&customer.Autopay),
 	}, customer.recurring.places())
+}
+
+// filledDay reads a day that is "" until it is filled in. In the statement, NULLIF
+// would cost as much as three more columns.
+type filledDay struct{ day *civil.Date }
+
+// Scan reads a text.
+func (f filledDay) Scan(src any) error {
+	if src == "" {
+		src = nil
+	}
+	return f.day.Scan(src)
+}
+
+// ScanRaw is Scan of a text in SQLite's memory.
+func (f filledDay) ScanRaw(text []byte) error {
+	if len(text) == 0 {
+		return f.day.Scan(nil)
+	}
+	return f.day.ScanRaw(text)
 }
 
 // joinedPlaces are where the values of columns go.

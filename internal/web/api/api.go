@@ -141,13 +141,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	status, body := s.answer(ctx, w, r)
 	web.Write(w, status, body)
+	if reads(r) { // the answer to another may be stored under its idempotency key
+		keepBody(body)
+	}
 }
+
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // answer lets a request in and carries it out. One that only reads has one
 // moment for all that it reads, its token included.
 func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (int, []byte) {
 	pattern := s.patternOf(r)
-	if inSnapshot[pattern] && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if inSnapshot[pattern] && reads(r) {
 		within, end := s.DB.Snapshot(ctx)
 		defer end()
 		ctx = within
@@ -213,7 +218,7 @@ func run(ctx context.Context, w http.ResponseWriter, op route, call *call) (int,
 		return failure(ctx, w, err)
 	}
 	maps.Copy(w.Header(), answer.Header)
-	body := web.AppendAnswer(make([]byte, 0, answer.SizeHint()), answer)
+	body := web.AppendAnswer(newBody(answer.SizeHint()), answer)
 	if answer.Tagged && call.has(w.Header(), body) {
 		return http.StatusNotModified, nil
 	}

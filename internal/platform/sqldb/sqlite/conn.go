@@ -44,13 +44,16 @@ type Conn struct {
 	watch   watch
 }
 
-// patch is what the library wants to be called once; it does something on
-// linux/arm64 alone.
-var patch = sync.OnceFunc(sqlite3.PatchIssue199)
+// prepare is done once, before the first connection. The library wants its patch
+// to be called; it does something on linux/arm64 alone.
+var prepare = sync.OnceFunc(func() {
+	sqlite3.PatchIssue199()
+	separatePages()
+})
 
 // Open opens the file at path, and makes it unless it is immutable.
 func Open(path string, options Options) (*Conn, error) {
-	patch()
+	prepare()
 	if options.Rewrite == nil {
 		options.Rewrite = func(text string) string { return text }
 	}

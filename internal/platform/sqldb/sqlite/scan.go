@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -21,32 +22,38 @@ func (r *Row) Scan(dest ...any) error {
 	if n := int(sqlite3.Xsqlite3_column_count(s.conn.tls, s.handle)); n != len(dest) {
 		return fmt.Errorf("scan: the row has %d columns, and there are %d destinations", n, len(dest))
 	}
+	value := sqlite3.Xsqlite3_column_value(s.conn.tls, s.handle, 0)
 	for i := range dest {
-		column := int32(i)
-		if err := s.scan(column, dest[i]); err != nil {
-			name := libc.GoString(sqlite3.Xsqlite3_column_name(s.conn.tls, s.handle, column))
+		if err := s.scan(value, dest[i]); err != nil {
+			name := libc.GoString(sqlite3.Xsqlite3_column_name(s.conn.tls, s.handle, int32(i)))
 			return fmt.Errorf("scan column %d, %q: %w", i, name, err)
 		}
+		value += valueSize
 	}
 	return nil
 }
 
-// scan reads a column without a detour where it has the type of its destination,
+// valueSize is how far the values of a row are from each other. SQLite has them
+// one after the other, and its functions of a column find the row anew for each;
+// those of a value do not. TestValuesOfRowAreNeighbours holds the library to it.
+const valueSize = unsafe.Sizeof(sqlite3.TMem{})
+
+// scan reads a value without a detour where it has the type of its destination,
 // which is nearly always so.
-func (s *statement) scan(column int32, dest any) error {
-	kind := sqlite3.Xsqlite3_column_type(s.conn.tls, s.handle, column)
+func (s *statement) scan(value uintptr, dest any) error {
+	kind := sqlite3.Xsqlite3_value_type(s.conn.tls, value)
 	switch kind {
 	case sqlite3.SQLITE_INTEGER:
-		if assignInt(dest, s.integer(column)) {
+		if assignInt(dest, s.integer(value)) {
 			return nil
 		}
 	case sqlite3.SQLITE_TEXT:
 		switch dest := dest.(type) {
 		case *string:
-			s.textTo(column, dest)
+			s.textTo(value, dest)
 			return nil
 		case rawScanner:
-			return dest.ScanRaw(s.bytes(column))
+			return dest.ScanRaw(s.bytes(value))
 		}
 	case sqlite3.SQLITE_NULL:
 		if dest, ok := dest.(*sql.Null[int64]); ok {
@@ -54,7 +61,7 @@ func (s *statement) scan(column int32, dest any) error {
 			return nil
 		}
 	}
-	return assign(dest, s.value(column, kind))
+	return assign(dest, s.value(value, kind))
 }
 
 // assignInt reports whether the destination has taken the number.
@@ -80,23 +87,23 @@ func assignInt(dest any, value int64) bool {
 	return false
 }
 
-// value is a column as a driver of database/sql gives it.
-func (s *statement) value(column, kind int32) any {
+// value is a value as a driver of database/sql gives it.
+func (s *statement) value(value uintptr, kind int32) any {
 	switch kind {
 	case sqlite3.SQLITE_INTEGER:
-		return s.integer(column)
+		return s.integer(value)
 	case sqlite3.SQLITE_FLOAT:
-		return sqlite3.Xsqlite3_column_double(s.conn.tls, s.handle, column)
+		return sqlite3.Xsqlite3_value_double(s.conn.tls, value)
 	case sqlite3.SQLITE_TEXT:
-		return s.text(column)
+		return string(s.bytes(value))
 	case sqlite3.SQLITE_BLOB:
-		return s.blob(column)
+		return s.blob(value)
 	}
 	return nil
 }
 
-func (s *statement) integer(column int32) int64 {
-	return sqlite3.Xsqlite3_column_int64(s.conn.tls, s.handle, column)
+func (s *statement) integer(value uintptr) int64 {
+	return sqlite3.Xsqlite3_value_int64(s.conn.tls, value)
 }
 
 // rawScanner is a destination that reads a text where SQLite has it.
@@ -104,18 +111,16 @@ type rawScanner interface{ ScanRaw(text []byte) error }
 
 // textTo leaves a destination alone that has the text already: one row after the
 // other is scanned to the same places, and many have texts in common.
-func (s *statement) textTo(column int32, dest *string) {
-	if text := s.bytes(column); *dest != string(text) {
+func (s *statement) textTo(value uintptr, dest *string) {
+	if text := s.bytes(value); *dest != string(text) {
 		*dest = string(text)
 	}
 }
 
-func (s *statement) text(column int32) string { return string(s.bytes(column)) }
-
 // bytes is a text in SQLite's memory, which is valid until the next step.
-func (s *statement) bytes(column int32) []byte {
-	address := sqlite3.Xsqlite3_column_text(s.conn.tls, s.handle, column)
-	length := sqlite3.Xsqlite3_column_bytes(s.conn.tls, s.handle, column)
+func (s *statement) bytes(value uintptr) []byte {
+	address := sqlite3.Xsqlite3_value_text(s.conn.tls, value)
+	length := sqlite3.Xsqlite3_value_bytes(s.conn.tls, value)
 	if address == 0 || length == 0 {
 		return nil
 	}
@@ -123,9 +128,9 @@ func (s *statement) bytes(column int32) []byte {
 }
 
 // blob is nil when it is empty.
-func (s *statement) blob(column int32) []byte {
-	address := sqlite3.Xsqlite3_column_blob(s.conn.tls, s.handle, column)
-	length := sqlite3.Xsqlite3_column_bytes(s.conn.tls, s.handle, column)
+func (s *statement) blob(value uintptr) []byte {
+	address := sqlite3.Xsqlite3_value_blob(s.conn.tls, value)
+	length := sqlite3.Xsqlite3_value_bytes(s.conn.tls, value)
 	if address == 0 || length == 0 {
 		return nil
 	}
