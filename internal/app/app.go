@@ -255,19 +255,27 @@ func (a *App) jobs() []worker.Job {
 		{Name: "fold counts", Every: 2 * time.Second, Wake: a.lookout.wake(tally.Look), Run: func(ctx context.Context) error {
 			return tally.Compact(ctx, a.DB)
 		}},
-		{Name: "index customers for the search", Every: 500 * time.Millisecond, Run: a.DB.IndexSearch,
-			Wake: a.lookout.wake(a.DB.SearchLook)},
-		{Name: "keep short searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
-			Wake: a.lookout.wake(a.Customers.SealLook)},
+		{
+			Name: "index customers for the search", Every: 500 * time.Millisecond, Run: a.DB.IndexSearch,
+			Wake: a.lookout.wake(a.DB.SearchLook),
+		},
+		{
+			Name: "keep short searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
+			Wake: a.lookout.wake(a.Customers.SealLook),
+		},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
-		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays,
-			Wake: a.lookout.wake(a.Webhooks.ReplayLook)},
+		{
+			Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays,
+			Wake: a.lookout.wake(a.Webhooks.ReplayLook),
+		},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
-		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing,
-			Wake: a.lookout.wake(a.Customers.RepricingLook)},
+		{
+			Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing,
+			Wake: a.lookout.wake(a.Customers.RepricingLook),
+		},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},

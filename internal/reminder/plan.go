@@ -59,7 +59,7 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 
 // PlanLook finds whether there is a rule to plan.
 func (s *Service) PlanLook() sqldb.Look {
-	return sqldb.DueLook(s.db.Now(), ruleTimes)
+	return sqldb.DueLook(s.db, ruleTimes)
 }
 
 func (s *Service) planRule(ctx context.Context, ref ruleRef) (total int, err error) {

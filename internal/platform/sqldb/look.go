@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"strings"
-	"time"
 )
 
 // Look asks whether there is work: its text is a SELECT that finds a row if
@@ -13,17 +12,20 @@ type Look struct {
 	Args []any
 }
 
-// DueLook finds whether the first of some times, the column at of each text, has
-// come. It asks for the first, and compares then: of "before now" PostgreSQL
+// DueLook finds whether one of some times, the column at of each text, has come.
+// PostgreSQL is asked for the first, which is compared then: of "before now" it
 // expects a third of a table, and would read all of it.
-func DueLook(now time.Time, times ...string) Look {
+func DueLook(db *DB, times ...string) Look {
 	var look Look
 	for i, text := range times {
 		if i > 0 {
 			look.Text += " UNION ALL "
 		}
-		look.Text += "SELECT 1 FROM (" + text + " ORDER BY 1 LIMIT 1) AS first WHERE at <= ?"
-		look.Args = append(look.Args, now.UnixMicro())
+		if db.Engine() == Postgres {
+			text += " ORDER BY 1 LIMIT 1"
+		}
+		look.Text += "SELECT 1 FROM (" + text + ") AS first WHERE at <= ?"
+		look.Args = append(look.Args, db.Now().UnixMicro())
 	}
 	return look
 }

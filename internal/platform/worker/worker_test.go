@@ -83,9 +83,8 @@ func TestJobRunsEverySoOften(t *testing.T) {
 
 func TestJobSleepsUntilItIsWokenAndAtMostHalfAMinute(t *testing.T) {
 	var at []time.Duration
-	wake := worker.NewWake()
 	hour(t, func(log *slog.Logger) worker.Task {
-		began := time.Now()
+		began, wake := time.Now(), worker.NewWake()
 		time.AfterFunc(10*time.Second, wake.Hint)
 		return worker.Job{Name: "sweep", Every: 2 * time.Second, Wake: wake, Run: func(context.Context) error {
 			if at = append(at, time.Since(began)); len(at) == 1 {
@@ -108,9 +107,8 @@ func TestJobSleepsUntilItIsWokenAndAtMostHalfAMinute(t *testing.T) {
 
 func TestLoopThatIsAttendedToLooksSeldom(t *testing.T) {
 	var at []time.Duration
-	wake := worker.NewWake()
 	hour(t, func(log *slog.Logger) worker.Task {
-		began := time.Now()
+		began, wake := time.Now(), worker.NewWake()
 		time.AfterFunc(10*time.Second, wake.Hint)
 		task := loopTask(worker.Loop{Name: "settle", Wake: wake, Poll: time.Second, Log: log}, func() (time.Duration, error) {
 			if at = append(at, time.Since(began)); len(at) == 2 {
