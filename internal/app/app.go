@@ -57,6 +57,7 @@ type App struct {
 	sockets     *sockets
 	backups     *backups
 	nightly     *nightly
+	lookout     *lookout // made with the tasks
 
 	certificates *certKeeper // nil: none are obtained by ACME
 }
@@ -188,8 +189,10 @@ const loopStale = 2 * time.Minute
 
 // tasks are what a server does by itself.
 func (a *App) tasks() []worker.Task {
+	a.lookout = &lookout{db: a.DB}
+	a.lookout.watch(a.Webhooks.Sender().Look, func() { a.Webhooks.Sender().Wake() })
 	list := []worker.Task{
-		{Name: "deliver webhooks", Stale: loopStale, Run: a.Webhooks.Run},
+		{Name: "deliver webhooks", Stale: loopStale, Attended: true, Run: a.Webhooks.Run},
 		{Name: "watch the database", Run: func(ctx context.Context) error {
 			a.health.watch(ctx)
 			return nil
@@ -205,7 +208,7 @@ func (a *App) tasks() []worker.Task {
 	for _, job := range a.jobs() {
 		list = append(list, job.Task(a.Log))
 	}
-	return list
+	return append(list, a.lookout.job().Task(a.Log))
 }
 
 func (a *App) engine(run func(context.Context, *slog.Logger)) func(context.Context) error {
@@ -221,13 +224,15 @@ func (a *App) calendar() []worker.Task {
 	if a.Sandbox != nil {
 		return []worker.Task{{Name: "drive the sandbox", Stale: loopStale, Run: a.Sandbox.Run}}
 	}
+	a.lookout.watch(a.Payments.Look, a.Payments.Wake)
+	a.lookout.watch(a.Reminders.Look, a.Reminders.Wake)
 	list := []worker.Task{
-		{Name: "settle charges", Stale: loopStale, Run: a.engine(a.Payments.Run)},
-		{Name: "send messages", Stale: loopStale, Run: a.engine(a.Reminders.Run)},
+		{Name: "settle charges", Stale: loopStale, Attended: true, Run: a.engine(a.Payments.Run)},
+		{Name: "send messages", Stale: loopStale, Attended: true, Run: a.engine(a.Reminders.Run)},
 	}
 	jobs := []worker.Job{
 		{Name: "expire customers and issue invoices", Every: 30 * time.Second, Run: a.DayWork},
-		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages},
+		{Name: "plan messages", Every: 2 * time.Second, Run: a.planMessages, Wake: a.lookout.wake(a.Reminders.PlanLook)},
 		{Name: "prune the audit log", Every: 10 * time.Minute, Run: a.pruneAudit},
 		{Name: "prune messages", Every: 10 * time.Minute, Run: a.Reminders.Prune},
 		{Name: "prune history", Every: 10 * time.Minute, Run: a.Webhooks.Prune},
@@ -247,18 +252,30 @@ func (a *App) pruneAudit(ctx context.Context) error {
 func (a *App) jobs() []worker.Job {
 	return []worker.Job{
 		{Name: "save last use of tokens", Every: 20 * time.Second, Run: a.Accounts.SaveLastUse},
-		{Name: "fold counts", Every: 2 * time.Second, Run: func(ctx context.Context) error {
+		{Name: "fold counts", Every: 2 * time.Second, Wake: a.lookout.wake(tally.Look), Run: func(ctx context.Context) error {
 			return tally.Compact(ctx, a.DB)
 		}},
-		{Name: "index customers for the search", Every: 500 * time.Millisecond, Run: a.DB.IndexSearch},
-		{Name: "keep short searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments},
+		{
+			Name: "index customers for the search", Every: 500 * time.Millisecond, Run: a.DB.IndexSearch,
+			Wake: a.lookout.wake(a.DB.SearchLook),
+		},
+		{
+			Name: "keep short searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
+			Wake: a.lookout.wake(a.Customers.SealLook),
+		},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
-		{Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays},
+		{
+			Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays,
+			Wake: a.lookout.wake(a.Webhooks.ReplayLook),
+		},
 		{Name: "seal with the current key", Every: 5 * time.Minute, Run: a.reseal},
 		{Name: "send mail to users", Every: 5 * time.Second, Run: a.Accounts.SendMails},
 		{Name: "check the data", Every: time.Hour, Run: a.checkNightly},
 		{Name: "prune sessions", Every: 10 * time.Minute, Run: a.Accounts.PruneSessions},
-		{Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing},
+		{
+			Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing,
+			Wake: a.lookout.wake(a.Customers.RepricingLook),
+		},
 		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
 		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},

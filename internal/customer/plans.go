@@ -91,6 +91,9 @@ func (s *Service) ContinueRepricing(ctx context.Context) error {
 	}
 }
 
+// RepricingLook finds whether there are customers to count on with.
+func (s *Service) RepricingLook() sqldb.Look { return sqldb.Look{Text: anyRepricingText} }
+
 // continueOne counts one more batch. The plan is locked before the row of its
 // repricing, as by who changes it.
 func (s *Service) continueOne(ctx context.Context, tx *sqldb.Tx, pending repricing) error {

@@ -73,6 +73,9 @@ func (s *Service) SealSegments(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
+// SealLook finds whether there are segments to seal.
+func (s *Service) SealLook() sqldb.Look { return sqldb.Look{Text: anySealing} }
+
 func (s *Service) sealCompany(ctx context.Context, companyID int64) error {
 	for left := sealingGoesOn; left == sealingGoesOn; {
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {

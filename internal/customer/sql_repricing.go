@@ -34,6 +34,8 @@ func anyRepricing(ctx context.Context, querier sqldb.Querier) (*repricing, error
 	return &at, err
 }
 
+const anyRepricingText = `SELECT 1 FROM plan_repricings /* every company_id */`
+
 // lockRepricing reads how far a repricing has come; nil: it has ended.
 func lockRepricing(ctx context.Context, tx *sqldb.Tx, of repricing) (*repricing, error) {
 	at, err := sqldb.One(ctx, tx, scanRepricing, `

@@ -15,6 +15,8 @@ func dueForSealing(ctx context.Context, querier sqldb.Querier) ([]int64, error) 
 		SELECT DISTINCT company_id FROM search_due ORDER BY company_id LIMIT ? /* every company_id */`, 100)
 }
 
+const anySealing = `SELECT 1 FROM search_due /* every company_id */`
+
 // claimSealing reports false when another process is at it.
 func claimSealing(ctx context.Context, tx *sqldb.Tx, companyID int64) (bool, error) {
 	n, err := tx.Exec(ctx, `

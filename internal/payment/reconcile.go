@@ -65,6 +65,12 @@ func (s *Service) Reconcile(ctx context.Context) (int, error) {
 	return callbacks + authorisations + len(charges), err
 }
 
+// Look finds whether there is something to reconcile, and Wake has Run do it.
+func (s *Service) Look() sqldb.Look { return dueLook(s.db) }
+
+// Wake has Run reconcile at once.
+func (s *Service) Wake() { s.wake.Hint() }
+
 // claim leases due charges to this process.
 func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err error) {
 	// A read first: an idle engine writes nothing.

@@ -57,6 +57,11 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 	return total, errors.Join(failures...)
 }
 
+// PlanLook finds whether there is a rule to plan.
+func (s *Service) PlanLook() sqldb.Look {
+	return sqldb.DueLook(s.db, ruleTimes)
+}
+
 func (s *Service) planRule(ctx context.Context, ref ruleRef) (total int, err error) {
 	actor, err := s.accounts.Program(ctx, ref.companyID, "plan messages")
 	for more := true; more && err == nil; {

@@ -163,6 +163,8 @@ func rulesToPlan(ctx context.Context, querier sqldb.Querier, now time.Time) ([]r
 const rulesToPlanText = `SELECT company_id, id FROM reminder_rules
 	WHERE active AND occasion = 'due' AND plan_at <= ? ORDER BY plan_at /* every company_id */`
 
+const ruleTimes = `SELECT plan_at AS at FROM reminder_rules WHERE active AND occasion = 'due' /* every company_id */`
+
 // dueCustomers reads customers of a due date in the order of their ids. Only
 // what planning looks at is read.
 func dueCustomers(

@@ -218,6 +218,8 @@ func companiesWithDeltas(ctx context.Context, querier sqldb.Querier) ([]int64, e
 	return sqldb.Values[int64](ctx, querier, `SELECT DISTINCT company_id FROM tally_deltas`)
 }
 
+const anyDelta = `SELECT 1 FROM tally_deltas /* every company_id */`
+
 type delta struct {
 	counter Counter
 	Change

@@ -213,6 +213,9 @@ func Compact(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
+// Look finds whether there is anything to compact.
+func Look() sqldb.Look { return sqldb.Look{Text: anyDelta} }
+
 func compactCompany(ctx context.Context, db *sqldb.DB, companyID int64) error {
 	for compacted := compactBatch; compacted == compactBatch; {
 		err := db.Write(ctx, func(tx *sqldb.Tx) error {

@@ -87,6 +87,9 @@ func (s *Service) ContinueReplays(ctx context.Context) error {
 	return nil
 }
 
+// ReplayLook finds whether there is a replay to continue.
+func (s *Service) ReplayLook() sqldb.Look { return sqldb.Look{Text: anyReplay} }
+
 func (s *Service) replayStep(
 	ctx context.Context,
 	tx *sqldb.Tx,

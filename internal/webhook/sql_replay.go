@@ -66,6 +66,8 @@ func unfinishedReplays(ctx context.Context, querier sqldb.Querier) ([]Replay, er
 	)
 }
 
+const anyReplay = `SELECT 1 FROM replays WHERE finished_at IS NULL /* every company_id */`
+
 func lockReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) (Replay, error) {
 	return sqldb.One(
 		ctx,

@@ -13,8 +13,9 @@ import (
 
 const (
 	// idleSettle is how long a server is left alone before it is measured: the
-	// first look at the days of all companies is among what it does then.
-	idleSettle = 40 * time.Second
+	// first look at the days of all companies is among what it does then, half a
+	// minute after its start, and takes another on a busy machine.
+	idleSettle = 90 * time.Second
 	// idleSpan has two turns of the slowest job that is not rare.
 	idleSpan = time.Minute
 	// idleCPUGoal is of a minute, with the most companies.

@@ -26,6 +26,19 @@ const (
 	longestPause  = 10 * time.Second
 )
 
+// attendedPause is how long whoever is attended to waits unasked: only a hint
+// that was lost could make it matter.
+const attendedPause = 30 * time.Second
+
+// Pause is how long the task that ctx belongs to waits for a hint, if it looks
+// for work every so often where nobody attends to it.
+func Pause(ctx context.Context, every time.Duration) time.Duration {
+	if run := runOf(ctx); run != nil && run.task.Attended {
+		return max(every, attendedPause)
+	}
+	return every
+}
+
 // Loop runs rounds of work: when it is woken, and else after a pause that each
 // round asks for.
 type Loop struct {
@@ -60,7 +73,9 @@ func (l Loop) Run(
 			pause = min(max(2*pause, shortestPause), longestPause)
 		default:
 			Succeeded(ctx)
-			pause = min(next, l.Poll)
+			if pause = next; next >= l.Poll {
+				pause = Pause(ctx, l.Poll)
+			}
 		}
 	}
 }

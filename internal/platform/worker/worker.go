@@ -21,6 +21,9 @@ type Task struct {
 	// Stale is how long the task may be without a success before the log says
 	// so; 0: the task does not report successes.
 	Stale time.Duration
+	// Attended says that somebody looks for the task's work and gives it a hint,
+	// as soon as its own looks would find it. So it need not look.
+	Attended bool
 }
 
 // Job is something to do every so often.
@@ -28,6 +31,9 @@ type Job struct {
 	Name  string
 	Every time.Duration
 	Run   func(ctx context.Context) error
+	// Wake is how somebody who attends to the job says that there is something to
+	// do. It runs no more often than every so often all the same; nil: it looks itself.
+	Wake Wake
 }
 
 const (
@@ -50,13 +56,18 @@ func (j Job) Task(log *slog.Logger) Task {
 
 func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 	pause := j.Every
-	for {
+	for asleep := j.Wake != nil; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(pause):
 		}
-		switch err := j.Run(ctx); {
+		if asleep && !j.sleep(ctx) {
+			return nil
+		}
+		err := j.Run(ctx)
+		asleep = err == nil && j.Wake != nil
+		switch {
 		case ctx.Err() != nil: // what it failed with is its end
 		case err == nil:
 			Succeeded(ctx)
@@ -67,6 +78,18 @@ func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 			log.ErrorContext(ctx, "job failed", "job", j.Name, "error", err)
 		}
 	}
+}
+
+// sleep waits until somebody says that there is something to do, and returns
+// false when ctx has ended instead.
+func (j Job) sleep(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-j.Wake:
+	case <-time.After(attendedPause):
+	}
+	return true
 }
 
 // Jitter lengthens a wait by up to a tenth, so that those who failed together

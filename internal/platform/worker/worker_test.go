@@ -81,6 +81,50 @@ func TestJobRunsEverySoOften(t *testing.T) {
 	}
 }
 
+func TestJobSleepsUntilItIsWokenAndAtMostHalfAMinute(t *testing.T) {
+	var at []time.Duration
+	hour(t, func(log *slog.Logger) worker.Task {
+		began, wake := time.Now(), worker.NewWake()
+		time.AfterFunc(10*time.Second, wake.Hint)
+		return worker.Job{Name: "sweep", Every: 2 * time.Second, Wake: wake, Run: func(context.Context) error {
+			if at = append(at, time.Since(began)); len(at) == 1 {
+				wake.Hint() // while it runs: it is not lost
+			}
+			if len(at) == 3 {
+				return errors.New("the database is away")
+			}
+			return nil
+		}}.Task(log)
+	})
+	want := []time.Duration{10, 12, 44, 48, 80}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	if len(at) < len(want) || !slices.Equal(at[:len(want)], want) {
+		t.Errorf("turns at %v, want first %v", at, want)
+	}
+}
+
+func TestLoopThatIsAttendedToLooksSeldom(t *testing.T) {
+	var at []time.Duration
+	hour(t, func(log *slog.Logger) worker.Task {
+		began, wake := time.Now(), worker.NewWake()
+		time.AfterFunc(10*time.Second, wake.Hint)
+		task := loopTask(worker.Loop{Name: "settle", Wake: wake, Poll: time.Second, Log: log}, func() (time.Duration, error) {
+			if at = append(at, time.Since(began)); len(at) == 2 {
+				return 500 * time.Millisecond, nil
+			}
+			return time.Second, nil
+		})
+		task.Attended = true
+		return task
+	})
+	want := []time.Duration{0, 10 * time.Second, 10500 * time.Millisecond, 40500 * time.Millisecond}
+	if len(at) < len(want) || !slices.Equal(at[:len(want)], want) {
+		t.Errorf("rounds at %v, want first %v", at, want)
+	}
+}
+
 func TestFailingJobIsLoggedWaitsLongerAndRecovers(t *testing.T) {
 	at, log, metrics := turns(t, time.Second, func(turn int) error {
 		if turn <= 8 {

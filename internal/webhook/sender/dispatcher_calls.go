@@ -78,7 +78,7 @@ func (d *dispatcher) callLook() {
 	}
 	d.calls.looking = true
 	if everywhere {
-		d.calls.lookAt, d.freed = d.now+pollEvery, nil
+		d.calls.lookAt, d.freed = d.now+task.Pause(d.ctx, pollEvery), nil
 		d.call(d.lookEverywhere)
 		return
 	}
