@@ -50,6 +50,7 @@ type Client struct {
 	once      bool
 	tls       *tls.Config
 	kept      kept
+	targets   targets
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu      sync.Mutex
@@ -129,7 +130,7 @@ type call struct {
 // make makes a call. The status is the answer: a body that dawdles is cut off
 // with end, and what came of it is kept.
 func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
-	target, err := parseTarget(given.url, c.gate.near)
+	target, err := c.targets.parse(given.url, c.gate.near)
 	if err != nil {
 		return Result{}, err
 	}
@@ -206,7 +207,7 @@ func (c *Client) order(target target, addrs []netip.Addr) []netip.Addr {
 		return addrs
 	}
 	c.mu.Lock()
-	last, ok := c.settled[target.hostPort()]
+	last, ok := c.settled[target.hostPort]
 	c.mu.Unlock()
 	if i := slices.Index(addrs, last); ok && i > 0 {
 		addrs = slices.Insert(slices.Delete(slices.Clone(addrs), i, i+1), 0, last)
@@ -223,5 +224,5 @@ func (c *Client) settle(target target, addr netip.Addr, of int) {
 	if len(c.settled) >= maxSettled {
 		clear(c.settled)
 	}
-	c.settled[target.hostPort()] = addr
+	c.settled[target.hostPort] = addr
 }

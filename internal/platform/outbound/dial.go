@@ -29,7 +29,7 @@ type route struct {
 }
 
 func routeTo(addr netip.Addr, target target) route {
-	return route{addr: addr, port: target.port, name: target.host, plain: target.url.Scheme == "http"}
+	return route{addr: addr, port: target.port, name: target.host, plain: target.plain}
 }
 
 // open connects to a route.

@@ -30,7 +30,7 @@ func giveBuffer(buffer *bytes.Buffer) {
 // client's own, then the given headers in the order of their names. It is
 // written once for all addresses that are tried, and sent in one piece.
 func (c *Client) write(to *bytes.Buffer, target target, given call) error {
-	writeAll(to, given.method, " ", target.url.RequestURI(), " HTTP/1.1\r\nHost: ", target.hostPort(), "\r\n")
+	writeAll(to, given.method, " ", target.uri, " HTTP/1.1\r\nHost: ", target.hostPort, "\r\n")
 	agent := c.userAgent
 	if agent == "" {
 		agent = given.header.Get("User-Agent")
@@ -87,18 +87,34 @@ var identity = []string{"identity"}
 // writeHeader refuses what would end the header's line: some values are what
 // customers typed.
 func writeHeader(to *bytes.Buffer, name, value string) error {
-	if name == "" || strings.ContainsFunc(name, outsideToken) || strings.ContainsFunc(value, isControl) {
+	if name == "" || !isToken(name) || hasControl(value) {
 		return errHeader
 	}
 	writeAll(to, name, ": ", strings.Trim(value, " \t"), "\r\n")
 	return nil
 }
 
-func outsideToken(r rune) bool {
-	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+func isToken(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c >= 0x7f || c != '-' && !isLetterOrDigit(c) && strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+func isLetterOrDigit(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+}
+
+func hasControl(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
 
 func writeAll(to *bytes.Buffer, texts ...string) {
 	for _, text := range texts {
