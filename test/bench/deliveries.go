@@ -56,7 +56,9 @@ func (b *bench) deliveries(ctx context.Context, engine sqldb.Engine) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, b.discard(context.WithoutCancel(ctx), []*dataset{farm.dataset})) }()
-	loop := errand{URLs: urls, Roots: receivers.roots, Each: laneWarm + b.backlog(), Conns: laneConns, Body: webhook.Sample(event.CustomerCreated)}
+	loop := errand{
+		URLs: urls, Roots: receivers.roots, Each: laneWarm + b.backlog(), Conns: laneConns, Body: webhook.Sample(event.CustomerCreated),
+	}
 	bar := newProgress(fmt.Sprintf("measuring deliveries on %s", engine))
 	for round := range b.rounds {
 		theirs, err := b.sendBare(ctx, receivers, loop)

@@ -138,7 +138,7 @@ type lineBody struct {
 
 func (b *lineBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
-	b.whole = b.whole || err == io.EOF
+	b.whole = b.whole || errors.Is(err, io.EOF)
 	return n, err
 }
 

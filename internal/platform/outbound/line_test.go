@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -35,13 +36,11 @@ func TestRequestIsWrittenAsNetHTTPDoes(t *testing.T) {
 		if err := c.write(&got, target, given); err != nil {
 			t.Fatal(err)
 		}
-		request, err := http.NewRequest(given.method, given.url, bytes.NewReader(given.body))
+		request, err := http.NewRequestWithContext(t.Context(), given.method, given.url, bytes.NewReader(given.body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, values := range given.header {
-			request.Header[name] = values
-		}
+		maps.Copy(request.Header, given.header)
 		request.Header["User-Agent"], request.Header["Accept-Encoding"] = []string{"Carteira/1"}, identity
 		if err := request.Write(&want); err != nil {
 			t.Fatal(err)

@@ -2,7 +2,10 @@
 
 package outbound
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // quiet says that the receiver has said nothing since the last answer, not even
 // goodbye: an answer to nothing would be taken for that to the next call.
@@ -14,7 +17,7 @@ func (l *line) quiet() bool {
 	err := l.raw.Read(func(socket uintptr) bool {
 		var one [1]byte
 		_, _, err := syscall.Recvfrom(int(socket), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		quiet = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
+		quiet = errors.Is(err, syscall.EAGAIN)
 		return true
 	})
 	return err == nil && quiet
