@@ -16,7 +16,7 @@ func (l *line) quiet() bool {
 	quiet := false
 	err := l.raw.Read(func(socket uintptr) bool {
 		var one [1]byte
-		_, _, err := syscall.Recvfrom(int(socket), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		_, _, err := syscall.Recvfrom(int(socket), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT) //nolint:gosec // a file descriptor is small
 		quiet = errors.Is(err, syscall.EAGAIN)
 		return true
 	})
