@@ -31,6 +31,7 @@ type sample struct {
 	perSecond float64
 	cpu       float64 // µs per request
 	dbCPU     float64 // µs per request of PostgreSQL's processes
+	takeCPU   float64 // µs per delivery of its receiver
 }
 
 func (s sample) allCPU() float64 { return s.cpu + s.dbCPU }
@@ -50,6 +51,7 @@ func (r results) median(key key) sample {
 		perSecond: of(func(sample sample) float64 { return sample.perSecond }),
 		cpu:       of(func(sample sample) float64 { return sample.cpu }),
 		dbCPU:     of(func(sample sample) float64 { return sample.dbCPU }),
+		takeCPU:   of(func(sample sample) float64 { return sample.takeCPU }),
 	}
 }
 

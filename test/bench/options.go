@@ -25,6 +25,7 @@ type options struct {
 	only    *regexp.Regexp
 	soak    bool
 	lanes   int
+	sends   int  // deliveries of one measurement
 	beside  bool // measure PocketBase
 }
 
@@ -38,6 +39,7 @@ func readOptions() (options options, err error) {
 	only := flag.String("only", "", "measure only what matches this regular expression, such as 'create', 'search' or 'deliveries'")
 	flag.BoolVar(&options.soak, "soak", false, "measure instead how healthy webhooks fare beside hostile ones")
 	flag.IntVar(&options.lanes, "lanes", 500, "healthy webhooks of -soak, and hostile ones")
+	flag.IntVar(&options.sends, "sends", 32_000, "deliveries of one measurement of 'deliveries', after those that warm up")
 	flag.BoolVar(&options.beside, "pocketbase", true, "measure PocketBase beside, on SQLite; the Go registry has it")
 	flag.Parse()
 	options.span = time.Duration(*seconds * float64(time.Second))

@@ -33,6 +33,8 @@ type receivers struct {
 	server *http.Server
 
 	mu          sync.Mutex
+	warm        int // arrivals before the first that counts
+	warmed      chan struct{}
 	count       int
 	first, last time.Time
 	seen        map[string]time.Time // by the user name in the event
@@ -93,11 +95,12 @@ func (r *receivers) note(body []byte, at time.Time) {
 	name := userName.Find(body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.count == 0 {
-		r.first = at
-	}
 	r.count++
 	r.last = at
+	if r.count == max(1, r.warm) {
+		r.first = at
+		close(r.warmed)
+	}
 	if name != nil {
 		if _, again := r.seen[string(name)]; !again {
 			r.seen[string(name)] = at
@@ -105,12 +108,52 @@ func (r *receivers) note(body []byte, at time.Time) {
 	}
 }
 
-// reset forgets what has arrived.
-func (r *receivers) reset() {
+// reset forgets what has arrived. The next ones only warm up, as many as told.
+func (r *receivers) reset(warm int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.warm, r.warmed = warm, make(chan struct{})
 	r.count = 0
 	clear(r.seen)
+}
+
+// count is what came after the warming up, and what it cost: µs of processor
+// time per delivery.
+type count struct {
+	perSecond float64
+	spent     map[int]float64 // by the sender's processes
+	taking    float64         // by the receivers, which are in this process
+}
+
+// measure waits until n have arrived after those that warm up. It asks for what
+// the sender has spent at both ends.
+func (r *receivers) measure(ctx context.Context, n int, spending func() (map[int]time.Duration, error)) (count count, err error) {
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
+	r.mu.Lock()
+	warm, warmed := r.warm, r.warmed
+	r.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return count, fmt.Errorf("warming up: %w", ctx.Err())
+	case <-warmed:
+	}
+	before, err := spending()
+	if err != nil {
+		return count, err
+	}
+	taken := cpuOf(os.Getpid())
+	if count.perSecond, err = r.await(ctx, warm+n, drainTimeout); err != nil {
+		return count, err
+	}
+	per := func(spent time.Duration) float64 { return float64(spent.Microseconds()) / float64(n) }
+	count.taking = per(cpuOf(os.Getpid()) - taken)
+	after, err := spending()
+	count.spent = make(map[int]float64, len(after))
+	for pid, spent := range after {
+		count.spent[pid] = per(spent - before[pid])
+	}
+	return count, err
 }
 
 // await waits until n have arrived and returns how many came per second.
@@ -119,10 +162,10 @@ func (r *receivers) await(ctx context.Context, n int, most time.Duration) (perSe
 	defer cancel()
 	for {
 		r.mu.Lock()
-		count, span := r.count, r.last.Sub(r.first)
+		count, warm, span := r.count, max(1, r.warm), r.last.Sub(r.first)
 		r.mu.Unlock()
 		if count >= n {
-			return float64(count-1) / span.Seconds(), nil
+			return float64(count-warm) / span.Seconds(), nil
 		}
 		select {
 		case <-ctx.Done():

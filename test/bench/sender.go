@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -119,18 +120,21 @@ func (b *bench) sendBare(ctx context.Context, receivers *receivers, errand erran
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return sample, err
 	}
-	receivers.reset()
+	receivers.reset(len(errand.URLs) * laneWarm)
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Env = append(os.Environ(), senderVariable+"="+file)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return sample, fmt.Errorf("bare loop: %w\n%s", err, out)
-	}
-	n := len(errand.URLs) * errand.Each
-	if sample.perSecond, err = receivers.await(ctx, n, time.Second); err != nil {
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Start(); err != nil {
 		return sample, err
 	}
-	spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	sample.cpu = float64(spent.Microseconds()) / float64(n)
+	pid := cmd.Process.Pid
+	spending := func() (map[int]time.Duration, error) { return map[int]time.Duration{pid: cpuOf(pid)}, nil }
+	count, err := receivers.measure(ctx, len(errand.URLs)*(errand.Each-laneWarm), spending)
+	if ended := cmd.Wait(); ended != nil || err != nil {
+		return sample, fmt.Errorf("bare loop: %w\n%s", errors.Join(ended, err), out.Bytes())
+	}
+	sample.perSecond, sample.cpu, sample.takeCPU = count.perSecond, count.spent[pid], count.taking
 	return sample, nil
 }

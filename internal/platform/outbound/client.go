@@ -1,19 +1,13 @@
 package outbound
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"io"
-	"maps"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/netip"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -55,7 +49,8 @@ type Client struct {
 	userAgent string
 	once      bool
 	tls       *tls.Config
-	transport *http.Transport
+	kept      kept
+	targets   targets
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu      sync.Mutex
@@ -74,6 +69,7 @@ func NewClient(gate *Gate, options Options) *Client {
 		tls:       &tls.Config{RootCAs: options.RootCAs, MinVersion: tls.VersionTLS12},
 		dial:      (&net.Dialer{Control: gate.control}).DialContext,
 		settled:   map[string]netip.Addr{},
+		kept:      kept{routes: map[route][]*line{}},
 	}
 	if client.timeout <= 0 {
 		client.timeout = defaultTimeout
@@ -81,27 +77,11 @@ func NewClient(gate *Gate, options Options) *Client {
 	if client.maxBody <= 0 {
 		client.maxBody = defaultMaxBody
 	}
-	// HTTP/1.1 alone: an HTTP/2 receiver may fill megabytes of window before
-	// anybody reads, and a handful of calls at once has nothing to multiplex.
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
-	client.transport = &http.Transport{
-		Proxy:                  nil, // a proxy of the environment would walk around the gate
-		DialContext:            client.dialPlain,
-		DialTLSContext:         client.dialTLS,
-		DisableKeepAlives:      options.Once,
-		Protocols:              &protocols,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConns:           maxIdle,
-		MaxIdleConnsPerHost:    maxIdlePerHost,
-		IdleConnTimeout:        idleTime,
-	}
 	return client
 }
 
 // Close ends the connections that nobody uses.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() { c.kept.clear() }
 
 // Post sends body to a URL and returns the answer, whatever its status:
 // redirects are not followed. An answer that breaks off in its body is an
@@ -150,7 +130,7 @@ type call struct {
 // make makes a call. The status is the answer: a body that dawdles is cut off
 // with end, and what came of it is kept.
 func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
-	target, err := parseTarget(given.url, c.gate.near)
+	target, err := c.targets.parse(given.url, c.gate.near)
 	if err != nil {
 		return Result{}, err
 	}
@@ -158,7 +138,6 @@ func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (
 	if err != nil {
 		return Result{}, err
 	}
-	given.header = c.header(given.header)
 	response, err := c.send(ctx, target, addrs, given)
 	if err != nil {
 		return Result{}, err
@@ -179,18 +158,18 @@ func (c *Client) send(
 	addrs []netip.Addr,
 	given call,
 ) (*http.Response, error) {
+	request := takeBuffer()
+	defer giveBuffer(request)
+	if err := c.write(request, target, given); err != nil {
+		return nil, &unsentError{err}
+	}
 	deadline, _ := ctx.Deadline()
 	tries := c.order(target, addrs)
 	var err error
 	for i, addr := range tries {
-		share := time.Until(deadline) / time.Duration(len(tries)-i)
-		dialling := context.WithValue(
-			ctx,
-			sendKey{},
-			&send{call: ctx, connectBy: time.Now().Add(share)},
-		)
+		connectBy := time.Now().Add(time.Until(deadline) / time.Duration(len(tries)-i))
 		var response *http.Response
-		response, err = c.sendTo(dialling, addr, target, given)
+		response, err = c.sendTo(ctx, routeTo(addr, target), connectBy, request.Bytes())
 		if err == nil {
 			c.settle(target, addr, len(addrs))
 			return response, nil
@@ -202,71 +181,33 @@ func (c *Client) send(
 	return nil, err
 }
 
-func (c *Client) sendTo(
-	ctx context.Context,
-	addr netip.Addr,
-	target target,
-	given call,
-) (*http.Response, error) {
-	address := *target.url
-	address.Host = net.JoinHostPort(route(addr, target), strconv.Itoa(int(target.port)))
-	var conn net.Conn
-	ctx = httptrace.WithClientTrace(
-		ctx,
-		&httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }},
-	)
-	request, err := http.NewRequestWithContext(ctx, given.method, "", bytes.NewReader(given.body))
-	if err != nil {
-		return nil, err
+// sendTo sends a request on a kept connection, or on a new one.
+func (c *Client) sendTo(ctx context.Context, route route, connectBy time.Time, request []byte) (*http.Response, error) {
+	kept := c.kept.take(route)
+	if kept != nil {
+		response, err := kept.exchange(ctx, request)
+		if err == nil || kept.heard || ctx.Err() != nil {
+			return response, err
+		}
 	}
-	request.URL = &address
-	request.Host = target.hostPort()
-	request.Header = given.header
-	response, err := c.transport.RoundTrip(request)
+	line, err := c.open(ctx, route, connectBy)
 	switch {
-	case err != nil && conn == nil:
+	case err == nil:
+		return line.exchange(ctx, request)
+	case kept == nil:
 		return nil, &unsentError{err}
-	case err != nil:
-		return nil, err
-	case response.StatusCode/100 != 2:
-		response.Body = &lastBody{response.Body, conn}
 	}
-	return response, nil
-}
-
-// lastBody is the last that is read from a connection. Receivers that refuse what
-// they get would otherwise push those of others out of the kept connections.
-type lastBody struct {
-	io.ReadCloser
-	conn net.Conn
-}
-
-func (b *lastBody) Close() error {
-	return errors.Join(b.ReadCloser.Close(), b.conn.Close())
-}
-
-var identity = []string{"identity"}
-
-func (c *Client) header(given http.Header) http.Header {
-	header := make(http.Header, len(given)+3)
-	maps.Copy(header, given) // the values are only read
-	if c.userAgent != "" {
-		header["User-Agent"] = []string{c.userAgent}
-	}
-	header["Accept-Encoding"] = identity
-	// Without a value it is not sent: it tells the transport that a kept
-	// connection found dead is reason to send again.
-	if _, ok := header["Idempotency-Key"]; !ok && !c.once {
-		header["Idempotency-Key"] = nil
-	}
-	return header
+	return nil, err
 }
 
 // order puts the address that answered last time first, if it is still one of
 // the name's: there a connection may wait, and a dead neighbour costs nothing.
 func (c *Client) order(target target, addrs []netip.Addr) []netip.Addr {
+	if len(addrs) < 2 {
+		return addrs
+	}
 	c.mu.Lock()
-	last, ok := c.settled[target.hostPort()]
+	last, ok := c.settled[target.hostPort]
 	c.mu.Unlock()
 	if i := slices.Index(addrs, last); ok && i > 0 {
 		addrs = slices.Insert(slices.Delete(slices.Clone(addrs), i, i+1), 0, last)
@@ -283,5 +224,5 @@ func (c *Client) settle(target target, addr netip.Addr, of int) {
 	if len(c.settled) >= maxSettled {
 		clear(c.settled)
 	}
-	c.settled[target.hostPort()] = addr
+	c.settled[target.hostPort] = addr
 }

@@ -310,7 +310,7 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 	if _, err := post(t, c, "https://"+host); err != nil {
 		t.Error(err)
 	}
-	if c.transport.Proxy != nil || len(proxied) > 0 {
+	if len(proxied) > 0 {
 		t.Error("a proxy was asked")
 	}
 }

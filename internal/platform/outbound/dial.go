@@ -3,11 +3,9 @@ package outbound
 import (
 	"context"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"net"
 	"net/netip"
-	"strings"
 	"time"
 )
 
@@ -17,94 +15,47 @@ const maxHandshake = 64 << 10
 
 var errHandshakeTooLong = errors.New("TLS handshake is too long")
 
-// A route is the host that the transport sees: the checked address, in hex,
-// then the name that TLS must prove. The transport keeps idle connections by
-// host, so that one is used again only by a send that was checked for the very
-// same address and that expects the very same name; a name that moved leaves
-// its old connections to die of age. The address alone would not do: two names
-// on one address would share a connection proven for one of them.
-func route(addr netip.Addr, target target) string {
-	r := hex.EncodeToString(addr.AsSlice())
-	if target.addr.IsValid() {
-		return r
-	}
-	return r + "." + target.host
+// A route is where a connection leads: the checked address, and the name that
+// TLS must prove there. Connections are kept by route, so that one is used again
+// only by a send that was checked for the very same address and that expects the
+// very same name; a name that moved leaves its old connections to die of age.
+// The address alone would not do: two names on one address would share a
+// connection proven for one of them.
+type route struct {
+	addr  netip.Addr
+	port  uint16
+	name  string
+	plain bool // without TLS, into the operator's own network
 }
 
-func parseRoute(r string) (addr netip.Addr, name string, err error) {
-	first, name, named := strings.Cut(r, ".")
-	decoded, err := hex.DecodeString(first)
-	if err != nil {
-		return addr, "", err
-	}
-	addr, ok := netip.AddrFromSlice(decoded)
-	if !ok {
-		return addr, "", errors.New("not a route: " + r)
-	}
-	if !named {
-		name = addr.String()
-	}
-	return addr, name, nil
+func routeTo(addr netip.Addr, target target) route {
+	return route{addr: addr, port: target.port, name: target.host, plain: target.plain}
 }
 
-// send is what a dial must know of the call that it is for. The call's context
-// is in it because the transport takes cancellation away from the contexts of
-// dials, which would leave a stalled handshake behind after its call ended.
-type send struct {
-	call      context.Context
-	connectBy time.Time
+// open connects to a route.
+func (c *Client) open(ctx context.Context, route route, by time.Time) (*line, error) {
+	wire, err := c.connect(ctx, by, netip.AddrPortFrom(route.addr, route.port).String())
+	if err != nil {
+		return nil, &unreachedError{err}
+	}
+	conn := wire
+	if !route.plain {
+		if conn, err = c.secure(ctx, wire, route.name); err != nil {
+			_ = wire.Close()
+			return nil, &handshakeError{err}
+		}
+	}
+	return newLine(c, route, conn, wire), nil
 }
 
-type sendKey struct{}
-
-// dialPlain connects to a route in the operator's own network, for the call
-// whose send is in ctx.
-func (c *Client) dialPlain(ctx context.Context, _, hostPort string) (net.Conn, error) {
-	conn, _, err := c.dialRoute(ctx, hostPort)
-	return conn, err
-}
-
-// dialRoute connects to a route and returns the name that TLS must prove.
-func (c *Client) dialRoute(
-	ctx context.Context,
-	hostPort string,
-) (conn net.Conn, name string, err error) {
-	host, port, err := net.SplitHostPort(hostPort)
-	if err != nil {
-		return nil, "", err
-	}
-	addr, name, err := parseRoute(host)
-	if err != nil {
-		return nil, "", err
-	}
-	s := ctx.Value(sendKey{}).(*send)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.call, cancel)() //nolint:contextcheck // see send
-	conn, err = c.connect(ctx, s.connectBy, net.JoinHostPort(addr.String(), port))
-	if err != nil {
-		return nil, "", &unreachedError{err}
-	}
-	return conn, name, nil
-}
-
-// dialTLS connects to a route, for the call whose send is in ctx.
-func (c *Client) dialTLS(ctx context.Context, _, hostPort string) (net.Conn, error) {
-	plain, name, err := c.dialRoute(ctx, hostPort)
-	if err != nil {
-		return nil, err
-	}
-	s := ctx.Value(sendKey{}).(*send)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.call, cancel)() //nolint:contextcheck // see send
-	measured := &handshakeConn{Conn: plain, left: maxHandshake}
+// secure proves the name of a connection.
+func (c *Client) secure(ctx context.Context, wire net.Conn, name string) (net.Conn, error) {
+	measured := &handshakeConn{Conn: wire, left: maxHandshake}
 	config := c.tls.Clone()
 	config.ServerName = name
 	conn := tls.Client(measured, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = plain.Close()
-		return nil, &handshakeError{err}
+		return nil, err
 	}
 	measured.done = true
 	return conn, nil

@@ -207,8 +207,7 @@ func TestLargeAnswersCostLittle(t *testing.T) {
 	}
 }
 
-// TestEndedCallsLeaveNothingBehind counts goroutines after stalled calls: the
-// transport detaches its dials from the calls that asked for them.
+// TestEndedCallsLeaveNothingBehind counts goroutines after stalled calls.
 func TestEndedCallsLeaveNothingBehind(t *testing.T) {
 	port := raw(t, nil, hold)
 	c := client(t, NewGate(loopback, resolving(host, "127.0.0.1")), Options{Timeout: 50 * time.Millisecond})

@@ -51,7 +51,6 @@ var localErrnos = []syscall.Errno{
 // wordReasons knows the errors of net/http, which have no types.
 var wordReasons = []struct{ word, reason string }{
 	{"response headers exceeded", reasonBigHeaders},
-	{"server closed idle connection", reasonClosed},
 	{"malformed", reasonNotHTTP},
 	{"transfer encoding", reasonNotHTTP},
 	{"Content-Length", reasonNotHTTP},

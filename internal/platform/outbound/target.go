@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The reasons of the gate, fit to stand beside a field.
@@ -31,10 +32,12 @@ var internalNames = []string{
 // target is a URL taken apart into what is dialled, what TLS must prove and
 // what is asked for.
 type target struct {
-	url  *url.URL
-	host string     // lower case, no final dot; the address's own text for a literal
-	addr netip.Addr // of a literal only
-	port uint16
+	host  string     // lower case, no final dot; the address's own text for a literal
+	addr  netip.Addr // of a literal only
+	port  uint16
+	plain bool // without TLS
+	// What the request says: the path and the query, and the Host header.
+	uri, hostPort string
 	// inside is why only the operator's own networks will do, empty when any
 	// address does that may be reached.
 	inside string
@@ -61,8 +64,8 @@ func parseTarget(raw string, near bool) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	host.url, host.port = address, 443
-	if address.Scheme == "http" {
+	host.uri, host.port = address.RequestURI(), 443
+	if host.plain = address.Scheme == "http"; host.plain {
 		host.port, host.inside = 80, reasonScheme
 	}
 	if text := address.Port(); text != "" {
@@ -72,6 +75,7 @@ func parseTarget(raw string, near bool) (target, error) {
 		}
 		host.port = uint16(port)
 	}
+	host.hostPort = host.joined()
 	return host, nil
 }
 
@@ -101,10 +105,10 @@ func parseHost(name string, near bool) (target, error) {
 	return t, nil
 }
 
-// hostPort is the Host header: the port is told when it is not the usual one.
-func (t target) hostPort() string {
+// joined is the Host header: the port is told when it is not the usual one.
+func (t target) joined() string {
 	usual := uint16(443)
-	if t.url.Scheme == "http" {
+	if t.plain {
 		usual = 80
 	}
 	if t.port != usual {
@@ -169,4 +173,34 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
+}
+
+// maxTargets bounds the addresses whose parts are remembered.
+const maxTargets = 1024
+
+// targets remembers what URLs were taken apart into: the same few are called
+// again and again. What they lead to is looked up and checked for every call.
+type targets struct {
+	mu    sync.RWMutex
+	known map[string]target
+}
+
+func (t *targets) parse(raw string, near bool) (target, error) {
+	t.mu.RLock()
+	found, ok := t.known[raw]
+	t.mu.RUnlock()
+	if ok {
+		return found, nil
+	}
+	found, err := parseTarget(raw, near)
+	if err != nil {
+		return found, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil || len(t.known) >= maxTargets {
+		t.known = map[string]target{}
+	}
+	t.known[raw] = found
+	return found, nil
 }

@@ -63,12 +63,14 @@ func (s *Sender) send(ctx context.Context, job Job) outcome {
 		o.verdict = disabled
 		return o
 	}
-	key, err := job.to.secret(s.box, job.secretContext())
+	signer, err := job.to.signer(s.box, job.secretContext)
 	if err != nil {
 		o.verdict, o.problem = localFailure, "the signing secret cannot be read"
 		return o
 	}
-	o.response, err = s.post(ctx, job.url, job.headers(s.db.Real(), key), job.body)
+	header := job.headers(s.db.Real(), signer)
+	job.to.signers.Put(signer)
+	o.response, err = s.post(ctx, job.url, header, job.body)
 	o.judge(err)
 	if job.to.retry4xx && o.verdict == rejected && o.response.Status > 0 {
 		o.verdict = broken

@@ -42,13 +42,20 @@ type recipient struct {
 	once     sync.Once
 	key      []byte
 	err      error
+	signers  sync.Pool
 }
 
-// secret is what deliveries of the lane are signed with. It is opened once for
-// all that were claimed together.
-func (r *recipient) secret(box *secret.Box, purpose string) ([]byte, error) {
-	r.once.Do(func() { r.key, r.err = box.Open(r.sealed, purpose) })
-	return r.key, r.err
+// signer signs the deliveries of the lane. Their secret is opened once for all
+// that were claimed together. The caller puts it back into signers.
+func (r *recipient) signer(box *secret.Box, purpose func() string) (*signer, error) {
+	r.once.Do(func() { r.key, r.err = box.Open(r.sealed, purpose()) })
+	if r.err != nil {
+		return nil, r.err
+	}
+	if known, ok := r.signers.Get().(*signer); ok {
+		return known, nil
+	}
+	return newSigner(r.key), nil
 }
 
 func (j Job) secretContext() string {
@@ -69,19 +76,25 @@ func CallbackContext(companyID int64) string {
 }
 
 // headers are those of the contract, spelled as it spells them.
-func (j Job) headers(at time.Time, key []byte) http.Header {
+func (j Job) headers(at time.Time, signer *signer) http.Header {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
-	header := http.Header{
-		"Content-Type":        {"application/json"},
-		"X-Service-Event":     {string(j.event)},
-		"X-Service-Delivery":  {j.eventID},
-		"X-Service-Timestamp": {timestamp},
-		"X-Service-Signature": {"sha256=" + Sign(key, timestamp, j.body)},
+	header, values := make(http.Header, maxHeaders), make([]string, 0, maxHeaders)
+	set := func(name, value string) {
+		values = append(values, value)
+		header[name] = values[len(values)-1 : len(values) : len(values)]
 	}
-	if signature := SignStandard(key, j.eventID, timestamp, j.body); signature != "" {
-		header["Webhook-Id"] = []string{j.eventID}
-		header["Webhook-Timestamp"] = []string{timestamp}
-		header["Webhook-Signature"] = []string{signature}
+	set("Content-Type", "application/json")
+	set("X-Service-Event", string(j.event))
+	set("X-Service-Delivery", j.eventID)
+	set("X-Service-Timestamp", timestamp)
+	set("X-Service-Signature", "sha256="+signer.sign(timestamp, j.body))
+	if signature := signer.signStandard(j.eventID, timestamp, j.body); signature != "" {
+		set("Webhook-Id", j.eventID)
+		set("Webhook-Timestamp", timestamp)
+		set("Webhook-Signature", signature)
 	}
 	return header
 }
+
+// maxHeaders is how many a delivery has.
+const maxHeaders = 8

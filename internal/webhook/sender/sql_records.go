@@ -115,13 +115,13 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 	if err != nil || len(settled) == 0 {
 		return nil, err
 	}
-	_, err = tx.Exec(ctx, `
+	recordLater(tx, `
 		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ? WHERE id {in ?} /* every company_id */`,
 		list[0].job.number, tx.Now().UnixMicro(), settled)
-	return settled, err
+	return settled, nil
 }
 
-func insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
+func insertAttempts(tx *sqldb.Tx, list ...attempt) {
 	for piece := range sqldb.Pieces(list) {
 		args := make([]any, 0, 8*len(piece))
 		for _, attempt := range piece {
@@ -130,11 +130,33 @@ func insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
 				outcome.response.Duration.Milliseconds(), outcome.response.Status,
 				string(outcome.response.Body), outcome.problem)
 		}
-		if _, err := tx.Exec(ctx, `
+		recordLater(tx, `
 			INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)
-			VALUES `+sqldb.Tuples(len(piece), 8), args...); err != nil {
-			return err
-		}
+			VALUES `+sqldb.Tuples(len(piece), 8), args...)
 	}
-	return nil
+}
+
+// recordLater puts a statement of a record off to the end of its transaction,
+// which reads back none of them. They keep their order: a delivery's row is
+// locked when its attempt is written.
+func recordLater(tx *sqldb.Tx, text string, args ...any) {
+	late := sqldb.Later(tx, recordsKey{}, func() *lateRecords { return &lateRecords{} })
+	late.statements = append(late.statements, sqldb.Statement{Text: text, Args: args})
+}
+
+// recordsKey is the key of what was put off.
+type recordsKey struct{}
+
+// lateRecords are the statements that were put off.
+type lateRecords struct{ statements []sqldb.Statement }
+
+// Tables are those of the history.
+func (*lateRecords) Tables() []string { return []string{"deliveries", "delivery_attempts"} }
+
+// Statements are in the order in which they were put off.
+func (l *lateRecords) Statements() []sqldb.Statement { return l.statements }
+
+// Merge adds those of another transaction.
+func (l *lateRecords) Merge(other sqldb.Late) {
+	l.statements = append(l.statements, other.(*lateRecords).statements...) //nolint:forcetypeassert // the key is of no other
 }
