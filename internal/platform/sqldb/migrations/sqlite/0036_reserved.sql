@@ -1,1 +1,0 @@
--- This number belongs to another branch; the file goes when that one is merged.
