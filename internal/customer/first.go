@@ -21,10 +21,12 @@ func (s *Service) First(
 	if err != nil {
 		return nil, err
 	}
-	if found, ok, err := s.hits(ctx, l, company); err != nil {
-		return nil, err
-	} else if ok {
-		return s.firstOf(ctx, l.company, found.page(0, limit))
+	if !l.indexed(company) {
+		if found, ok, err := s.hits(ctx, l, company); err != nil {
+			return nil, err
+		} else if ok {
+			return s.firstOf(ctx, l.company, found.page(0, limit))
+		}
 	}
 	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})
 }

@@ -134,7 +134,7 @@ func (s *Service) rest(ctx context.Context, l listing, company int64) (rest, err
 // of them are read sooner, or too few of those who were looked at.
 func (r rest) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	newest := sort == input.Newest || sort == ""
-	if newest && (r.rare || r.count > mostLooks) && r.indexed() {
+	if newest && (r.rare || r.count > mostLooks) && r.listing.indexed(r.company) {
 		window := sqldb.Window{Source: r.listing.matching(r.company, false), Limit: wanted.limit, Offset: wanted.offset}
 		list, err = reading.Rows(ctx, r.service.db, r.listing.company, window)
 		return list, err == nil, err
@@ -151,11 +151,6 @@ func (r rest) page(ctx context.Context, sort input.Sort, wanted part) (list []Cu
 		sortKeys.Arrange(list, sort)
 	}
 	return list, err == nil, err
-}
-
-// indexed reports whether SQLite finds the search along the ids.
-func (r rest) indexed() bool {
-	return r.service.db.Engine() == sqldb.SQLite && r.listing.searchAlone().short(r.company) == nil
 }
 
 // pick finds the ids of a page. In the order of due dates those without a date

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -57,21 +58,77 @@ func (h hits) page(offset, limit int64) []int64 {
 	return page
 }
 
-// hits are what a listing has that is nothing but a search in a large company; ok
-// is false when it is another, or when too little is sealed.
-func (s *Service) hits(ctx context.Context, l listing, company int64) (found hits, ok bool, err error) {
+// searched is List for a listing that is nothing but a search in a large company;
+// ok is false when it is another, or when too little is sealed. Once the total is
+// known, SQLite's index has the first pages sooner.
+func (s *Service) searched(
+	ctx context.Context,
+	l listing,
+	company int64,
+	page input.Page,
+) (list []Customer, total int64, ok bool, err error) {
+	look := s.look(l, company)
+	if look == nil {
+		return nil, 0, false, nil
+	}
+	var found hits
+	read := func() (int64, error) {
+		found, err = look.read(ctx, s.db, l.company)
+		return found.count(), err
+	}
+	if look.long == nil {
+		total, err = read()
+	} else {
+		total, err = s.counts.Count(ctx, s.db, l.filter.counters(), l.company, l.question(), read)
+	}
+	switch {
+	case errors.Is(err, errUnsealed):
+		return nil, 0, false, nil
+	case err != nil:
+		return nil, 0, false, err
+	case found == nil && l.indexed(company) && page.Offset() <= nearGlimpse:
+		window := sqldb.Window{Source: l.matching(company, false), Limit: page.Size, Offset: page.Offset()}
+		list, err = reading.Rows(ctx, s.db, l.company, window)
+		return list, total, err == nil, err
+	case found == nil:
+		if found, ok, err = s.hits(ctx, l, company); !ok {
+			return nil, 0, false, err
+		}
+	}
+	list, err = s.firstOf(ctx, l.company, found.page(page.Offset(), page.Size))
+	return list, total, err == nil, err
+}
+
+// look is the look for a listing that is nothing but a search in a large company;
+// nil: it is another, or no gram finds it.
+func (s *Service) look(l listing, company int64) *look {
 	if company <= smallSearch || l.filter != (Filter{Search: l.filter.Search}) || !l.due.open() {
-		return nil, false, nil
+		return nil
 	}
 	look := newLook(searchTerms(l.filter.Search))
 	if look.terms == nil || len(look.long) > 0 && (company <= s.sealer.size || len(look.grams) > mostGrams) {
+		return nil
+	}
+	return look
+}
+
+// hits are what a look for a listing finds; ok is false when there is none, or when
+// too little is sealed.
+func (s *Service) hits(ctx context.Context, l listing, company int64) (found hits, ok bool, err error) {
+	look := s.look(l, company)
+	if look == nil {
 		return nil, false, nil
 	}
-	found, err = look.read(ctx, l.db, l.company)
+	found, err = look.read(ctx, s.db, l.company)
 	if errors.Is(err, errUnsealed) {
 		return nil, false, nil
 	}
 	return found, err == nil, err
+}
+
+// indexed reports whether SQLite finds the search along the ids, the newest first.
+func (l listing) indexed(company int64) bool {
+	return l.db.Engine() == sqldb.SQLite && l.searchAlone().short(company) == nil
 }
 
 // short are the terms of a listing that is nothing but a search of one or two

@@ -62,11 +62,8 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	if found, ok, err := s.hits(ctx, l, company); err != nil {
-		return nil, 0, err
-	} else if ok {
-		list, err := s.firstOf(ctx, l.company, found.page(page.Offset(), page.Size))
-		return list, found.count(), err
+	if list, total, ok, err := s.searched(ctx, l, company, page); err != nil || ok {
+		return list, total, err
 	}
 	count, err := s.count(ctx, l, company)
 	if err != nil || page.Offset() >= count {
