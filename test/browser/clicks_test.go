@@ -29,7 +29,8 @@ func (b *tab) click(sel string) {
 	b.t.Helper()
 	b.clicks++
 	css := chromedp.CSS(sel)
-	b.do(chromedp.WaitVisible(css), chromedp.Click(css, chromedp.NodeVisible))
+	b.find(chromedp.WaitVisible(css))
+	b.do(chromedp.Click(css, chromedp.NodeVisible))
 }
 
 // menu opens a page from the menu, as a person does.

@@ -194,11 +194,12 @@ type tab struct {
 	ctx context.Context
 	url string
 
-	begun  bool
-	stood  string // what could be read when a button was last pressed
-	clicks int    // since a journey was last counted
-	dark   bool   // as the window was last made
-	again  string // on what the journey runs that was pictured on the embedded database; "": on that
+	begun   bool
+	looking bool   // what is done changes nothing, and may be done again
+	stood   string // what could be read when a button was last pressed
+	clicks  int    // since a journey was last counted
+	dark    bool   // as the window was last made
+	again   string // on what the journey runs that was pictured on the embedded database; "": on that
 }
 
 func (p *program) open(t *testing.T) *tab {
@@ -239,6 +240,10 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	ask(b, chromedp.Steps(steps...))
 }
 
+// nodeGone is what Chromium says of an element whose page was replaced between the
+// look for it and its use.
+const nodeGone = "Could not find node with given id"
+
 // ask runs an action within patience and returns what it finds.
 func ask[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
@@ -251,6 +256,9 @@ func ask[T any](b *tab, action chromedp.Action[T]) T {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	found, err := chromedp.Run(ctx, action)
+	for b.looking && err != nil && strings.Contains(err.Error(), nodeGone) && ctx.Err() == nil {
+		found, err = chromedp.Run(ctx, action)
+	}
 	if err != nil {
 		late, end := context.WithTimeout(b.ctx, 5*time.Second)
 		defer end()
@@ -304,12 +312,23 @@ func (b *tab) set(name, value string) {
 		`(e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})) })(document.querySelector(%q))`, value, sel)))
 }
 
+// find waits until an element can be seen, on the page that comes when another is
+// just going.
+func (b *tab) find(seen chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	b.looking = true
+	b.do(seen)
+	b.looking = false
+}
+
 // press clicks the button or link that reads text, in a dialog if one is open.
 func (b *tab) press(text string) {
 	b.t.Helper()
 	b.clicks++
 	b.stood = ask(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
-	b.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text)), chromedp.NodeVisible))
+	named := chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text))
+	b.find(chromedp.WaitVisible(named))
+	b.do(chromedp.Click(named, chromedp.NodeVisible))
 }
 
 func (b *tab) text(sel string) string {

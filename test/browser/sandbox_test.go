@@ -45,7 +45,7 @@ func TestClockOfTheSandboxIsMovedInThePanel(t *testing.T) {
 	b := startDemo(t).open(t)
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
-	b.do(chromedp.Click(chromedp.CSS(`.band a[href="/sandbox"]`), chromedp.NodeVisible))
+	b.click(`.band a[href="/sandbox"]`)
 	b.see("Aqui o tempo pode ser adiantado")
 	before := b.clock()
 
