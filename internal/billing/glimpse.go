@@ -9,13 +9,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// The bounds are those of lists of customers, and mean the same.
-const (
-	mostLooks   = 4000
-	rareSearch  = 500
-	nearGlimpse = 1000
-)
-
 // Glimpse returns a page as Sorted does, but at once: the total of a search is left
 // out where nothing but a look at every match can tell it. Who wants it then asks
 // Count.
@@ -25,39 +18,20 @@ func (s *Service) Glimpse(
 	query Query,
 	page input.Page,
 ) (input.Glimpse[Invoice], error) {
-	list, ok, err := s.near(ctx, actor, query, page)
-	if err != nil {
-		return input.Glimpse[Invoice]{}, err
-	}
-	if !ok {
-		list, total, err := s.sorted(ctx, actor, query, page)
-		return input.Counted(list, total, page), err
-	}
-	glimpse := input.Uncounted(list, page)
-	if glimpse.Counted {
-		return glimpse, nil
-	}
-	l := s.listing(actor, query.Filter)
-	total, known, err := s.counts.Known(ctx, s.db, l.counters(), l.company, l.question())
-	if known {
-		glimpse = input.Counted(glimpse.List, total, page)
-	}
-	return glimpse, err
+	return s.early(ctx, actor, query, page).Glimpse(page)
 }
 
-// counted is a page that was read before its total, with it.
-func (s *Service) counted(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	glimpse input.Glimpse[Invoice],
-	before error,
-) ([]Invoice, int64, error) {
-	if before != nil || glimpse.Counted {
-		return glimpse.List, glimpse.Total, before
+// early is how a page is read, before its total where that takes longer.
+func (s *Service) early(ctx context.Context, actor account.Actor, query Query, page input.Page) input.Early[Invoice] {
+	return input.Early[Invoice]{
+		Near:  func() ([]Invoice, bool, error) { return s.near(ctx, actor, query, page) },
+		Whole: func() ([]Invoice, int64, error) { return s.sorted(ctx, actor, query, page) },
+		Known: func() (int64, bool, error) {
+			l := s.listing(actor, query.Filter)
+			return s.counts.Known(ctx, s.db, l.counters(), l.company, l.question())
+		},
+		Count: func() (int64, error) { return s.Count(ctx, actor, query.Filter) },
 	}
-	total, err := s.Count(ctx, actor, filter)
-	return glimpse.List, total, err
 }
 
 // near reads a page near the beginning of a search, and one invoice more, without
@@ -69,15 +43,15 @@ func (s *Service) near(
 	page input.Page,
 ) (list []Invoice, ok bool, err error) {
 	l := s.listing(actor, query.Filter)
-	if !l.searches() || page.Offset() > nearGlimpse {
+	if !l.searches() || page.Offset() > sqldb.NearPick {
 		return nil, false, nil
 	}
 	all, err := counter.Total(ctx, s.db, l.company)
 	if err != nil || all <= smallSort {
 		return nil, false, err
 	}
-	left, found, err := l.sides(ctx, rareSearch)
-	if err != nil || found < min(left/4, rareSearch) {
+	left, found, err := l.sides(ctx, sqldb.RareSearch)
+	if err != nil || found < min(left/4, sqldb.RareSearch) {
 		return nil, false, err
 	}
 	list, ok, err = s.pick(ctx, l.picking(left, query.Sort), page)
@@ -120,7 +94,7 @@ type picking struct {
 // index of their order.
 func (l listing) picking(left int64, sort input.Sort) picking {
 	rest, matches := l.withoutSearch(), left
-	if left > mostLooks {
+	if left > sqldb.MostLooks {
 		matches = smallSort
 	}
 	if sort == input.Newest || sort == "" {
@@ -134,7 +108,7 @@ func (l listing) picking(left int64, sort input.Sort) picking {
 // pick reads a page and one invoice more; ok is false where the first invoices
 // looked at have too few of the search.
 func (s *Service) pick(ctx context.Context, p picking, page input.Page) (list []Invoice, ok bool, err error) {
-	picked := sqldb.Picking{Skip: page.Offset(), Want: page.Size + 1, Most: mostLooks + 1}
+	picked := sqldb.Picking{Skip: page.Offset(), Want: page.Size + 1, Most: sqldb.MostLooks + 1}
 	picked.Condition, picked.Args = p.listing.ofFound()
 	ids, ok, err := p.window.Pick(ctx, s.db, picked)
 	if err != nil || !ok || len(ids) == 0 {

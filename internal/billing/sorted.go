@@ -33,10 +33,7 @@ func (s *Service) Sorted(
 	query Query,
 	page input.Page,
 ) ([]Invoice, int64, error) {
-	if list, ok, err := s.near(ctx, actor, query, page); err != nil || ok {
-		return s.counted(ctx, actor, query.Filter, input.Uncounted(list, page), err)
-	}
-	return s.sorted(ctx, actor, query, page)
+	return s.early(ctx, actor, query, page).Page(page)
 }
 
 // sorted is Sorted by way of the total.

@@ -8,18 +8,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const (
-	// mostLooks is how many customers a page of a search looks at, one after the
-	// other in the order of the list, before it goes by the search instead.
-	mostLooks = 4000
-	// rareSearch is up to how many customers a search finds that all of them are
-	// read at every look.
-	rareSearch = 500
-	// nearGlimpse is up to which offset a page is read without the total. Farther
-	// ones are nearer to the end of the list, which the total tells.
-	nearGlimpse = 1000
-)
-
 // Glimpse returns a page as Sorted does, but at once: the total of a search beside
 // another filter is left out where nothing but a look at every match can tell it.
 // Who wants it then asks Count.
@@ -29,24 +17,20 @@ func (s *Service) Glimpse(
 	query Query,
 	page input.Page,
 ) (input.Glimpse[Customer], error) {
-	list, ok, err := s.near(ctx, actor, query, page)
-	if err != nil {
-		return input.Glimpse[Customer]{}, err
+	return s.early(ctx, actor, query, page).Glimpse(page)
+}
+
+// early is how a page is read, before its total where that takes longer.
+func (s *Service) early(ctx context.Context, actor account.Actor, query Query, page input.Page) input.Early[Customer] {
+	return input.Early[Customer]{
+		Near:  func() ([]Customer, bool, error) { return s.near(ctx, actor, query, page) },
+		Whole: func() ([]Customer, int64, error) { return s.sorted(ctx, actor, query, page) },
+		Known: func() (int64, bool, error) {
+			l := s.listing(actor, query.Filter)
+			return s.counts.Known(ctx, s.db, query.Filter.counters(), l.company, l.question())
+		},
+		Count: func() (int64, error) { return s.Count(ctx, actor, query.Filter) },
 	}
-	if !ok {
-		list, total, err := s.sorted(ctx, actor, query, page)
-		return input.Counted(list, total, page), err
-	}
-	glimpse := input.Uncounted(list, page)
-	if glimpse.Counted {
-		return glimpse, nil
-	}
-	l := s.listing(actor, query.Filter)
-	total, known, err := s.counts.Known(ctx, s.db, query.Filter.counters(), l.company, l.question())
-	if known {
-		glimpse = input.Counted(glimpse.List, total, page)
-	}
-	return glimpse, err
 }
 
 // Count is how many customers a filter has.
@@ -64,7 +48,7 @@ func (s *Service) near(
 	page input.Page,
 ) (list []Customer, ok bool, err error) {
 	l := s.listing(actor, query.Filter)
-	if !l.searchesBeside() || page.Offset() > nearGlimpse {
+	if !l.searchesBeside() || page.Offset() > sqldb.NearPick {
 		return nil, false, nil
 	}
 	company, err := counter.Total(ctx, s.db, l.company)
@@ -75,7 +59,7 @@ func (s *Service) near(
 	if err != nil {
 		return nil, false, err
 	}
-	many := min(rest.count/4, rareSearch)
+	many := min(rest.count/4, sqldb.RareSearch)
 	found, err := l.searchAlone().foundUpTo(ctx, company, many)
 	if err != nil {
 		return nil, false, err
@@ -134,7 +118,7 @@ func (s *Service) rest(ctx context.Context, l listing, company int64) (rest, err
 // of them are read sooner, or too few of those who were looked at.
 func (r rest) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	newest := sort == input.Newest || sort == ""
-	if newest && (r.rare || r.count > mostLooks) && r.listing.indexed(r.company) {
+	if newest && (r.rare || r.count > sqldb.MostLooks) && r.listing.indexed(r.company) {
 		window := sqldb.Window{Source: r.listing.matching(r.company, false), Limit: wanted.limit, Offset: wanted.offset}
 		list, err = reading.Rows(ctx, r.service.db, r.listing.company, window)
 		return list, err == nil, err
@@ -177,14 +161,14 @@ func (r rest) walk(ctx context.Context, l listing, sort input.Sort, wanted part)
 	if err != nil {
 		return nil, false, err
 	}
-	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: mostLooks + 1}
+	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: sqldb.MostLooks + 1}
 	picking.Condition, picking.Args = SearchCondition(r.service.db.Engine(), textColumn, l.filter.Search)
 	return window.Pick(ctx, r.service.db, picking)
 }
 
 // window has a listing in an order, as lists without a search have it.
 func (r rest) window(ctx context.Context, l listing, sort input.Sort) (sqldb.Window, error) {
-	l.few = r.count <= mostLooks && !walksDates(Query{Filter: l.filter, Sort: sort})
+	l.few = r.count <= sqldb.MostLooks && !walksDates(Query{Filter: l.filter, Sort: sort})
 	if sort == input.Newest || sort == "" {
 		byDate, err := r.service.byDate(ctx, l, r.company, r.countFor(l))
 		return sqldb.Window{Source: l.matching(r.company, byDate)}, err
@@ -218,8 +202,11 @@ func (s *Service) cheaper(ctx context.Context, l listing, company int64) (sqldb.
 	}
 	if rest.count < smallSort {
 		found, err := l.searchAlone().foundUpTo(ctx, company, rest.count/2)
-		if err != nil || found == rest.count/2 {
-			return rest.looks(ctx, err)
+		if err != nil {
+			return sqldb.Source{}, err
+		}
+		if found == rest.count/2 {
+			return rest.looks(ctx)
 		}
 	}
 	return l.matching(company, false), nil
@@ -229,9 +216,12 @@ func (s *Service) cheaper(ctx context.Context, l listing, company int64) (sqldb.
 // filters could go by: they are read by their ids while they are few.
 func (r rest) orHits(ctx context.Context, terms []string) (sqldb.Source, error) {
 	found, err := shortHits(ctx, r.service.db, r.listing.company, terms)
+	if err != nil {
+		return sqldb.Source{}, err
+	}
 	count := found.count()
-	if err != nil || r.count <= count || count >= smallSort {
-		return r.looks(ctx, err)
+	if r.count <= count || count >= smallSort {
+		return r.looks(ctx)
 	}
 	source := r.containing(r.listing.withoutSearch().matching(r.company, false))
 	source.Where.And("c.id {in ?}", found.page(0, count))
@@ -239,10 +229,7 @@ func (r rest) orHits(ctx context.Context, terms []string) (sqldb.Source, error) 
 }
 
 // looks has each customer whom the other filters leave looked at.
-func (r rest) looks(ctx context.Context, before error) (sqldb.Source, error) {
-	if before != nil {
-		return sqldb.Source{}, before
-	}
+func (r rest) looks(ctx context.Context) (sqldb.Source, error) {
 	l := r.listing.withoutSearch()
 	l.few = r.count < smallSort
 	byDate, err := r.service.byDate(ctx, l, r.company, r.count)

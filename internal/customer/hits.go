@@ -86,7 +86,7 @@ func (s *Service) searched(
 		return nil, 0, false, nil
 	case err != nil:
 		return nil, 0, false, err
-	case found == nil && l.indexed(company) && page.Offset() <= nearGlimpse:
+	case found == nil && l.indexed(company) && page.Offset() <= sqldb.NearPick:
 		window := sqldb.Window{Source: l.matching(company, false), Limit: page.Size, Offset: page.Offset()}
 		list, err = reading.Rows(ctx, s.db, l.company, window)
 		return list, total, err == nil, err

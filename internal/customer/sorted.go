@@ -33,10 +33,7 @@ func (s *Service) Sorted(
 	query Query,
 	page input.Page,
 ) ([]Customer, int64, error) {
-	if list, ok, err := s.near(ctx, actor, query, page); err != nil || ok {
-		return s.counted(ctx, actor, query.Filter, input.Uncounted(list, page), err)
-	}
-	return s.sorted(ctx, actor, query, page)
+	return s.early(ctx, actor, query, page).Page(page)
 }
 
 // sorted is Sorted by way of the total.
@@ -58,21 +55,6 @@ func (s *Service) sorted(
 	list, err := sorting.page(ctx, page)
 	sortKeys.Arrange(list, query.Sort)
 	return list, count, err
-}
-
-// counted is a page that was read before its total, with it.
-func (s *Service) counted(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	glimpse input.Glimpse[Customer],
-	before error,
-) ([]Customer, int64, error) {
-	if before != nil || glimpse.Counted {
-		return glimpse.List, glimpse.Total, before
-	}
-	total, err := s.Count(ctx, actor, filter)
-	return glimpse.List, total, err
 }
 
 // walksDates reports whether a list is filtered by what it is sorted by: the walk

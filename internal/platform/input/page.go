@@ -52,25 +52,3 @@ func (p Page) Offset() int64 { return (p.Number - 1) * p.Size }
 
 // Last is the number of the last page of total records, at least 1.
 func (p Page) Last(total int64) int64 { return max(1, (total+p.Size-1)/p.Size) }
-
-// Glimpse is a page of a list, with its total where that could be had at once.
-type Glimpse[T any] struct {
-	List    []T
-	Total   int64
-	Counted bool // Total is known
-	More    bool // another page follows
-}
-
-// Counted is a page whose total is known.
-func Counted[T any](list []T, total int64, page Page) Glimpse[T] {
-	return Glimpse[T]{List: list, Total: total, Counted: true, More: page.Number < page.Last(total)}
-}
-
-// Uncounted is the page of a list of which one record more than the page has was
-// asked for. A page that no other follows says how many there are.
-func Uncounted[T any](list []T, page Page) Glimpse[T] {
-	if int64(len(list)) > page.Size {
-		return Glimpse[T]{List: list[:page.Size], More: true}
-	}
-	return Counted(list, page.Offset()+int64(len(list)), page)
-}
