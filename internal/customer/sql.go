@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -192,7 +193,11 @@ func cancelledAt(customer Customer) any {
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
 	values := insertArgs(companyID, customer)
-	return sqldb.InsertID(ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING`, values...)
+	id, err := sqldb.InsertID(ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING`, values...)
+	if err != nil {
+		return 0, err
+	}
+	return id, askSealingFor(ctx, tx, companyID, id)
 }
 
 // insertMany returns the ids by uuid, since engines promise no order of what
@@ -228,7 +233,13 @@ func insertMany(
 			return nil, err
 		}
 	}
-	return ids, nil
+	made := slices.Collect(maps.Values(ids))
+	if len(customers) > 0 && customers[0].ID != 0 {
+		if err := sqldb.AwaitIndex(ctx, tx, made); err != nil {
+			return nil, err
+		}
+	}
+	return ids, askSealingFor(ctx, tx, companyID, made...)
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
