@@ -74,7 +74,6 @@ var owned = map[string]table{
 	"customers_search": {owner: "internal/platform/sqldb", readers: map[string]string{
 		"internal/customer": "searches customers by name, login and number",
 	}},
-	"customers_unindexed":   {owner: "internal/platform/sqldb"},
 	"customers_indexed":     {owner: "internal/platform/sqldb"},
 	"customers_index_queue": {owner: "internal/platform/sqldb"},
 	"customer_uploads":      {owner: "internal/customer"},

@@ -104,12 +104,14 @@ func searchIndex(table string, companyID int64, terms []string) Source {
 	found := fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)
 	source := Source{ID: "f.id", Order: "f.id", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.id", table)}
 	source.Where.Args = []any{ftsQuery(companyID, terms)}
-	contains := strings.TrimSuffix(strings.Repeat("instr(w.search, ?) > 0 OR ", len(terms)), " OR ")
-	for _, waiting := range unindexed[table] {
-		found += " UNION ALL " + waiting + " AND w.company_id = ? AND (" + contains + ")"
-		source.Where.Args = append(source.Where.Args, companyID)
-		for _, term := range terms {
-			source.Where.Args = append(source.Where.Args, term)
+	if lag, lags := unindexed[table]; lags {
+		contains := strings.TrimSuffix(strings.Repeat("instr(w.search, ?) > 0 OR ", len(terms)), " OR ")
+		for _, waiting := range lag.sources(table) {
+			found += " UNION ALL " + waiting + " w.company_id = ? AND (" + contains + ")"
+			source.Where.Args = append(source.Where.Args, companyID)
+			for _, term := range terms {
+				source.Where.Args = append(source.Where.Args, term)
+			}
 		}
 	}
 	source.From = "(" + found + ") f"

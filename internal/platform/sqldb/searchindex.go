@@ -24,21 +24,29 @@ const (
 	emptyQueue  = `DELETE FROM customers_index_queue`
 	moveIndexed = `UPDATE customers_indexed SET last_id = max(last_id, (
 		SELECT COALESCE(max(id), 0) FROM customers)) WHERE one = 1 /* every company_id */`
-	addToQueue = `INSERT INTO customers_index_queue (id) SELECT id FROM customers /* every company_id */
-	WHERE id {in ?} AND id <= (SELECT last_id FROM customers_indexed WHERE one = 1) ON CONFLICT (id) DO NOTHING`
+	addToQueue = `INSERT INTO customers_index_queue (id) SELECT value FROM json_each(?)
+	WHERE value <= (SELECT last_id FROM customers_indexed WHERE one = 1) ON CONFLICT (id) DO NOTHING`
 )
 
 // maxUnindexed is how many texts wait for the index at most. More would cost
 // searches more than they save writers.
 const maxUnindexed = 64
 
-// unindexed find the rows w that wait for the search index of a table, in the order
-// of their ids: those of the queue, and those past the last id. The index of a
-// table that is not named here never lags.
-var unindexed = map[string][]string{"customers": {
-	"SELECT u.id FROM customers_index_queue u CROSS JOIN customers w ON w.id = u.id WHERE TRUE",
-	"SELECT w.id FROM customers w WHERE w.id > (SELECT last_id FROM customers_indexed WHERE one = 1)",
-}}
+// unindexed names the tables that say which rows of another wait for its search
+// index. The index of a table that is not named here never lags.
+var unindexed = map[string]lag{"customers": {queue: "customers_index_queue", indexed: "customers_indexed"}}
+
+// lag is how far an index is behind: the rows of its queue, and those past the last
+// id that was indexed.
+type lag struct{ queue, indexed string }
+
+// sources find the rows w that wait, in the order of their ids.
+func (l lag) sources(table string) []string {
+	return []string{
+		fmt.Sprintf("SELECT u.id FROM %s u CROSS JOIN %s w ON w.id = u.id WHERE", l.queue, table),
+		fmt.Sprintf("SELECT w.id FROM %s w WHERE w.id > (SELECT last_id FROM %s WHERE one = 1) AND", table, l.indexed),
+	}
+}
 
 // AwaitIndex has the search index take in new customers whose ids were reserved:
 // the index may have passed these ids. All others it knows by their ids.
