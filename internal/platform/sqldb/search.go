@@ -101,20 +101,20 @@ func SearchBy(
 // found once. SQLite merges them in the order of the ids, and sorts nothing.
 func searchIndex(table string, companyID int64, terms []string) Source {
 	fts := table + "_search"
-	found := fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)
+	found := []string{fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)}
 	source := Source{ID: "f.id", Order: "f.id", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.id", table)}
 	source.Where.Args = []any{ftsQuery(companyID, terms)}
 	if lag, lags := unindexed[table]; lags {
 		contains := strings.TrimSuffix(strings.Repeat("instr(w.search, ?) > 0 OR ", len(terms)), " OR ")
 		for _, waiting := range lag.sources(table) {
-			found += " UNION ALL " + waiting + " w.company_id = ? AND (" + contains + ")"
+			found = append(found, waiting+" w.company_id = ? AND ("+contains+")")
 			source.Where.Args = append(source.Where.Args, companyID)
 			for _, term := range terms {
 				source.Where.Args = append(source.Where.Args, term)
 			}
 		}
 	}
-	source.From = "(" + found + ") f"
+	source.From = "(" + strings.Join(found, " UNION ALL ") + ") f"
 	return source
 }
 
