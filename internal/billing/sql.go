@@ -3,7 +3,6 @@ package billing
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -153,13 +152,6 @@ var (
 	fieldsSet  = stored.Columns("", " = ?")
 )
 
-var insertInto = `INSERT INTO invoices (company_id, customer_id, generated, ` + fieldNames + `, plan_id, product_id,
-	paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
-	created_at, created_on, created_offset, updated_at) VALUES `
-
-// insertOne is made once: a create would else put it together in the writer's turn.
-var insertOne = insertInto + sqldb.Tuples(1, strings.Count(insertInto, ",")+1) + ` ON CONFLICT DO NOTHING`
-
 // insert returns 0 when the customer has a generated invoice for the due date.
 func insert(
 	ctx context.Context,
@@ -179,7 +171,11 @@ func insert(
 		offsetOf(invoice.CreatedAt),
 		invoice.UpdatedAt.UnixMicro(),
 	)
-	return sqldb.InsertID(ctx, tx, insertOne, args...)
+	return sqldb.InsertID(ctx, tx, `
+		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
+			paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
+			created_at, created_on, created_offset, updated_at)
+		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING`, args...)
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, invoice Invoice) error {
