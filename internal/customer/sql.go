@@ -3,7 +3,9 @@ package customer
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -170,6 +172,9 @@ var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
 	expiry_on, expired, cancelled_at, autopay,
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
+// insertOne is made once: a create would else put it together in the writer's turn.
+var insertOne = insertInto + sqldb.Tuples(1, strings.Count(insertColumns, ",")+1) + ` ON CONFLICT DO NOTHING`
+
 // insertArgs are the arguments of insertInto.
 func insertArgs(companyID int64, customer Customer) []any {
 	return slices.Concat([]any{companyID, customer.UUID}, stored.Values(&customer), []any{
@@ -191,8 +196,11 @@ func cancelledAt(customer Customer) any {
 
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
-	values := insertArgs(companyID, customer)
-	return sqldb.InsertID(ctx, tx, insertInto+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING`, values...)
+	id, err := sqldb.InsertID(ctx, tx, insertOne, insertArgs(companyID, customer)...)
+	if err != nil {
+		return 0, err
+	}
+	return id, askSealingFor(ctx, tx, companyID, id)
 }
 
 // insertMany returns the ids by uuid, since engines promise no order of what
@@ -228,7 +236,13 @@ func insertMany(
 			return nil, err
 		}
 	}
-	return ids, nil
+	made := slices.Collect(maps.Values(ids))
+	if len(customers) > 0 && customers[0].ID != 0 {
+		if err := sqldb.AwaitIndex(ctx, tx, made); err != nil {
+			return nil, err
+		}
+	}
+	return ids, askSealingFor(ctx, tx, companyID, made...)
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,

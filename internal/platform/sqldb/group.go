@@ -26,21 +26,25 @@ type group struct {
 	waiting    chan *turn
 	held       *turn        // taken from waiting, and to be served alone next
 	last       gathered     // the group before
+	running    bool         // a turn runs in the goroutine of the writer
 	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
 	finished   chan struct{}
 }
 
 // turn is one transaction waiting for, or having had, its run. It runs in the
-// goroutine of its caller, to whom a panic of it so belongs.
+// goroutine of the writer: to wake that of its caller for it, and the writer's
+// after it, costs time in which nobody writes, and moves SQLite's pages from one
+// processor to the other. A turn that panics there runs again, alone, in the
+// goroutine of its caller, to whom the panic so belongs.
 type turn struct {
 	ctx context.Context
 	job
 	alone bool // shares its commit with nobody
 	again bool // was taken back with its group, and is to run alone
 	err   error
-	mine  chan struct{} // closed: the connection is the turn's
-	back  chan struct{} // closed: the turn has given it back
+	mine  chan struct{} // closed: the connection is the turn's, which is alone
+	back  chan struct{} // closed: the turn has run
 	done  chan struct{} // closed: err is the outcome
 }
 
@@ -111,23 +115,33 @@ func (g *group) take(ctx context.Context, job job, alone bool) (*turn, error) {
 	}
 	select {
 	case <-t.mine:
-		t.attempt(g.writer)
-		if t.after != nil {
-			t.after()
-		}
-		<-t.done
+		t.attemptHere(g.writer)
+	case <-t.back:
 	case <-t.done: // no transaction could be begun
+		return t, nil
 	}
+	if t.after != nil {
+		t.after()
+	}
+	<-t.done
 	return t, nil
 }
 
 func (g *group) loop(ctx context.Context) {
-	defer close(g.finished)
+	stopped := false
+	defer func() {
+		if stopped {
+			close(g.finished)
+			return
+		}
+		go g.loop(ctx) // a turn has ended the goroutine, as a test does that fails
+	}()
 	for {
 		select {
 		case turn := <-g.waiting:
 			g.serve(ctx, turn)
 		case <-g.quit:
+			stopped = true
 			return
 		}
 		for g.held != nil {
@@ -142,6 +156,10 @@ func (g *group) loop(ctx context.Context) {
 func (g *group) serve(ctx context.Context, first *turn) {
 	all := []*turn{first}
 	defer func() {
+		if g.running {
+			g.running = false
+			g.takeBack(ctx, all)
+		}
 		for _, turn := range all {
 			close(turn.done)
 		}
@@ -149,14 +167,14 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	if first.err = g.begin(ctx); first.err != nil {
 		return
 	}
-	if !first.succeeds() {
+	if !g.succeeds(first) {
 		g.rollback(ctx)
 		return
 	}
 	for turn := range g.others(first) {
 		all = append(all, turn)
 		written := g.writer.conn.TotalChanges()
-		succeeded := turn.succeeds()
+		succeeded := g.succeeds(turn)
 		if g.writer.shared.spoiled || !succeeded && !g.clean(written) {
 			g.takeBack(ctx, all)
 			return
@@ -275,15 +293,34 @@ func (g *group) stop() {
 	<-g.finished
 }
 
-// succeeds lends the turn the connection and waits for the outcome.
-func (t *turn) succeeds() bool {
-	close(t.mine)
-	<-t.back
+// succeeds runs the turn, one that is alone in the goroutine of its caller.
+func (g *group) succeeds(t *turn) bool {
+	if t.alone {
+		close(t.mine)
+		<-t.back
+		return t.err == nil
+	}
+	g.running = true
+	t.again = t.panics(g.writer)
+	g.running = false
+	close(t.back)
 	return t.err == nil
 }
 
-func (t *turn) attempt(conn Querier) {
+// panics runs the turn, and reports a panic of it.
+func (t *turn) panics(conn Querier) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	t.attempt(conn)
+	return false
+}
+
+// attemptHere gives the connection back also when the turn ends the goroutine.
+func (t *turn) attemptHere(conn Querier) {
 	defer close(t.back)
+	t.attempt(conn)
+}
+
+func (t *turn) attempt(conn Querier) {
 	t.err = errUnfinished
 	if err := t.ctx.Err(); err != nil {
 		t.err = err

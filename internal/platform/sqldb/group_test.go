@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -261,4 +262,39 @@ func TestAllAcknowledgedParallelWritesAreThere(t *testing.T) {
 		}
 		wantNotes(t, db, want...)
 	})
+}
+
+// A test that fails in its transaction ends its own goroutine, and not the writer.
+func TestEndOfAGoroutineInATransactionIsItsCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := withNotes(t, sqldbtest.New(t, sqldb.SQLite))
+		var callers sync.WaitGroup
+		returned := false
+		callers.Go(func() {
+			_ = db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				if err := insert(t, 1)(tx); err != nil {
+					return err
+				}
+				runtime.Goexit()
+				return nil
+			})
+			returned = true
+		})
+		callers.Wait()
+		if err := db.Write(t.Context(), insert(t, 2)); err != nil || returned {
+			t.Errorf("%v; the caller went on: %v", err, returned)
+		}
+		wantNotes(t, db, 2)
+	})
+}
+
+// Whatever it does, a trigger on an INSERT makes SQLite copy every page that the
+// new row touches.
+func TestNoTriggerOnRowsThatAreWrittenOneByOne(t *testing.T) {
+	db := sqldbtest.New(t, sqldb.SQLite)
+	found, err := sqldb.Values[string](t.Context(), db, `
+		SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('customers', 'invoices') AND sql LIKE '% INSERT ON %'`)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%v %v", found, err)
+	}
 }

@@ -98,22 +98,23 @@ func SearchBy(
 
 // searchIndex finds rows through SQLite's index, and those that wait for it by
 // reading them: one statement, so that a row which is just being taken in is
-// found once. SQLite merges the two in the order of the ids, and sorts nothing.
+// found once. SQLite merges them in the order of the ids, and sorts nothing.
 func searchIndex(table string, companyID int64, terms []string) Source {
 	fts := table + "_search"
-	found := fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)
+	found := []string{fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)}
 	source := Source{ID: "f.id", Order: "f.id", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.id", table)}
 	source.Where.Args = []any{ftsQuery(companyID, terms)}
-	if waiting, ok := unindexed[table]; ok {
-		found += fmt.Sprintf(" UNION ALL SELECT u.id FROM %s u CROSS JOIN %s w ON w.id = u.id WHERE w.company_id = ?", waiting, table)
-		source.Where.Args = append(source.Where.Args, companyID)
+	if lag, lags := unindexed[table]; lags {
 		contains := strings.TrimSuffix(strings.Repeat("instr(w.search, ?) > 0 OR ", len(terms)), " OR ")
-		found += " AND (" + contains + ")"
-		for _, term := range terms {
-			source.Where.Args = append(source.Where.Args, term)
+		for _, waiting := range lag.sources(table) {
+			found = append(found, waiting+" w.company_id = ? AND ("+contains+")")
+			source.Where.Args = append(source.Where.Args, companyID)
+			for _, term := range terms {
+				source.Where.Args = append(source.Where.Args, term)
+			}
 		}
 	}
-	source.From = "(" + found + ") f"
+	source.From = "(" + strings.Join(found, " UNION ALL ") + ") f"
 	return source
 }
 

@@ -1,0 +1,1 @@
+-- On SQLite new customers wait for the search index without a row of their own. GIN has a pending list, and needs nothing.
