@@ -184,7 +184,7 @@ func (s *Server) initialize(ctx context.Context) error {
 	// C.UTF-8 sorts by code point as SQLite does, and still knows letters from
 	// punctuation, which pg_trgm asks of the locale.
 	initdb := s.asOwner(exec.CommandContext(ctx, s.program("initdb"),
-		"--pgdata", s.path("data"), "--username", superuser, "--auth", "password", "--pwfile",
+		"--pgdata", s.path("data"), "--username", superuser, "--auth", "md5", "--pwfile",
 		s.path("password"),
 		"--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"))
 	// The cleaner must not delete what initdb is still writing.
