@@ -22,7 +22,7 @@ LINTER := bin/golangci-lint-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test beside race-some acme openapi n8n-node n8n browser pictures race fuzz bench soak year chaos release fixture package check vuln fmt fmt-check vet lint clean
+.PHONY: help build demo test beside acme openapi n8n-node n8n browser pictures race fuzz bench soak year chaos release fixture package check vuln fmt fmt-check vet lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,10 +43,8 @@ test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS=
 	exit $$((tests ? tests : $${others:-0}))
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
-# What waits for other programs most of the time runs beside the tests of Go, and in CI the race detector too. Browsers have
-# the machine to themselves.
-BESIDE ?= acme package openapi n8n-node
-beside: $(BESIDE)
+# What waits for other programs most of the time runs beside the tests of Go. Browsers have the machine to themselves.
+beside: acme package openapi n8n-node
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test -timeout $(TIMEOUT) $(TESTARGS) ./...
@@ -121,10 +119,7 @@ package: ## make the packages, install the .deb on this machine, start it as its
 
 # go vet has read all packages by then, with more analyzers than go test would run again.
 check: TESTARGS += -vet=off
-check: export BESIDE = race-some acme package openapi n8n-node
-check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, with race on RACE_PKGS beside
-
-race-some:
+check: fmt-check vet lint test ## what CI runs: format, vet, lint, test, then race on RACE_PKGS
 	@$(MAKE) --no-print-directory race PKGS='$(RACE_PKGS)' TESTARGS='-vet=off'
 
 # Where its database cannot be had, the answer is unknown, and said to be: that is no pass.
