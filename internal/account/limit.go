@@ -31,7 +31,7 @@ func newLimiter(db *sqldb.DB, limit int) limiter {
 type unlimited struct{ db *sqldb.DB }
 
 func (l unlimited) admit(ctx context.Context, hash tokenHash) (Actor, Quota, error) {
-	actor, err := actorByToken(ctx, l.db, hash, l.db.Real())
+	actor, err := actorNamedBy(ctx, l.db, hash, l.db.Real())
 	return actor, Quota{}, err
 }
 
@@ -45,7 +45,7 @@ type memoryLimiter struct {
 }
 
 func (l *memoryLimiter) admit(ctx context.Context, hash tokenHash) (Actor, Quota, error) {
-	actor, err := actorByToken(ctx, l.db, hash, l.db.Real())
+	actor, err := actorNamedBy(ctx, l.db, hash, l.db.Real())
 	if err != nil {
 		return actor, Quota{}, err
 	}

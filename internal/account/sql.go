@@ -240,12 +240,12 @@ type tokenActor struct {
 	expires int64
 }
 
-// actorByToken finds who a token names. One that has expired names nobody.
-func actorByToken(ctx context.Context, querier sqldb.Querier, hash tokenHash, now time.Time) (Actor, error) {
+// actorNamedBy finds who a token names. One that has expired names nobody.
+func actorNamedBy(ctx context.Context, querier sqldb.Querier, hash tokenHash, now time.Time) (Actor, error) {
 	found, known := sqldb.Recall[tokenActor](ctx, hash)
 	if !known {
 		var err error
-		if found, err = readToken(ctx, querier, hash); err != nil {
+		if found, err = actorByToken(ctx, querier, hash); err != nil {
 			return Actor{}, err
 		}
 		sqldb.Remember(ctx, hash, found)
@@ -256,7 +256,7 @@ func actorByToken(ctx context.Context, querier sqldb.Querier, hash tokenHash, no
 	return found.actor, nil
 }
 
-func readToken(ctx context.Context, querier sqldb.Querier, hash tokenHash) (tokenActor, error) {
+func actorByToken(ctx context.Context, querier sqldb.Querier, hash tokenHash) (tokenActor, error) {
 	found, err := sqldb.Brief(ctx, querier, func(row sqldb.Row) (found tokenActor, err error) {
 		err = companyScan(row, &found.actor.Company, &found.actor.TokenID, &found.actor.Scope, (*sqldb.OrZero)(&found.expires))
 		return found, err

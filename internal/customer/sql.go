@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -39,7 +40,14 @@ var reading = sqldb.Reading[Customer]{
 	Beside:  goodsBeside,
 }
 
-func scan(row sqldb.Row) (Customer, error) { return joinedScanner()(row) }
+// scanners are those that have read their row, for the next.
+var scanners = sync.Pool{New: func() any { return joinedScanner() }}
+
+func scan(row sqldb.Row) (Customer, error) {
+	read := scanners.Get().(func(sqldb.Row) (Customer, error)) //nolint:forcetypeassert // only scanners
+	defer scanners.Put(read)
+	return read(row)
+}
 
 func joinedScanner() func(sqldb.Row) (Customer, error) {
 	read := scanner(joinedPlaces)
@@ -117,10 +125,11 @@ func (c *Customer) bookPlaces() []any {
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
-	customer, err := sqldb.Brief(ctx, querier, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
-		AND c.id = ? AND {visible c.id}`, companyID, id)
+	customer, err := sqldb.Brief(ctx, querier, scan, byIDText, companyID, id)
 	return customer, sqldb.Found(err, "customer")
 }
+
+var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
 
 func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
 	companyID, err := sqldb.Value[int64](

@@ -120,11 +120,11 @@ func fromDigits(year, month, day string) (Date, error) {
 // number reads digits and nothing else, where strconv would let a sign pass; it returns -1 for the rest.
 func number(s string) int {
 	n := 0
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
+	for _, r := range s {
+		if r < '0' || r > '9' {
 			return -1
 		}
-		n = n*10 + int(c-'0')
+		n = n*10 + int(r-'0')
 	}
 	return n
 }

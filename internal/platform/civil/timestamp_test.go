@@ -34,27 +34,6 @@ func TestTimestampHasTheOffsetOfTheCompanyAndNeverZ(t *testing.T) {
 	}
 }
 
-func TestTimestampIsThatOfTheLibrary(t *testing.T) {
-	zones := []*time.Location{
-		time.UTC, location(t, "America/Sao_Paulo"), location(t, "Asia/Kathmandu"),
-		time.FixedZone("", -11188), time.FixedZone("", -30), time.FixedZone("", 14*3600),
-	}
-	for _, zone := range zones {
-		for day := -200_000; day < 3_100_000; day += 67 { // the years 1422 to 10457
-			at := time.Unix(int64(day)*86400+int64(day%86400), 0)
-			if got, want := Timestamp(at, zone), string(appendFormatted(nil, at.In(zone))); got != want {
-				t.Fatalf("%s, want %s", got, want)
-			}
-		}
-	}
-	for second := range 2 * 86400 { // around the end of a leap day
-		at := time.Unix(951782400+int64(second), 0)
-		if got, want := Timestamp(at, zones[1]), string(appendFormatted(nil, at.In(zones[1]))); got != want {
-			t.Fatalf("%s, want %s", got, want)
-		}
-	}
-}
-
 func location(t *testing.T, name string) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocation(name)

@@ -27,7 +27,7 @@ const NearOffset = 200
 // by an alias, and of others that are joined to it.
 type Reading[T any] struct {
 	Columns, Table, Alias, Joins string
-	Owner                        string // the column that says whose rows they are; "": company_id
+	Owner                        string                     // the column that says whose rows they are; "": company_id
 	Scanner                      func() func(Row, *T) error // for the rows of one page, one after the other
 	ID                           func(T) int64
 	// Beside reads what many rows have in common, in place of a join that would
