@@ -13,7 +13,7 @@ import (
 // window, kept as the times of the last calls. There are two because
 // PostgreSQL's must be shared by all processes, and SQLite has only one.
 type limiter interface {
-	admit(ctx context.Context, hash []byte) (Actor, Quota, error)
+	admit(ctx context.Context, hash tokenHash) (Actor, Quota, error)
 }
 
 const window = time.Minute
@@ -30,8 +30,8 @@ func newLimiter(db *sqldb.DB, limit int) limiter {
 
 type unlimited struct{ db *sqldb.DB }
 
-func (l unlimited) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	actor, err := actorByToken(ctx, l.db, hash, l.db.Real())
+func (l unlimited) admit(ctx context.Context, hash tokenHash) (Actor, Quota, error) {
+	actor, err := actorNamedBy(ctx, l.db, hash, l.db.Real())
 	return actor, Quota{}, err
 }
 
@@ -44,8 +44,8 @@ type memoryLimiter struct {
 	swept int64
 }
 
-func (l *memoryLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	actor, err := actorByToken(ctx, l.db, hash, l.db.Real())
+func (l *memoryLimiter) admit(ctx context.Context, hash tokenHash) (Actor, Quota, error) {
+	actor, err := actorNamedBy(ctx, l.db, hash, l.db.Real())
 	if err != nil {
 		return actor, Quota{}, err
 	}
@@ -102,8 +102,8 @@ type sharedLimiter struct {
 	limit int
 }
 
-func (l sharedLimiter) admit(ctx context.Context, hash []byte) (Actor, Quota, error) {
-	actor, call, err := admitShared(ctx, l.db, newCall{hash, l.limit, l.db.Real()})
+func (l sharedLimiter) admit(ctx context.Context, hash tokenHash) (Actor, Quota, error) {
+	actor, call, err := admitShared(ctx, l.db, newCall{hash[:], l.limit, l.db.Real()})
 	if err != nil {
 		return actor, Quota{}, err
 	}

@@ -231,17 +231,41 @@ func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.
 	return err
 }
 
-// actorByToken finds who a token names. One that has expired names nobody.
-func actorByToken(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (Actor, error) {
-	actor, err := sqldb.Brief(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
-		err = companyScan(row, &actor.Company, &actor.TokenID, &actor.Scope)
-		return actor, err
-	}, `SELECT `+companyColumns+`, t.id, t.scope FROM api_tokens t JOIN companies c ON c.id = t.company_id
-		WHERE t.hash = ? AND (t.expires_at IS NULL OR t.expires_at > ?)`, hash, now.UnixMicro())
+// tokenHash is the key under which an actor is remembered.
+type tokenHash [32]byte
+
+// tokenActor is who a token names, and until when; 0: it does not expire.
+type tokenActor struct {
+	actor   Actor
+	expires int64
+}
+
+// actorNamedBy finds who a token names. One that has expired names nobody.
+func actorNamedBy(ctx context.Context, querier sqldb.Querier, hash tokenHash, now time.Time) (Actor, error) {
+	found, known := sqldb.Recall[tokenActor](ctx, hash)
+	if !known {
+		var err error
+		if found, err = actorByToken(ctx, querier, hash); err != nil {
+			return Actor{}, err
+		}
+		sqldb.Remember(ctx, hash, found)
+	}
+	if found.expires != 0 && found.expires <= now.UnixMicro() {
+		return Actor{}, unauthenticated()
+	}
+	return found.actor, nil
+}
+
+func actorByToken(ctx context.Context, querier sqldb.Querier, hash tokenHash) (tokenActor, error) {
+	found, err := sqldb.Brief(ctx, querier, func(row sqldb.Row) (found tokenActor, err error) {
+		err = companyScan(row, &found.actor.Company, &found.actor.TokenID, &found.actor.Scope, (*sqldb.OrZero)(&found.expires))
+		return found, err
+	}, `SELECT `+companyColumns+`, t.id, t.scope, t.expires_at FROM api_tokens t JOIN companies c ON c.id = t.company_id
+		WHERE t.hash = ?`, hash[:])
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = unauthenticated()
 	}
-	return actor, err
+	return found, err
 }
 
 // The two statements below are PostgreSQL's alone: on SQLite the limiter

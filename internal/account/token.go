@@ -27,8 +27,7 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	if !id.ValidToken(token) {
 		return Actor{}, Quota{Limit: s.limit}, unauthenticated()
 	}
-	hash := id.HashToken(token)
-	actor, quota, err := s.limiter.admit(ctx, hash[:])
+	actor, quota, err := s.limiter.admit(ctx, id.HashToken(token))
 	if err != nil {
 		return Actor{}, Quota{Limit: s.limit}, err
 	}

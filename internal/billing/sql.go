@@ -21,7 +21,7 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 
 var reading = sqldb.Reading[Invoice]{
 	Columns: columns, Table: "invoices", Alias: "i", Joins: joins,
-	Scanner: func() func(sqldb.Row) (Invoice, error) { return scan },
+	Scanner: func() func(sqldb.Row, *Invoice) error { return sqldb.Into(scan) },
 	ID:      func(invoice Invoice) int64 { return invoice.ID },
 }
 

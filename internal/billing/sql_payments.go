@@ -19,7 +19,7 @@ const (
 
 var recordReading = sqldb.Reading[PaymentRecord]{
 	Columns: recordColumns, Table: "payments", Alias: "p", Joins: recordJoins,
-	Scanner: func() func(sqldb.Row) (PaymentRecord, error) { return scanRecord },
+	Scanner: func() func(sqldb.Row, *PaymentRecord) error { return sqldb.Into(scanRecord) },
 	ID:      func(record PaymentRecord) int64 { return record.ID },
 }
 

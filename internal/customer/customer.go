@@ -54,6 +54,7 @@ type Customer struct {
 	expiry        expiry
 	period        civil.Period // of the plan
 	recurring     recurring
+	listed        bool // read for a list, without expiry and recurring: apply refuses it
 }
 
 // Period is what the customer's price is for: that of its plan.

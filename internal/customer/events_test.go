@@ -108,9 +108,10 @@ func TestChangeAndEventStandOrFallTogether(t *testing.T) {
 		if err != nil || total != 1 || len(list) != 1 {
 			t.Fatalf("customers %v of %d, %v; want the one", list, total, err)
 		}
-		list[0].CreatedAt, list[0].UpdatedAt = list[0].CreatedAt.UTC(), list[0].UpdatedAt.UTC()
-		if list[0] != before {
-			t.Errorf("customer %+v\nwant %+v", list[0], before)
+		found, err := world.Find(t.Context(), world.actor, list[0].ID)
+		found.CreatedAt, found.UpdatedAt = found.CreatedAt.UTC(), found.UpdatedAt.UTC()
+		if err != nil || found != before {
+			t.Errorf("customer %+v, %v\nwant %+v", found, err, before)
 		}
 		if got := world.recorded(t); len(got) != 1 {
 			t.Errorf("events %v, want the first creation alone", got)

@@ -63,39 +63,48 @@ func (g *goods) addProduct(row sqldb.Row) error {
 
 // Complete gives the customers their plans and products.
 func (g *goods) Complete(ctx context.Context, querier sqldb.Querier, list []Customer) error {
-	if missing := g.missing(list); len(missing) > 0 {
-		if err := sqldb.Together(ctx, querier, missing...); err != nil {
-			return err
+	var missing []*Customer
+	for i := range list {
+		if !g.complete(&list[i]) {
+			missing = append(missing, &list[i])
 		}
 	}
-	for i := range list {
-		plan := g.plans[list[i].Plan.ID]
-		list[i].Plan, list[i].period = plan.Plan, plan.period
-		list[i].Product = g.products[list[i].Product.ID]
+	if len(missing) == 0 {
+		return nil
+	}
+	rest := &goods{companyID: g.companyID, plans: map[int64]soldPlan{}, products: map[int64]Product{}}
+	if err := sqldb.Together(ctx, querier, rest.named(missing)...); err != nil {
+		return err
+	}
+	for _, customer := range missing {
+		rest.complete(customer)
 	}
 	return nil
 }
 
-// missing are the statements that read what was not among the newest goods.
-func (g *goods) missing(list []Customer) (statements []sqldb.Statement) {
+// complete reports whether the customer's plan and product are among the goods, or
+// it has none, and gives it those that are.
+func (g *goods) complete(customer *Customer) bool {
+	plan, sold := g.plans[customer.Plan.ID]
+	if sold {
+		customer.Plan, customer.period = plan.Plan, plan.period
+	}
+	product, made := g.products[customer.Product.ID]
+	if made {
+		customer.Product = product
+	}
+	return (sold || customer.Plan.ID == 0) && (made || customer.Product.ID == 0)
+}
+
+// named are the statements that read the goods of customers.
+func (g *goods) named(customers []*Customer) []sqldb.Statement {
 	var planIDs, productIDs []int64
-	for i := range list {
-		if _, known := g.plans[list[i].Plan.ID]; !known && list[i].Plan.ID != 0 {
-			planIDs = append(planIDs, list[i].Plan.ID)
-		}
-		if _, known := g.products[list[i].Product.ID]; !known && list[i].Product.ID != 0 {
-			productIDs = append(productIDs, list[i].Product.ID)
-		}
+	for _, customer := range customers {
+		planIDs = append(planIDs, customer.Plan.ID)
+		productIDs = append(productIDs, customer.Product.ID)
 	}
-	if planIDs != nil {
-		statements = append(statements, sqldb.Statement{
-			Text: planColumns + ` AND id {in ?}`, Args: []any{g.companyID, planIDs}, Scan: g.addPlan,
-		})
+	return []sqldb.Statement{
+		{Text: planColumns + ` AND id {in ?}`, Args: []any{g.companyID, planIDs}, Scan: g.addPlan},
+		{Text: productColumns + ` AND id {in ?}`, Args: []any{g.companyID, productIDs}, Scan: g.addProduct},
 	}
-	if productIDs != nil {
-		statements = append(statements, sqldb.Statement{
-			Text: productColumns + ` AND id {in ?}`, Args: []any{g.companyID, productIDs}, Scan: g.addProduct,
-		})
-	}
-	return statements
 }

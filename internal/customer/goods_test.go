@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -33,9 +34,27 @@ func TestAListShowsEachCustomerAsItIsReadAlone(t *testing.T) {
 			for _, listed := range list {
 				alone, err := world.Find(t.Context(), world.actor, listed.ID)
 				must(t, err)
+				alone.expiry, alone.recurring, alone.listed = expiry{}, recurring{}, true // lists do not read the books
 				if listed != alone {
 					t.Errorf("listed %+v, read %+v", listed, alone)
 				}
+			}
+		}
+	})
+}
+
+func TestARecordOfAListIsRefusedAsAChange(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := newWorld(t, engine)
+		world.create(t, `{"name":"Ana"}`)
+		list, _, err := world.List(t.Context(), world.actor, Filter{}, firstPage)
+		must(t, err)
+		for _, action := range []Action{ActionUpdated, ActionRenewed, ActionExpired, ActionDeleted, ActionAutopay} {
+			err := world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				return world.apply(t.Context(), tx, world.actor, &Change{Action: action, Before: list[0], After: list[0]})
+			})
+			if !errors.Is(err, errListed) {
+				t.Errorf("%s: %v", action, err)
 			}
 		}
 	})

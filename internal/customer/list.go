@@ -85,14 +85,24 @@ func (s *Service) List(
 // newest is a page near the beginning of the whole list: where it is does not
 // depend on the total, so that both are read in one flight.
 func (s *Service) newest(ctx context.Context, actor account.Actor, page input.Page) ([]Customer, int64, error) {
-	var total int64
 	window := sqldb.Window{
 		Source: s.listing(actor, Filter{}).source(0),
 		Whole:  true, Limit: page.Size, Offset: page.Offset(),
 	}
-	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window, counter.TotalStatement(actor.Company.ID, &total))
+	total, known := sqldb.Recall[int64](ctx, totalOf(actor.Company.ID))
+	var before []sqldb.Statement
+	if !known {
+		before = append(before, counter.TotalStatement(actor.Company.ID, &total))
+	}
+	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window, before...)
+	if err == nil && !known {
+		sqldb.Remember(ctx, totalOf(actor.Company.ID), total)
+	}
 	return list, total, err
 }
+
+// totalOf is the company under whose id the number of its customers is remembered.
+type totalOf int64
 
 func (s *Service) listing(actor account.Actor, filter Filter) listing {
 	today := actor.Today(s.db.Now())

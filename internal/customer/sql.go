@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -15,59 +16,78 @@ import (
 
 // columns are those of a record with its plan and its product; joinedScanner reads
 // them in this order.
-var columns = ownColumns + `, COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
+var columns = listedColumns + bookColumns + `, COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
 	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0), COALESCE(r.name, '')`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 
-// ownColumns are those of the table itself; scanner reads them in this order.
-var ownColumns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day,
-	COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0), c.created_at, c.created_on, c.created_offset, c.expiry_on, c.expired,
-	COALESCE(c.cancelled_at, 0), c.updated_at, c.autopay, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
+// listedColumns are those of the table itself that lists show; listedPlaces has them
+// in this order.
+var listedColumns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day, c.plan_id, c.product_id,
+	c.created_at, c.created_on, c.created_offset, c.cancelled_at, c.updated_at, c.autopay`
+
+// bookColumns are what the calendar and the counts keep of a customer. Only who
+// changes one needs them: apply refuses a record that was read without.
+const bookColumns = `, c.expiry_on, c.expired, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
 
 // reading reads a page. A join would look a plan and a product up for each of its
 // customers, who have few different ones.
 var reading = sqldb.Reading[Customer]{
-	Columns: ownColumns, Table: "customers", Alias: "c",
-	Scanner: func() func(sqldb.Row) (Customer, error) { return scanner(ownPlaces) },
+	Columns: listedColumns, Table: "customers", Alias: "c",
+	Scanner: func() func(sqldb.Row, *Customer) error { return scanner(listedPlaces) },
 	ID:      func(customer Customer) int64 { return customer.ID },
 	Beside:  goodsBeside,
 }
 
-func scan(row sqldb.Row) (Customer, error) { return joinedScanner()(row) }
+// scanners are those that have read their row, for the next.
+var scanners = sync.Pool{New: func() any { return joinedScanner() }}
 
-func joinedScanner() func(sqldb.Row) (Customer, error) { return scanner(joinedPlaces) }
+func scan(row sqldb.Row) (Customer, error) {
+	read := scanners.Get().(func(sqldb.Row) (Customer, error)) //nolint:forcetypeassert // only scanners
+	defer scanners.Put(read)
+	return read(row)
+}
+
+func joinedScanner() func(sqldb.Row) (Customer, error) {
+	read := scanner(joinedPlaces)
+	return func(row sqldb.Row) (customer Customer, err error) {
+		err = read(row, &customer)
+		return customer, err
+	}
+}
 
 // times are the instants of a record as they are stored.
 type times struct{ created, cancelled, updated int64 }
 
 // scanner reads one row after the other with what it allocates once: a list of
 // fifty makes a quarter less garbage.
-func scanner(placesOf func(*Customer, *times) []any) func(sqldb.Row) (Customer, error) {
+func scanner(placesOf func(*Customer, *times) []any) func(sqldb.Row, *Customer) error {
 	var customer Customer
 	var times times
 	places := placesOf(&customer, &times)
-	return func(row sqldb.Row) (Customer, error) {
+	return func(row sqldb.Row, into *Customer) error {
 		err := row.Scan(places...)
 		customer.CreatedAt, customer.UpdatedAt = time.UnixMicro(times.created), time.UnixMicro(times.updated)
 		customer.CancelledAt = time.Time{}
 		if times.cancelled != 0 {
 			customer.CancelledAt = time.UnixMicro(times.cancelled)
 		}
-		return customer, err
+		*into = customer
+		return err
 	}
 }
 
-// ownPlaces are where the values of ownColumns go.
-func ownPlaces(customer *Customer, times *times) []any {
+// listedPlaces are where the values of listedColumns go.
+func listedPlaces(customer *Customer, times *times) []any {
+	customer.listed = true
 	return slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(customer), []any{
-		&customer.OwnDay, &customer.Plan.ID, &customer.Product.ID,
+		&customer.OwnDay, (*sqldb.OrZero)(&customer.Plan.ID), (*sqldb.OrZero)(&customer.Product.ID),
 		&times.created,
 		filledDay{&customer.CreatedOn},
-		&customer.createdOffset, &customer.expiry.on,
-		&customer.expiry.expired, &times.cancelled, &times.updated, (*string)(&customer.Autopay),
-	}, customer.recurring.places())
+		&customer.createdOffset,
+		(*sqldb.OrZero)(&times.cancelled), &times.updated, (*string)(&customer.Autopay),
+	})
 }
 
 // filledDay reads a day that is "" until it is filled in. In the statement, NULLIF
@@ -92,16 +112,24 @@ func (f filledDay) ScanRaw(text []byte) error {
 
 // joinedPlaces are where the values of columns go.
 func joinedPlaces(customer *Customer, times *times) []any {
-	return append(ownPlaces(customer, times),
+	return slices.Concat(listedPlaces(customer, times), customer.bookPlaces(), []any{
 		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
-		&customer.Product.Name)
+		&customer.Product.Name,
+	})
+}
+
+// bookPlaces are where the values of bookColumns go.
+func (c *Customer) bookPlaces() []any {
+	c.listed = false
+	return append([]any{&c.expiry.on, &c.expiry.expired}, c.recurring.places()...)
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
-	customer, err := sqldb.Brief(ctx, querier, scan, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ?
-		AND c.id = ? AND {visible c.id}`, companyID, id)
+	customer, err := sqldb.Brief(ctx, querier, scan, byIDText, companyID, id)
 	return customer, sqldb.Found(err, "customer")
 }
+
+var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
 
 func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
 	companyID, err := sqldb.Value[int64](

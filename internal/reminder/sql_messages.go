@@ -218,7 +218,7 @@ const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id
 
 var messageReading = sqldb.Reading[Message]{
 	Columns: messageColumns, Table: "reminder_messages", Alias: "m", Joins: messageJoins,
-	Scanner: func() func(sqldb.Row) (Message, error) { return scanMessage },
+	Scanner: func() func(sqldb.Row, *Message) error { return sqldb.Into(scanMessage) },
 	ID:      func(message Message) int64 { return message.ID },
 }
 

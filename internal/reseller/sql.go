@@ -24,7 +24,7 @@ const joins = ` LEFT JOIN subscription_plans p ON p.company_id = c.parent_id AND
 var reading = sqldb.Reading[Reseller]{
 	Columns: columns, Table: "companies", Alias: "c", Joins: joins,
 	Owner:   "parent_id",
-	Scanner: func() func(sqldb.Row) (Reseller, error) { return scan },
+	Scanner: func() func(sqldb.Row, *Reseller) error { return sqldb.Into(scan) },
 	ID:      func(reseller Reseller) int64 { return reseller.ID },
 }
 

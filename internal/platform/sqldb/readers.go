@@ -109,15 +109,6 @@ func (r *readers) takeBack(conn *sqlite.Conn) {
 	<-r.permits
 }
 
-// discard closes a connection that is of no more use.
-func (r *readers) discard(conn *sqlite.Conn) {
-	r.mu.Lock()
-	r.lent--
-	r.mu.Unlock()
-	_ = conn.Close() // it has read, and nothing is lost with it
-	<-r.permits
-}
-
 // closeTime is for how long close waits for those who read.
 const closeTime = 2 * time.Second
 

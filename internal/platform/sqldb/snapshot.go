@@ -63,7 +63,7 @@ func (s *snapshot) begin(ctx context.Context, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, sqlite.Query{Text: "BEGIN", Until: until}); err != nil {
+	if err := conn.Hold(ctx, until); err != nil {
 		s.reads.readers.takeBack(conn)
 		return err
 	}
@@ -80,15 +80,8 @@ func (s *snapshot) end() {
 	defer s.mu.Unlock()
 	conn := s.conn
 	s.over, s.conn = true, nil
-	if conn == nil {
-		return
+	if conn != nil {
+		conn.Release()
+		s.reads.readers.takeBack(conn)
 	}
-	if conn.InTransaction() { // SQLite ends one by itself on some failures
-		_, _ = conn.Exec(context.Background(), sqlite.Query{Text: "ROLLBACK"})
-	}
-	if conn.InTransaction() {
-		s.reads.readers.discard(conn)
-		return
-	}
-	s.reads.readers.takeBack(conn)
 }

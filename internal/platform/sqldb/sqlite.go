@@ -135,6 +135,9 @@ func (db *sqliteDB) close() error {
 }
 
 func sqliteError(err error) error {
+	if err == nil { // which needs no memory for the one it might be
+		return nil
+	}
 	var refusal *sqlite.Error
 	if !errors.As(err, &refusal) {
 		return err

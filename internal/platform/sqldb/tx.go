@@ -57,7 +57,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func (db *DB) writeWith(ctx context.Context, lock clockLock, fn func(tx *Tx) error) error {
-	snapshotOf(ctx).end() //nolint:contextcheck // what is read after a write sees it, whatever becomes of the request
+	snapshotOf(ctx).end() // what is read after a write sees it, whatever becomes of the request
 	var tx *Tx
 	err := retry(ctx, func() error {
 		return db.write(ctx, func(conn Querier) (late lateWork, err error) {

@@ -27,8 +27,8 @@ const NearOffset = 200
 // by an alias, and of others that are joined to it.
 type Reading[T any] struct {
 	Columns, Table, Alias, Joins string
-	Owner                        string // the column that says whose rows they are; "": company_id
-	Scanner                      func() func(Row) (T, error)
+	Owner                        string                     // the column that says whose rows they are; "": company_id
+	Scanner                      func() func(Row, *T) error // for the rows of one page, one after the other
 	ID                           func(T) int64
 	// Beside reads what many rows have in common, in place of a join that would
 	// look it up for each of them; nil: nothing.
@@ -40,8 +40,15 @@ type Beside[T any] interface {
 	// Statements read what the rows most likely refer to. They run before the rows
 	// are read: what a row refers to was then there, or is new.
 	Statements() []Statement
-	// Complete puts it into the rows, and looks up what is missing.
+	// Complete puts it into the rows, and looks up what is missing. It changes
+	// nothing that the statements have read: other pages are completed with it.
 	Complete(ctx context.Context, querier Querier, list []T) error
+}
+
+// besideKey is under which what pages of a table refer to is remembered.
+type besideKey struct {
+	table   string
+	ownerID int64
 }
 
 // roomForRows is for how many rows there is room from the beginning.
@@ -57,18 +64,24 @@ func (r Reading[T]) Rows(
 	before ...Statement,
 ) ([]T, error) {
 	var beside Beside[T]
+	known := true
 	if r.Beside != nil {
-		beside = r.Beside(ownerID)
-		before = append(before, beside.Statements()...)
+		if beside, known = Recall[Beside[T]](ctx, besideKey{r.Table, ownerID}); !known {
+			beside = r.Beside(ownerID)
+			before = append(before, beside.Statements()...)
+		}
 	}
 	list := make([]T, 0, max(0, min(window.Limit, roomForRows)))
 	scan := r.Scanner()
 	text, args := r.statement(ownerID, window)
 	err := Together(ctx, querier, append(before, Statement{Text: text, Args: args, Scan: func(row Row) error {
-		record, err := scan(row)
-		list = append(list, record)
-		return err
+		var empty T
+		list = append(list, empty)
+		return scan(row, &list[len(list)-1])
 	}})...)
+	if err == nil && !known {
+		Remember(ctx, besideKey{r.Table, ownerID}, beside)
+	}
 	if err == nil && beside != nil {
 		err = beside.Complete(ctx, querier, list)
 	}

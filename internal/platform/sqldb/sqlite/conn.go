@@ -42,6 +42,10 @@ type Conn struct {
 	options Options
 	kept    map[string]*statement
 	watch   watch
+
+	held    *statement  // by which the connection stays at one version of the file; nil: it does not
+	version int64       // of the file when it was held last
+	known   map[any]any // what was read of that version
 }
 
 // prepare is done once, before the first connection. The library wants its patch
@@ -57,7 +61,7 @@ func Open(path string, options Options) (*Conn, error) {
 	if options.Rewrite == nil {
 		options.Rewrite = func(text string) string { return text }
 	}
-	conn := &Conn{tls: libc.NewTLS(), options: options, kept: map[string]*statement{}}
+	conn := &Conn{tls: libc.NewTLS(), options: options, kept: map[string]*statement{}, known: map[any]any{}}
 	if err := conn.open(path); err != nil {
 		conn.tls.Close()
 		return nil, err

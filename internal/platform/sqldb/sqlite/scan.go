@@ -56,8 +56,12 @@ func (s *statement) scan(value uintptr, dest any) error {
 			return dest.ScanRaw(s.bytes(value))
 		}
 	case sqlite3.SQLITE_NULL:
-		if dest, ok := dest.(*sql.Null[int64]); ok {
+		switch dest := dest.(type) {
+		case *sql.Null[int64]:
 			*dest = sql.Null[int64]{}
+			return nil
+		case orZero:
+			dest.ScanOrZero(0)
 			return nil
 		}
 	}
@@ -82,6 +86,9 @@ func assignInt(dest any, value int64) bool {
 		}
 	case *sql.Null[int64]:
 		*dest = sql.Null[int64]{V: value, Valid: true}
+		return true
+	case orZero:
+		dest.ScanOrZero(value)
 		return true
 	}
 	return false
@@ -109,12 +116,42 @@ func (s *statement) integer(value uintptr) int64 {
 // rawScanner is a destination that reads a text where SQLite has it.
 type rawScanner interface{ ScanRaw(text []byte) error }
 
+// orZero is a destination for a number that takes NULL for 0.
+type orZero interface{ ScanOrZero(number int64) }
+
 // textTo leaves a destination alone that has the text already: one row after the
 // other is scanned to the same places, and many have texts in common.
 func (s *statement) textTo(value uintptr, dest *string) {
 	if text := s.bytes(value); *dest != string(text) {
-		*dest = string(text)
+		*dest = s.copied(text)
 	}
+}
+
+// The sizes of the memory that texts of a result share: a page of a list would
+// otherwise ask for a piece for each of hundreds. Longer texts, and those of the
+// first row, which is often the only one, have their own.
+const (
+	firstShare  = 1 << 10
+	nextShares  = 4 << 10
+	maxSharable = 128
+)
+
+// copied is a text that is good after the next step. Who keeps one of a long result
+// keeps up to nextShares bytes of its neighbours.
+func (s *statement) copied(text []byte) string {
+	if len(text) > maxSharable || len(text) == 0 || s.rows < 2 {
+		return string(text)
+	}
+	if len(text) > cap(s.share)-len(s.share) {
+		size := nextShares
+		if s.share == nil {
+			size = firstShare
+		}
+		s.share = make([]byte, 0, size)
+	}
+	start := len(s.share)
+	s.share = append(s.share, text...)
+	return unsafe.String(&s.share[start], len(text)) //nolint:gosec // nobody writes there again
 }
 
 // bytes is a text in SQLite's memory, which is valid until the next step.

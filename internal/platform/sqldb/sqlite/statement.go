@@ -29,6 +29,8 @@ type statement struct {
 	values []any   // arguments as SQLite takes them, reused
 	memory uintptr // where the texts of the arguments are
 	size   int     // of memory
+	rows   int     // that it has come to
+	share  []byte  // memory that texts of these rows share
 }
 
 // maxMemory is how much memory a statement keeps for its next use.
@@ -190,6 +192,7 @@ func (c *Conn) compile(text string, flags uint32) (s *statement, rest string, er
 func (s *statement) step() (bool, error) {
 	switch code := sqlite3.Xsqlite3_step(s.conn.tls, s.handle); code {
 	case sqlite3.SQLITE_ROW:
+		s.rows++
 		return true, nil
 	case sqlite3.SQLITE_DONE:
 		return false, nil
@@ -212,6 +215,7 @@ func (s *statement) run() error {
 // end makes the statement ready for its next use, or frees one that is not kept.
 func (s *statement) end() {
 	s.busy = false
+	s.rows, s.share = 0, nil
 	if !s.kept {
 		s.finalize()
 		return
