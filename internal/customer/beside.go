@@ -1,0 +1,318 @@
+package customer
+
+import (
+	"context"
+	"errors"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// beside is a search beside other filters, or in another order than the newest
+// first, in a large company. Who is searched for is known by ids (look.go), whom the
+// other filters leave by indexes that have the ids as well: neither side reads the rows
+// of customers whom the other does not leave.
+type beside struct {
+	service *Service
+	listing listing // with the search
+	company int64   // customers of the company
+	left    int64   // whom the other filters leave
+	found   idSet   // whom the search alone finds, once it is read
+	both    idSet   // whom both leave, once that is known
+	counted bool    // both is known
+}
+
+const (
+	// mostTested is how many customers are tested one by one, by their rows, before
+	// a page goes another way.
+	mostTested = 4000
+	// mostWalked is along how many entries of an index a page is looked for.
+	mostWalked = 60_000
+	// testedAsWalked is how many entries of an index are read in the time of a test.
+	testedAsWalked = 8
+)
+
+// beside is nil where the listing is no search with filters that the counter knows,
+// or no gram finds it.
+func (s *Service) beside(ctx context.Context, l listing) (*beside, error) {
+	if searchTerms(l.filter.Search) == nil || !l.withoutSearch().filter.tallied() {
+		return nil, nil
+	}
+	company, err := counter.Total(ctx, s.db, l.company)
+	if err != nil || company <= smallSort || s.look(l.searchAlone(), company) == nil {
+		return nil, err
+	}
+	left, _, err := counter.Sum(ctx, s.db, l.company, l.withoutSearch().keys())
+	return &beside{service: s, listing: l, company: company, left: left}, err
+}
+
+// read finds whom the search finds; ok is false when too little is sealed.
+func (b *beside) read(ctx context.Context) (ok bool, err error) {
+	if b.found != nil {
+		return true, nil
+	}
+	found, err := b.service.look(b.listing.searchAlone(), b.company).read(ctx, b.service.db, b.listing.company)
+	if errors.Is(err, errUnsealed) {
+		return false, nil
+	}
+	b.found = idSet(found.page(0, found.count()))
+	return err == nil, err
+}
+
+// intersect finds whom both sides leave, from the side that takes less time.
+func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
+	if b.counted {
+		return true, nil
+	}
+	if ok, err := b.read(ctx); err != nil || !ok {
+		return false, err
+	}
+	walked, others := min(b.left, int64(len(b.found))*testedAsWalked), b.company-b.left
+	switch {
+	case others == 0:
+		b.both = b.found
+	case b.listing.active() && others < walked:
+		b.both, err = b.withoutOthers(ctx)
+	case walked == b.left:
+		b.both, err = b.walkFilter(ctx, b.listing.withoutSearch())
+	default:
+		b.both, err = b.test(ctx, b.found)
+	}
+	b.counted = err == nil
+	return b.counted, err
+}
+
+// countBeside is how many customers both sides leave.
+func (s *Service) countBeside(ctx context.Context, b *beside) (int64, error) {
+	l := b.listing
+	return s.counts.Get(ctx, s.db, l.filter.counters(), l.company, l.question(), func() (int64, error) {
+		if ok, err := b.intersect(ctx); err != nil || ok {
+			return int64(len(b.both)), err
+		}
+		return l.matching(b.company, false).Count(ctx, s.db)
+	})
+}
+
+// listBeside is List for a search beside other filters in a large company; ok is false
+// when it is another list, or when too little is sealed.
+func (s *Service) listBeside(ctx context.Context, l listing, page input.Page) (list []Customer, total int64, ok bool, err error) {
+	if !l.searchesBeside() {
+		return nil, 0, false, nil
+	}
+	b, err := s.beside(ctx, l)
+	if err != nil || b == nil {
+		return nil, 0, false, err
+	}
+	total, err = s.countBeside(ctx, b)
+	if err != nil || page.Offset() >= total {
+		return []Customer{}, total, err == nil, err
+	}
+	if ok, err = b.intersect(ctx); err != nil || !ok {
+		return nil, 0, false, err
+	}
+	list, err = s.firstOf(ctx, l.company, part{offset: page.Offset(), limit: page.Size}.of(b.both))
+	return list, total, err == nil, err
+}
+
+// active reports whether a listing has no filter but that for active customers.
+func (l listing) active() bool { return l.filter == (Filter{Search: l.filter.Search, Status: Active}) }
+
+// withoutOthers leaves out whom the filter for active customers does not leave: those
+// who are due, and the cancelled ones.
+func (b *beside) withoutOthers(ctx context.Context) (idSet, error) {
+	due, cancelled := b.listing.searchAlone().withoutSearch(), b.listing.searchAlone().withoutSearch()
+	due.due.to, due.due.none = b.listing.due.from.AddDays(-1), false
+	cancelled.filter.Status = Cancelled
+	others, err := b.walkFilter(ctx, due)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := b.walkFilter(ctx, cancelled)
+	both := make(idSet, 0, len(b.found)-max(len(others), len(gone)))
+	for _, id := range b.found {
+		if !others.has(id) && !gone.has(id) {
+			both = append(both, id)
+		}
+	}
+	return both, err
+}
+
+// walkFilter looks for those who are searched for among the customers of a listing
+// without a search, in an index that has all that it goes by.
+func (b *beside) walkFilter(ctx context.Context, l listing) (both idSet, err error) {
+	on := asStored
+	if l.filter.PlanID != 0 || l.filter.ProductID != 0 || l.due.none {
+		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
+	}
+	source, id := l.filtered(b.company, on), int64(0)
+	both = idSet{}
+	err = sqldb.Each(ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args, func(row sqldb.Row) error {
+		err := row.Scan(&id)
+		if b.found.has(id) {
+			both = append(both, id)
+		}
+		return err
+	})
+	both.sort()
+	return both, err
+}
+
+// test leaves those of some customers whom the other filters leave, newest first.
+func (b *beside) test(ctx context.Context, ids []int64) (idSet, error) {
+	if b.left == b.company || len(ids) == 0 {
+		return ids, nil
+	}
+	on := asStored // the indexes of plans and products have the id next
+	on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
+	source := b.listing.withoutSearch().filtered(b.company, on)
+	source.Where.And("c.id {in ?}", ids)
+	both, err := sqldb.Values[int64](ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args...)
+	idSet(both).sort()
+	return both, err
+}
+
+// page reads a page near the beginning and one customer more; ok is false where that
+// is not the way.
+func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
+	newest := sort == input.Newest || sort == ""
+	few := b.expected(wanted.end()) > mostTested
+	if newest && !few && !b.counted {
+		ids, ok, err := b.newest(ctx, wanted)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		return b.rows(ctx, sort, ids)
+	}
+	if ok, err := b.read(ctx); err != nil || !ok {
+		return nil, false, err
+	}
+	if newest || few || b.left == b.company || len(b.found) <= mostTested {
+		if ok, err := b.intersect(ctx); err != nil || !ok {
+			return nil, false, err
+		}
+	}
+	switch {
+	case newest:
+		return b.rows(ctx, sort, wanted.of(b.both))
+	case b.counted && len(b.both) <= mostSorted:
+		return b.sorted(ctx, sort, wanted)
+	}
+	ids, ok, err := b.pick(ctx, sort, wanted)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return b.rows(ctx, sort, ids)
+}
+
+// mostSorted is up to how many customers are sorted for a page of them.
+const mostSorted = 1000
+
+// expected is how many customers of the search are tested for so many whom both sides
+// leave.
+func (b *beside) expected(both int64) int64 { return 20 + both*b.company*5/4/max(1, b.left) }
+
+// newest finds a page of the newest, in the segments that it meets.
+func (b *beside) newest(ctx context.Context, wanted part) (ids []int64, ok bool, err error) {
+	front, err := b.service.front(ctx, b.listing.searchAlone(), b.company)
+	if err != nil || front == nil {
+		return nil, false, err
+	}
+	var both idSet
+	for tested := int64(0); tested < mostTested; {
+		missing := wanted.end() - int64(len(both))
+		if ok, err := front.find(ctx, tested+b.expected(missing)); err != nil || !ok {
+			return nil, false, err
+		}
+		next := front.ids[tested:min(tested+b.expected(missing), int64(len(front.ids)))]
+		kept, err := b.test(ctx, next)
+		if err != nil {
+			return nil, false, err
+		}
+		tested, both = tested+int64(len(next)), append(both, kept...)
+		over := front.last == 0 && tested == int64(len(front.ids))
+		if over {
+			b.both, b.counted = both, true
+		}
+		if over || int64(len(both)) >= wanted.end() {
+			return wanted.of(both), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// sorted has all whom both sides leave sorted.
+func (b *beside) sorted(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
+	list, err = b.service.firstOf(ctx, b.listing.company, b.both)
+	sortKeys.Arrange(list, sort)
+	end := min(wanted.end(), int64(len(list)))
+	return list[min(wanted.offset, end):end], err == nil, err
+}
+
+func (b *beside) rows(ctx context.Context, sort input.Sort, ids []int64) (list []Customer, ok bool, err error) {
+	list, err = b.service.firstOf(ctx, b.listing.company, ids)
+	if sort != input.Newest && sort != "" {
+		sortKeys.Arrange(list, sort)
+	}
+	return list, err == nil, err
+}
+
+// pick finds the ids of a page in another order. In that of due dates those without
+// a date come last; who they are on a later page cannot be told without a count.
+func (b *beside) pick(ctx context.Context, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
+	if sort.Field() != input.ByDueDate {
+		return b.walk(ctx, listing{db: b.listing.db, company: b.listing.company, due: due{none: true}}, sort, wanted)
+	}
+	l := b.listing.withoutSearch()
+	l.filter.PlanID, l.filter.ProductID = 0, 0
+	if !l.due.none {
+		return b.walk(ctx, l, sort, wanted)
+	}
+	ids, ok, err = b.walk(ctx, l.withDate(), sort, wanted)
+	found := int64(len(ids))
+	if err != nil || !ok || found == wanted.limit {
+		return ids, ok, err
+	}
+	if found == 0 && wanted.offset > 0 {
+		return nil, false, nil
+	}
+	undated, ok, err := b.walk(ctx, l.withoutDate(), sort, part{limit: wanted.limit - found})
+	return append(ids, undated...), ok, err
+}
+
+// walk looks for a page along the index of an order, which has only the ids of
+// customers: who is searched for is known, and is tested for the other filters. ok is
+// false when too few were met.
+func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
+	window := sorting{service: b.service, listing: l, company: b.company, count: b.company, sort: sort}.window(l)
+	window.Ascending = !sort.Descending()
+	set, tested := b.found, b.expected(wanted.end())
+	if b.counted {
+		set, tested = b.both, wanted.end()
+	}
+	walked := 100 + tested*b.company*5/4/max(1, int64(len(set)))
+	for ; walked <= mostWalked && tested <= mostTested; walked, tested = 4*walked, 4*tested {
+		window.Limit = walked
+		met, over, err := window.Among(ctx, b.service.db, set.has, tested)
+		if err == nil && !b.counted {
+			met, err = b.inOrder(ctx, met)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if over || int64(len(met)) >= wanted.end() {
+			return wanted.of(met), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// inOrder tests customers for the other filters and leaves them in their order.
+func (b *beside) inOrder(ctx context.Context, ids []int64) (kept []int64, err error) {
+	both, err := b.test(ctx, ids)
+	for _, id := range ids {
+		if both.has(id) {
+			kept = append(kept, id)
+		}
+	}
+	return kept, err
+}

@@ -1,0 +1,125 @@
+package customer
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"carteira/internal/platform/input"
+)
+
+// spread is what is kept of a search until something changes: how many it finds,
+// and where they are, so that a page of it reads a few segments. Of few
+// customers it has the ids.
+type spread struct {
+	total int64
+	first int64        // the newest of few
+	few   posting      // how far each of them is below the first
+	parts []spreadPart // the newest first
+}
+
+// spreadPart is how many customers were found up to an id, and above that of the
+// next part.
+type spreadPart struct{ last, number int64 }
+
+const (
+	// mostKept is up to how many customers are few: about two bytes each.
+	mostKept = 500
+	// mostParts is in how many parts others are counted.
+	mostParts = 64
+)
+
+// newSpread is that of what was found, the newest first. The first group has whoever
+// is newer than all segments.
+func newSpread(found hits) spread {
+	made := spread{total: found.count()}
+	if made.total <= mostKept {
+		made.few, made.first = fewOf(found.page(0, made.total))
+		return made
+	}
+	each := (len(found) + mostParts - 1) / mostParts
+	for at, group := range found {
+		if at%each == 0 {
+			made.parts = append(made.parts, spreadPart{last: group.last})
+		}
+		made.parts[at/each].number += group.number
+	}
+	made.parts[0].last = math.MaxInt64
+	return made
+}
+
+func fewOf(ids []int64) (few posting, first int64) {
+	if len(ids) == 0 {
+		return nil, 0
+	}
+	distances := make([]int64, len(ids))
+	for i, id := range ids {
+		distances[i] = ids[0] - id
+	}
+	return newPosting(distances), ids[0]
+}
+
+// around is the span of the parts that a page is in, and how many customers of it come
+// before the page.
+func (s spread) around(page input.Page) (span idSpan, offset int64) {
+	offset = page.Offset()
+	for at, part := range s.parts {
+		if span.last == 0 && offset >= part.number {
+			offset -= part.number
+			continue
+		}
+		if span.last == 0 {
+			span.last = part.last
+		}
+		if page.Offset()+page.Size <= s.until(at) {
+			if at+1 < len(s.parts) {
+				span.after = s.parts[at+1].last
+			}
+			break
+		}
+	}
+	return span, offset
+}
+
+// until is how many were found in the parts up to one.
+func (s spread) until(at int) (count int64) {
+	for _, part := range s.parts[:at+1] {
+		count += part.number
+	}
+	return count
+}
+
+// spread is that of a listing which is nothing but a search in a large company, with
+// what was found if it had to be looked for; ok is false when it is another, or when
+// too little is sealed.
+func (s *Service) spread(ctx context.Context, l listing, company int64) (kept spread, found hits, ok bool, err error) {
+	look := s.look(l, company)
+	if look == nil {
+		return spread{}, nil, false, nil
+	}
+	kept, err = s.spreads.Get(ctx, s.db, l.filter.counters(), l.company, l.filter.Search, func() (spread, error) {
+		found, err = look.read(ctx, s.db, l.company)
+		return newSpread(found), err
+	})
+	if errors.Is(err, errUnsealed) {
+		return spread{}, nil, false, nil
+	}
+	return kept, found, err == nil, err
+}
+
+// pageOf are the ids of a page of a search.
+func (s *Service) pageOf(ctx context.Context, l listing, company int64, kept spread, found hits, page input.Page) ([]int64, error) {
+	switch {
+	case page.Offset() >= kept.total:
+		return nil, nil
+	case kept.few != nil:
+		ids := kept.few.ids(kept.first)
+		return ids[page.Offset():min(page.Offset()+page.Size, kept.total)], nil
+	case found != nil:
+		return found.page(page.Offset(), page.Size), nil
+	}
+	look, offset := s.look(l, company), int64(0)
+	look.span, offset = kept.around(page)
+	found, err := look.read(ctx, s.db, l.company)
+	return found.page(offset, page.Size), err
+}
