@@ -67,14 +67,11 @@ func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	if ok, err := b.read(ctx); err != nil || !ok {
 		return false, err
 	}
-	walked, others := min(b.left, int64(len(b.found))*testedAsWalked), b.company-b.left
 	switch {
-	case others == 0:
+	case b.left == b.company:
 		b.both = b.found
-	case b.listing.active() && others < walked:
-		b.both, err = b.withoutOthers(ctx)
-	case walked == b.left:
-		b.both, err = b.walkFilter(ctx, b.listing.withoutSearch())
+	case b.left <= int64(len(b.found))*testedAsWalked:
+		b.both, err = b.walkFilter(ctx)
 	default:
 		b.both, err = b.test(ctx, b.found)
 	}
@@ -114,33 +111,10 @@ func (s *Service) listBeside(ctx context.Context, l listing, page input.Page) (l
 	return list, total, err == nil, err
 }
 
-// active reports whether a listing has no filter but that for active customers.
-func (l listing) active() bool { return l.filter == (Filter{Search: l.filter.Search, Status: Active}) }
-
-// withoutOthers leaves out whom the filter for active customers does not leave: those
-// who are due, and the cancelled ones.
-func (b *beside) withoutOthers(ctx context.Context) (idSet, error) {
-	due, cancelled := b.listing.searchAlone().withoutSearch(), b.listing.searchAlone().withoutSearch()
-	due.due.to, due.due.none = b.listing.due.from.AddDays(-1), false
-	cancelled.filter.Status = Cancelled
-	others, err := b.walkFilter(ctx, due)
-	if err != nil {
-		return nil, err
-	}
-	gone, err := b.walkFilter(ctx, cancelled)
-	both := make(idSet, 0, len(b.found)-max(len(others), len(gone)))
-	for _, id := range b.found {
-		if !others.has(id) && !gone.has(id) {
-			both = append(both, id)
-		}
-	}
-	return both, err
-}
-
-// walkFilter looks for those who are searched for among the customers of a listing
-// without a search, in an index that has all that it goes by.
-func (b *beside) walkFilter(ctx context.Context, l listing) (both idSet, err error) {
-	on := asStored
+// walkFilter looks at each customer whom the other filters leave, in an index that
+// has all that they go by.
+func (b *beside) walkFilter(ctx context.Context) (both idSet, err error) {
+	l, on := b.listing.withoutSearch(), asStored
 	if l.filter.PlanID != 0 || l.filter.ProductID != 0 || l.due.none {
 		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
 	}

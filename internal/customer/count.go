@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/input"
 	"carteira/internal/tally"
 )
 
@@ -80,7 +81,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
-	if spread, _, ok, err := s.spread(ctx, listing, company); err != nil || ok {
+	if spread, _, ok, err := s.spread(ctx, listing, company, input.Page{Number: 1}); err != nil || ok {
 		return spread.total, err
 	}
 	if listing.searchesBeside() {

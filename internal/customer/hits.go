@@ -79,7 +79,7 @@ func (s *Service) searched(
 	company int64,
 	page input.Page,
 ) (list []Customer, total int64, ok bool, err error) {
-	spread, found, ok, err := s.spread(ctx, l, company)
+	spread, found, ok, err := s.spread(ctx, l, company, page)
 	if err != nil || !ok {
 		return nil, 0, false, err
 	}
@@ -117,11 +117,13 @@ func (s *Service) idsOf(ctx context.Context, l listing, company int64) (ids []in
 		ok, err = b.intersect(ctx)
 		return b.both, ok, err
 	}
-	kept, found, ok, err := s.spread(ctx, l, company)
+	all := input.Page{Number: 1}
+	kept, found, ok, err := s.spread(ctx, l, company, all)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	ids, err = s.pageOf(ctx, l, company, kept, found, input.Page{Number: 1, Size: max(1, kept.total)})
+	all.Size = kept.total
+	ids, err = s.pageOf(ctx, l, company, kept, found, all)
 	return ids, err == nil, err
 }
 

@@ -90,14 +90,24 @@ func (s spread) until(at int) (count int64) {
 }
 
 // spread is that of a listing which is nothing but a search in a large company, with
-// what was found if it had to be looked for; ok is false when it is another, or when
-// too little is sealed.
-func (s *Service) spread(ctx context.Context, l listing, company int64) (kept spread, found hits, ok bool, err error) {
+// what was found if it was looked for; ok is false when it is another, or when too
+// little is sealed. One or two letters are looked for at every first page, which
+// takes little longer than to find it in the spread.
+func (s *Service) spread(
+	ctx context.Context,
+	l listing,
+	company int64,
+	page input.Page,
+) (kept spread, found hits, ok bool, err error) {
 	look := s.look(l, company)
 	if look == nil {
 		return spread{}, nil, false, nil
 	}
-	kept, err = s.spreads.Get(ctx, s.db, l.filter.counters(), l.company, l.filter.Search, func() (spread, error) {
+	get := s.spreads.Get
+	if len(look.long) == 0 && page.Offset() == 0 {
+		get = s.spreads.Renew
+	}
+	kept, err = get(ctx, s.db, l.filter.counters(), l.company, l.filter.Search, func() (spread, error) {
 		found, err = look.read(ctx, s.db, l.company)
 		return newSpread(found), err
 	})

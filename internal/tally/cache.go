@@ -44,10 +44,29 @@ func (c *Cache[T]) Get(
 	if err != nil {
 		return value, err
 	}
-	key := cacheKey{companyID, what}
-	if value, ok := c.at(key, at); ok {
+	if value, ok := c.at(cacheKey{companyID, what}, at); ok {
 		return value, nil
 	}
+	return c.put(cacheKey{companyID, what}, at, count)
+}
+
+// Renew returns what count returns, and keeps it for Get.
+func (c *Cache[T]) Renew(
+	ctx context.Context,
+	querier sqldb.Querier,
+	counters []Counter,
+	companyID int64,
+	what string,
+	count func() (T, error),
+) (value T, err error) {
+	at, err := stampOf(ctx, querier, companyID, counters)
+	if err != nil {
+		return value, err
+	}
+	return c.put(cacheKey{companyID, what}, at, count)
+}
+
+func (c *Cache[T]) put(key cacheKey, at stamp, count func() (T, error)) (value T, err error) {
 	if value, err = count(); err != nil {
 		return value, err
 	}
