@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -17,9 +18,8 @@ type beside struct {
 	listing listing // with the search
 	company int64   // customers of the company
 	left    int64   // whom the other filters leave
-	found   idSet   // whom the search alone finds, once it is read
-	both    idSet   // whom both leave, once that is known
-	counted bool    // both is known
+	found   *idSet  // whom the search alone finds; nil: it is not read yet
+	both    *idSet  // whom both leave; nil: that is not known yet
 }
 
 const (
@@ -55,36 +55,71 @@ func (b *beside) read(ctx context.Context) (ok bool, err error) {
 	if errors.Is(err, errUnsealed) {
 		return false, nil
 	}
-	b.found = idSet(found.page(0, found.count()))
+	set := setOf(found)
+	b.found = &set
 	return err == nil, err
 }
 
-// intersect finds whom both sides leave, from the side that takes less time.
+// intersect finds whom both sides leave.
 func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
-	if b.counted {
+	if b.both != nil {
 		return true, nil
 	}
 	if ok, err := b.read(ctx); err != nil || !ok {
 		return false, err
 	}
-	switch {
-	case b.left == b.company:
+	if b.left == b.company {
 		b.both = b.found
-	case b.left <= int64(len(b.found))*testedAsWalked:
-		b.both, err = b.walkFilter(ctx)
-	default:
-		b.both, err = b.test(ctx, b.found)
+		return true, nil
 	}
-	b.counted = err == nil
-	return b.counted, err
+	var ids []int64
+	if err := b.each(ctx, func(id int64) { ids = append(ids, id) }); err != nil {
+		return false, err
+	}
+	both := newIDSet(ids)
+	b.both = &both
+	return true, nil
 }
 
-// countBeside is how many customers both sides leave.
+// each calls visit for whom both sides leave, in any order, from the side that takes
+// less time.
+func (b *beside) each(ctx context.Context, visit func(id int64)) error {
+	if b.left <= b.found.number*testedAsWalked {
+		return b.walkFilter(ctx, visit)
+	}
+	for wanted := (part{limit: mostTested}); wanted.offset < b.found.number; wanted.offset += mostTested {
+		ids, err := b.test(ctx, wanted.of(*b.found))
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			visit(id)
+		}
+	}
+	return nil
+}
+
+// count is how many customers both sides leave.
+func (b *beside) count(ctx context.Context) (count int64, ok bool, err error) {
+	if ok, err := b.read(ctx); b.both == nil && (err != nil || !ok) {
+		return 0, false, err
+	}
+	switch {
+	case b.both != nil:
+		return b.both.number, true, nil
+	case b.left == b.company:
+		return b.found.number, true, nil
+	}
+	err = b.each(ctx, func(int64) { count++ })
+	return count, err == nil, err
+}
+
+// countBeside is the count, which is kept.
 func (s *Service) countBeside(ctx context.Context, b *beside) (int64, error) {
 	l := b.listing
 	return s.counts.Get(ctx, s.db, l.filter.counters(), l.company, l.question(), func() (int64, error) {
-		if ok, err := b.intersect(ctx); err != nil || ok {
-			return int64(len(b.both)), err
+		if count, ok, err := b.count(ctx); err != nil || ok {
+			return count, err
 		}
 		return l.matching(b.company, false).Count(ctx, s.db)
 	})
@@ -107,32 +142,29 @@ func (s *Service) listBeside(ctx context.Context, l listing, page input.Page) (l
 	if ok, err = b.intersect(ctx); err != nil || !ok {
 		return nil, 0, false, err
 	}
-	list, err = s.firstOf(ctx, l.company, part{offset: page.Offset(), limit: page.Size}.of(b.both))
+	list, err = s.firstOf(ctx, l.company, part{offset: page.Offset(), limit: page.Size}.of(*b.both))
 	return list, total, err == nil, err
 }
 
 // walkFilter looks at each customer whom the other filters leave, in an index that
 // has all that they go by.
-func (b *beside) walkFilter(ctx context.Context) (both idSet, err error) {
+func (b *beside) walkFilter(ctx context.Context, visit func(id int64)) error {
 	l, on := b.listing.withoutSearch(), asStored
 	if l.filter.PlanID != 0 || l.filter.ProductID != 0 || l.due.none {
 		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
 	}
 	source, id := l.filtered(b.company, on), int64(0)
-	both = idSet{}
-	err = sqldb.Each(ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args, func(row sqldb.Row) error {
+	return sqldb.Each(ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args, func(row sqldb.Row) error {
 		err := row.Scan(&id)
-		if b.found.has(id) {
-			both = append(both, id)
+		if err == nil && b.found.has(id) {
+			visit(id)
 		}
 		return err
 	})
-	both.sort()
-	return both, err
 }
 
 // test leaves those of some customers whom the other filters leave, newest first.
-func (b *beside) test(ctx context.Context, ids []int64) (idSet, error) {
+func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
 	if b.left == b.company || len(ids) == 0 {
 		return ids, nil
 	}
@@ -141,7 +173,7 @@ func (b *beside) test(ctx context.Context, ids []int64) (idSet, error) {
 	source := b.listing.withoutSearch().filtered(b.company, on)
 	source.Where.And("c.id {in ?}", ids)
 	both, err := sqldb.Values[int64](ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args...)
-	idSet(both).sort()
+	slices.SortFunc(both, newestFirst)
 	return both, err
 }
 
@@ -150,7 +182,7 @@ func (b *beside) test(ctx context.Context, ids []int64) (idSet, error) {
 func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	newest := sort == input.Newest || sort == ""
 	few := b.expected(wanted.end()) > mostTested
-	if newest && !few && !b.counted {
+	if newest && !few {
 		ids, ok, err := b.newest(ctx, wanted)
 		if err != nil || !ok {
 			return nil, false, err
@@ -160,15 +192,15 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 	if ok, err := b.read(ctx); err != nil || !ok {
 		return nil, false, err
 	}
-	if newest || few || b.left == b.company || len(b.found) <= mostTested {
+	if newest || few || b.left == b.company || b.found.number <= mostTested {
 		if ok, err := b.intersect(ctx); err != nil || !ok {
 			return nil, false, err
 		}
 	}
 	switch {
 	case newest:
-		return b.rows(ctx, sort, wanted.of(b.both))
-	case b.counted && len(b.both) <= mostSorted:
+		return b.rows(ctx, sort, wanted.of(*b.both))
+	case b.both != nil && b.both.number <= mostSorted:
 		return b.sorted(ctx, sort, wanted)
 	}
 	ids, ok, err := b.pick(ctx, sort, wanted)
@@ -191,7 +223,7 @@ func (b *beside) newest(ctx context.Context, wanted part) (ids []int64, ok bool,
 	if err != nil || front == nil {
 		return nil, false, err
 	}
-	var both idSet
+	var both []int64
 	for tested := int64(0); tested < mostTested; {
 		missing := wanted.end() - int64(len(both))
 		if ok, err := front.find(ctx, tested+b.expected(missing)); err != nil || !ok {
@@ -205,10 +237,11 @@ func (b *beside) newest(ctx context.Context, wanted part) (ids []int64, ok bool,
 		tested, both = tested+int64(len(next)), append(both, kept...)
 		over := front.last == 0 && tested == int64(len(front.ids))
 		if over {
-			b.both, b.counted = both, true
+			all := newIDSet(both)
+			b.both = &all
 		}
 		if over || int64(len(both)) >= wanted.end() {
-			return wanted.of(both), true, nil
+			return wanted.among(both), true, nil
 		}
 	}
 	return nil, false, nil
@@ -216,7 +249,7 @@ func (b *beside) newest(ctx context.Context, wanted part) (ids []int64, ok bool,
 
 // sorted has all whom both sides leave sorted.
 func (b *beside) sorted(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	list, err = b.service.firstOf(ctx, b.listing.company, b.both)
+	list, err = b.service.firstOf(ctx, b.listing.company, b.both.all())
 	sortKeys.Arrange(list, sort)
 	end := min(wanted.end(), int64(len(list)))
 	return list[min(wanted.offset, end):end], err == nil, err
@@ -259,22 +292,25 @@ func (b *beside) pick(ctx context.Context, sort input.Sort, wanted part) (ids []
 func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
 	window := sorting{service: b.service, listing: l, company: b.company, count: b.company, sort: sort}.window(l)
 	window.Ascending = !sort.Descending()
-	set, tested := b.found, b.expected(wanted.end())
-	if b.counted {
-		set, tested = b.both, wanted.end()
+	set, tested, sure := b.found, b.expected(wanted.end()), b.both != nil || l.filter == b.listing.withoutSearch().filter
+	if b.both != nil {
+		set = b.both
 	}
-	walked := 100 + tested*b.company*5/4/max(1, int64(len(set)))
+	if sure {
+		tested = wanted.end()
+	}
+	walked := 100 + tested*b.company*5/4/max(1, set.number)
 	for ; walked <= mostWalked && tested <= mostTested; walked, tested = 4*walked, 4*tested {
 		window.Limit = walked
 		met, over, err := window.Among(ctx, b.service.db, set.has, tested)
-		if err == nil && !b.counted {
+		if err == nil && !sure {
 			met, err = b.inOrder(ctx, met)
 		}
 		if err != nil {
 			return nil, false, err
 		}
 		if over || int64(len(met)) >= wanted.end() {
-			return wanted.of(met), true, nil
+			return wanted.among(met), true, nil
 		}
 	}
 	return nil, false, nil
@@ -284,7 +320,7 @@ func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted pa
 func (b *beside) inOrder(ctx context.Context, ids []int64) (kept []int64, err error) {
 	both, err := b.test(ctx, ids)
 	for _, id := range ids {
-		if both.has(id) {
+		if _, found := slices.BinarySearchFunc(both, id, newestFirst); found {
 			kept = append(kept, id)
 		}
 	}

@@ -12,19 +12,14 @@ import (
 // hardly anybody has, is found by one or two of its grams but for a few others, whose
 // texts tell them apart. Which grams those are is seen in one segment.
 
-const (
-	// mostCandidates is how many texts are read at most. If more have the chosen
-	// grams, all grams are read.
-	mostCandidates = 1000
-	// sampledFrom is from how many letters on a look is worth a sample: there are
-	// grams to leave out.
-	sampledFrom = 2
-)
+// mostCandidates is how many texts are read at most. If more have the chosen grams,
+// all grams are read.
+const mostCandidates = 1000
 
 // fewer is the same look by fewer grams, who has them being a candidate; nil: it
 // needs them all.
 func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64) (*look, error) {
-	if len(l.grams) < sampledFrom || l.span != everyone {
+	if len(l.grams) < 2 || l.span.after > 0 { // a part of the segments is read as fast as the sample
 		return nil, nil
 	}
 	sample := gramSegment{places: map[gram]places{}}
@@ -39,6 +34,7 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 		return nil, err
 	}
 	fewer := newLook(l.terms)
+	fewer.span = l.span
 	for i, term := range l.long {
 		fewer.long[i] = l.matcher.rarest(&sample, term)
 	}

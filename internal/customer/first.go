@@ -29,7 +29,7 @@ func (s *Service) First(
 		if ok, err := front.find(ctx, limit); err != nil {
 			return nil, err
 		} else if ok {
-			return s.firstOf(ctx, l.company, part{limit: limit}.of(front.ids))
+			return s.firstOf(ctx, l.company, part{limit: limit}.among(front.ids))
 		}
 	}
 	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})

@@ -18,8 +18,13 @@ type front struct {
 	ids     []int64 // who was found, newest first
 }
 
-// firstSegments is how many segments are read at first; later four times as many.
-const firstSegments = 8
+const (
+	// firstSegments is how many segments are read at first; later four times as many.
+	firstSegments = 8
+	// fewOfFirst is what part of the wanted customers those have to have for that. Where
+	// they have less, all others are read at once.
+	fewOfFirst = 16
+)
 
 // front is nil when the listing is another, or no gram finds it.
 func (s *Service) front(ctx context.Context, l listing, company int64) (*front, error) {
@@ -35,7 +40,8 @@ func (f *front) find(ctx context.Context, want int64) (ok bool, err error) {
 	for segments := firstSegments; int64(len(f.ids)) < want && f.last > 0; segments *= 4 {
 		look := f.service.look(f.listing, f.company)
 		look.span = idSpan{last: f.last}
-		if segments < len(f.ends) {
+		rare := segments > firstSegments && int64(len(f.ids)) < want/fewOfFirst
+		if segments < len(f.ends) && !rare {
 			look.span.after, f.ends = f.ends[segments], f.ends[segments:]
 		}
 		found, err := look.read(ctx, f.service.db, f.listing.company)

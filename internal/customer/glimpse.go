@@ -39,8 +39,8 @@ func (s *Service) early(ctx context.Context, actor account.Actor, query Query, p
 		},
 		Whole: func() ([]Customer, int64, error) { return s.sorted(ctx, actor, query, page) },
 		Known: func() (int64, bool, error) {
-			if near.counted {
-				return int64(len(near.both)), true, nil
+			if near.both != nil {
+				return near.both.number, true, nil
 			}
 			return s.counts.Known(ctx, s.db, query.Filter.counters(), l.company, l.question())
 		},

@@ -114,8 +114,10 @@ func (s *Service) idsOf(ctx context.Context, l listing, company int64) (ids []in
 		if err != nil || b == nil {
 			return nil, false, err
 		}
-		ok, err = b.intersect(ctx)
-		return b.both, ok, err
+		if ok, err = b.intersect(ctx); err != nil || !ok {
+			return nil, false, err
+		}
+		return b.both.all(), true, nil
 	}
 	all := input.Page{Number: 1}
 	kept, found, ok, err := s.spread(ctx, l, company, all)

@@ -81,8 +81,8 @@ type part struct{ offset, limit, matches int64 }
 
 func (p part) end() int64 { return p.offset + p.limit }
 
-// of is the part of a list of ids.
-func (p part) of(ids []int64) []int64 {
+// among is the part of a list of ids.
+func (p part) among(ids []int64) []int64 {
 	end := min(p.end(), int64(len(ids)))
 	return ids[min(p.offset, end):end]
 }

@@ -63,30 +63,20 @@ func fewOf(ids []int64) (few posting, first int64) {
 // before the page.
 func (s spread) around(page input.Page) (span idSpan, offset int64) {
 	offset = page.Offset()
-	for at, part := range s.parts {
-		if span.last == 0 && offset >= part.number {
+	before := int64(0)
+	for _, part := range s.parts {
+		switch {
+		case before+part.number <= page.Offset():
 			offset -= part.number
-			continue
-		}
-		if span.last == 0 {
+		case before >= page.Offset()+page.Size:
+			span.after = part.last
+			return span, offset
+		case span.last == 0:
 			span.last = part.last
 		}
-		if page.Offset()+page.Size <= s.until(at) {
-			if at+1 < len(s.parts) {
-				span.after = s.parts[at+1].last
-			}
-			break
-		}
+		before += part.number
 	}
 	return span, offset
-}
-
-// until is how many were found in the parts up to one.
-func (s spread) until(at int) (count int64) {
-	for _, part := range s.parts[:at+1] {
-		count += part.number
-	}
-	return count
 }
 
 // spread is that of a listing which is nothing but a search in a large company, with
