@@ -189,6 +189,9 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 		}
 		return b.rows(ctx, sort, ids)
 	}
+	if list, ok, err := b.byTexts(ctx, sort, wanted); err != nil || ok {
+		return list, ok, err
+	}
 	if ok, err := b.read(ctx); err != nil || !ok {
 		return nil, false, err
 	}
@@ -203,7 +206,12 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 	case b.both != nil && b.both.number <= mostSorted:
 		return b.sorted(ctx, sort, wanted)
 	}
-	ids, ok, err := b.pick(ctx, sort, wanted)
+	unfiltered := listing{db: b.listing.db, company: b.listing.company, due: due{none: true}}
+	if sort.Field() == input.ByDueDate {
+		unfiltered = b.listing.withoutSearch()
+		unfiltered.filter.PlanID, unfiltered.filter.ProductID = 0, 0
+	}
+	ids, ok, err := pick(ctx, unfiltered, sort, wanted, b.walk)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -263,18 +271,16 @@ func (b *beside) rows(ctx context.Context, sort input.Sort, ids []int64) (list [
 	return list, err == nil, err
 }
 
-// pick finds the ids of a page in another order. In that of due dates those without
-// a date come last; who they are on a later page cannot be told without a count.
-func (b *beside) pick(ctx context.Context, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
-	if sort.Field() != input.ByDueDate {
-		return b.walk(ctx, listing{db: b.listing.db, company: b.listing.company, due: due{none: true}}, sort, wanted)
+// walker finds a part of a listing in an order.
+type walker func(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error)
+
+// pick finds the ids of a page. In the order of due dates those without a date come
+// last; who they are on a later page cannot be told without a count.
+func pick(ctx context.Context, l listing, sort input.Sort, wanted part, walk walker) (ids []int64, ok bool, err error) {
+	if sort.Field() != input.ByDueDate || !l.due.none {
+		return walk(ctx, l, sort, wanted)
 	}
-	l := b.listing.withoutSearch()
-	l.filter.PlanID, l.filter.ProductID = 0, 0
-	if !l.due.none {
-		return b.walk(ctx, l, sort, wanted)
-	}
-	ids, ok, err = b.walk(ctx, l.withDate(), sort, wanted)
+	ids, ok, err = walk(ctx, l.withDate(), sort, wanted)
 	found := int64(len(ids))
 	if err != nil || !ok || found == wanted.limit {
 		return ids, ok, err
@@ -282,7 +288,7 @@ func (b *beside) pick(ctx context.Context, sort input.Sort, wanted part) (ids []
 	if found == 0 && wanted.offset > 0 {
 		return nil, false, nil
 	}
-	undated, ok, err := b.walk(ctx, l.withoutDate(), sort, part{limit: wanted.limit - found})
+	undated, ok, err := walk(ctx, l.withoutDate(), sort, part{limit: wanted.limit - found})
 	return append(ids, undated...), ok, err
 }
 

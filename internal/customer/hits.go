@@ -13,23 +13,18 @@ import (
 // hits are the customers that a search finds, newest first, in groups.
 type hits []hitGroup
 
-// hitGroup is some of them: ids, or what was read of a segment in which nobody has
+// hitGroup is some of them: ids, or the posting of a segment in which nobody has
 // changed, for the only term.
 type hitGroup struct {
 	last    int64
 	posting posting
-	grams   *gramSegment
-	term    gramTerm // of the grams
 	ids     []int64
 	number  int64
 }
 
 func (g hitGroup) all() []int64 {
-	switch {
-	case g.posting != nil:
+	if g.posting != nil {
 		return g.posting.ids(g.last)
-	case g.grams != nil:
-		return new(matcher).ids(g.grams, g.term, g.last)
 	}
 	return g.ids
 }

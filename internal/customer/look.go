@@ -277,14 +277,13 @@ func (l *look) group(last int64, changed []int64) hitGroup {
 	return group
 }
 
-// unchanged counts what a segment has of the only term.
+// unchanged is what a segment has of the only term.
 func (l *look) unchanged(last int64, segment *segmentRead) hitGroup {
-	if len(l.long) == 0 {
-		posting := slices.Concat(segment.postings...)
-		return hitGroup{last: last, posting: posting, number: posting.count()}
+	found := slices.Concat(segment.postings...)
+	if len(l.long) > 0 {
+		found = newPosting(l.matcher.distances(&segment.grams, l.long[0]))
 	}
-	number := int64(len(l.matcher.distances(&segment.grams, l.long[0])))
-	return hitGroup{last: last, grams: &segment.grams, term: l.long[0], number: number}
+	return hitGroup{last: last, posting: found, number: found.count()}
 }
 
 // containsOne is the condition that a text contains one of the terms.
