@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
 // beside is a search beside other filters, or in another order than the newest
@@ -55,9 +54,12 @@ func (b *beside) read(ctx context.Context) (ok bool, err error) {
 	if errors.Is(err, errUnsealed) {
 		return false, nil
 	}
+	if err != nil {
+		return false, err
+	}
 	set := setOf(found)
 	b.found = &set
-	return err == nil, err
+	return true, nil
 }
 
 // intersect finds whom both sides leave.
@@ -153,13 +155,10 @@ func (b *beside) walkFilter(ctx context.Context, visit func(id int64)) error {
 	if l.filter.PlanID != 0 || l.filter.ProductID != 0 || l.due.none {
 		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
 	}
-	source, id := l.filtered(b.company, on), int64(0)
-	return sqldb.Each(ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args, func(row sqldb.Row) error {
-		err := row.Scan(&id)
-		if err == nil && b.found.has(id) {
+	return l.filtered(b.company, on).EachID(ctx, b.service.db, func(id int64) {
+		if b.found.has(id) {
 			visit(id)
 		}
-		return err
 	})
 }
 
@@ -172,7 +171,8 @@ func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
 	on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
 	source := b.listing.withoutSearch().filtered(b.company, on)
 	source.Where.And("c.id {in ?}", ids)
-	both, err := sqldb.Values[int64](ctx, b.service.db, `SELECT c.id FROM `+source.From+source.Where.String(), source.Where.Args...)
+	var both []int64
+	err := source.EachID(ctx, b.service.db, func(id int64) { both = append(both, id) })
 	slices.SortFunc(both, newestFirst)
 	return both, err
 }
@@ -305,7 +305,7 @@ func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted pa
 	if sure {
 		tested = wanted.end()
 	}
-	walked := 100 + tested*b.company*5/4/max(1, set.number)
+	walked := 100 + tested*b.company*5/max(1, set.number) // they may stand together, and not at the beginning
 	for ; walked <= mostWalked && tested <= mostTested; walked, tested = 4*walked, 4*tested {
 		window.Limit = walked
 		met, over, err := window.Among(ctx, b.service.db, set.has, tested)
