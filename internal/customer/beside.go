@@ -180,9 +180,7 @@ func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
 // page reads a page near the beginning and one customer more; ok is false where that
 // is not the way.
 func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	newest := sort == input.Newest || sort == ""
-	few := b.expected(wanted.end()) > mostTested
-	if newest && !few {
+	if sort.IsNewest() && !b.few(wanted) {
 		ids, ok, err := b.newest(ctx, wanted)
 		if err != nil || !ok {
 			return nil, false, err
@@ -192,30 +190,44 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 	if list, ok, err := b.byTexts(ctx, sort, wanted); err != nil || ok {
 		return list, ok, err
 	}
+	return b.byIDs(ctx, sort, wanted)
+}
+
+// few reports whether so few customers are left by the other filters that a page is
+// found among all whom both sides leave.
+func (b *beside) few(wanted part) bool { return b.expected(wanted.end()) > mostTested }
+
+// byIDs reads a page by all whom the search finds.
+func (b *beside) byIDs(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	if ok, err := b.read(ctx); err != nil || !ok {
 		return nil, false, err
 	}
-	if newest || few || b.left == b.company || b.found.number <= mostTested {
+	if b.few(wanted) || b.left == b.company || b.found.number <= mostTested {
 		if ok, err := b.intersect(ctx); err != nil || !ok {
 			return nil, false, err
 		}
 	}
 	switch {
-	case newest:
+	case sort.IsNewest():
 		return b.rows(ctx, sort, wanted.of(*b.both))
 	case b.both != nil && b.both.number <= mostSorted:
 		return b.sorted(ctx, sort, wanted)
 	}
-	unfiltered := listing{db: b.listing.db, company: b.listing.company, due: due{none: true}}
-	if sort.Field() == input.ByDueDate {
-		unfiltered = b.listing.withoutSearch()
-		unfiltered.filter.PlanID, unfiltered.filter.ProductID = 0, 0
-	}
-	ids, ok, err := pick(ctx, unfiltered, sort, wanted, b.walk)
+	ids, ok, err := pick(ctx, b.walkable(sort), sort, wanted, b.walk)
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	return b.rows(ctx, sort, ids)
+}
+
+// walkable is the listing with those filters that the index of an order knows.
+func (b *beside) walkable(sort input.Sort) listing {
+	l := b.listing.withoutSearch()
+	if sort.Field() != input.ByDueDate {
+		l.filter, l.due = Filter{}, due{none: true}
+	}
+	l.filter.PlanID, l.filter.ProductID = 0, 0
+	return l
 }
 
 // mostSorted is up to how many customers are sorted for a page of them.
@@ -265,7 +277,7 @@ func (b *beside) sorted(ctx context.Context, sort input.Sort, wanted part) (list
 
 func (b *beside) rows(ctx context.Context, sort input.Sort, ids []int64) (list []Customer, ok bool, err error) {
 	list, err = b.service.firstOf(ctx, b.listing.company, ids)
-	if sort != input.Newest && sort != "" {
+	if !sort.IsNewest() {
 		sortKeys.Arrange(list, sort)
 	}
 	return list, err == nil, err
