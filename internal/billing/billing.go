@@ -93,7 +93,7 @@ type Service struct {
 	db        *sqldb.DB
 	events    *event.Log
 	customers *customer.Service
-	counts    tally.Cache
+	counts    tally.Cache[int64]
 	watchers  watch.List[Changes]
 	links     Links
 }

@@ -151,7 +151,7 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
 		return listing.matching(1+smallSort, 0).Count(ctx, s.db)
 	}
-	return s.counts.Count(ctx, s.db, listing.counters(), listing.company, listing.question(), func() (int64, error) {
+	return s.counts.Get(ctx, s.db, listing.counters(), listing.company, listing.question(), func() (int64, error) {
 		return s.countFound(ctx, listing, all)
 	})
 }

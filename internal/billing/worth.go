@@ -39,7 +39,7 @@ func (s *Service) Worth(
 	}
 	counters := []tally.Counter{counter, tally.Customers}
 	what := fmt.Sprintf("worth %+v %s", filter, l.today)
-	cents, err := s.counts.Count(ctx, s.db, counters, l.company, what, func() (int64, error) {
+	cents, err := s.counts.Get(ctx, s.db, counters, l.company, what, func() (int64, error) {
 		return sumRows(ctx, s.db, l.matching(0, 0))
 	})
 	return money.Cents(cents), true, err

@@ -47,12 +47,8 @@ func (s *Service) Amount(
 
 // sumSource has the customers of a listing, who are few, as rows.
 func (s *Service) sumSource(ctx context.Context, l listing, company, matches int64) (sqldb.Source, error) {
-	if l.searchesBeside() {
-		source, err := s.cheaper(ctx, l, company)
-		return source.Rows(), err
-	}
-	if found, ok, err := s.hits(ctx, l, company); err != nil || ok {
-		return among(l.company, found.page(0, found.count())), err
+	if ids, ok, err := s.idsOf(ctx, l, company); err != nil || ok {
+		return among(l.company, ids), err
 	}
 	l.few = company > smallSort
 	byDate, err := s.byDate(ctx, l, company, matches)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/input"
 	"carteira/internal/tally"
 )
 
@@ -80,15 +81,18 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
-	if found, ok, err := s.hits(ctx, listing, company); err != nil || ok {
-		return found.count(), err
+	if spread, _, ok, err := s.spread(ctx, listing, company, input.Page{Number: 1}); err != nil || ok {
+		return spread.total, err
 	}
-	return s.counts.Count(ctx, s.db, filter.counters(), listing.company, listing.question(), func() (int64, error) {
-		source, err := s.cheaper(ctx, listing, company)
-		if err != nil {
+	if listing.searchesBeside() {
+		if b, err := s.beside(ctx, listing); err != nil {
 			return 0, err
+		} else if b != nil {
+			return s.countBeside(ctx, b)
 		}
-		return source.Count(ctx, s.db)
+	}
+	return s.counts.Get(ctx, s.db, filter.counters(), listing.company, listing.question(), func() (int64, error) {
+		return listing.matching(company, false).Count(ctx, s.db)
 	})
 }
 

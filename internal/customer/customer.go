@@ -117,7 +117,8 @@ type Service struct {
 	events   *event.Log
 	watchers watch.List[Changes]
 	repriced watch.List[Repriced]
-	counts   tally.Cache
+	counts   tally.Cache[int64]
+	spreads  tally.Cache[spread]
 	running  runningUploads
 	sealer   sealer
 }

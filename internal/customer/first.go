@@ -21,11 +21,15 @@ func (s *Service) First(
 	if err != nil {
 		return nil, err
 	}
-	if !l.indexed(company) {
-		if found, ok, err := s.hits(ctx, l, company); err != nil {
+	front, err := s.front(ctx, l, company)
+	if err != nil {
+		return nil, err
+	}
+	if front != nil {
+		if ok, err := front.find(ctx, limit); err != nil {
 			return nil, err
 		} else if ok {
-			return s.firstOf(ctx, l.company, found.page(0, limit))
+			return s.firstOf(ctx, l.company, part{limit: limit}.among(front.ids))
 		}
 	}
 	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})

@@ -13,23 +13,18 @@ import (
 // hits are the customers that a search finds, newest first, in groups.
 type hits []hitGroup
 
-// hitGroup is some of them: ids, or what was read of a segment in which nobody has
+// hitGroup is some of them: ids, or the posting of a segment in which nobody has
 // changed, for the only term.
 type hitGroup struct {
 	last    int64
 	posting posting
-	grams   *gramSegment
-	term    gramTerm // of the grams
 	ids     []int64
 	number  int64
 }
 
 func (g hitGroup) all() []int64 {
-	switch {
-	case g.posting != nil:
+	if g.posting != nil {
 		return g.posting.ids(g.last)
-	case g.grams != nil:
-		return new(matcher).ids(g.grams, g.term, g.last)
 	}
 	return g.ids
 }
@@ -58,45 +53,39 @@ func (h hits) page(offset, limit int64) []int64 {
 	return page
 }
 
+// only decodes all, and leaves those whom a condition leaves.
+func (h hits) only(holds func(id int64) bool) hits {
+	var ids []int64
+	for _, group := range h {
+		for _, id := range group.all() {
+			if holds(id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return hits{{ids: ids, number: int64(len(ids))}}
+}
+
 // searched is List for a listing that is nothing but a search in a large company;
-// ok is false when it is another, or when too little is sealed. Once the total is
-// known, SQLite's index has the first pages sooner.
+// ok is false when it is another, or when too little is sealed.
 func (s *Service) searched(
 	ctx context.Context,
 	l listing,
 	company int64,
 	page input.Page,
 ) (list []Customer, total int64, ok bool, err error) {
-	look := s.look(l, company)
-	if look == nil {
-		return nil, 0, false, nil
-	}
-	var found hits
-	read := func() (int64, error) {
-		found, err = look.read(ctx, s.db, l.company)
-		return found.count(), err
-	}
-	if look.long == nil {
-		total, err = read()
-	} else {
-		total, err = s.counts.Count(ctx, s.db, l.filter.counters(), l.company, l.question(), read)
-	}
-	switch {
-	case errors.Is(err, errUnsealed):
-		return nil, 0, false, nil
-	case err != nil:
+	spread, found, ok, err := s.spread(ctx, l, company, page)
+	if err != nil || !ok {
 		return nil, 0, false, err
-	case found == nil && l.indexed(company) && page.Offset() <= sqldb.NearPick:
-		window := sqldb.Window{Source: l.matching(company, false), Limit: page.Size, Offset: page.Offset()}
-		list, err = reading.Rows(ctx, s.db, l.company, window)
-		return list, total, err == nil, err
-	case found == nil:
-		if found, ok, err = s.hits(ctx, l, company); !ok {
-			return nil, 0, false, err
-		}
 	}
-	list, err = s.firstOf(ctx, l.company, found.page(page.Offset(), page.Size))
-	return list, total, err == nil, err
+	ids, err := s.pageOf(ctx, l, company, spread, found, page)
+	if errors.Is(err, errUnsealed) {
+		return nil, 0, false, nil
+	}
+	if err == nil {
+		list, err = s.firstOf(ctx, l.company, ids)
+	}
+	return list, spread.total, err == nil, err
 }
 
 // look is the look for a listing that is nothing but a search in a large company;
@@ -112,23 +101,27 @@ func (s *Service) look(l listing, company int64) *look {
 	return look
 }
 
-// hits are what a look for a listing finds; ok is false when there is none, or when
-// too little is sealed.
-func (s *Service) hits(ctx context.Context, l listing, company int64) (found hits, ok bool, err error) {
-	look := s.look(l, company)
-	if look == nil {
-		return nil, false, nil
+// idsOf are the customers of a listing that is a search in a large company; ok is false
+// when it is another, or when too little is sealed.
+func (s *Service) idsOf(ctx context.Context, l listing, company int64) (ids []int64, ok bool, err error) {
+	if l.searchesBeside() {
+		b, err := s.beside(ctx, l)
+		if err != nil || b == nil {
+			return nil, false, err
+		}
+		if ok, err = b.intersect(ctx); err != nil || !ok {
+			return nil, false, err
+		}
+		return b.both.all(), true, nil
 	}
-	found, err = look.read(ctx, s.db, l.company)
-	if errors.Is(err, errUnsealed) {
-		return nil, false, nil
+	all := input.Page{Number: 1}
+	kept, found, ok, err := s.spread(ctx, l, company, all)
+	if err != nil || !ok {
+		return nil, false, err
 	}
-	return found, err == nil, err
-}
-
-// indexed reports whether SQLite finds the search along the ids, the newest first.
-func (l listing) indexed(company int64) bool {
-	return l.db.Engine() == sqldb.SQLite && l.searchAlone().short(company) == nil
+	all.Size = kept.total
+	ids, err = s.pageOf(ctx, l, company, kept, found, all)
+	return ids, err == nil, err
 }
 
 // short are the terms of a listing that is nothing but a search of one or two
@@ -142,11 +135,6 @@ func (l listing) short(company int64) []string {
 		return nil
 	}
 	return terms
-}
-
-// shortHits finds customers by terms of one or two letters.
-func shortHits(ctx context.Context, querier sqldb.Querier, companyID int64, terms []string) (hits, error) {
-	return newLook(terms).read(ctx, querier, companyID)
 }
 
 const (

@@ -65,6 +65,9 @@ func (s *Service) List(
 	if list, total, ok, err := s.searched(ctx, l, company, page); err != nil || ok {
 		return list, total, err
 	}
+	if list, total, ok, err := s.listBeside(ctx, l, page); err != nil || ok {
+		return list, total, err
+	}
 	count, err := s.count(ctx, l, company)
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err

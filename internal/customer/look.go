@@ -16,6 +16,7 @@ type look struct {
 	short []string   // those of one or two letters
 	long  []gramTerm // the others
 	grams []gram     // all of those
+	span  idSpan     // whom it looks at
 
 	sealed   int64                  // the last id that is in a sealed segment
 	segments map[int64]*segmentRead // by the last id of each that has something
@@ -30,22 +31,35 @@ type segmentRead struct {
 	grams    gramSegment
 }
 
+// idSpan is the customers whose ids are above one and up to another.
+type idSpan struct{ after, last int64 }
+
+var everyone = idSpan{0, math.MaxInt64}
+
+func (s idSpan) has(id int64) bool { return id > s.after && id <= s.last }
+
 func newLook(terms []string) *look {
-	l := &look{terms: terms, segments: map[int64]*segmentRead{}, changed: map[int64]bool{}}
+	l := &look{terms: terms, span: everyone, segments: map[int64]*segmentRead{}, changed: map[int64]bool{}}
 	for _, term := range terms {
 		if !sqldb.IndexedTerm(term) {
 			l.short = append(l.short, term)
 			continue
 		}
-		grams := newGramTerm(term)
-		l.long = append(l.long, grams)
-		for _, at := range grams {
-			l.grams = append(l.grams, at.gram)
+		l.long = append(l.long, newGramTerm(term))
+	}
+	l.grams = gramsOf(l.long)
+	return l
+}
+
+// gramsOf are the grams of some terms.
+func gramsOf(terms []gramTerm) (grams []gram) {
+	for _, term := range terms {
+		for _, at := range term {
+			grams = append(grams, at.gram)
 		}
 	}
-	slices.Sort(l.grams)
-	l.grams = slices.Compact(l.grams)
-	return l
+	slices.Sort(grams)
+	return slices.Compact(grams)
 }
 
 // The kinds of rows of a look.
@@ -62,22 +76,25 @@ const (
 // after, not half. For long terms it reads only some of the newer ones.
 func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, args []any) {
 	contains, values := containsOne(engine, "c.search", l.terms)
-	text, args = sealedRow, []any{companyID, companyID, companyID, mostNewer}
+	begin, span := []any{companyID, l.span.after, l.span.after}, []any{l.span.after, companyID, l.span.last, l.span.last}
+	text, args = sealedRow, slices.Concat(begin, []any{companyID}, begin, []any{l.span.last, mostNewer})
 	if len(l.short) > 0 {
 		text += postingRows
-		args = append(args, l.short, companyID)
+		args = slices.Concat(args, []any{l.short, companyID}, span)
 	}
-	if len(l.long) > 0 {
-		rows, rowArgs := l.gramRows(engine, companyID)
-		text += rows
-		args = append(args, rowArgs...)
+	if len(l.long) > 0 && engine == sqldb.Postgres {
+		text += gramsOfPostgres
+		args = slices.Concat(args, []any{companyID, l.keys()}, span)
+	} else if len(l.long) > 0 { // they lie in blocks
+		text += gramsOfSQLite
+		args = slices.Concat(args, []any{companyID}, span, []any{companyID}, span, []any{companyID, l.keys()}, span)
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
-	args = append(append(args, values...), companyID, companyID)
+	args = slices.Concat(args, values, []any{companyID, companyID, l.span.after, l.span.last})
 	contains, _ = containsOne(engine, "n.search", l.terms)
 	text += strings.ReplaceAll(newerRows, "{contains}", contains)
-	args = append(args, companyID, companyID, l.mostNewer())
-	return text, append(args, values...)
+	args = slices.Concat(args, []any{companyID}, begin, []any{l.span.last, l.mostNewer()}, values)
+	return text, args
 }
 
 // mostNewer is how many of the newer ones are read. No index knows of short terms.
@@ -88,52 +105,52 @@ func (l *look) mostNewer() int64 {
 	return math.MaxInt64
 }
 
-// lastSealed is up to where segments are sealed. Ids that have an upper end, too,
-// PostgreSQL takes for few, and reads an index; it would else read all customers.
+// lastSealed is up to where segments of the span are sealed: newer ones are read.
+// Ids that have an upper end, too, PostgreSQL takes for few, and reads an
+// index; it would else read all customers.
 const lastSealed = `COALESCE((
-	SELECT last_id FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1), 0)`
+	SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND last_id > ? ORDER BY last_id DESC LIMIT 1), ?)`
 
-const beyond = "9223372036854775807"
+// inSpan has the segments that a span is in.
+const inSpan = `last_id > ? AND {segment}last_id <= COALESCE((
+	SELECT last_id FROM search_segments WHERE company_id = ? AND last_id >= ? ORDER BY last_id LIMIT 1), ?)`
 
-const (
+// segmentsInSpan is the same of a table with an alias.
+func segmentsInSpan(alias string) string {
+	return alias + strings.ReplaceAll(inSpan, "{segment}", alias)
+}
+
+var (
 	sealedRow = `
 		SELECT 0, ` + lastSealed + `, (SELECT count(*) FROM (
 			SELECT id FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id < ` + beyond + ` ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
+				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
 	postingRows = `
 		UNION ALL
 		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
 		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
-		WHERE g.company_id = ? AND g.sealed`
+		WHERE g.company_id = ? AND g.sealed AND ` + segmentsInSpan("g.")
 	gramsOfPostgres = `
 		UNION ALL
-		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?}`
+		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?} AND ` + segmentsInSpan("")
 	gramsOfSQLite = `
 		UNION ALL
 		SELECT 2, p.last_id, p.gram, p.places FROM (
-			SELECT block FROM search_segments WHERE company_id = ? AND sealed
-			UNION SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND NOT merged) b
-		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?}`
+			SELECT block FROM search_segments WHERE company_id = ? AND sealed AND ` + segmentsInSpan("") + `
+			UNION SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND NOT merged AND ` + segmentsInSpan("") + `) b
+		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?} AND ` + segmentsInSpan("p.")
 	changeRows = `
 		UNION ALL
 		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA) FROM search_changes h
 		LEFT JOIN customers c ON c.company_id = ? AND c.id = h.id AND {visible c.id}
-		WHERE h.company_id = ?`
+		WHERE h.company_id = ? AND h.id > ? AND h.id <= ?`
 	newerRows = `
 		UNION ALL
 		SELECT 5, n.id, 0, CAST(NULL AS BYTEA) FROM (
 			SELECT id, search FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id < ` + beyond + ` ORDER BY id LIMIT ?) n
+				AND id <= ? ORDER BY id LIMIT ?) n
 		WHERE {contains}`
 )
-
-// gramRows finds the rows of grams. On SQLite they lie in blocks.
-func (l *look) gramRows(engine sqldb.Engine, companyID int64) (text string, args []any) {
-	if engine == sqldb.Postgres {
-		return gramsOfPostgres, []any{companyID, l.keys()}
-	}
-	return gramsOfSQLite, []any{companyID, companyID, companyID, l.keys()}
-}
 
 // keys are those of the rows that may have a gram.
 func (l *look) keys() []int64 {
@@ -183,11 +200,29 @@ func (l *look) segment(last int64) *segmentRead {
 
 // read finds the customers. errUnsealed says that it is not the way.
 func (l *look) read(ctx context.Context, querier sqldb.Querier, companyID int64) (hits, error) {
+	fewer, err := l.fewer(ctx, querier, companyID)
+	if err != nil {
+		return nil, err
+	}
+	if fewer != nil {
+		if found, ok, err := fewer.readTexts(ctx, querier, companyID); err != nil || ok {
+			return found, err
+		}
+	}
+	return l.readSegments(ctx, querier, companyID)
+}
+
+// readSegments finds those who have all grams that the look has.
+func (l *look) readSegments(ctx context.Context, querier sqldb.Querier, companyID int64) (hits, error) {
 	text, args := l.statement(querier.Engine(), companyID)
 	if err := sqldb.Each(ctx, querier, text, args, l.scan); err != nil {
 		return nil, err
 	}
-	return l.hits(), nil
+	found := l.hits()
+	if l.span != everyone {
+		found = found.only(l.span.has)
+	}
+	return found, nil
 }
 
 // hits puts together what was read.
@@ -242,14 +277,13 @@ func (l *look) group(last int64, changed []int64) hitGroup {
 	return group
 }
 
-// unchanged counts what a segment has of the only term.
+// unchanged is what a segment has of the only term.
 func (l *look) unchanged(last int64, segment *segmentRead) hitGroup {
-	if len(l.long) == 0 {
-		posting := slices.Concat(segment.postings...)
-		return hitGroup{last: last, posting: posting, number: posting.count()}
+	found := slices.Concat(segment.postings...)
+	if len(l.long) > 0 {
+		found = newPosting(l.matcher.distances(&segment.grams, l.long[0]))
 	}
-	number := int64(len(l.matcher.distances(&segment.grams, l.long[0])))
-	return hitGroup{last: last, grams: &segment.grams, term: l.long[0], number: number}
+	return hitGroup{last: last, posting: found, number: found.count()}
 }
 
 // containsOne is the condition that a text contains one of the terms.

@@ -16,14 +16,14 @@ const (
 	mapped             // bit n of byte m: the distance 8m + n
 )
 
-// newPosting encodes distances, of which there is one at least.
-func newPosting(distances []int64) posting {
-	list, before := posting{listed}, int64(0)
+// newPosting encodes distances.
+func newPosting[T int64 | uint64](distances []T) posting {
+	list, before := posting{listed}, T(0)
 	for _, distance := range distances {
-		list = binary.AppendUvarint(list, uint64(distance-before)) //nolint:gosec // they ascend
+		list = binary.AppendUvarint(list, uint64(distance-before))
 		before = distance
 	}
-	if before/8+2 >= int64(len(list)) {
+	if int64(before/8+2) >= int64(len(list)) {
 		return list
 	}
 	bitmap := make(posting, before/8+2)

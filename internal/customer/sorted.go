@@ -79,6 +79,14 @@ type sorting struct {
 // part is which of the ordered matches are wanted.
 type part struct{ offset, limit, matches int64 }
 
+func (p part) end() int64 { return p.offset + p.limit }
+
+// among is the part of a list of ids.
+func (p part) among(ids []int64) []int64 {
+	end := min(p.end(), int64(len(ids)))
+	return ids[min(p.offset, end):end]
+}
+
 // page reads the customers of a page. In the order of due dates the list has
 // two parts, those with a date and those without.
 func (s sorting) page(ctx context.Context, page input.Page) ([]Customer, error) {

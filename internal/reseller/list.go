@@ -262,7 +262,7 @@ func (s *Service) count(ctx context.Context, listing listing) (int64, error) {
 		return n, err
 	}
 	what := fmt.Sprintf("%+v %+v", listing.filter, listing.days)
-	return s.counts.Count(ctx, s.db, []tally.Counter{listed}, listing.company, what, func() (int64, error) {
+	return s.counts.Get(ctx, s.db, []tally.Counter{listed}, listing.company, what, func() (int64, error) {
 		return listing.matching(smallSort).Count(ctx, s.db)
 	})
 }

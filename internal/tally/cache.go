@@ -7,11 +7,11 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Cache keeps counts that no sum can give, such as those of a search, while
-// the records stand as they were counted. The zero Cache is ready.
-type Cache struct {
+// Cache keeps what no sum can give, such as the count of a search, while the
+// records stand as they were then. The zero Cache is ready.
+type Cache[T any] struct {
 	mu    sync.Mutex
-	known map[cacheKey]counted
+	known map[cacheKey]counted[T]
 }
 
 type cacheKey struct {
@@ -19,69 +19,87 @@ type cacheKey struct {
 	what    string
 }
 
-type counted struct {
-	at stamp
-	n  int64
+type counted[T any] struct {
+	at    stamp
+	value T
 }
 
 // maxCounts bounds the cache; past it everything is counted again.
 const maxCounts = 2000
 
-// Count returns what count returned last for the same thing, if nothing has
+// Get returns what count returned last for the same thing, if nothing has
 // changed since in the company's counters: those of all the records that count
 // looks at.
-func (c *Cache) Count(
+func (c *Cache[T]) Get(
 	ctx context.Context,
 	querier sqldb.Querier,
 	counters []Counter,
 	companyID int64,
 	what string,
-	count func() (int64, error),
-) (int64, error) {
+	count func() (T, error),
+) (value T, err error) {
 	// The stamp comes first: a change between the two is then counted and
 	// found again under its own stamp, never hidden under an older one.
 	at, err := stampOf(ctx, querier, companyID, counters)
 	if err != nil {
-		return 0, err
+		return value, err
 	}
-	key := cacheKey{companyID, what}
-	if n, ok := c.at(key, at); ok {
-		return n, nil
+	if value, ok := c.at(cacheKey{companyID, what}, at); ok {
+		return value, nil
 	}
-	n, err := count()
-	if err != nil {
-		return 0, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) >= maxCounts {
-		c.known = map[cacheKey]counted{}
-	}
-	c.known[key] = counted{at, n}
-	return n, nil
+	return c.put(cacheKey{companyID, what}, at, count)
 }
 
-// Known is what Count would return without counting; ok is false where it would
-// count.
-func (c *Cache) Known(
+// Renew returns what count returns, and keeps it for Get.
+func (c *Cache[T]) Renew(
 	ctx context.Context,
 	querier sqldb.Querier,
 	counters []Counter,
 	companyID int64,
 	what string,
-) (n int64, ok bool, err error) {
+	count func() (T, error),
+) (value T, err error) {
 	at, err := stampOf(ctx, querier, companyID, counters)
 	if err != nil {
-		return 0, false, err
+		return value, err
 	}
-	n, ok = c.at(cacheKey{companyID, what}, at)
-	return n, ok, nil
+	return c.put(cacheKey{companyID, what}, at, count)
+}
+
+func (c *Cache[T]) put(key cacheKey, at stamp, count func() (T, error)) (value T, err error) {
+	if value, err = count(); err != nil {
+		return value, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxCounts {
+		c.known = map[cacheKey]counted[T]{}
+	}
+	c.known[key] = counted[T]{at, value}
+	return value, nil
+}
+
+// Known is what Get would return without counting; ok is false where it would
+// count.
+func (c *Cache[T]) Known(
+	ctx context.Context,
+	querier sqldb.Querier,
+	counters []Counter,
+	companyID int64,
+	what string,
+) (value T, ok bool, err error) {
+	at, err := stampOf(ctx, querier, companyID, counters)
+	if err != nil {
+		return value, false, err
+	}
+	value, ok = c.at(cacheKey{companyID, what}, at)
+	return value, ok, nil
 }
 
 // at is what was counted under a stamp.
-func (c *Cache) at(key cacheKey, at stamp) (n int64, ok bool) {
+func (c *Cache[T]) at(key cacheKey, at stamp) (value T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	hit, ok := c.known[key]
-	return hit.n, ok && hit.at == at
+	return hit.value, ok && hit.at == at
 }

@@ -396,8 +396,8 @@ func wantNear(t *testing.T, window sqldb.Window) {
 }
 
 // countThings counts with a cache, and tells whether it had to look.
-func countThings(ctx context.Context, cache *Cache, db *sqldb.DB, counters ...Counter) (n int64, looked bool, err error) {
-	n, err = cache.Count(ctx, db, counters, 1, "all", func() (int64, error) {
+func countThings(ctx context.Context, cache *Cache[int64], db *sqldb.DB, counters ...Counter) (n int64, looked bool, err error) {
+	n, err = cache.Get(ctx, db, counters, 1, "all", func() (int64, error) {
 		looked = true
 		return sqldb.Value[int64](ctx, db, `SELECT count(*) FROM things WHERE company_id = 1`)
 	})
@@ -408,7 +408,7 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		pools := newThings(t, engine)
 		random := rand.New(rand.NewPCG(4, 5))
-		caches := []*Cache{{}, {}}
+		caches := []*Cache[int64]{{}, {}}
 		counters := []Counter{things, Customers}
 		count := int64(0)
 		for step := range 60 {
@@ -444,25 +444,25 @@ func TestCacheLooksAgainAfterEveryChangeAndNotBefore(t *testing.T) {
 
 func TestCacheTellsCompaniesAndQuestionsApart(t *testing.T) {
 	db := newThings(t, sqldb.SQLite)[0]
-	var cache Cache
+	var cache Cache[int64]
 	for _, q := range []struct {
 		company int64
 		what    string
 		n       int64
 	}{{1, "a", 1}, {1, "b", 2}, {2, "a", 3}, {1, "a", 1}, {2, "a", 3}} {
-		got, err := cache.Count(t.Context(), db, []Counter{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
+		got, err := cache.Get(t.Context(), db, []Counter{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
 		if err != nil || got != q.n {
 			t.Errorf("%+v: %d, %v", q, got, err)
 		}
 	}
-	if _, err := cache.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
+	if _, err := cache.Get(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
 		t.Errorf("a count that failed: %v", err)
 	}
-	if got, err := cache.Count(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
+	if got, err := cache.Get(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
 		t.Errorf("after a count that failed: %d, %v", got, err)
 	}
 	for i := range maxCounts + 10 {
-		_, err := cache.Count(t.Context(), db, []Counter{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
+		_, err := cache.Get(t.Context(), db, []Counter{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
 		must(t, err)
 	}
 	if len(cache.known) > maxCounts {
@@ -494,7 +494,7 @@ func TestCacheIsNeverOlderThanTheQuestion(t *testing.T) {
 		}
 		for i := range 4 {
 			asking.Go(func() {
-				var cache Cache
+				var cache Cache[int64]
 				for !done.Load() {
 					least := committed.Load()
 					n, _, err := countThings(t.Context(), &cache, pools[i%2], things)

@@ -192,7 +192,7 @@ func (b *bench) dataset(ctx context.Context, engine sqldb.Engine, size int) (*da
 	if err != nil {
 		return nil, err
 	}
-	dataset, err := seed(ctx, engine, url, size)
+	dataset, err := b.fill(ctx, engine, url, size)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +204,9 @@ func (b *bench) address(ctx context.Context, engine sqldb.Engine, size int) (str
 	if engine == sqldb.Postgres {
 		return b.postgres.create(ctx, size)
 	}
+	if b.keep != "" {
+		return "sqlite:" + filepath.Join(b.keep, fmt.Sprintf("%d-%s.db", size, time.Now().Format(time.DateOnly))), nil
+	}
 	return "sqlite:" + filepath.Join(b.dir, fmt.Sprintf("%d.db", size)), nil
 }
 
@@ -214,6 +217,9 @@ func (b *bench) discard(ctx context.Context, sets []*dataset) error {
 	for _, set := range sets {
 		if set.pocket != nil {
 			failures = append(failures, os.RemoveAll(set.pocket.folder))
+		}
+		if b.keep != "" && set.engine == sqldb.SQLite {
+			continue
 		}
 		if set.engine == sqldb.Postgres {
 			failures = append(failures, b.postgres.drop(ctx, set.url))

@@ -61,3 +61,26 @@ func (w Window) Pick(ctx context.Context, querier Querier, picking Picking) (ids
 	}
 	return ids, seen < picking.Most, err
 }
+
+// Among returns the first ids of a window, in its order and no more than some, for
+// which a condition holds. over is true when the whole window was walked along.
+func (w Window) Among(ctx context.Context, querier Querier, holds func(id int64) bool, most int64) (ids []int64, over bool, err error) {
+	text, args := w.IDs()
+	var seen, id int64
+	err = Each(ctx, querier, text, args, func(row Row) error {
+		if err := row.Scan(&id); err != nil {
+			return err
+		}
+		if seen++; !holds(id) {
+			return nil
+		}
+		if ids = append(ids, id); int64(len(ids)) == most {
+			return errPicked
+		}
+		return nil
+	})
+	if errors.Is(err, errPicked) {
+		return ids, false, nil
+	}
+	return ids, seen < w.Limit, err
+}

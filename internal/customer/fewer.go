@@ -1,0 +1,84 @@
+package customer
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// A look reads a row or two of every segment for each gram. A phone, or a term that
+// hardly anybody has, is found by one or two of its grams but for a few others, whose
+// texts tell them apart. Which grams those are is seen in one segment.
+
+// mostCandidates is how many texts are read at most. If more have the chosen grams,
+// all grams are read.
+const mostCandidates = 1000
+
+// fewer is the same look by fewer grams, who has them being a candidate; nil: it
+// needs them all.
+func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64) (*look, error) {
+	if len(l.grams) < 2 || l.span.after > 0 { // a part of the segments is read as fast as the sample
+		return nil, nil
+	}
+	sample := gramSegment{places: map[gram]places{}}
+	err := sqldb.Each(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
+		var key int64
+		var stored []byte
+		err := row.Scan(&key, &stored)
+		sample.add(gramRow{gram(key), stored}, l.grams)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	fewer := newLook(l.terms)
+	fewer.span = l.span
+	for i, term := range l.long {
+		fewer.long[i] = l.matcher.rarest(&sample, term)
+	}
+	if fewer.grams = gramsOf(fewer.long); len(fewer.grams) == len(l.grams) {
+		return nil, nil
+	}
+	return fewer, nil
+}
+
+const gramsOfOne = `
+	SELECT p.gram, p.places FROM (
+		SELECT block, last_id FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1) g
+	CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block IN (g.block, g.last_id) AND p.gram {in ?} AND p.last_id = g.last_id`
+
+// rarest are so many of the term's grams, the rarest first, that nobody of a segment
+// has them; all, where somebody has.
+func (m *matcher) rarest(sample *gramSegment, term gramTerm) gramTerm {
+	ordered := slices.Clone(term)
+	slices.SortStableFunc(ordered, func(a, b gramAt) int {
+		return cmp.Compare(len(sample.places[a.gram]), len(sample.places[b.gram]))
+	})
+	for n := 1; n < len(ordered); n++ {
+		if len(m.distances(sample, ordered[:n])) == 0 {
+			return ordered[:n]
+		}
+	}
+	return term
+}
+
+// readTexts finds the candidates, and of them those whose texts have a term; ok is
+// false when they are too many.
+func (l *look) readTexts(ctx context.Context, querier sqldb.Querier, companyID int64) (found hits, ok bool, err error) {
+	found, err = l.readSegments(ctx, querier, companyID)
+	if err != nil {
+		return nil, false, err
+	}
+	count := found.count()
+	if count > mostCandidates {
+		return nil, false, nil
+	}
+	contains, values := containsOne(querier.Engine(), textColumn, l.terms)
+	source := among(companyID, found.page(0, count))
+	source.Where.And(contains, values...)
+	text, args := sqldb.Window{Source: source, Limit: count}.IDs()
+	ids, err := sqldb.Values[int64](ctx, querier, text, args...)
+	return hits{{ids: ids, number: int64(len(ids))}}, err == nil, err
+}

@@ -1,0 +1,72 @@
+package customer
+
+import (
+	"context"
+	"errors"
+
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// mostTexts is how many texts are read, one customer after the other, before a page
+// of a search beside filters goes by the segments instead, which takes as long.
+const mostTexts = 1200
+
+// byTexts reads a page by the texts of those whom the other filters leave, where a
+// segment says that few have to be looked at; ok is false where it does not.
+func (b *beside) byTexts(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
+	found, ok, err := b.guess(ctx)
+	if err != nil || !ok || b.texts(found, sort, wanted) > mostTexts {
+		return nil, false, err
+	}
+	ids, ok, err := pick(ctx, b.listing.withoutSearch(), sort, wanted, b.walkTexts)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return b.rows(ctx, sort, ids)
+}
+
+// guess is about how many customers the search finds, by the newest segment.
+func (b *beside) guess(ctx context.Context) (count int64, ok bool, err error) {
+	ends, err := newestEnds(ctx, b.service.db, b.listing.company)
+	if err != nil || len(ends) < 2 {
+		return 0, false, err
+	}
+	look := b.service.look(b.listing.searchAlone(), b.company)
+	look.span = idSpan{after: ends[1], last: ends[0]}
+	found, err := look.read(ctx, b.service.db, b.listing.company)
+	if errors.Is(err, errUnsealed) {
+		return 0, false, nil
+	}
+	return found.count() * b.company / b.service.sealer.size, err == nil, err
+}
+
+// texts is how many texts have to be read, if so many are found. In the order of due
+// dates the index knows whom a status leaves.
+func (b *beside) texts(found int64, sort input.Sort, wanted part) int64 {
+	looks := wanted.end() * b.company / max(1, found)
+	goods := b.listing.filter.PlanID != 0 || b.listing.filter.ProductID != 0
+	if sort.Field() != input.ByDueDate || goods {
+		looks = looks * b.company / max(1, b.left)
+	}
+	return min(looks, b.left)
+}
+
+// walkTexts looks at the customers of a listing without its search, in an order.
+func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
+	l.few = b.left <= mostTexts && !walksDates(Query{Filter: l.filter, Sort: sort})
+	window := sqldb.Window{}
+	if sort.IsNewest() {
+		byDate, err := b.service.byDate(ctx, l, b.company, b.left)
+		if err != nil {
+			return nil, false, err
+		}
+		window.Source = l.matching(b.company, byDate)
+	} else {
+		window = sorting{service: b.service, listing: l, company: b.company, count: b.left, sort: sort}.window(l)
+		window.Ascending = !sort.Descending()
+	}
+	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: 3 * mostTexts}
+	picking.Condition, picking.Args = SearchCondition(b.service.db.Engine(), textColumn, b.listing.filter.Search)
+	return window.Pick(ctx, b.service.db, picking)
+}

@@ -1,0 +1,70 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
+)
+
+// isKept reports whether an earlier run has left the database of an address. A
+// million customers take ten minutes to seed.
+func (b *bench) isKept(url string) bool {
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	_, err := os.Stat(path)
+	return b.keep != "" && ok && err == nil
+}
+
+// fill makes a dataset, or finds the one that an earlier run has left.
+func (b *bench) fill(ctx context.Context, engine sqldb.Engine, url string, size int) (*dataset, error) {
+	if b.isKept(url) {
+		return kept(ctx, url, size)
+	}
+	return seed(ctx, engine, url, size)
+}
+
+// kept is the dataset that an earlier run has left.
+func kept(ctx context.Context, url string, size int) (d *dataset, err error) {
+	db, err := sqldb.Open(ctx, url, sqldb.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	d = &dataset{engine: sqldb.SQLite, url: url, size: size}
+	for id, tenant := range map[int64]*tenant{1: &d.listed, 2: &d.created} {
+		if *tenant, err = keptTenant(ctx, db, id); err != nil {
+			return nil, err
+		}
+	}
+	d.today = d.listed.Today(db.Now())
+	return d, nil
+}
+
+func keptTenant(ctx context.Context, db *sqldb.DB, id int64) (tenant tenant, err error) {
+	accounts, sells := account.New(db, account.Config{}), catalog.New(db)
+	if tenant.Actor, err = accounts.Actor(ctx, id); err != nil {
+		return tenant, err
+	}
+	if _, tenant.token, err = accounts.CreateToken(ctx, tenant.Actor, account.NewToken{Name: "bench"}); err != nil {
+		return tenant, err
+	}
+	all := input.Page{Number: 1, Size: 100}
+	if tenant.plans, _, err = sells.Plans(ctx, tenant.Actor, catalog.Filter{}, all); err != nil {
+		return tenant, err
+	}
+	tenant.products, _, err = sells.Products(ctx, tenant.Actor, catalog.Filter{}, all)
+	slices.Reverse(tenant.plans)
+	slices.Reverse(tenant.products)
+	return tenant, err
+}
