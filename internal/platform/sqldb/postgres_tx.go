@@ -38,8 +38,8 @@ func (db *postgresDB) write(ctx context.Context, run func(Querier) (lateWork, er
 // settings made for the transaction alone; see prepare.
 func (db *postgresDB) begin(steps steps) (*pgTx, error) {
 	tx := &pgTx{opening: []string{"begin"}}
-	if db.connections.pooled {
-		tx.opening = append(tx.opening, fmt.Sprintf(sessionSettings, true))
+	if db.connections.pooled.Load() {
+		tx.opening = append(tx.opening, fmt.Sprintf("SELECT "+sessionSettings, true))
 	}
 	err := steps.within(func() (err error) {
 		tx.conn, err = db.pool.Acquire(steps.ctx)
