@@ -262,7 +262,7 @@ func (db *postgresDB) migrate(ctx context.Context, last int) error {
 	if done, err := migrated(ctx, db, last); err != nil || done {
 		return err
 	}
-	return db.write(ctx, func(querier Querier) (lateWork, error) {
+	return db.write(ctx, terms{}, func(querier Querier) (lateWork, error) {
 		tx := querier.(pgQuerier) //nolint:forcetypeassert // write makes it so
 		// Any number, as long as nothing else in the database uses it: "cart".
 		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
