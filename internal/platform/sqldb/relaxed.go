@@ -17,13 +17,21 @@ func (g *group) relax(ctx context.Context, relaxed bool) error {
 	if g.flushing.never || g.flushing.relaxed == relaxed {
 		return nil
 	}
-	level := "PRAGMA synchronous = FULL"
+	set := g.flushAll
 	if relaxed {
-		level = "PRAGMA synchronous = NORMAL"
+		set = g.flushLater
 	}
-	if err := g.statement(ctx, level); err != nil {
+	if err := set(ctx); err != nil {
 		return err
 	}
 	g.flushing.relaxed = relaxed
 	return nil
+}
+
+func (g *group) flushAll(ctx context.Context) error {
+	return g.statement(ctx, "PRAGMA synchronous(FULL)")
+}
+
+func (g *group) flushLater(ctx context.Context) error {
+	return g.statement(ctx, "PRAGMA synchronous(NORMAL)")
 }
