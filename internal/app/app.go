@@ -164,7 +164,7 @@ func assemble(
 		Workers:   worker.NewSupervisor(log),
 
 		idempotency: idempotency.New(db, box),
-		health:      &health{db: db, log: log},
+		health:      &health{db: db, log: log, asked: make(chan struct{})},
 		sockets:     newSockets(log),
 		backups:     newBackups(backup.Folder{Path: cfg.BackupDir, Days: cfg.BackupDays}),
 		nightly:     newNightly(),

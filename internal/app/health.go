@@ -29,6 +29,8 @@ type health struct {
 	db       *sqldb.DB
 	log      *slog.Logger
 	stopping atomic.Bool
+	asked    chan struct{} // closed: somebody was told that the process is ready
+	once     sync.Once
 
 	mu      sync.Mutex
 	probed  time.Time
@@ -83,6 +85,16 @@ func (h *health) watch(ctx context.Context) {
 	}
 }
 
+// awaitAsked waits until somebody was told that the process is ready, and a while
+// at most.
+func (h *health) awaitAsked(ctx context.Context, most time.Duration) {
+	select {
+	case <-h.asked:
+	case <-ctx.Done():
+	case <-time.After(most):
+	}
+}
+
 // ServeHTTP is /readyz: red while this process should get no requests, and
 // green again by itself.
 func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -100,4 +112,5 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	plain(w, http.StatusOK, "ready\n")
+	h.once.Do(func() { close(h.asked) })
 }

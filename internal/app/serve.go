@@ -21,6 +21,9 @@ const (
 	idleTimeout   = 2 * time.Minute
 	// stopTimeout is how long a stop waits for requests in flight.
 	stopTimeout = 25 * time.Second
+	// settleTime is how long a server waits to be asked whether it is ready before
+	// it begins what it does by itself, for which it makes connections.
+	settleTime = 50 * time.Millisecond
 )
 
 // Serve serves until ctx ends, then finishes what is in flight. ready is
@@ -46,7 +49,6 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 		return err
 	}
 	background, stopTasks := context.WithCancel(context.WithoutCancel(ctx))
-	a.Workers.Start(background, a.tasks()...)
 	defer a.Workers.Wait()
 	defer stopTasks()
 
@@ -56,6 +58,8 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	}
 	a.warnings()
 	ready(listeners[0].Addr())
+	a.health.awaitAsked(ctx, settleTime)
+	a.Workers.Start(background, a.tasks()...)
 	select {
 	case err := <-failed:
 		return err

@@ -57,9 +57,17 @@ const fillBatch = 1000
 // zone. It goes on where an earlier run was broken off, and costs a look into
 // empty indexes when nothing is left.
 func (s *Service) Fill(ctx context.Context) error {
+	looks := make([]sqldb.Look, len(dayTables))
+	for i, table := range dayTables {
+		looks[i] = sqldb.Look{Text: table.find, Args: []any{1}}
+	}
+	left, err := sqldb.Looks(ctx, s.db, looks)
+	if err != nil {
+		return fmt.Errorf("fill in days: %w", err)
+	}
 	zones := map[int64]*time.Location{}
-	for _, table := range dayTables {
-		for filled := fillBatch; filled == fillBatch; {
+	for i, table := range dayTables {
+		for filled := fillBatch; left[i] && filled == fillBatch; {
 			err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 				filled, err = table.fill(ctx, tx, zones)
 				return err

@@ -14,11 +14,11 @@ type dayTable struct {
 
 var dayTables = []dayTable{
 	{`SELECT id, company_id, created_at, created_on, COALESCE(paid_at, 0), COALESCE(paid_on, created_on) FROM invoices
-		WHERE created_offset IS NULL ORDER BY id LIMIT ? {for update} /* every company_id */`, fillInvoices},
+		WHERE created_offset IS NULL ORDER BY id LIMIT ? /* every company_id */`, fillInvoices},
 	{`SELECT id, company_id, 0, paid_on, paid_at, paid_on FROM payments
-		WHERE paid_offset IS NULL ORDER BY id LIMIT ? {for update} /* every company_id */`, fillPayments},
+		WHERE paid_offset IS NULL ORDER BY id LIMIT ? /* every company_id */`, fillPayments},
 	{`SELECT id, company_id, 0, refunded_on, refunded_at, refunded_on FROM payment_refunds
-		WHERE refunded_offset IS NULL ORDER BY id LIMIT ? {for update} /* every company_id */`, fillRefunds},
+		WHERE refunded_offset IS NULL ORDER BY id LIMIT ? /* every company_id */`, fillRefunds},
 }
 
 func (t dayTable) unfilled(ctx context.Context, tx *sqldb.Tx, limit int) ([]unfilledDays, error) {
@@ -32,7 +32,7 @@ func (t dayTable) unfilled(ctx context.Context, tx *sqldb.Tx, limit int) ([]unfi
 			&days.paid.on,
 		)
 		return days, err
-	}, t.find, limit)
+	}, t.find+` {for update}`, limit)
 }
 
 func fillInvoices(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64) error {

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"slices"
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
@@ -80,9 +81,10 @@ func (e *enqueuing) Tables() []string {
 // Statements make the deliveries and put them into the queue.
 func (e *enqueuing) Statements() []sqldb.Statement {
 	day := e.day.String()
+	text, events := sqldb.Few(forWebhooks, e.events)
 	statements := []sqldb.Statement{{
-		Text: forWebhooks,
-		Args: []any{e.companyID, e.companyID, e.events, day, day},
+		Text: text,
+		Args: slices.Concat([]any{e.companyID, e.companyID}, events, []any{day, day}),
 		Scan: e.scanLane,
 	}}
 	for _, paid := range e.paid {

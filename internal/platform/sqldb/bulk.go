@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxPiece keeps a statement from having as many placeholders as SQLite
@@ -46,6 +47,36 @@ func Pieces[T any](list []T) iter.Seq[[]T] {
 func Tuples(rows, columns int) string {
 	return strings.TrimSuffix(strings.Repeat("("+Marks(columns)+"),", rows), ",")
 }
+
+// Few writes the first {in ?} of a text out if the list has a few values, and
+// returns the arguments of it. PostgreSQL expects ten in a list that is one
+// argument. It thinks a plan for a shorter one better, and so plans anew at every
+// use, which takes it longer than to find the rows.
+func Few(text string, list []string) (string, []any) {
+	if len(list) == 0 || len(list) > smallPiece {
+		return text, []any{list}
+	}
+	args := make([]any, len(list))
+	for i, value := range list {
+		args[i] = value
+	}
+	key := fewKey{text, len(list)}
+	if known, ok := fewTexts.Load(key); ok {
+		return known.(string), args //nolint:forcetypeassert // only strings are stored
+	}
+	text = strings.Replace(text, "{in ?}", "IN ("+Marks(len(list))+")", 1)
+	fewTexts.Store(key, text)
+	return text, args
+}
+
+// fewKey is a text, and how many values its list has.
+type fewKey struct {
+	text string
+	size int
+}
+
+// fewTexts are the texts that Few has made.
+var fewTexts sync.Map
 
 // withLists returns args with every list as an engine takes it, PostgreSQL as an
 // array, SQLite as JSON, and every late text made. A statement with {in ?} is the same for a list of

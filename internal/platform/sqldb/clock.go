@@ -112,5 +112,5 @@ func (l clockLock) take(ctx context.Context, conn Querier) error {
 // MoveClock is Write for the transaction that moves the installation's clock: it
 // waits for those that have read the clock, and those that come wait for it.
 func (db *DB) MoveClock(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.writeWith(ctx, exclusive, fn)
+	return db.writeWith(ctx, terms{lock: exclusive}, fn)
 }

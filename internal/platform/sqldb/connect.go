@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,7 +16,8 @@ import (
 // connections makes the connections of a pool and knows which are open.
 type connections struct {
 	guard  *guard
-	pooled bool // a pooler such as PgBouncer lends its server connections for one transaction each
+	pooled atomic.Bool // a pooler such as PgBouncer lends its server connections for one transaction each
+	unsafe atomic.Bool // the server does not flush its commits to the disk
 	mu     sync.Mutex
 	open   map[*tracked]struct{}
 }
@@ -73,23 +75,27 @@ func (c *connections) abandon() {
 	}
 }
 
-// findPooler makes one connection, to find out whether a pooler is at its other
-// end: that makes up the process id by which a statement can be cancelled, and
-// the server, asked for its own, says another.
-func (c *connections) findPooler(ctx context.Context, config *pgx.ConnConfig) error {
-	conn, err := pgx.ConnectConfig(ctx, config)
+// errPooler ends the connection by which a pooler was found: those that follow
+// are made for it.
+var errPooler = errors.New("a pooler lies between")
+
+// first makes the first connection of a pool, by which is known who answers.
+func (c *connections) first(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := pool.Acquire(ctx)
+	if errors.Is(err, errPooler) {
+		conn, err = pool.Acquire(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing was written through it
-	var pid uint32
-	err = conn.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
-	if err != nil {
-		return err
-	}
-	c.pooled = pid != conn.PgConn().PID()
-	if c.pooled && config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
-		// Statements prepared on one server connection are unknown to the next.
+	conn.Release()
+	return nil
+}
+
+// configure sets up a connection that is to be made. Statements prepared on one
+// server connection of a pooler are unknown to the next.
+func (c *connections) configure(_ context.Context, config *pgx.ConnConfig) error {
+	if c.pooled.Load() && config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	return nil
@@ -106,8 +112,14 @@ const (
 // it stay. A process that was cut off or has stopped in the middle of a
 // transaction does not hold its rows from the others for long: ours wait for
 // nothing between their statements.
-const sessionSettings = `SELECT set_config('idle_in_transaction_session_timeout', '15000', %[1]t),
-	CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', %[1]t) END`
+const sessionSettings = `concat(set_config('idle_in_transaction_session_timeout', '15000', %[1]t),
+	CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', %[1]t) END)`
+
+// greeting makes them for a connection that leads to the server itself, and
+// finds out whether it does: a pooler makes up the process id by which a
+// statement can be cancelled, and the server, asked for its own, says another.
+const greeting = `SELECT pg_backend_pid(), current_setting('fsync') = 'off', CASE pg_backend_pid() WHEN %[2]d THEN ` +
+	sessionSettings + ` END`
 
 // tcpSettings let the server find out in its turn that we are gone.
 const tcpSettings = `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '3', false),
@@ -118,17 +130,33 @@ const tcpSettings = `SELECT set_config('tcp_keepalives_idle', '5', false), set_c
 // that moment; see begin.
 func (c *connections) prepare(ctx context.Context, conn *pgx.Conn) error {
 	conn.PgConn().CustomData()[bornKey] = c.guard.condemned.Load()
-	if c.pooled {
+	if c.pooled.Load() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.guard.timeouts.Connect)
 	defer cancel()
-	if _, err := conn.Exec(ctx, fmt.Sprintf(sessionSettings, false)); err != nil {
+	if err := c.greet(ctx, conn); err != nil {
 		return errors.Join(err, conn.PgConn().Conn().Close()) // which the driver leaves open
 	}
 	// A server that cannot do this is none the worse for our having asked.
 	_, _ = conn.Exec(ctx, tcpSettings)
 	return nil
+}
+
+func (c *connections) greet(ctx context.Context, conn *pgx.Conn) error {
+	var pid uint32
+	var unsafe bool
+	text, own := new(string), conn.PgConn().PID()
+	err := conn.QueryRow(ctx, fmt.Sprintf(greeting, false, own), pgx.QueryExecModeSimpleProtocol).Scan(&pid, &unsafe, &text)
+	if err != nil {
+		return err
+	}
+	c.unsafe.Store(unsafe)
+	if pid == own {
+		return nil
+	}
+	c.pooled.Store(true)
+	return errPooler
 }
 
 // idle remembers whether reuse has to ask the connection if it lives; the

@@ -43,4 +43,4 @@ func Dial(ctx context.Context, address string) (net.Conn, error) {
 }
 
 // Pooled says whether a pooler was found before PostgreSQL.
-func (db *DB) Pooled() bool { return db.backend.(*postgresDB).connections.pooled }
+func (db *DB) Pooled() bool { return db.backend.(*postgresDB).connections.pooled.Load() }

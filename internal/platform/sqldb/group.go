@@ -24,9 +24,10 @@ type group struct {
 	writer     sqliteWriter
 	place      *place
 	waiting    chan *turn
-	held       *turn        // taken from waiting, and to be served alone next
-	last       gathered     // the group before
-	running    bool         // a turn runs in the goroutine of the writer
+	held       *turn    // taken from waiting, and to be served first next
+	last       gathered // the group before
+	running    bool     // a turn runs in the goroutine of the writer
+	flushing   flushing
 	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
 	finished   chan struct{}
@@ -50,8 +51,9 @@ type turn struct {
 
 // job is what a turn does.
 type job struct {
-	run   func(Querier) error
-	after func() // runs beside the turns of others; nil: nothing does
+	run     func(Querier) error
+	after   func() // runs beside the turns of others; nil: nothing does
+	relaxed bool   // its commit need not be flushed
 }
 
 // errUnfinished stands while a turn runs, and stays when it panics.
@@ -75,9 +77,9 @@ const (
 
 // newGroup starts the writer. Its own statements run under ctx without its
 // cancellation: a commit is not to be cut short.
-func newGroup(ctx context.Context, writer sqliteWriter, at *place) *group {
+func newGroup(ctx context.Context, writer sqliteWriter, at *place, never bool) *group {
 	g := &group{
-		writer: writer, place: at, waiting: make(chan *turn),
+		writer: writer, place: at, waiting: make(chan *turn), flushing: flushing{never: never},
 		quit: make(chan struct{}), finished: make(chan struct{}),
 	}
 	go g.loop(context.WithoutCancel(ctx))
@@ -164,7 +166,7 @@ func (g *group) serve(ctx context.Context, first *turn) {
 			close(turn.done)
 		}
 	}()
-	if first.err = g.begin(ctx); first.err != nil {
+	if first.err = g.begin(ctx, first.relaxed); first.err != nil {
 		return
 	}
 	if !g.succeeds(first) {
@@ -188,11 +190,16 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	if err := g.commit(ctx); err != nil {
 		g.fail(ctx, all, err)
 	}
-	g.last = gathered{len(all), time.Since(began)}
+	if !first.relaxed {
+		g.last = gathered{len(all), time.Since(began)}
+	}
 }
 
-func (g *group) begin(ctx context.Context) error {
+func (g *group) begin(ctx context.Context, relaxed bool) error {
 	if err := g.place.check(); err != nil {
+		return err
+	}
+	if err := g.relax(ctx, relaxed); err != nil {
 		return err
 	}
 	for began := time.Now(); ; time.Sleep(lockPoll) {
@@ -222,11 +229,11 @@ func (g *group) others(first *turn) iter.Seq[*turn] {
 	return func(yield func(*turn) bool) {
 		began, patience := time.Now(), g.last.patience()
 		for n := 1; n < maxGroup && !first.alone && time.Since(began) < maxGroupTime; n++ {
-			turn := g.next(n < g.last.turns, &patience)
+			turn := g.next(n < g.last.turns && !first.relaxed, &patience)
 			if turn == nil {
 				return
 			}
-			if turn.alone {
+			if turn.alone || first.relaxed && !turn.relaxed {
 				g.held = turn
 				return
 			}

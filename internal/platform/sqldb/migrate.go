@@ -231,10 +231,8 @@ func (m migration) apply(ctx context.Context, tx scripter) error {
 // migrate looks before it writes: a command beside a busy server would have to
 // wait for its turn, only to find nothing to do.
 func (db *sqliteDB) migrate(ctx context.Context, last int) error {
-	if applied, err := readApplied(ctx, db); err == nil {
-		if work, err := compare(SQLite, applied, last); err != nil || work.none() {
-			return err
-		}
+	if done, err := migrated(ctx, db, last); err != nil || done {
+		return err
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
@@ -247,8 +245,24 @@ func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 	return turn.err
 }
 
+// migrated reports whether there is nothing to do. A database that cannot be read
+// may have no table of migrations yet.
+func migrated(ctx context.Context, querier Querier, last int) (bool, error) {
+	applied, err := readApplied(ctx, querier)
+	if err != nil {
+		return false, nil //nolint:nilerr // the migration meets it again
+	}
+	work, err := compare(querier.Engine(), applied, last)
+	return work.none(), err
+}
+
+// migrate looks first here, too: the table of columns takes the server longer
+// than everything else of a start.
 func (db *postgresDB) migrate(ctx context.Context, last int) error {
-	return db.write(ctx, func(querier Querier) (lateWork, error) {
+	if done, err := migrated(ctx, db, last); err != nil || done {
+		return err
+	}
+	return db.write(ctx, terms{}, func(querier Querier) (lateWork, error) {
 		tx := querier.(pgQuerier) //nolint:forcetypeassert // write makes it so
 		// Any number, as long as nothing else in the database uses it: "cart".
 		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -59,19 +58,19 @@ func openPostgres(
 	conns := &connections{guard: g, open: map[*tracked]struct{}{}}
 	config.DialFunc = conns.dial
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
-	if err := conns.findPooler(ctx, config); err != nil {
-		return nil, fmt.Errorf(
-			"PostgreSQL at %s:%d: %w",
-			config.Host,
-			config.Port,
-			oneLine{postgresError(err)},
-		)
-	}
 	pooling.MaxConns = int32(cmp.Or(options.MaxConns, 16)) //nolint:gosec // a few
-	pooling.AfterConnect, pooling.PrepareConn, pooling.ShouldPing = conns.prepare, conns.reuse, conns.idle
+	pooling.BeforeConnect, pooling.AfterConnect = conns.configure, conns.prepare
+	pooling.PrepareConn, pooling.ShouldPing = conns.reuse, conns.idle
 	pool, err := pgxpool.NewWithConfig(ctx, pooling)
 	if err != nil {
 		return nil, err
+	}
+	if err := conns.first(ctx, pool); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("PostgreSQL at %s:%d: %w", config.Host, config.Port, oneLine{postgresError(err)})
+	}
+	if conns.unsafe.Load() {
+		options.Log.Warn("PostgreSQL runs with fsync=off: a power cut can lose acknowledged payments")
 	}
 	querier := pgQuerier{
 		on:       pool,
@@ -79,9 +78,7 @@ func openPostgres(
 		guard:    g,
 		troubles: troubles,
 	}
-	db := &postgresDB{pgQuerier: querier, pool: pool, connections: conns}
-	warnUnsafe(ctx, db, options.Log)
-	return db, nil
+	return &postgresDB{pgQuerier: querier, pool: pool, connections: conns}, nil
 }
 
 // oneLine takes away the lines that pgx gives to every address and way that it
@@ -93,13 +90,6 @@ func (e oneLine) Error() string {
 }
 
 func (e oneLine) Unwrap() error { return e.error }
-
-func warnUnsafe(ctx context.Context, db *postgresDB, log *slog.Logger) {
-	fsync, err := Value[string](ctx, db, "SELECT current_setting('fsync')")
-	if err == nil && fsync == "off" {
-		log.Warn("PostgreSQL runs with fsync=off: a power cut can lose acknowledged payments")
-	}
-}
 
 func (db *postgresDB) ping(ctx context.Context) error {
 	ctx, finish := db.guard.bound(ctx)

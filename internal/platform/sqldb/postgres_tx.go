@@ -18,10 +18,10 @@ type pgTx struct {
 	opening []string // what goes out before the first statement; nil: it went
 }
 
-func (db *postgresDB) write(ctx context.Context, run func(Querier) (lateWork, error)) error {
+func (db *postgresDB) write(ctx context.Context, terms terms, run func(Querier) (lateWork, error)) error {
 	steps := db.guard.steps(ctx)
 	defer steps.cancel(nil)
-	tx, err := db.begin(steps)
+	tx, err := db.begin(steps, terms)
 	if err != nil {
 		return err
 	}
@@ -36,10 +36,13 @@ func (db *postgresDB) write(ctx context.Context, run func(Querier) (lateWork, er
 
 // begin finds a connection for a transaction. One that leads to a pooler has its
 // settings made for the transaction alone; see prepare.
-func (db *postgresDB) begin(steps steps) (*pgTx, error) {
+func (db *postgresDB) begin(steps steps, terms terms) (*pgTx, error) {
 	tx := &pgTx{opening: []string{"begin"}}
-	if db.connections.pooled {
-		tx.opening = append(tx.opening, fmt.Sprintf(sessionSettings, true))
+	if db.connections.pooled.Load() {
+		tx.opening = append(tx.opening, fmt.Sprintf("SELECT "+sessionSettings, true))
+	}
+	if terms.relaxed {
+		tx.opening = append(tx.opening, "set local synchronous_commit to off")
 	}
 	err := steps.within(func() (err error) {
 		tx.conn, err = db.pool.Acquire(steps.ctx)

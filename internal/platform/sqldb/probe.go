@@ -84,10 +84,11 @@ func (db *DB) damage() error {
 	return nil
 }
 
-// observe keeps what the outcome of a write says about the database.
-func (db *DB) observe(tx *Tx, err error) error {
+// observe keeps what the outcome of a write says about the database. One that did
+// not wait for the disk proves nothing about it.
+func (db *DB) observe(tx *Tx, terms terms, err error) error {
 	switch {
-	case err == nil && tx.changed:
+	case err == nil && tx.changed && !terms.relaxed:
 		db.written.Store(time.Now().UnixMicro())
 	case errors.Is(err, ErrDamaged):
 		db.damaged.Store(time.Now().UnixMicro())

@@ -55,7 +55,7 @@ func openSQLite(
 	db.sqliteReads = newSQLiteReads(max(4, 2*runtime.GOMAXPROCS(0)), db.openReader)
 	db.limit = options.Timeouts.orDefaults().Statement
 	db.note = troubles.note
-	db.group = newGroup(ctx, writer, db.place)
+	db.group = newGroup(ctx, writer, db.place, options.Relaxed)
 	return db, nil
 }
 
@@ -99,9 +99,10 @@ func usableFile(path string) error {
 	return file.Close()
 }
 
-func (db *sqliteDB) write(ctx context.Context, run func(Querier) (lateWork, error)) error {
+func (db *sqliteDB) write(ctx context.Context, terms terms, run func(Querier) (lateWork, error)) error {
 	var texts lateTexts
 	return db.group.do(ctx, job{
+		relaxed: terms.relaxed,
 		run: func(conn Querier) error {
 			late, err := run(conn)
 			if texts = late.texts; err == nil {

@@ -53,15 +53,29 @@ func (db *DB) Yield(ctx context.Context) error {
 // but SQL through tx; on SQLite it shares its commit with others that are
 // waiting. It must not call Write.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.writeWith(ctx, shared, fn)
+	return db.writeWith(ctx, terms{lock: shared}, fn)
 }
 
-func (db *DB) writeWith(ctx context.Context, lock clockLock, fn func(tx *Tx) error) error {
+// WriteRelaxed is Write that does not wait for the disk, for what may be done
+// again: a power cut, or a crash of PostgreSQL's server, may take the last
+// moments of it back. It is never taken back alone: what was flushed after it
+// stands, and so does it. A crash of this process takes nothing back.
+func (db *DB) WriteRelaxed(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.writeWith(ctx, terms{lock: shared, relaxed: true}, fn)
+}
+
+// terms are what a transaction asks for.
+type terms struct {
+	lock    clockLock
+	relaxed bool // it is acknowledged before the disk has it
+}
+
+func (db *DB) writeWith(ctx context.Context, terms terms, fn func(tx *Tx) error) error {
 	snapshotOf(ctx).end() // what is read after a write sees it, whatever becomes of the request
 	var tx *Tx
 	err := retry(ctx, func() error {
-		return db.write(ctx, func(conn Querier) (late lateWork, err error) {
-			if tx, err = db.begin(ctx, conn, lock); err != nil {
+		return db.write(ctx, terms, func(conn Querier) (late lateWork, err error) {
+			if tx, err = db.begin(ctx, conn, terms.lock); err != nil {
 				return late, err
 			}
 			if err := fn(tx); err != nil {
@@ -70,7 +84,7 @@ func (db *DB) writeWith(ctx context.Context, lock clockLock, fn func(tx *Tx) err
 			return tx.late.take(), nil
 		})
 	})
-	if err := db.observe(tx, err); err != nil {
+	if err := db.observe(tx, terms, err); err != nil {
 		return err
 	}
 	for _, f := range tx.onCommit {

@@ -33,13 +33,13 @@ const intoQueue = `
 	INSERT INTO delivery_queue (delivery_id, company_id, event_id, lane, url, test, line, step, attempts, panics, run_at, claim)
 	SELECT id, company_id, event_id, lane, url, test, 0, 0, attempts, 0, {clock ?}, '' FROM deliveries WHERE company_id = ? AND `
 
+const ofEventsIntoQueue = intoQueue + `event_id IN (SELECT id FROM events WHERE company_id = ? AND event_id {in ?}) ORDER BY id`
+
 // IntoQueue queues all deliveries of new events, which are due at once. The
 // deliveries of a lane go in by their ids, since they are sent in this order.
 func IntoQueue(due sqldb.Ref, companyID int64, eventIDs []string) sqldb.Statement {
-	return sqldb.Statement{
-		Text: intoQueue + `event_id IN (SELECT id FROM events WHERE company_id = ? AND event_id {in ?}) ORDER BY id`,
-		Args: []any{due, companyID, companyID, eventIDs},
-	}
+	text, events := sqldb.Few(ofEventsIntoQueue, eventIDs)
+	return sqldb.Statement{Text: text, Args: append([]any{due, companyID, companyID}, events...)}
 }
 
 // EnqueueAll queues deliveries that are in no line.

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -36,54 +37,30 @@ func burnAttempts(ctx context.Context, tx *sqldb.Tx, ids []int64) (locked []int6
 	return slices.DeleteFunc(there, func(id int64) bool { return slices.Contains(free, id) }), err
 }
 
-// dueIn returns up to so many deliveries of each lane, first attempts before
+// findingDue finds up to so many deliveries of each lane, first attempts before
 // retries.
-func dueIn(ctx context.Context, tx *sqldb.Tx, lanes []int64, most int) (map[int64][]int64, error) {
+func findingDue(tx *sqldb.Tx, lanes []int64, most int, into map[int64][]int64) sqldb.Statement {
 	const line = `COALESCE((SELECT string_agg(CAST(d.delivery_id AS TEXT), ',') FROM (
 		SELECT q.delivery_id FROM delivery_queue q WHERE q.line = ? AND q.lane = k.lane AND q.run_at <= {clock ?}
 		ORDER BY q.run_at LIMIT ?) AS d), '')`
-	due := make(map[int64][]int64, len(lanes))
-	err := sqldb.Each(ctx, tx, `
-		SELECT k.lane, `+line+`, `+line+` FROM delivery_lanes k WHERE k.lane {in ?} /* every company_id */`,
-		[]any{
-			firstLine, tx.DueClock(), most, retryLine, tx.DueClock(), most, lanes,
-		}, func(row sqldb.Row) error {
+	return sqldb.Statement{
+		Text: `
+		SELECT k.lane, ` + line + `, ` + line + ` FROM delivery_lanes k WHERE k.lane {in ?} /* every company_id */`,
+		Args: []any{firstLine, tx.DueClock(), most, retryLine, tx.DueClock(), most, lanes},
+		Scan: func(row sqldb.Row) error {
 			var lane int64
 			var first, retries string
 			err := row.Scan(&lane, &first, &retries)
-			due[lane] = append(splitIDs(first), splitIDs(retries)...)
+			into[lane] = append(splitIDs(first), splitIDs(retries)...)
 			return err
-		})
-	return due, err
+		},
+	}
 }
 
-// readJobs reads what is needed to send deliveries.
-func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]Job, error) {
-	jobs := make(map[int64]Job, len(ids))
-	lanes := make([]int64, 0, len(ids))
-	err := sqldb.Each(ctx, tx, `
-		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.panics,
-			{clock ?} - q.run_at, q.claim
-		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
-		WHERE q.delivery_id {in ?} /* every company_id */`,
-		[]any{tx.DueClock(), ids}, func(row sqldb.Row) error {
-			var job Job
-			var waited int64
-			var claim string
-			err := row.Scan(&job.id, &job.companyID, &job.lane, &job.eventID, (*string)(&job.event),
-				&job.body, &job.url, &job.test, &job.begun, &job.step,
-				&job.panics, &waited, &claim)
-			job.webhookID, job.lateClaim, job.waited = max(
-				job.lane,
-				0,
-			), claim != "", time.Duration(waited)*time.Microsecond
-			jobs[job.id], lanes = job, append(lanes, job.lane)
-			return err
-		})
-	if err != nil {
-		return nil, err
-	}
-	to, err := readRecipients(ctx, tx, lanes)
+// readJobs reads what is needed to send deliveries of lanes.
+func readJobs(ctx context.Context, tx *sqldb.Tx, ids, lanes []int64) (map[int64]Job, error) {
+	jobs, to := make(map[int64]Job, len(ids)), make(map[int64]*recipient, len(lanes))
+	err := sqldb.Together(ctx, tx, append(readingRecipients(lanes, to), readingJobs(tx, ids, jobs))...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,77 +74,90 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids []int64) (map[int64]Job, er
 	return jobs, nil
 }
 
-// readRecipients reads where the deliveries of lanes go, once for each. A lane
-// whose webhook is gone has a recipient that is not active.
-func readRecipients(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	lanes []int64,
-) (map[int64]*recipient, error) {
-	to := make(map[int64]*recipient, len(lanes))
-	var webhooks, companies []int64
-	for _, lane := range lanes {
-		switch {
-		case to[lane] != nil:
-			continue
-		case lane < 0:
-			companies = append(companies, -lane)
-		default:
-			webhooks = append(webhooks, lane)
-		}
-		to[lane] = &recipient{active: lane < 0}
+func readingJobs(tx *sqldb.Tx, ids []int64, into map[int64]Job) sqldb.Statement {
+	return sqldb.Statement{
+		Text: `
+		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.panics,
+			{clock ?} - q.run_at, q.claim
+		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
+		WHERE q.delivery_id {in ?} /* every company_id */`,
+		Args: []any{tx.DueClock(), ids},
+		Scan: func(row sqldb.Row) error {
+			var job Job
+			var waited int64
+			var claim string
+			err := row.Scan(&job.id, &job.companyID, &job.lane, &job.eventID, (*string)(&job.event),
+				&job.body, &job.url, &job.test, &job.begun, &job.step, &job.panics, &waited, &claim)
+			job.webhookID, job.lateClaim = max(job.lane, 0), claim != ""
+			job.waited = time.Duration(waited) * time.Microsecond
+			into[job.id] = job
+			return err
+		},
 	}
-	if err := readWebhooks(ctx, tx, webhooks, to); err != nil {
-		return nil, err
-	}
-	return to, readCallbackSecrets(ctx, tx, companies, to)
 }
 
-func readWebhooks(ctx context.Context, tx *sqldb.Tx, ids []int64, to map[int64]*recipient) error {
-	if len(ids) == 0 {
-		return nil
+// readingRecipients reads where the deliveries of lanes go. A lane whose webhook
+// is gone has a recipient that is not active.
+func readingRecipients(lanes []int64, into map[int64]*recipient) (statements []sqldb.Statement) {
+	var webhooks, companies []int64
+	for _, lane := range lanes {
+		if lane < 0 {
+			companies = append(companies, -lane)
+		} else {
+			webhooks = append(webhooks, lane)
+		}
+		into[lane] = &recipient{active: lane < 0}
 	}
-	return sqldb.Each(ctx, tx,
-		`SELECT id, url, secret, active, failures, retry_refused FROM webhooks WHERE id {in ?} /* every company_id */`,
-		[]any{ids}, func(row sqldb.Row) error {
+	if len(webhooks) > 0 {
+		statements = append(statements, readingWebhooks(webhooks, into))
+	}
+	if len(companies) > 0 {
+		statements = append(statements, readingCallbackSecrets(companies, into))
+	}
+	return statements
+}
+
+func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
+	return sqldb.Statement{
+		Text: `SELECT id, url, secret, active, failures, retry_refused FROM webhooks WHERE id {in ?} /* every company_id */`,
+		Args: []any{ids},
+		Scan: func(row sqldb.Row) error {
 			var lane int64
 			var r recipient
 			err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures, &r.retry4xx)
-			to[lane] = &r
+			into[lane] = &r
 			return err
-		})
+		},
+	}
 }
 
-func readCallbackSecrets(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companies []int64,
-	to map[int64]*recipient,
-) error {
-	if len(companies) == 0 {
-		return nil
-	}
-	return sqldb.Each(ctx, tx,
-		`SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
-		[]any{companies}, func(row sqldb.Row) error {
+func readingCallbackSecrets(companies []int64, into map[int64]*recipient) sqldb.Statement {
+	return sqldb.Statement{
+		Text: `SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
+		Args: []any{companies},
+		Scan: func(row sqldb.Row) error {
 			var companyID int64
 			var sealed string
 			err := row.Scan(&companyID, &sealed)
-			if recipient := to[-companyID]; recipient != nil {
+			if recipient := into[-companyID]; recipient != nil {
 				recipient.sealed = sealed
 			}
 			return err
-		})
+		},
+	}
 }
 
 // claimDue claims a due delivery for a person who waits, whatever its lane is
-// doing, and says whether it was due.
-func claimDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (bool, error) {
-	changed, err := tx.Exec(ctx, `
+// doing, and returns that lane; 0 when it was not due.
+func claimDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) (lane int64, err error) {
+	lane, err = sqldb.Value[int64](ctx, tx, `
 		UPDATE delivery_queue SET claim = ?, attempts = attempts + 1, run_at = {clock ?} + ?
-		WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= {clock ?}`,
+		WHERE company_id = ? AND delivery_id = ? AND line IN (0, 1) AND run_at <= {clock ?} RETURNING lane`,
 		token, tx.DueClock(), waiterTime.Microseconds(), companyID, id, tx.DueClock())
-	return changed == 1, err
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return 0, nil
+	}
+	return lane, err
 }
 
 // lockQueued locks a delivery's place in the queue, and says whether it is being

@@ -99,17 +99,23 @@ func lockLanes(
 	others string,
 ) (map[int64]laneRow, error) {
 	rows := make(map[int64]laneRow, len(lanes))
-	err := sqldb.Each(ctx, tx, `
-		SELECT lane, token, until > {clock ?}, sending FROM delivery_lanes WHERE lane {in ?} ORDER BY lane `+others,
-		[]any{tx.Clock(), lanes}, func(r sqldb.Row) error {
+	return rows, sqldb.Together(ctx, tx, lockingLanes(tx, lanes, others, rows))
+}
+
+func lockingLanes(tx *sqldb.Tx, lanes []int64, others string, into map[int64]laneRow) sqldb.Statement {
+	return sqldb.Statement{
+		Text: `
+		SELECT lane, token, until > {clock ?}, sending FROM delivery_lanes WHERE lane {in ?} ORDER BY lane ` + others,
+		Args: []any{tx.Clock(), lanes},
+		Scan: func(r sqldb.Row) error {
 			var row laneRow
 			var sending string
 			err := r.Scan(&row.lane, &row.token, &row.leased, &sending)
 			row.sending = splitIDs(sending)
-			rows[row.lane] = row
+			into[row.lane] = row
 			return err
-		})
-	return rows, err
+		},
+	}
 }
 
 func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
@@ -128,21 +134,18 @@ func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
 }
 
 // saveLeases writes which process has lanes that are locked.
-func saveLeases(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
+func saveLeases(tx *sqldb.Tx, rows []laneRow) {
 	for piece := range sqldb.Pieces(rows) {
 		var args []any
 		for _, row := range piece {
 			args = append(args, row.lane, row.token, 0, joinIDs(row.sending))
 		}
 		args = append(args, tx.Clock(), leaseTime.Microseconds())
-		if _, err := tx.Exec(ctx, `
+		recordLater(tx, `
 			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
 			ON CONFLICT (lane) DO UPDATE SET token = excluded.token, until = {clock ?} + ?, sending = excluded.sending`,
-			args...); err != nil {
-			return err
-		}
+			args...)
 	}
-	return nil
 }
 
 // renewLeases lengthens the leases that a process has on lanes, and returns
@@ -161,21 +164,16 @@ func renewLeases(
 }
 
 // endLeases gives lanes back that are still leased so.
-func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
+func endLeases(tx *sqldb.Tx, leases []lease) {
 	if len(leases) == 0 {
-		return nil
+		return
 	}
 	lanes, tokens := make([]int64, len(leases)), make([]string, len(leases))
 	for i, lease := range leases {
 		lanes[i], tokens[i] = lease.lane, lease.token
 	}
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`,
-		lanes,
-		tokens,
-	)
-	return err
+	recordLater(tx,
+		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes, tokens)
 }
 
 // expireLeases ends all leases whose token begins so. What was being sent stays

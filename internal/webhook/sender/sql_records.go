@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"slices"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -56,16 +57,6 @@ func switchOff(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, no
 	return err
 }
 
-// failingAmong returns which of some webhooks have failures.
-func failingAmong(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]int64, error) {
-	return sqldb.Values[int64](
-		ctx,
-		tx,
-		`SELECT id FROM webhooks WHERE failures > 0 AND id {in ?} /* every company_id */`,
-		ids,
-	)
-}
-
 // settle records what becomes of a delivery, unless another attempt at it has
 // begun since: then it is no longer this one's to record.
 func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (bool, error) {
@@ -102,16 +93,19 @@ func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (
 }
 
 // settleAccepted settles deliveries whose fences are equal, and returns which it
-// has settled. It passes over those that another transaction has locked.
+// has settled. It passes over those that another transaction has locked, and
+// those whose webhook has failures.
 func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64, error) {
-	ids := make([]int64, len(list))
+	ids, webhooks := make([]int64, len(list)), make([]int64, len(list))
 	for i, attempt := range list {
-		ids[i] = attempt.job.id
+		ids[i], webhooks[i] = attempt.job.id, attempt.job.webhookID
 	}
+	slices.Sort(webhooks)
 	settled, err := sqldb.Values[int64](ctx, tx, `
 		DELETE FROM delivery_queue WHERE delivery_id IN (
-			SELECT delivery_id FROM delivery_queue WHERE attempts = ? AND delivery_id {in ?} {for update skip locked})
-		RETURNING delivery_id /* every company_id */`, list[0].job.begun, ids)
+			SELECT delivery_id FROM delivery_queue WHERE attempts = ? AND delivery_id {in ?} AND
+				lane NOT IN (SELECT id FROM webhooks WHERE failures > 0 AND id {in ?}) {for update skip locked})
+		RETURNING delivery_id /* every company_id */`, list[0].job.begun, ids, slices.Compact(webhooks))
 	if err != nil || len(settled) == 0 {
 		return nil, err
 	}
@@ -150,8 +144,10 @@ type recordsKey struct{}
 // lateRecords are the statements that were put off.
 type lateRecords struct{ statements []sqldb.Statement }
 
-// Tables are those of the history.
-func (*lateRecords) Tables() []string { return []string{"deliveries", "delivery_attempts"} }
+// Tables are those of the history, and the leases.
+func (*lateRecords) Tables() []string {
+	return []string{"deliveries", "delivery_attempts", "delivery_lanes"}
+}
 
 // Statements are in the order in which they were put off.
 func (l *lateRecords) Statements() []sqldb.Statement { return l.statements }

@@ -92,10 +92,11 @@ type grant struct {
 }
 
 // claim leases lanes, and extends leases, for their due deliveries. A lane that
-// another process has is passed over, and so is one whose row is locked.
+// another process has is passed over, and so is one whose row is locked. Nothing
+// waits for the disk to have a lease: whoever finds it lost sends again.
 func (s store) claim(ctx context.Context, requests []request) (grants []grant, err error) {
 	slices.SortFunc(requests, func(a, b request) int { return cmp.Compare(a.lane, b.lane) })
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) (err error) {
 		grants, err = s.claimTx(ctx, tx, requests)
 		crashpoint.Here("before-claim-commit")
 		return err
@@ -108,20 +109,18 @@ func (s store) claim(ctx context.Context, requests []request) (grants []grant, e
 }
 
 func (s store) claimTx(ctx context.Context, tx *sqldb.Tx, requests []request) ([]grant, error) {
-	rows, err := lockLanes(ctx, tx, lanesOf(requests), passOver)
+	most := 0
+	for _, request := range requests {
+		most = max(most, request.size+len(request.open))
+	}
+	rows, due := map[int64]laneRow{}, map[int64][]int64{}
+	lanes := lanesOf(requests)
+	err := sqldb.Together(ctx, tx, lockingLanes(tx, lanes, passOver, rows), findingDue(tx, lanes, most, due))
 	if err != nil {
 		return nil, err
 	}
 	requests, err = s.leaseLanes(ctx, tx, requests, rows)
 	if err != nil || len(requests) == 0 {
-		return nil, err
-	}
-	most := 0
-	for _, request := range requests {
-		most = max(most, request.size+len(request.open))
-	}
-	due, err := dueIn(ctx, tx, lanesOf(requests), most)
-	if err != nil {
 		return nil, err
 	}
 	return s.fill(ctx, tx, requests, due)
@@ -176,18 +175,20 @@ func (s store) fill(
 	requests []request,
 	due map[int64][]int64,
 ) ([]grant, error) {
-	var wanted []int64
+	var wanted, lanes []int64
 	for i, request := range requests {
 		chosen := slices.DeleteFunc(due[request.lane], func(id int64) bool {
 			return slices.Contains(request.open, id)
 		})
 		due[request.lane] = chosen[:min(len(chosen), requests[i].size)]
-		wanted = append(wanted, due[request.lane]...)
+		if len(due[request.lane]) > 0 {
+			wanted, lanes = append(wanted, due[request.lane]...), append(lanes, request.lane)
+		}
 	}
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	jobs, err := readJobs(ctx, tx, wanted)
+	jobs, err := readJobs(ctx, tx, wanted, lanes)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,8 @@ func (s store) fill(
 		}
 		grants, leases = append(grants, grant), append(leases, row)
 	}
-	return grants, saveLeases(ctx, tx, leases)
+	saveLeases(tx, leases)
+	return grants, nil
 }
 
 // burnLateClaims ends the claims of persons who waited for a delivery, and were
@@ -261,7 +263,7 @@ func (r request) pick(chosen []int64, jobs map[int64]Job) grant {
 
 // renew lengthens the leases of lanes, and returns those that this process has.
 func (s store) renew(ctx context.Context, lanes []int64) (renewed []int64, err error) {
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	err = s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) (err error) {
 		renewed, err = renewLeases(ctx, tx, s.instance, lanes)
 		return err
 	})
@@ -276,7 +278,10 @@ type lease struct {
 
 // release gives lanes back.
 func (s store) release(ctx context.Context, leases []lease) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx, leases) })
+	return s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
+		endLeases(tx, leases)
+		return nil
+	})
 }
 
 // inherit ends the leases of processes that are no more: those whose tokens
@@ -302,7 +307,8 @@ func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
 // recordAccepted records accepted attempts at different deliveries in one
 // transaction, and returns which it has recorded. It leaves out those whose
 // webhook has failures to forget, and those whose rows are locked. Lanes of
-// which nothing is left out are released if their attempts ask for it.
+// which nothing is left out are released if their attempts ask for it. A record that
+// the disk has lost is a delivery that is made again, with the same id.
 func (s store) recordAccepted(
 	ctx context.Context,
 	batch []attempt,
@@ -310,18 +316,15 @@ func (s store) recordAccepted(
 	slices.SortStableFunc(batch, func(a, b attempt) int {
 		return cmp.Compare(a.job.begun, b.job.begun)
 	})
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
 		kept = make(map[int64]bool, len(batch))
-		well, err := withoutFailures(ctx, tx, batch)
-		if err != nil {
-			return err
-		}
-		for list := range groupByFence(well) {
+		for list := range groupByFence(batch) {
 			if err := s.recordGroup(ctx, tx, list, kept); err != nil {
 				return err
 			}
 		}
-		return endLeases(ctx, tx, releasable(batch, kept))
+		endLeases(tx, releasable(batch, kept))
+		return nil
 	})
 	return kept, err
 }
@@ -341,22 +344,6 @@ func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
 		}
 	}
 	return leases
-}
-
-// withoutFailures leaves out the attempts whose webhook has failures to forget.
-func withoutFailures(ctx context.Context, tx *sqldb.Tx, batch []attempt) ([]attempt, error) {
-	var webhooks []int64
-	for _, attempt := range batch {
-		webhooks = append(webhooks, attempt.job.webhookID)
-	}
-	slices.Sort(webhooks)
-	failing, err := failingAmong(ctx, tx, slices.Compact(webhooks))
-	if err != nil || len(failing) == 0 {
-		return batch, err
-	}
-	return slices.DeleteFunc(slices.Clone(batch), func(attempt attempt) bool {
-		return slices.Contains(failing, attempt.job.webhookID)
-	}), nil
 }
 
 // groupByFence splits a list that is sorted by the number of begun attempts

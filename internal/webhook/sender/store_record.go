@@ -21,7 +21,8 @@ func (s store) record(ctx context.Context, attempt attempt) (kept bool, err erro
 		if kept, err = s.recordTx(ctx, tx, attempt); err != nil || !kept || !attempt.release {
 			return err
 		}
-		return endLeases(ctx, tx, []lease{{attempt.job.lane, attempt.token}})
+		endLeases(tx, []lease{{attempt.job.lane, attempt.token}})
+		return nil
 	})
 	return kept, err
 }
@@ -100,11 +101,11 @@ func (s *Sender) ClaimNow(
 	tx *sqldb.Tx,
 	companyID, deliveryID int64,
 ) (Job, bool, error) {
-	due, err := claimDue(ctx, tx, companyID, deliveryID, id.NewCode(16))
-	if err != nil || !due {
+	lane, err := claimDue(ctx, tx, companyID, deliveryID, id.NewCode(16))
+	if err != nil || lane == 0 {
 		return Job{}, false, err
 	}
-	jobs, err := readJobs(ctx, tx, []int64{deliveryID})
+	jobs, err := readJobs(ctx, tx, []int64{deliveryID}, []int64{lane})
 	job, ok := jobs[deliveryID]
 	job.number = job.begun // taken with the claim
 	return job, ok, err
