@@ -13,7 +13,8 @@ import (
 )
 
 // pulse asks the processes for their metrics all the time, to learn when the
-// settlement of charges last worked in any of them.
+// settlement of charges last worked in any of them, or the look that wakes it: one
+// that finds no charge to settle has done all there is to do.
 type pulse struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -21,7 +22,8 @@ type pulse struct {
 	at   []time.Time
 }
 
-var lastSettled = regexp.MustCompile(`(?m)^carteira_worker_last_success_timestamp_seconds\{task="settle charges"\} (\S+)$`)
+var lastSettled = regexp.MustCompile(
+	`(?m)^carteira_worker_last_success_timestamp_seconds\{task="(?:settle charges|look for work)"\} (\S+)$`)
 
 const pulseEvery = 300 * time.Millisecond
 
@@ -51,17 +53,16 @@ func (p *pulse) ask(process *proc) {
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	found := lastSettled.FindSubmatch(text)
-	if err != nil || found == nil {
-		return
-	}
-	seconds, err := strconv.ParseFloat(string(found[1]), 64)
 	if err != nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.at = append(p.at, time.UnixMilli(int64(seconds*1000)))
+	for _, found := range lastSettled.FindAllSubmatch(text, -1) {
+		if seconds, err := strconv.ParseFloat(string(found[1]), 64); err == nil {
+			p.at = append(p.at, time.UnixMilli(int64(seconds*1000)))
+		}
+	}
 }
 
 // times are the moments of success that were seen.
