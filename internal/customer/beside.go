@@ -182,10 +182,13 @@ func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
 func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	if sort.IsNewest() && !b.few(wanted) {
 		ids, ok, err := b.newest(ctx, wanted)
-		if err != nil || !ok {
+		if err != nil {
 			return nil, false, err
 		}
-		return b.rows(ctx, sort, ids)
+		if ok {
+			return b.rows(ctx, sort, ids)
+		}
+		return b.byTexts(ctx, sort, wanted)
 	}
 	if list, ok, err := b.byTexts(ctx, sort, wanted); err != nil || ok {
 		return list, ok, err

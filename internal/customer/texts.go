@@ -13,10 +13,11 @@ import (
 const mostTexts = 1200
 
 // byTexts reads a page by the texts of those whom the other filters leave, where a
-// segment says that few have to be looked at; ok is false where it does not.
+// segment says that few have to be looked at, or no segment says anything; ok is false
+// where they are many.
 func (b *beside) byTexts(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	found, ok, err := b.guess(ctx)
-	if err != nil || !ok || b.texts(found, sort, wanted) > mostTexts {
+	found, sealed, err := b.guess(ctx)
+	if err != nil || sealed && b.texts(found, sort, wanted) > mostTexts {
 		return nil, false, err
 	}
 	ids, ok, err := pick(ctx, b.listing.withoutSearch(), sort, wanted, b.walkTexts)
