@@ -20,16 +20,16 @@ func (c cost) plus(other cost) cost {
 // docs/scaling.md, which names the commands. What was not measured by itself is
 // made of what was, and says so.
 var (
-	list   = cost{app: 516, database: 657}
-	read   = cost{app: 131, database: 141}
-	poll   = cost{app: 113, database: 96}
-	create = cost{app: 1394, database: 2429, wal: 11_191, commits: 1}
-	change = cost{app: 883, database: 1591, wal: 4_647, commits: 1}
-	pay    = cost{app: 2274, database: 5116, wal: 12_975, commits: 1}
-	issue  = cost{app: 833, database: 1312, wal: 4_084, commits: 0.03}
+	list   = cost{app: 321, database: 262}
+	read   = cost{app: 89, database: 85}
+	poll   = cost{app: 208, database: 228}
+	create = cost{app: 689, database: 1855, wal: 10_841, commits: 1}
+	change = cost{app: 460, database: 991, wal: 4_988, commits: 1}
+	pay    = cost{app: 1221, database: 2832, wal: 13_346, commits: 1}
+	issue  = cost{app: 350, database: 779, wal: 3_107, commits: 0.03}
 
 	// From docs/benchmarks.md; the bytes are a guess from its rows.
-	deliver = cost{app: 105, database: 41, wal: 1_000, commits: 0.03}
+	deliver = cost{app: 73, database: 48, wal: 1_000, commits: 0.03}
 
 	// A page of the panel is a list and its HTML.
 	page = list.plus(cost{app: 4_400})
