@@ -9,6 +9,15 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+const (
+	// mostLooks is how many invoices a page of a search looks at, one after the other
+	// in the order of the list, before it goes by the search instead.
+	mostLooks = 4000
+	// rareSearch is up to how many customers a search finds that all of them are read
+	// at every look.
+	rareSearch = 500
+)
+
 // Glimpse returns a page as Sorted does, but at once: the total of a search is left
 // out where nothing but a look at every match can tell it. Who wants it then asks
 // Count.
@@ -50,8 +59,8 @@ func (s *Service) near(
 	if err != nil || all <= smallSort {
 		return nil, false, err
 	}
-	left, found, err := l.sides(ctx, sqldb.RareSearch)
-	if err != nil || found < min(left/4, sqldb.RareSearch) {
+	left, found, err := l.sides(ctx, rareSearch)
+	if err != nil || found < min(left/4, rareSearch) {
 		return nil, false, err
 	}
 	list, ok, err = s.pick(ctx, l.picking(left, query.Sort), page)
@@ -94,7 +103,7 @@ type picking struct {
 // index of their order.
 func (l listing) picking(left int64, sort input.Sort) picking {
 	rest, matches := l.withoutSearch(), left
-	if left > sqldb.MostLooks {
+	if left > mostLooks {
 		matches = smallSort
 	}
 	if sort == input.Newest || sort == "" {
@@ -108,7 +117,7 @@ func (l listing) picking(left int64, sort input.Sort) picking {
 // pick reads a page and one invoice more; ok is false where the first invoices
 // looked at have too few of the search.
 func (s *Service) pick(ctx context.Context, p picking, page input.Page) (list []Invoice, ok bool, err error) {
-	picked := sqldb.Picking{Skip: page.Offset(), Want: page.Size + 1, Most: sqldb.MostLooks + 1}
+	picked := sqldb.Picking{Skip: page.Offset(), Want: page.Size + 1, Most: mostLooks + 1}
 	picked.Condition, picked.Args = p.listing.ofFound()
 	ids, ok, err := p.window.Pick(ctx, s.db, picked)
 	if err != nil || !ok || len(ids) == 0 {

@@ -20,7 +20,9 @@ type soldPlan struct {
 	period civil.Period
 }
 
-func goodsBeside(companyID int64) sqldb.Beside[Customer] {
+func goodsBeside(companyID int64) sqldb.Beside[Customer] { return newGoods(companyID) }
+
+func newGoods(companyID int64) *goods {
 	return &goods{companyID: companyID, plans: map[int64]soldPlan{}, products: map[int64]Product{}}
 }
 
@@ -65,35 +67,39 @@ func (g *goods) addProduct(row sqldb.Row) error {
 func (g *goods) Complete(ctx context.Context, querier sqldb.Querier, list []Customer) error {
 	var missing []*Customer
 	for i := range list {
-		if !g.complete(&list[i]) {
+		if !g.has(&list[i]) {
 			missing = append(missing, &list[i])
+			continue
 		}
+		g.give(&list[i])
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	rest := &goods{companyID: g.companyID, plans: map[int64]soldPlan{}, products: map[int64]Product{}}
+	rest := newGoods(g.companyID)
 	if err := sqldb.Together(ctx, querier, rest.named(missing)...); err != nil {
 		return err
 	}
 	for _, customer := range missing {
-		rest.complete(customer)
+		rest.give(customer)
 	}
 	return nil
 }
 
-// complete reports whether the customer's plan and product are among the goods, or
-// it has none, and gives it those that are.
-func (g *goods) complete(customer *Customer) bool {
-	plan, sold := g.plans[customer.Plan.ID]
-	if sold {
-		customer.Plan, customer.period = plan.Plan, plan.period
-	}
-	product, made := g.products[customer.Product.ID]
-	if made {
-		customer.Product = product
-	}
+// has reports whether the customer's plan and product are among the goods, or it has
+// none.
+func (g *goods) has(customer *Customer) bool {
+	_, sold := g.plans[customer.Plan.ID]
+	_, made := g.products[customer.Product.ID]
 	return (sold || customer.Plan.ID == 0) && (made || customer.Product.ID == 0)
+}
+
+// give gives the customer its plan and product. One that is not among the goods has
+// been deleted since.
+func (g *goods) give(customer *Customer) {
+	plan := g.plans[customer.Plan.ID]
+	customer.Plan, customer.period = plan.Plan, plan.period
+	customer.Product = g.products[customer.Product.ID]
 }
 
 // named are the statements that read the goods of customers.

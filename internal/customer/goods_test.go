@@ -59,3 +59,15 @@ func TestARecordOfAListIsRefusedAsAChange(t *testing.T) {
 		}
 	})
 }
+
+// Goods that are deleted after a page was read, and before its goods are, are nobody's.
+func TestAListShowsNoGoodsThatAreDeletedMeanwhile(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := newWorld(t, engine)
+		list := []Customer{{Plan: Plan{ID: 1 << 40}, Product: Product{ID: 1 << 40}}}
+		must(t, goodsBeside(world.actor.Company.ID).Complete(t.Context(), world.db, list))
+		if list[0] != (Customer{}) {
+			t.Errorf("%+v", list[0])
+		}
+	})
+}

@@ -24,15 +24,11 @@ func (b *bench) isKept(url string) bool {
 }
 
 // fill makes a dataset, or finds the one that an earlier run has left.
-func (b *bench) fill(ctx context.Context, engine sqldb.Engine, url string, size int) (*dataset, error) {
+func (b *bench) fill(ctx context.Context, engine sqldb.Engine, url string, size int) (d *dataset, err error) {
+	find := (*dataset).seed
 	if b.isKept(url) {
-		return kept(ctx, url, size)
+		find = (*dataset).findKept
 	}
-	return seed(ctx, engine, url, size)
-}
-
-// kept is the dataset that an earlier run has left.
-func kept(ctx context.Context, url string, size int) (d *dataset, err error) {
 	db, err := sqldb.Open(ctx, url, sqldb.Options{})
 	if err != nil {
 		return nil, err
@@ -41,14 +37,19 @@ func kept(ctx context.Context, url string, size int) (d *dataset, err error) {
 	if err := db.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	d = &dataset{engine: sqldb.SQLite, url: url, size: size}
+	d = &dataset{engine: engine, url: url, size: size}
+	return d, find(d, ctx, db)
+}
+
+// findKept finds what an earlier run has left.
+func (d *dataset) findKept(ctx context.Context, db *sqldb.DB) (err error) {
 	for id, tenant := range map[int64]*tenant{1: &d.listed, 2: &d.created} {
 		if *tenant, err = keptTenant(ctx, db, id); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	d.today = d.listed.Today(db.Now())
-	return d, nil
+	return nil
 }
 
 func keptTenant(ctx context.Context, db *sqldb.DB, id int64) (tenant tenant, err error) {

@@ -45,27 +45,18 @@ type tenant struct {
 }
 
 // seed fills an empty database with a company of size customers.
-func seed(ctx context.Context, engine sqldb.Engine, url string, size int) (d *dataset, err error) {
-	db, err := sqldb.Open(ctx, url, sqldb.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.Migrate(ctx); err != nil {
-		return nil, err
-	}
-	d = &dataset{engine: engine, url: url, size: size}
+func (d *dataset) seed(ctx context.Context, db *sqldb.DB) (err error) {
 	if d.listed, err = newTenant(ctx, db, "listed"); err != nil {
-		return nil, err
+		return err
 	}
 	if d.created, err = newTenant(ctx, db, "created"); err != nil {
-		return nil, err
+		return err
 	}
 	d.today = d.listed.Today(db.Now())
 	if err := d.insertCustomers(ctx, db); err != nil {
-		return nil, err
+		return err
 	}
-	return d, d.settle(ctx)
+	return d.settle(ctx)
 }
 
 func newTenant(ctx context.Context, db *sqldb.DB, name string) (tenant tenant, err error) {

@@ -15,18 +15,9 @@ type Picking struct {
 	Most      int64 // rows that are looked at, at most
 }
 
-// The bounds of lists whose pages are picked.
-const (
-	// MostLooks is how many records a page of a search looks at, one after the other
-	// in the order of the list, before it goes by the search instead.
-	MostLooks = 4000
-	// RareSearch is up to how many customers a search finds that all of them are
-	// read at every look.
-	RareSearch = 500
-	// NearPick is up to which offset a page is read without the total. Farther ones
-	// are nearer to the end of the list, which the total tells.
-	NearPick = 1000
-)
+// NearPick is up to which offset a page is read without the total. Farther ones are
+// nearer to the end of the list, which the total tells.
+const NearPick = 1000
 
 // errPicked ends a walk that has found what it wants: SQLite reads no further.
 var errPicked = errors.New("picked")
