@@ -41,7 +41,8 @@ func (b *bench) fill(ctx context.Context, engine sqldb.Engine, url string, size 
 	return d, find(d, ctx, db)
 }
 
-// findKept finds what an earlier run has left.
+// findKept finds what an earlier run has left. Those who are created now are numbered
+// after those whom it has created.
 func (d *dataset) findKept(ctx context.Context, db *sqldb.DB) (err error) {
 	for id, tenant := range map[int64]*tenant{1: &d.listed, 2: &d.created} {
 		if *tenant, err = keptTenant(ctx, db, id); err != nil {
@@ -49,7 +50,10 @@ func (d *dataset) findKept(ctx context.Context, db *sqldb.DB) (err error) {
 		}
 	}
 	d.today = d.listed.Today(db.Now())
-	return nil
+	last, err := sqldb.Value[int64](ctx, db, `
+		SELECT COALESCE(MAX(CAST(SUBSTR(usuario, 5) AS INTEGER)), 0) FROM customers WHERE company_id = ?`, d.created.Company.ID)
+	created.Store(max(created.Load(), last))
+	return err
 }
 
 func keptTenant(ctx context.Context, db *sqldb.DB, id int64) (tenant tenant, err error) {
