@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
@@ -178,8 +179,8 @@ const namesakesText = `
 		WHERE company_id = ? AND whatsapp <> '' AND whatsapp {in ?} AND {visible id}
 	UNION ALL SELECT 'cpf_cnpj', cpf_cnpj, id, name FROM customers
 		WHERE company_id = ? AND cpf_cnpj <> '' AND cpf_cnpj {in ?} AND {visible id}
-	UNION ALL SELECT 'name', due_on || ' ' || {first line of search}, id, name FROM customers
-		WHERE company_id = ? AND due_on IS NOT NULL AND due_on || ' ' || {first line of search} {in ?} AND {visible id}`
+	UNION ALL SELECT 'name', due_on || ' ' || name_key, id, name FROM customers
+		WHERE company_id = ? AND name_key {in ?} AND due_on || ' ' || name_key {in ?} AND {visible id}`
 
 // namesakes finds the customers who have one of the values of each field, the
 // first of several.
@@ -189,11 +190,15 @@ func namesakes(
 	companyID int64,
 	values map[string][]string,
 ) (map[likeness]namesake, error) {
-	found := map[likeness]namesake{}
+	found, names := map[likeness]namesake{}, []string{}
+	for _, value := range values["name"] {
+		_, name, _ := strings.Cut(value, " ")
+		names = append(names, name)
+	}
 	err := sqldb.Each(ctx, querier, namesakesText,
 		[]any{
 			companyID, list(values["whatsapp"]), companyID, list(values["cpf_cnpj"]),
-			companyID, list(values["name"]),
+			companyID, names, list(values["name"]),
 		}, func(row sqldb.Row) error {
 			var key likeness
 			var other namesake

@@ -136,8 +136,8 @@ func TestWhoIsThereAlreadyIsFoundInIndexes(t *testing.T) {
 			_, err := tx.Exec(t.Context(), `ANALYZE`)
 			return err
 		}))
-		for _, index := range []string{"customers_phone", "customers_cpf_cnpj", "customers_namesake"} {
-			sqldbtest.WantIndex(t, world.db, index, namesakesText, company, values, company, values, company, values)
+		for _, index := range []string{"customers_phone", "customers_cpf_cnpj", "customers_name"} {
+			sqldbtest.WantIndex(t, world.db, index, namesakesText, company, values, company, values, company, values, values)
 		}
 	})
 }

@@ -104,7 +104,7 @@ func (s *Service) linkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID
 // newLinkTx is linkTx for an invoice that is being issued: nobody can have made
 // its page before, and the row can wait.
 func (s *Service) newLinkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
-	code := id.NewCode(codeLength)
+	code := id.NewLink(tx.Now())
 	err := tx.Append(ctx, newPayLinks, companyID, invoiceID, code, tx.Now().UnixMicro())
 	return s.payURL(code), err
 }

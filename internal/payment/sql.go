@@ -226,9 +226,6 @@ func codeOfInvoice(
 	)
 }
 
-// codeLength is the length of the code that a payer's page is found by.
-const codeLength = 24
-
 // newPayLinks are written at the end of the transaction that issues the invoice.
 var newPayLinks = &sqldb.Appending{
 	Table: "pay_links",
@@ -241,7 +238,7 @@ func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (str
 	code, err := sqldb.Value[string](ctx, tx, `
 		INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO NOTHING RETURNING code`,
-		companyID, invoiceID, id.NewCode(codeLength), tx.Now().UnixMicro())
+		companyID, invoiceID, id.NewLink(tx.Now()), tx.Now().UnixMicro())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return codeOfInvoice(ctx, tx, companyID, invoiceID)
 	}

@@ -142,7 +142,7 @@ func (c *creation) owe(ctx context.Context, customerID, invoiceID int64) error {
 	if err := c.exec(ctx, debtorSQL, company, customerID, c.in.Due, c.plan.id, c.plan.productID); err != nil {
 		return err
 	}
-	return c.exec(ctx, linkSQL, company, invoiceID, id.NewCode(24), c.micros())
+	return c.exec(ctx, linkSQL, company, invoiceID, id.NewLink(c.now), c.micros())
 }
 
 func (c *creation) count(ctx context.Context, customerID, invoiceID int64) error {

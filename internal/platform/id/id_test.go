@@ -44,6 +44,7 @@ func TestNamesDoNotCollideAcrossGoroutines(t *testing.T) {
 		"uuid":  NewUUID,
 		"token": NewToken,
 		"code":  func() string { return NewCode(20) },
+		"link":  func() string { return NewLink(at) },
 	} {
 		var seen sync.Map
 		var wg sync.WaitGroup
@@ -131,4 +132,23 @@ func FuzzValidToken(f *testing.F) {
 			t.Errorf("%q passed", text)
 		}
 	})
+}
+
+func TestNewLinkFollowsTheOneBeforeAndCannotBeGuessed(t *testing.T) {
+	at := time.Date(2027, 1, 31, 12, 34, 56, 789e6, time.UTC)
+	first, second := NewLink(at), NewLink(at)
+	if !regexp.MustCompile(`^[0-9A-Za-z]{24}$`).MatchString(first) {
+		t.Fatalf("NewLink = %q", first)
+	}
+	if first[:7] != second[:7] || first[7:] == second[7:] {
+		t.Errorf("links of one moment are %q and %q", first, second)
+	}
+	for _, step := range []time.Duration{time.Millisecond, time.Second, 62 * 62 * time.Hour, 50 * 365 * 24 * time.Hour} {
+		if later := NewLink(at.Add(step)); later[:7] <= first[:7] {
+			t.Errorf("%s later it is %q, before %q", step, later, first)
+		}
+	}
+	if got := NewLink(time.Time{}); got[:7] != "0000000" {
+		t.Errorf("a link before 1970 is %q", got)
+	}
 }

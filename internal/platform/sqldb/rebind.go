@@ -16,7 +16,6 @@ import (
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
-//	{first line of search}     the text of the column up to the first line break
 //	{visible c.id}             the customer of this id is none that an import has staged
 //	{this transaction}         its number, greater than of all that began to write before; 0 on SQLite
 //	{oldest transaction}       the smallest number of those that have not ended; 0 on SQLite
@@ -32,7 +31,6 @@ var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
 	"{clock ?}",
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
-	"{first line of search}", "split_part(search, chr(10), 1)",
 	"{this transaction}", "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
 	"{oldest transaction}", "CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
 	"{for key share}", "FOR KEY SHARE",
@@ -48,7 +46,6 @@ var postgresWords = strings.NewReplacer(
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
 	"{clock ?}", "?",
-	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
 	"{this transaction}", "0", "{oldest transaction}", "0",
 	"{for key share}", "", "{for key share of p}", "", "{for key share of w}", "",
 	"{for no key update}", "", "{for update}", "",
