@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqlite"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
@@ -204,4 +207,35 @@ func columns(t *testing.T, db *sqldb.DB) map[string]string {
 		t.Fatalf("%d columns: %v", len(all), err)
 	}
 	return all
+}
+
+func TestAStarterWaitsForAnotherThatIsMakingTheDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "carteira.db")
+	other, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	if err := other.Script(t.Context(), "CREATE TABLE made (a INTEGER); BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error)
+	go func() {
+		db, err := sqldb.Open(t.Context(), "sqlite:"+path, sqldb.Options{})
+		if err == nil {
+			err = db.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := other.Script(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -80,10 +81,17 @@ func (db *sqliteDB) openReader() (*sqlite.Conn, error) {
 // sqliteTexts remembers the rewritten texts of all connections.
 var sqliteTexts = rewriter{rewrite: forSQLite}
 
+// openSQLiteConn waits for others who are making the database, or closing it as the
+// last: then SQLite refuses at once, whatever busy_timeout is.
 func openSQLiteConn(path string, options sqlite.Options) (*sqlite.Conn, error) {
 	options.Rewrite = sqliteTexts.text
 	options.MaxCompiled = maxCompiled
-	return sqlite.Open(path, options)
+	for began := time.Now(); ; time.Sleep(lockPoll) {
+		conn, err := sqlite.Open(path, options)
+		if !errors.Is(sqliteError(err), ErrBusy) || time.Since(began) >= lockTimeout {
+			return conn, err
+		}
+	}
 }
 
 // usableFile gives one clear sentence where SQLite would say "unable to open
