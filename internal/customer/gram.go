@@ -70,10 +70,23 @@ func followed(found, others []uint64, letters uint64) []uint64 {
 	return kept
 }
 
-// growing is the places of a gram while a segment is read.
+// growing is the places of a gram, or the distances of a posting, while a segment is read.
 type growing struct {
 	last   uint64
 	places places
+}
+
+// add adds a place, each farther than the one before.
+func (g *growing) add(place uint64) {
+	g.places = binary.AppendUvarint(g.places, place-g.last)
+	g.last = place
+}
+
+// addOnce adds a place that may be the one before.
+func (g *growing) addOnce(place uint64) {
+	if len(g.places) == 0 || g.last != place {
+		g.add(place)
+	}
 }
 
 // gramPlaces are the places of every gram of some texts, nearest first, and their
@@ -93,9 +106,7 @@ func gramPlaces(texts []segmentText) (found map[gram]*growing, stride uint64) {
 				list = &growing{}
 				found[key] = list
 			}
-			place := begin + uint64(at)
-			list.places = binary.AppendUvarint(list.places, place-list.last)
-			list.last = place
+			list.add(begin + uint64(at))
 		}
 	}
 	return found, stride

@@ -18,17 +18,22 @@ const (
 
 // newPosting encodes distances.
 func newPosting[T int64 | uint64](distances []T) posting {
-	list, before := posting{listed}, T(0)
+	var list growing
 	for _, distance := range distances {
-		list = binary.AppendUvarint(list, uint64(distance-before))
-		before = distance
+		list.add(uint64(distance))
 	}
-	if int64(before/8+2) >= int64(len(list)) {
-		return list
+	return list.posting()
+}
+
+// posting is the shorter of the two formats.
+func (g *growing) posting() posting {
+	size := g.last/8 + 2
+	if size >= uint64(len(g.places))+1 {
+		return append(posting{listed}, g.places...)
 	}
-	bitmap := make(posting, before/8+2)
+	bitmap := make(posting, size)
 	bitmap[0] = mapped
-	for _, distance := range distances {
+	for _, distance := range g.places.read(nil) {
 		bitmap[1+distance/8] |= 1 << (distance % 8)
 	}
 	return bitmap
@@ -79,30 +84,65 @@ func (p posting) ids(last int64) []int64 {
 // newPostings are the postings of every letter and pair of letters of some texts,
 // newest first.
 func newPostings(texts []segmentText) map[string]posting {
-	distances := map[[2]rune][]int64{}
+	var found pairs
 	for _, text := range texts {
+		distance := uint64(text.distance) //nolint:gosec // it is below the last id
 		for at, letter := range text.letters {
-			addDistance(distances, [2]rune{letter, -1}, text.distance)
+			found.of(letter, noLetter).addOnce(distance)
 			if at+1 < len(text.letters) {
-				addDistance(distances, [2]rune{letter, text.letters[at+1]}, text.distance)
+				found.of(letter, text.letters[at+1]).addOnce(distance)
 			}
 		}
 	}
-	made := make(map[string]posting, len(distances))
-	for letters, list := range distances {
-		term := string(letters[0])
-		if letters[1] >= 0 {
-			term += string(letters[1])
+	made := map[string]posting{}
+	for first := range rune(usual) {
+		for second := range rune(usual) {
+			if list := found.usual[first][second]; list != nil {
+				made[termOf(first, second)] = list.posting()
+			}
 		}
-		made[term] = newPosting(list)
+	}
+	for letters, list := range found.others {
+		made[termOf(letters[0], letters[1])] = list.posting()
 	}
 	return made
 }
 
-// addDistance adds a customer, each farther than the one before.
-func addDistance(distances map[[2]rune][]int64, letters [2]rune, distance int64) {
-	known := distances[letters]
-	if len(known) == 0 || known[len(known)-1] != distance {
-		distances[letters] = append(known, distance)
+// pairs are the distances of letters and pairs of letters. Nearly all letters of
+// folded texts are usual ones, which need no map.
+type pairs struct {
+	usual  [usual][usual]*growing
+	others map[[2]rune]*growing
+}
+
+const (
+	usual    = 128
+	noLetter = 0 // in place of the second letter of a single one; no text has it
+)
+
+func (p *pairs) of(first, second rune) *growing {
+	if first < usual && second < usual {
+		list := &p.usual[first][second]
+		if *list == nil {
+			*list = &growing{}
+		}
+		return *list
 	}
+	letters := [2]rune{first, second}
+	list := p.others[letters]
+	if list == nil {
+		if p.others == nil {
+			p.others = map[[2]rune]*growing{}
+		}
+		list = &growing{}
+		p.others[letters] = list
+	}
+	return list
+}
+
+func termOf(first, second rune) string {
+	if second == noLetter {
+		return string(first)
+	}
+	return string(first) + string(second)
 }
