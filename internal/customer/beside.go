@@ -119,7 +119,7 @@ func (b *beside) count(ctx context.Context) (count int64, ok bool, err error) {
 // countBeside is the count, which is kept.
 func (s *Service) countBeside(ctx context.Context, b *beside) (int64, error) {
 	l := b.listing
-	return s.counts.Get(ctx, s.db, l.filter.counters(), l.company, l.question(), func() (int64, error) {
+	return s.counts.Get(ctx, s.db, l.question(), func() (int64, error) {
 		if count, ok, err := b.count(ctx); err != nil || ok {
 			return count, err
 		}
