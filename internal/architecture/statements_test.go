@@ -363,6 +363,8 @@ func TestAStatementWithoutTheCompanyIsFound(t *testing.T) {
 		"exported":      {"const Select = `SELECT name FROM customers`", "on customers holds 0"},
 		"variable":      {"func f() { q := `SELECT name`; q += ` FROM customers`; run(q) }", "on customers holds 0"},
 		"either way":    {"func f() { q := `SELECT 1 FROM customers WHERE company_id = ?`; if x() { q = ` SELECT 1 FROM customers` }; run(q) }", "holds 1 of 2"},
+		"one of two":    {"func f() { q := `DELETE FROM customers`; if x() { q = `DELETE FROM companies` }; run(q) }", "on customers holds 0 of 1"},
+		"in two parts":  {"func f() { q := `DELETE FROM cust`; q += `omers`; run(q) }", "on customers holds 0 of 1"},
 		"returned":      {"func f() string { return `SELECT name FROM customers` }", "on customers holds 0"},
 		"in a slice":    {"var all = []string{`SELECT name FROM customers`}", "on customers holds 0"},
 		"compared":      {"func f() bool { return x == `SELECT name FROM customers` }", "on customers holds 0"},
@@ -371,6 +373,12 @@ func TestAStatementWithoutTheCompanyIsFound(t *testing.T) {
 		"varying":       {"func f(table string) { run(`DELETE FROM ` + table + ` WHERE id = ?`) }", "on a table that varies holds 0"},
 		"returned to": {
 			"func f() { run(`SELECT 1 FROM ` + from()) }\nfunc from() string { return `customers` }", "on customers holds 0",
+		},
+		"returned to the same name": {
+			"func f() { q, n := from(); run(`SELECT 1 FROM ` + q) }\nfunc from() (string, int) { q := `customers`; return q, 1 }", "on customers holds 0",
+		},
+		"returned beside": {
+			"func f() { n, q := from(); run(`SELECT 1 FROM ` + q) }\nfunc from() (n int, q string) { return 1, `customers` }", "on customers holds 0",
 		},
 		"half varying": {"func f(table string) { run(`DELETE FROM customer_` + table + ` WHERE id = ?`) }", "on a table that varies holds 0"},
 
@@ -419,6 +427,29 @@ func TestOnlyWhatIsSparedIsSpared(t *testing.T) {
 	wantProblems(t, checkStatements(module, tables, map[string]sparing{"internal/x.f": {[]string{hole}, "because"}}), "on customers holds 0 of 1")
 	module = files{"internal/x/a.go": "package x\nfunc f() { run(`SELECT 1 FROM customers WHERE company_id = ?`) }"}.module(t)
 	wantProblems(t, checkStatements(module, tables, map[string]sparing{"internal/x.f": {[]string{"customers"}, "because"}}), "internal/x.f stands in spared")
+}
+
+// Methods of one name are told apart by what they return, so that the error of the
+// one is not taken for the statement of the other.
+func TestAStatementIsOnlyWhatIsReturnedAsOne(t *testing.T) {
+	methods := "\nfunc (g group) statement(s string) error { return run(s) }" +
+		"\nfunc (r reading) statement(t string) (text string, n int) { return `SELECT 1 FROM ` + t, 1 }"
+	spared := map[string]sparing{"internal/x.statement": {[]string{hole}, "because"}}
+	tests := map[string]struct {
+		body string
+		want []string
+	}{
+		"an error":  {"func f() error { q := `BEGIN`; err := g.statement(q); return err }", nil},
+		"a text":    {"func f() { q, n := r.statement(`t`); run(q) }", []string{"a.go:2: a statement on a table that varies holds 0 of 1"}},
+		"a number":  {"func f() { q, n := r.statement(`t`); run(n) }", nil},
+		"same name": {"func f() { text, n := r.statement(`t`); run(text) }", []string{"a.go:2: a statement on a table that varies holds 0 of 1"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			module := files{"internal/x/a.go": "package x\n" + tt.body + methods}.module(t)
+			wantProblems(t, checkStatements(module, nil, spared), tt.want...)
+		})
+	}
 }
 
 func TestStatementsOfTestsMayLookAtEveryRow(t *testing.T) {

@@ -48,14 +48,14 @@ func (p texts) texts() []text {
 
 // packageNames are the strings that constants and variables of the package are
 // given.
-func (p texts) packageNames() map[string][]ast.Expr {
-	names := map[string][]ast.Expr{}
+func (p texts) packageNames() map[string][]given {
+	names := map[string][]given{}
 	for _, file := range p.files {
 		for _, decl := range file.Decls {
 			if node, ok := decl.(*ast.GenDecl); ok {
 				for _, spec := range node.Specs {
 					if v, ok := spec.(*ast.ValueSpec); ok {
-						give(names, exprs(v.Names), v.Values)
+						give(names, exprs(v.Names), v.Values, token.ASSIGN)
 					}
 				}
 			}
@@ -160,31 +160,41 @@ func calls(expr ast.Expr) []ast.Expr {
 
 // scope knows what names stand for.
 type scope struct {
-	outer, inner map[string][]ast.Expr
+	outer, inner map[string][]given
 	functions    map[string][]*ast.FuncDecl
 	body         *ast.FuncDecl
 }
 
+// given is what a name is given once.
+type given struct {
+	expr ast.Expr
+	result
+	more bool // added to what the name stood for before
+}
+
+// result is which of how many values of an expression; calls alone have several.
+type result struct{ at, of int }
+
 // within adds the names of a function: parameters, which may be anything, and
 // variables with all that they are ever given.
 func (s scope) within(fn *ast.FuncDecl) scope {
-	s.body, s.inner = fn, map[string][]ast.Expr{}
+	s.body, s.inner = fn, map[string][]given{}
 	ast.Inspect(fn, func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.FuncType:
 			for _, list := range []*ast.FieldList{node.Params, node.Results} {
 				if list != nil {
 					for _, f := range list.List {
-						give(s.inner, exprs(f.Names), nil)
+						give(s.inner, exprs(f.Names), nil, token.ASSIGN)
 					}
 				}
 			}
 		case *ast.AssignStmt:
-			give(s.inner, node.Lhs, node.Rhs)
+			give(s.inner, node.Lhs, node.Rhs, node.Tok)
 		case *ast.RangeStmt:
-			give(s.inner, []ast.Expr{node.Key, node.Value}, nil)
+			give(s.inner, []ast.Expr{node.Key, node.Value}, nil, token.ASSIGN)
 		case *ast.ValueSpec:
-			give(s.inner, exprs(node.Names), node.Values)
+			give(s.inner, exprs(node.Names), node.Values, token.ASSIGN)
 		}
 		return true
 	})
@@ -199,22 +209,22 @@ func exprs(names []*ast.Ident) []ast.Expr {
 	return list
 }
 
-// give notes what names are given; a name without a value of its own is known
-// and may be anything.
-func give(names map[string][]ast.Expr, left, right []ast.Expr) {
+// give notes what names are given by an assignment; a name without a value of its
+// own is known and may be anything.
+func give(names map[string][]given, left, right []ast.Expr, assignment token.Token) {
 	for i, expr := range left {
 		name, ok := expr.(*ast.Ident)
 		if !ok {
 			continue
 		}
-		var value []ast.Expr
-		switch len(right) {
+		var values []given
+		switch more := assignment == token.ADD_ASSIGN; len(right) {
 		case len(left):
-			value = right[i : i+1]
+			values = []given{{right[i], result{0, 1}, more}}
 		case 1: // a call with several results
-			value = right
+			values = []given{{right[0], result{i, len(left)}, more}}
 		}
-		names[name.Name] = append(names[name.Name], value...)
+		names[name.Name] = append(names[name.Name], values...)
 	}
 }
 
@@ -243,33 +253,50 @@ func (s scope) foldUnder(expr ast.Expr, under []string) string {
 		if calledName(expr) == "String" {
 			return s.foldConditions(expr)
 		}
-		return s.foldCall(expr, under)
+		return s.foldCall(expr, result{0, 1}, under)
 	}
 	return hole
 }
 
-// foldCall takes the texts that a function of this package returns.
-func (s scope) foldCall(call *ast.CallExpr, under []string) string {
+// foldCall takes the texts that functions of this package return as one of their
+// results. Of functions with one name it takes those that have such a result.
+func (s scope) foldCall(call *ast.CallExpr, wanted result, under []string) string {
 	name := calledName(call) + "()"
 	if slices.Contains(under, name) {
 		return hole
 	}
-	under = append(slices.Clone(under), name)
+	// A name that is being folded here is another one there.
+	under = append(slices.DeleteFunc(slices.Clone(under), func(name string) bool { return !strings.HasSuffix(name, "()") }), name)
 	var out strings.Builder
 	for _, fn := range s.functions[calledName(call)] {
+		if !wanted.mayBeTextOf(fn) {
+			continue
+		}
 		in := s.within(fn)
 		ast.Inspect(fn, func(node ast.Node) bool {
-			if r, ok := node.(*ast.ReturnStmt); ok {
-				for _, result := range r.Results {
-					if isText(result) {
-						out.WriteString(strings.TrimPrefix(in.foldUnder(result, under), hole))
-					}
-				}
+			if r, ok := node.(*ast.ReturnStmt); ok && len(r.Results) == wanted.of && isText(r.Results[wanted.at]) {
+				out.WriteString(strings.TrimPrefix(in.foldUnder(r.Results[wanted.at], under), hole))
 			}
 			return true
 		})
 	}
 	return cmp.Or(out.String(), hole)
+}
+
+// mayBeTextOf tells whether a function has as many results, and no error in this
+// place.
+func (r result) mayBeTextOf(fn *ast.FuncDecl) bool {
+	var types []ast.Expr
+	if fn.Type.Results != nil {
+		for _, field := range fn.Type.Results.List {
+			types = append(types, slices.Repeat([]ast.Expr{field.Type}, max(1, len(field.Names)))...)
+		}
+	}
+	if len(types) != r.of {
+		return false
+	}
+	name, plain := types[r.at].(*ast.Ident)
+	return !plain || name.Name != "error"
 }
 
 func (s scope) foldName(name string, under []string) string {
@@ -281,8 +308,15 @@ func (s scope) foldName(name string, under []string) string {
 		return hole
 	}
 	var out strings.Builder
-	for _, value := range values {
-		out.WriteString(s.foldUnder(value, under))
+	for i, value := range values {
+		if i > 0 && !value.more {
+			out.WriteString(" ") // the one text does not end in the word with which the other begins
+		}
+		if call, ok := value.expr.(*ast.CallExpr); ok && calledName(call) != "String" {
+			out.WriteString(s.foldCall(call, value.result, under))
+		} else {
+			out.WriteString(s.foldUnder(value.expr, under))
+		}
 	}
 	return out.String()
 }
@@ -299,8 +333,8 @@ func (s scope) foldConditions(call *ast.CallExpr) string {
 		return hole
 	}
 	conditions := s.conditions(s.body, where.Name)
-	for _, expr := range s.inner[where.Name] {
-		if made, ok := expr.(*ast.CallExpr); ok {
+	for _, value := range s.inner[where.Name] {
+		if made, ok := value.expr.(*ast.CallExpr); ok {
 			for _, fn := range s.functions[calledName(made)] {
 				conditions = append(conditions, s.within(fn).conditions(fn, "")...)
 			}

@@ -37,7 +37,7 @@ func (s *Service) early(ctx context.Context, actor account.Actor, query Query, p
 		Whole: func() ([]Invoice, int64, error) { return s.sorted(ctx, actor, query, page) },
 		Known: func() (int64, bool, error) {
 			l := s.listing(actor, query.Filter)
-			return s.counts.Known(ctx, s.db, l.counters(), l.company, l.question())
+			return s.counts.Known(ctx, s.db, l.question())
 		},
 		Count: func() (int64, error) { return s.Count(ctx, actor, query.Filter) },
 	}

@@ -151,21 +151,19 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
 		return listing.matching(1+smallSort, 0).Count(ctx, s.db)
 	}
-	return s.counts.Get(ctx, s.db, listing.counters(), listing.company, listing.question(), func() (int64, error) {
+	return s.counts.Get(ctx, s.db, listing.question(), func() (int64, error) {
 		return s.countFound(ctx, listing, all)
 	})
 }
 
-// counters are those whose stamp a count goes by.
-func (l listing) counters() []tally.Counter {
-	if l.filter.Search == "" {
-		return []tally.Counter{counter}
-	}
-	return []tally.Counter{counter, tally.Customers} // whose names are searched
-}
-
 // question is what is counted, as the cache of counts knows it.
-func (l listing) question() string { return fmt.Sprintf("%+v %s", l.filter, l.today) }
+func (l listing) question() tally.Question {
+	counters := []tally.Counter{counter}
+	if l.filter.Search != "" {
+		counters = append(counters, tally.Customers) // whose names are searched
+	}
+	return tally.Question{CompanyID: l.company, What: fmt.Sprintf("%+v %s", l.filter, l.today), Counters: counters}
+}
 
 // filterColumns name what both the counter and the table can filter by.
 type filterColumns struct{ plan, product, status, due string }

@@ -37,9 +37,10 @@ func (s *Service) Worth(
 	case matches > smallSum:
 		return 0, false, nil
 	}
-	counters := []tally.Counter{counter, tally.Customers}
-	what := fmt.Sprintf("worth %+v %s", filter, l.today)
-	cents, err := s.counts.Get(ctx, s.db, counters, l.company, what, func() (int64, error) {
+	question := tally.Question{
+		CompanyID: l.company, What: fmt.Sprintf("worth %+v %s", filter, l.today), Counters: []tally.Counter{counter, tally.Customers},
+	}
+	cents, err := s.counts.Get(ctx, s.db, question, func() (int64, error) {
 		return sumRows(ctx, s.db, l.matching(0, 0))
 	})
 	return money.Cents(cents), true, err

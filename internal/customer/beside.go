@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/tally"
 )
 
 // beside is a search beside other filters, or in another order than the newest
@@ -16,9 +17,10 @@ type beside struct {
 	service *Service
 	listing listing // with the search
 	company int64   // customers of the company
-	left    int64   // whom the other filters leave
-	found   *idSet  // whom the search alone finds; nil: it is not read yet
-	both    *idSet  // whom both leave; nil: that is not known yet
+	left    int64   // whom the other filters leave, at the same moment
+	at      tally.Standing
+	found   *idSet // whom the search alone finds; nil: it is not read yet
+	both    *idSet // whom both leave; nil: that is not known yet
 }
 
 const (
@@ -37,12 +39,11 @@ func (s *Service) beside(ctx context.Context, l listing) (*beside, error) {
 	if searchTerms(l.filter.Search) == nil || !l.withoutSearch().filter.tallied() {
 		return nil, nil
 	}
-	company, err := counter.Total(ctx, s.db, l.company)
-	if err != nil || company <= smallSort || s.look(l.searchAlone(), company) == nil {
+	at, err := counter.Standing(ctx, s.db, l.company, l.withoutSearch().keys())
+	if err != nil || at.Total <= smallSort || s.look(l.searchAlone(), at.Total) == nil {
 		return nil, err
 	}
-	left, _, err := counter.Sum(ctx, s.db, l.company, l.withoutSearch().keys())
-	return &beside{service: s, listing: l, company: company, left: left}, err
+	return &beside{service: s, listing: l, company: at.Total, left: at.Left, at: at}, nil
 }
 
 // read finds whom the search finds; ok is false when too little is sealed.
@@ -116,10 +117,11 @@ func (b *beside) count(ctx context.Context) (count int64, ok bool, err error) {
 	return count, err == nil, err
 }
 
-// countBeside is the count, which is kept.
+// countBeside is the count, which is kept as of the moment at which the sides were
+// counted: what has changed since may not be in it.
 func (s *Service) countBeside(ctx context.Context, b *beside) (int64, error) {
 	l := b.listing
-	return s.counts.Get(ctx, s.db, l.filter.counters(), l.company, l.question(), func() (int64, error) {
+	return s.counts.GetAt(b.at, l.question(), func() (int64, error) {
 		if count, ok, err := b.count(ctx); err != nil || ok {
 			return count, err
 		}

@@ -91,13 +91,17 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 			return s.countBeside(ctx, b)
 		}
 	}
-	return s.counts.Get(ctx, s.db, filter.counters(), listing.company, listing.question(), func() (int64, error) {
+	return s.counts.Get(ctx, s.db, listing.question(), func() (int64, error) {
 		return listing.matching(company, false).Count(ctx, s.db)
 	})
 }
 
 // question is what is counted, as the cache of counts knows it.
-func (l listing) question() string { return fmt.Sprintf("%+v %+v %s", l.filter, l.due, l.month) }
+func (l listing) question() tally.Question {
+	return tally.Question{
+		CompanyID: l.company, What: fmt.Sprintf("%+v %+v %s", l.filter, l.due, l.month), Counters: l.filter.counters(),
+	}
+}
 
 // keys are the filters that the counter knows.
 func (l listing) keys() (filter tally.Filter) {

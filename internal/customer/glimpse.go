@@ -42,7 +42,7 @@ func (s *Service) early(ctx context.Context, actor account.Actor, query Query, p
 			if near.both != nil {
 				return near.both.number, true, nil
 			}
-			return s.counts.Known(ctx, s.db, query.Filter.counters(), l.company, l.question())
+			return s.counts.Known(ctx, s.db, l.question())
 		},
 		Count: func() (int64, error) { return s.countBeside(ctx, near) },
 	}

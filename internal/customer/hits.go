@@ -121,6 +121,9 @@ func (s *Service) idsOf(ctx context.Context, l listing, company int64) (ids []in
 	}
 	all.Size = kept.total
 	ids, err = s.pageOf(ctx, l, company, kept, found, all)
+	if errors.Is(err, errUnsealed) {
+		return nil, false, nil
+	}
 	return ids, err == nil, err
 }
 

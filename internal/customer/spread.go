@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/tally"
 )
 
 // spread is what is kept of a search until something changes: how many it finds,
@@ -97,7 +98,8 @@ func (s *Service) spread(
 	if len(look.long) == 0 && page.Offset() == 0 {
 		get = s.spreads.Renew
 	}
-	kept, err = get(ctx, s.db, l.filter.counters(), l.company, l.filter.Search, func() (spread, error) {
+	question := tally.Question{CompanyID: l.company, What: l.filter.Search, Counters: l.filter.counters()}
+	kept, err = get(ctx, s.db, question, func() (spread, error) {
 		found, err = look.read(ctx, s.db, l.company)
 		return newSpread(found), err
 	})

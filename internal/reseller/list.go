@@ -261,8 +261,10 @@ func (s *Service) count(ctx context.Context, listing listing) (int64, error) {
 		n, _, err := listed.Sum(ctx, s.db, listing.company, listing.keys())
 		return n, err
 	}
-	what := fmt.Sprintf("%+v %+v", listing.filter, listing.days)
-	return s.counts.Get(ctx, s.db, []tally.Counter{listed}, listing.company, what, func() (int64, error) {
+	question := tally.Question{
+		CompanyID: listing.company, What: fmt.Sprintf("%+v %+v", listing.filter, listing.days), Counters: []tally.Counter{listed},
+	}
+	return s.counts.Get(ctx, s.db, question, func() (int64, error) {
 		return listing.matching(smallSort).Count(ctx, s.db)
 	})
 }

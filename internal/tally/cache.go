@@ -14,10 +14,20 @@ type Cache[T any] struct {
 	known map[cacheKey]counted[T]
 }
 
+// Question is what is kept: a count of one company's records, which stands until
+// one of the counters changes. They are those of all the records that it looks at.
+type Question struct {
+	CompanyID int64
+	What      string
+	Counters  []Counter
+}
+
 type cacheKey struct {
 	company int64
 	what    string
 }
+
+func (q Question) key() cacheKey { return cacheKey{q.CompanyID, q.What} }
 
 type counted[T any] struct {
 	at    stamp
@@ -27,43 +37,34 @@ type counted[T any] struct {
 // maxCounts bounds the cache; past it everything is counted again.
 const maxCounts = 2000
 
-// Get returns what count returned last for the same thing, if nothing has
-// changed since in the company's counters: those of all the records that count
-// looks at.
-func (c *Cache[T]) Get(
-	ctx context.Context,
-	querier sqldb.Querier,
-	counters []Counter,
-	companyID int64,
-	what string,
-	count func() (T, error),
-) (value T, err error) {
+// Get returns what count returned last for the same question, if nothing has
+// changed since.
+func (c *Cache[T]) Get(ctx context.Context, querier sqldb.Querier, question Question, count func() (T, error)) (value T, err error) {
 	// The stamp comes first: a change between the two is then counted and
 	// found again under its own stamp, never hidden under an older one.
-	at, err := stampOf(ctx, querier, companyID, counters)
+	at, err := stampOf(ctx, querier, question)
 	if err != nil {
 		return value, err
 	}
-	if value, ok := c.at(cacheKey{companyID, what}, at); ok {
+	return c.GetAt(Standing{at: at}, question, count)
+}
+
+// GetAt is Get for who knows how the only counter of the question stood before he
+// began to read.
+func (c *Cache[T]) GetAt(standing Standing, question Question, count func() (T, error)) (value T, err error) {
+	if value, ok := c.at(question.key(), standing.at); ok {
 		return value, nil
 	}
-	return c.put(cacheKey{companyID, what}, at, count)
+	return c.put(question.key(), standing.at, count)
 }
 
 // Renew returns what count returns, and keeps it for Get.
-func (c *Cache[T]) Renew(
-	ctx context.Context,
-	querier sqldb.Querier,
-	counters []Counter,
-	companyID int64,
-	what string,
-	count func() (T, error),
-) (value T, err error) {
-	at, err := stampOf(ctx, querier, companyID, counters)
+func (c *Cache[T]) Renew(ctx context.Context, querier sqldb.Querier, question Question, count func() (T, error)) (value T, err error) {
+	at, err := stampOf(ctx, querier, question)
 	if err != nil {
 		return value, err
 	}
-	return c.put(cacheKey{companyID, what}, at, count)
+	return c.put(question.key(), at, count)
 }
 
 func (c *Cache[T]) put(key cacheKey, at stamp, count func() (T, error)) (value T, err error) {
@@ -81,18 +82,12 @@ func (c *Cache[T]) put(key cacheKey, at stamp, count func() (T, error)) (value T
 
 // Known is what Get would return without counting; ok is false where it would
 // count.
-func (c *Cache[T]) Known(
-	ctx context.Context,
-	querier sqldb.Querier,
-	counters []Counter,
-	companyID int64,
-	what string,
-) (value T, ok bool, err error) {
-	at, err := stampOf(ctx, querier, companyID, counters)
+func (c *Cache[T]) Known(ctx context.Context, querier sqldb.Querier, question Question) (value T, ok bool, err error) {
+	at, err := stampOf(ctx, querier, question)
 	if err != nil {
 		return value, false, err
 	}
-	value, ok = c.at(cacheKey{companyID, what}, at)
+	value, ok = c.at(question.key(), at)
 	return value, ok, nil
 }
 

@@ -196,17 +196,12 @@ func skip(
 // folding counts up.
 type stamp struct{ folds, deltas, sum int64 }
 
-func stampOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counters []Counter,
-) (stamp, error) {
-	args := []any{companyID}
-	for _, counter := range counters {
+func stampOf(ctx context.Context, querier sqldb.Querier, question Question) (stamp, error) {
+	args := []any{question.CompanyID}
+	for _, counter := range question.Counters {
 		args = append(args, string(counter))
 	}
-	in := `company_id = ? AND book IN (` + sqldb.Marks(len(counters)) + `)`
+	in := `company_id = ? AND book IN (` + sqldb.Marks(len(question.Counters)) + `)`
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (stamp stamp, err error) {
 		err = row.Scan(&stamp.folds, &stamp.deltas, &stamp.sum)
 		return stamp, err

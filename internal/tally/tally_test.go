@@ -397,7 +397,7 @@ func wantNear(t *testing.T, window sqldb.Window) {
 
 // countThings counts with a cache, and tells whether it had to look.
 func countThings(ctx context.Context, cache *Cache[int64], db *sqldb.DB, counters ...Counter) (n int64, looked bool, err error) {
-	n, err = cache.Get(ctx, db, counters, 1, "all", func() (int64, error) {
+	n, err = cache.Get(ctx, db, Question{1, "all", counters}, func() (int64, error) {
 		looked = true
 		return sqldb.Value[int64](ctx, db, `SELECT count(*) FROM things WHERE company_id = 1`)
 	})
@@ -450,19 +450,19 @@ func TestCacheTellsCompaniesAndQuestionsApart(t *testing.T) {
 		what    string
 		n       int64
 	}{{1, "a", 1}, {1, "b", 2}, {2, "a", 3}, {1, "a", 1}, {2, "a", 3}} {
-		got, err := cache.Get(t.Context(), db, []Counter{things}, q.company, q.what, func() (int64, error) { return q.n, nil })
+		got, err := cache.Get(t.Context(), db, Question{q.company, q.what, []Counter{things}}, func() (int64, error) { return q.n, nil })
 		if err != nil || got != q.n {
 			t.Errorf("%+v: %d, %v", q, got, err)
 		}
 	}
-	if _, err := cache.Get(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
+	if _, err := cache.Get(t.Context(), db, Question{1, "c", []Counter{things}}, func() (int64, error) { return 9, errChangedMind }); !errors.Is(err, errChangedMind) {
 		t.Errorf("a count that failed: %v", err)
 	}
-	if got, err := cache.Get(t.Context(), db, []Counter{things}, 1, "c", func() (int64, error) { return 4, nil }); err != nil || got != 4 {
+	if got, err := cache.Get(t.Context(), db, Question{1, "c", []Counter{things}}, func() (int64, error) { return 4, nil }); err != nil || got != 4 {
 		t.Errorf("after a count that failed: %d, %v", got, err)
 	}
 	for i := range maxCounts + 10 {
-		_, err := cache.Get(t.Context(), db, []Counter{things}, 1, fmt.Sprint(i), func() (int64, error) { return 0, nil })
+		_, err := cache.Get(t.Context(), db, Question{1, fmt.Sprint(i), []Counter{things}}, func() (int64, error) { return 0, nil })
 		must(t, err)
 	}
 	if len(cache.known) > maxCounts {

@@ -13,8 +13,8 @@ import (
 
 // counters are what PostgreSQL counts of what was asked of it.
 type counters struct {
-	statements float64 // beginnings and commits included
-	commits    float64
+	statements float64 // without those that begin and end transactions
+	commits    float64 // of transactions that wrote, with the few that were taken back
 	rows       float64 // returned or changed
 	blocks     float64 // of 8 kB, looked at
 	wal        float64 // bytes
@@ -36,10 +36,13 @@ func (c counters) per(count int) counters {
 const counted = ` FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1)`
 
 // read asks for counters that are true at once, unlike those of
-// pg_stat_database, which a connection writes down a second late.
+// pg_stat_database, which a connection writes down a second late. The server
+// forgets the identity of a prepared BEGIN or COMMIT at its first run, so
+// pg_stat_statements has one of each for a connection; what wrote took the next
+// number of a transaction.
 func (l *lab) read(ctx context.Context) (c counters, err error) {
-	err = l.cluster.db.QueryRowContext(ctx, `SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(calls) FILTER (WHERE query ILIKE 'commit%'), 0),
-		COALESCE(SUM(rows), 0),
+	err = l.cluster.db.QueryRowContext(ctx, `SELECT COALESCE(SUM(calls) FILTER (WHERE query NOT IN ('begin', 'commit', 'rollback')), 0),
+		pg_snapshot_xmax(pg_current_snapshot())::text::bigint, COALESCE(SUM(rows), 0),
 		COALESCE(SUM(shared_blks_hit + shared_blks_read), 0), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')`+counted,
 		nameOf(l.url)).Scan(&c.statements, &c.commits, &c.rows, &c.blocks, &c.wal)
 	return c, err

@@ -40,6 +40,8 @@ type lab struct {
 	renewed   [labCompanies]atomic.Int64
 	costs     []cost
 	nights    int
+
+	lastEvents []string // ids, by company
 }
 
 func (b *bench) newLab(ctx context.Context) (l *lab, err error) {
@@ -171,6 +173,22 @@ func (l *lab) midnight(ctx context.Context, count int) (cost cost, err error) {
 			return 0, err
 		}
 		return due, l.awaitIssued(ctx, ids)
+	})
+}
+
+// readFeeds finds where readers who have seen all events go on.
+func (l *lab) readFeeds(ctx context.Context) error {
+	return l.withDB(ctx, func(db *sqldb.DB) error {
+		feed := event.NewFeed(db, &event.Log{})
+		tomorrow := db.Now().AddDate(0, 0, 1)
+		for _, tenant := range l.tenants {
+			page, err := feed.Read(ctx, tenant.Company.ID, event.Query{Since: tomorrow, Limit: 1})
+			if err != nil {
+				return err
+			}
+			l.lastEvents = append(l.lastEvents, page.LastID)
+		}
+		return nil
 	})
 }
 

@@ -17,21 +17,13 @@ func (g *group) relax(ctx context.Context, relaxed bool) error {
 	if g.flushing.never || g.flushing.relaxed == relaxed {
 		return nil
 	}
-	set := g.flushAll
+	text := "PRAGMA synchronous(FULL)"
 	if relaxed {
-		set = g.flushLater
+		text = "PRAGMA synchronous(NORMAL)"
 	}
-	if err := set(ctx); err != nil {
+	if err := g.statement(ctx, text); err != nil {
 		return err
 	}
 	g.flushing.relaxed = relaxed
 	return nil
-}
-
-func (g *group) flushAll(ctx context.Context) error {
-	return g.statement(ctx, "PRAGMA synchronous(FULL)")
-}
-
-func (g *group) flushLater(ctx context.Context) error {
-	return g.statement(ctx, "PRAGMA synchronous(NORMAL)")
 }

@@ -22,7 +22,7 @@ func (c cost) plus(other cost) cost {
 var (
 	list   = cost{app: 321, database: 262}
 	read   = cost{app: 89, database: 85}
-	poll   = cost{app: 208, database: 228}
+	poll   = cost{app: 82, database: 100}
 	create = cost{app: 689, database: 1855, wal: 10_841, commits: 1}
 	change = cost{app: 460, database: 991, wal: 4_988, commits: 1}
 	pay    = cost{app: 1221, database: 2832, wal: 13_346, commits: 1}
