@@ -52,7 +52,7 @@ func Tuples(rows, columns int) string {
 // returns the arguments of it. PostgreSQL expects ten in a list that is one
 // argument. It thinks a plan for a shorter one better, and so plans anew at every
 // use, which takes it longer than to find the rows.
-func Few(text string, list []string) (string, []any) {
+func Few[T int64 | string](text string, list []T) (string, []any) {
 	if len(list) == 0 || len(list) > smallPiece {
 		return text, []any{list}
 	}

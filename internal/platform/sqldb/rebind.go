@@ -15,6 +15,7 @@ import (
 //
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
+//	{in ids of k.sending}      among the ids of the column, which has them as ",3,5,"
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{first line of search}     the text of the column up to the first line break
 //	{visible c.id}             the customer of this id is none that an import has staged
@@ -30,6 +31,7 @@ import (
 //	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
+	"{in ids of k.sending}", "= ANY(CAST('{' || trim(k.sending, ',') || '}' AS BIGINT[]))",
 	"{clock ?}",
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{first line of search}", "split_part(search, chr(10), 1)",
@@ -47,6 +49,7 @@ var postgresWords = strings.NewReplacer(
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
+	"{in ids of k.sending}", "IN (SELECT value FROM json_each('[' || trim(k.sending, ',') || ']'))",
 	"{clock ?}", "?",
 	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
 	"{this transaction}", "0", "{oldest transaction}", "0",
