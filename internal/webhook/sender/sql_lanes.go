@@ -173,10 +173,9 @@ func endLeases(tx *sqldb.Tx, leases []lease) {
 	for i, lease := range leases {
 		lanes[i], tokens[i] = lease.lane, lease.token
 	}
-	text, inLanes := sqldb.Few(
+	text, args := sqldb.Few(
 		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes)
-	text, inTokens := sqldb.Few(text, tokens)
-	recordLater(tx, text, append(inLanes, inTokens...)...)
+	recordLater(tx, text, append(args, tokens)...)
 }
 
 // expireLeases ends all leases whose token begins so. What was being sent stays

@@ -101,14 +101,12 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 		ids[i], webhooks[i] = attempt.job.id, attempt.job.webhookID
 	}
 	slices.Sort(webhooks)
-	text, inIDs := sqldb.Few(`
+	text, lists := sqldb.Few(`
 		DELETE FROM delivery_queue WHERE delivery_id IN (
 			SELECT delivery_id FROM delivery_queue WHERE attempts = ? AND delivery_id {in ?} AND
 				lane NOT IN (SELECT id FROM webhooks WHERE failures > 0 AND id {in ?}) {for update skip locked})
-		RETURNING delivery_id /* every company_id */`, ids)
-	text, inWebhooks := sqldb.Few(text, slices.Compact(webhooks))
-	args := slices.Concat([]any{list[0].job.begun}, inIDs, inWebhooks)
-	settled, err := sqldb.Values[int64](ctx, tx, text, args...)
+		RETURNING delivery_id /* every company_id */`, ids, slices.Compact(webhooks))
+	settled, err := sqldb.Values[int64](ctx, tx, text, append([]any{list[0].job.begun}, lists...)...)
 	if err != nil || len(settled) == 0 {
 		return nil, err
 	}
