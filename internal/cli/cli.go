@@ -128,11 +128,20 @@ func settings(cmd *cobra.Command) (config.Config, error) {
 // withApp opens the program for a command that is not a server, runs it and
 // closes it.
 func withApp(cmd *cobra.Command, run func(ctx context.Context, program *app.App) error) error {
+	return withAppOf(cmd, app.Open, run)
+}
+
+// withAppOf is withApp with a program that is opened so.
+func withAppOf(
+	cmd *cobra.Command,
+	open func(ctx context.Context, cfg config.Config, log *slog.Logger) (*app.App, error),
+	run func(ctx context.Context, program *app.App) error,
+) error {
 	cfg, err := settings(cmd)
 	if err != nil {
 		return err
 	}
-	program, err := app.Open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
+	program, err := open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}
