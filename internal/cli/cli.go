@@ -23,6 +23,7 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/roots"
 )
 
 // Command is the command line as cobra knows it, for those who document it.
@@ -36,6 +37,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	roots.Await() // an image from scratch has no certificates of its own
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
