@@ -31,13 +31,15 @@ func leasingIdle(tx *sqldb.Tx, request request, scan func(sqldb.Row) error) sqld
 	}
 }
 
-// readingLeased reads the deliveries that a lane was leased for just now.
+// readingLeased reads the deliveries that a lane was leased for just now. They are
+// found by their ids: the sums keep both databases from walking all that is due in
+// the lane, which may be a long backlog.
 func readingLeased(tx *sqldb.Tx, request request, into map[int64]Job) sqldb.Statement {
 	return sqldb.Statement{
 		Text: selectJobs + `
-		FROM delivery_lanes k JOIN delivery_queue q ON q.lane = k.lane AND q.delivery_id {in ids of k.sending}
+		FROM delivery_lanes k JOIN delivery_queue q ON q.delivery_id {in ids of k.sending}
 			JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
-		WHERE k.lane = ? AND k.token = ? AND q.line = 0 AND q.run_at <= {clock ?} AND q.claim = '' /* every company_id */`,
+		WHERE k.lane = ? AND k.token = ? AND q.line + 0 = 0 AND q.run_at + 0 <= {clock ?} AND q.claim = '' /* every company_id */`,
 		Args: []any{tx.DueClock(), request.lane, request.token, tx.DueClock()},
 		Scan: scanJob(into),
 	}
