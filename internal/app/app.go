@@ -54,6 +54,7 @@ type App struct {
 	Workers   *worker.Supervisor
 	Sandbox   *sandbox.Service // nil: a real installation
 
+	beside      sync.WaitGroup      // what was begun while the database was being read
 	handler     func() http.Handler // of the listeners, made once
 	idempotency *idempotency.Service
 	health      *health
@@ -82,11 +83,10 @@ func OpenToServe(ctx context.Context, cfg config.Config, log *slog.Logger) (*App
 		if err != nil {
 			return nil, err
 		}
-		go program.handler()
-		var proving sync.WaitGroup
-		proving.Go(func() { _ = program.health.check(ctx, probeAge) }) // which logs
+		program.beside.Go(func() { program.handler() })
+		program.beside.Go(func() { _ = program.health.check(ctx, probeAge) }) // which logs
 		if err := program.fill(ctx); err != nil {
-			proving.Wait() // the caller closes the database
+			program.beside.Wait() // the caller closes the database
 			return nil, err
 		}
 		return program, nil
@@ -224,6 +224,7 @@ func assemble(
 // Close writes down what is still in memory and closes the database. It does so
 // also when ctx has ended.
 func (a *App) Close(ctx context.Context) error {
+	a.beside.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
