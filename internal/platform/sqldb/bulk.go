@@ -85,15 +85,16 @@ type fewKey struct {
 
 func (k fewKey) write() string {
 	parts := strings.SplitN(k.text, "{in ?}", maxFew+1)
-	text := parts[0]
+	var text strings.Builder
+	text.WriteString(parts[0])
 	for i, part := range parts[1:] {
 		in := "{in ?}"
 		if k.sizes[i] > 0 {
 			in = "IN (" + Marks(k.sizes[i]) + ")"
 		}
-		text += in + part
+		text.WriteString(in + part)
 	}
-	return text
+	return text.String()
 }
 
 // fewTexts are the texts that Few has made.
