@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // an image from scratch has no certificates of its own
-
 	"carteira/internal/cli"
 )
 

@@ -210,7 +210,7 @@ func (a *App) listenACME(ctx context.Context) ([]listener, error) {
 	keeper := newCertKeeper(a.Config, a.Log)
 	// Before the listeners: the handler of plain HTTP is what makes the manager offer that challenge.
 	redirect := keeper.manager.HTTPHandler(nil)
-	secure, err := a.listenOn(ctx, a.Config.ACME.Listen, a.Handler())
+	secure, err := a.listenOn(ctx, a.Config.ACME.Listen, a.handler())
 	if err != nil {
 		return nil, err
 	}

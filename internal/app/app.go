@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"sync"
 	"time"
 
 	"carteira/internal/account"
@@ -52,6 +54,8 @@ type App struct {
 	Workers   *worker.Supervisor
 	Sandbox   *sandbox.Service // nil: a real installation
 
+	beside      sync.WaitGroup      // what was begun while the database was being read
+	handler     func() http.Handler // of the listeners, made once
 	idempotency *idempotency.Service
 	health      *health
 	sockets     *sockets
@@ -64,6 +68,34 @@ type App struct {
 
 // Open connects to the database, migrates it and builds the rooms.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	return open(ctx, cfg, log, build)
+}
+
+// OpenToServe is Open for a program that will serve. Beside the last reads from the
+// database it makes the handler, and proves that the database can be written: both
+// stand between the start and the first green /readyz.
+func OpenToServe(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	collectSeldom()
+	return open(ctx, cfg, log, func(
+		ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB,
+	) (*App, error) {
+		program, err := raise(ctx, cfg, log, db)
+		if err != nil {
+			return nil, err
+		}
+		program.beside.Go(func() { program.handler() })
+		program.beside.Go(func() { _ = program.health.check(ctx, probeAge) }) // which logs
+		if err := program.fill(ctx); err != nil {
+			program.beside.Wait() // the caller closes the database
+			return nil, err
+		}
+		return program, nil
+	})
+}
+
+type builder func(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB) (*App, error)
+
+func open(ctx context.Context, cfg config.Config, log *slog.Logger, build builder) (*App, error) {
 	if err := refuseHalf(cfg); err != nil {
 		return nil, err
 	}
@@ -84,6 +116,15 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 }
 
 func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB) (*App, error) {
+	program, err := raise(ctx, cfg, log, db)
+	if err != nil {
+		return nil, err
+	}
+	return program, program.fill(ctx)
+}
+
+// raise migrates the database and builds the rooms over it.
+func raise(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB) (*App, error) {
 	if err := db.Migrate(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
@@ -104,11 +145,15 @@ func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 	if err != nil {
 		return nil, err
 	}
-	program := assemble(cfg, log, db, box, moved)
-	if err := program.Customers.Fill(ctx); err != nil {
-		return nil, err
+	return assemble(cfg, log, db, box, moved), nil
+}
+
+// fill writes what a migration leaves to the rooms.
+func (a *App) fill(ctx context.Context) error {
+	if err := a.Customers.Fill(ctx); err != nil {
+		return err
 	}
-	return program, program.Billing.Fill(ctx)
+	return a.Billing.Fill(ctx)
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.
@@ -169,6 +214,7 @@ func assemble(
 		backups:     newBackups(backup.Folder{Path: cfg.BackupDir, Days: cfg.BackupDays}),
 		nightly:     newNightly(),
 	}
+	program.handler = sync.OnceValue(program.Handler)
 	if moved != nil {
 		program.Sandbox = sandbox.New(moved, log, program.works())
 	}
@@ -178,6 +224,7 @@ func assemble(
 // Close writes down what is still in memory and closes the database. It does so
 // also when ctx has ended.
 func (a *App) Close(ctx context.Context) error {
+	a.beside.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())

@@ -22,7 +22,7 @@ func (a *App) listen(ctx context.Context) ([]listener, error) {
 	if len(a.Config.TLSDomains) > 0 {
 		return a.listenACME(ctx)
 	}
-	l, err := a.listenOn(ctx, a.Config.Listen, a.Handler())
+	l, err := a.listenOn(ctx, a.Config.Listen, a.handler())
 	if err != nil {
 		return nil, err
 	}

@@ -25,13 +25,8 @@ const (
 // fitMemory fits the process into the memory that it may have: the collector
 // works harder near the limit, and no more passwords are hashed at once than
 // there is room for. Whoever set GOGC or GOMEMLIMIT knows better.
-//
-// Far from the limit the heap grows to five times what is alive before it is
-// collected: the collector was a tenth of a request.
 func (a *App) fitMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	collectSeldom()
 	limit := memoryLimit(os.DirFS("/"))
 	switch {
 	case os.Getenv("GOMEMLIMIT") != "":
@@ -44,6 +39,14 @@ func (a *App) fitMemory() {
 	slots := secret.LimitHashing(limit)
 	if limit < math.MaxInt64 {
 		a.Log.Info("memory is limited", "mib", limit>>20, "password_hashes_at_once", slots)
+	}
+}
+
+// collectSeldom lets the heap grow to five times what is alive before it is
+// collected, far from the limit: the collector was a tenth of a request.
+func collectSeldom() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/roots"
 )
 
 // Command is the command line as cobra knows it, for those who document it.
@@ -36,6 +37,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	roots.Await() // an image from scratch has no certificates of its own
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
@@ -128,11 +130,20 @@ func settings(cmd *cobra.Command) (config.Config, error) {
 // withApp opens the program for a command that is not a server, runs it and
 // closes it.
 func withApp(cmd *cobra.Command, run func(ctx context.Context, program *app.App) error) error {
+	return withAppOf(cmd, app.Open, run)
+}
+
+// withAppOf is withApp with a program that is opened so.
+func withAppOf(
+	cmd *cobra.Command,
+	open func(ctx context.Context, cfg config.Config, log *slog.Logger) (*app.App, error),
+	run func(ctx context.Context, program *app.App) error,
+) error {
 	cfg, err := settings(cmd)
 	if err != nil {
 		return err
 	}
-	program, err := app.Open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
+	program, err := open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}

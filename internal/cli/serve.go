@@ -24,7 +24,7 @@ These settings have no flag, since a flag can be read by everybody who lists
 processes: ` + secretSettings(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(ctx context.Context, program *app.App) error {
+			return withAppOf(cmd, app.OpenToServe, func(ctx context.Context, program *app.App) error {
 				return program.Serve(ctx, func(addr net.Addr) {
 					program.Log.Info(
 						"serving",

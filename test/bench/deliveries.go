@@ -115,14 +115,16 @@ func (b *bench) drain(ctx context.Context, farm *farm, receivers *receivers) (sa
 	return sample, nil
 }
 
-// steady measures the latency at a steady pace.
+// steady measures the latency at a steady pace, when every lane has been sent to:
+// the first call to a receiver is mostly its handshake.
 func (b *bench) steady(ctx context.Context, farm *farm, receivers *receivers) (arrivals, error) {
 	process, err := b.startSending(ctx, farm, receivers)
 	if err != nil {
 		return arrivals{}, err
 	}
 	defer process.stop()
-	if _, err := happen(ctx, process.addr, farm.lanes, receivers, pace, b.warmUp()); err != nil {
+	warmUp := max(b.warmUp(), 2*laneCount*time.Second/pace)
+	if _, err := happen(ctx, process.addr, farm.lanes, receivers, pace, warmUp); err != nil {
 		return arrivals{}, err
 	}
 	return happen(ctx, process.addr, farm.lanes, receivers, pace, time.Duration(b.rounds)*b.span)

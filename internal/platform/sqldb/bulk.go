@@ -48,31 +48,53 @@ func Tuples(rows, columns int) string {
 	return strings.TrimSuffix(strings.Repeat("("+Marks(columns)+"),", rows), ",")
 }
 
-// Few writes the first {in ?} of a text out if the list has a few values, and
-// returns the arguments of it. PostgreSQL expects ten in a list that is one
-// argument. It thinks a plan for a shorter one better, and so plans anew at every
-// use, which takes it longer than to find the rows.
-func Few(text string, list []string) (string, []any) {
-	if len(list) == 0 || len(list) > smallPiece {
-		return text, []any{list}
+// Few writes the first {in ?} of a text out for each list that has a few values,
+// in their order, and returns the arguments of all. PostgreSQL expects ten in a
+// list that is one argument. It thinks a plan for a shorter one better, and so
+// plans anew at every use, which takes it longer than to find the rows.
+func Few[T int64 | string](text string, lists ...[]T) (string, []any) {
+	var args []any
+	key := fewKey{text: text}
+	for i, list := range lists {
+		if len(list) == 0 || len(list) > smallPiece {
+			args = append(args, list)
+			continue
+		}
+		key.sizes[i] = len(list)
+		for _, value := range list {
+			args = append(args, value)
+		}
 	}
-	args := make([]any, len(list))
-	for i, value := range list {
-		args[i] = value
-	}
-	key := fewKey{text, len(list)}
 	if known, ok := fewTexts.Load(key); ok {
 		return known.(string), args //nolint:forcetypeassert // only strings are stored
 	}
-	text = strings.Replace(text, "{in ?}", "IN ("+Marks(len(list))+")", 1)
-	fewTexts.Store(key, text)
-	return text, args
+	written := key.write()
+	fewTexts.Store(key, written)
+	return written, args
 }
 
-// fewKey is a text, and how many values its list has.
+// maxFew is how many lists Few takes.
+const maxFew = 2
+
+// fewKey is a text, and how many values its lists have; 0: the list is one
+// argument.
 type fewKey struct {
-	text string
-	size int
+	text  string
+	sizes [maxFew]int
+}
+
+func (k fewKey) write() string {
+	parts := strings.SplitN(k.text, "{in ?}", maxFew+1)
+	var text strings.Builder
+	text.WriteString(parts[0])
+	for i, part := range parts[1:] {
+		in := "{in ?}"
+		if k.sizes[i] > 0 {
+			in = "IN (" + Marks(k.sizes[i]) + ")"
+		}
+		text.WriteString(in + part)
+	}
+	return text.String()
 }
 
 // fewTexts are the texts that Few has made.

@@ -50,6 +50,31 @@ func (s *Sender) Claim(ctx context.Context, count int) (jobs []Job, err error) {
 	return jobs, err
 }
 
+// ClaimOne claims one delivery of a lane, if nobody has it, and says whether it
+// did.
+func (s *Sender) ClaimOne(ctx context.Context, lane int64) (Claimed, bool, error) {
+	grants, err := s.store.claim(ctx, []request{{lane: lane, size: 1}})
+	if err != nil || len(grants) == 0 {
+		return Claimed{}, false, err
+	}
+	return Claimed{grants[0].jobs[0], grants[0].token}, true, nil
+}
+
+// Claimed is a delivery with the lease of its lane.
+type Claimed struct {
+	Job
+	token string
+}
+
+// GiveBack records a delivery as accepted, gives its lane back, and says whether
+// it was still to be recorded.
+func (s *Sender) GiveBack(ctx context.Context, claimed Claimed, at time.Time) (bool, error) {
+	kept, err := s.store.recordAccepted(ctx, []attempt{{
+		job: claimed.Job, outcome: outcome{verdict: accepted, at: at}, token: claimed.token, release: true,
+	}})
+	return kept[claimed.id], err
+}
+
 // Try sends a claimed delivery without recording it.
 func (s *Sender) Try(ctx context.Context, job Job) Tried { return Tried{s.send(ctx, job)} }
 
@@ -124,4 +149,14 @@ func (s *Sender) Renew(ctx context.Context, lanes ...int64) ([]int64, error) {
 // Delay is the wait before an attempt.
 func Delay(delays []time.Duration, step int, asked time.Duration) time.Duration {
 	return schedule(delays).delay(step, asked)
+}
+
+// ReadingLeased is the statement that reads what an idle lane was leased for.
+func (s *Sender) ReadingLeased(ctx context.Context, lane int64) (text string, args []any, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		statement := readingLeased(tx, request{lane: lane, token: "one"}, nil)
+		text, args = statement.Text, statement.Args
+		return nil
+	})
+	return text, args, err
 }

@@ -42,3 +42,34 @@ func TestAcceptedAttemptsAreRecordedTogether(t *testing.T) {
 		}
 	})
 }
+
+// A batch is one batch, whatever number of deliveries and webhooks it is of.
+func TestBatchesOfAnySizeAreRecordedTogether(t *testing.T) {
+	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		var lanes []int64
+		for range 8 {
+			id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
+			lanes = append(lanes, id)
+		}
+		world.Happen(4, event.InvoicePaid)
+		byLane := map[int64][]sender.Job{}
+		for _, job := range claimAll(world, sender.QuickSlots) {
+			byLane[job.Lane()] = append(byLane[job.Lane()], job)
+		}
+		size := 0
+		for _, count := range []int{1, 2, 5} { // 4, 8 and 20 deliveries
+			var jobs []sender.Job
+			for _, lane := range lanes[:count] {
+				jobs = append(jobs, byLane[lane]...)
+			}
+			lanes = lanes[count:]
+			size += len(jobs)
+			if fallen := world.Sender().RecordTogether(t.Context(), webhooktest.Morning, jobs); len(fallen) > 0 {
+				t.Errorf("%d of %d fell out of the batch", len(fallen), len(jobs))
+			}
+		}
+		if size != 32 {
+			t.Errorf("%d were recorded", size)
+		}
+	})
+}

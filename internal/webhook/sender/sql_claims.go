@@ -64,6 +64,11 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids, lanes []int64) (map[int64]
 	if err != nil {
 		return nil, err
 	}
+	addRecipients(jobs, to)
+	return jobs, nil
+}
+
+func addRecipients(jobs map[int64]Job, to map[int64]*recipient) {
 	for id, job := range jobs {
 		job.to = to[job.lane]
 		if job.webhookID != 0 {
@@ -71,28 +76,33 @@ func readJobs(ctx context.Context, tx *sqldb.Tx, ids, lanes []int64) (map[int64]
 		}
 		jobs[id] = job
 	}
-	return jobs, nil
 }
+
+const selectJobs = `
+		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.panics,
+			{clock ?} - q.run_at, q.claim`
 
 func readingJobs(tx *sqldb.Tx, ids []int64, into map[int64]Job) sqldb.Statement {
 	return sqldb.Statement{
-		Text: `
-		SELECT q.delivery_id, q.company_id, q.lane, e.event_id, e.name, e.body, q.url, q.test, q.attempts, q.step, q.panics,
-			{clock ?} - q.run_at, q.claim
+		Text: selectJobs + `
 		FROM delivery_queue q JOIN events e ON e.company_id = q.company_id AND e.id = q.event_id
 		WHERE q.delivery_id {in ?} /* every company_id */`,
 		Args: []any{tx.DueClock(), ids},
-		Scan: func(row sqldb.Row) error {
-			var job Job
-			var waited int64
-			var claim string
-			err := row.Scan(&job.id, &job.companyID, &job.lane, &job.eventID, (*string)(&job.event),
-				&job.body, &job.url, &job.test, &job.begun, &job.step, &job.panics, &waited, &claim)
-			job.webhookID, job.lateClaim = max(job.lane, 0), claim != ""
-			job.waited = time.Duration(waited) * time.Microsecond
-			into[job.id] = job
-			return err
-		},
+		Scan: scanJob(into),
+	}
+}
+
+func scanJob(into map[int64]Job) func(row sqldb.Row) error {
+	return func(row sqldb.Row) error {
+		var job Job
+		var waited int64
+		var claim string
+		err := row.Scan(&job.id, &job.companyID, &job.lane, &job.eventID, (*string)(&job.event),
+			&job.body, &job.url, &job.test, &job.begun, &job.step, &job.panics, &waited, &claim)
+		job.webhookID, job.lateClaim = max(job.lane, 0), claim != ""
+		job.waited = time.Duration(waited) * time.Microsecond
+		into[job.id] = job
+		return err
 	}
 }
 
@@ -118,9 +128,11 @@ func readingRecipients(lanes []int64, into map[int64]*recipient) (statements []s
 }
 
 func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
+	text, args := sqldb.Few(
+		`SELECT id, url, secret, active, failures, retry_refused FROM webhooks WHERE id {in ?} /* every company_id */`, ids)
 	return sqldb.Statement{
-		Text: `SELECT id, url, secret, active, failures, retry_refused FROM webhooks WHERE id {in ?} /* every company_id */`,
-		Args: []any{ids},
+		Text: text,
+		Args: args,
 		Scan: func(row sqldb.Row) error {
 			var lane int64
 			var r recipient
@@ -132,9 +144,11 @@ func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
 }
 
 func readingCallbackSecrets(companies []int64, into map[int64]*recipient) sqldb.Statement {
+	text, args := sqldb.Few(
+		`SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`, companies)
 	return sqldb.Statement{
-		Text: `SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`,
-		Args: []any{companies},
+		Text: text,
+		Args: args,
 		Scan: func(row sqldb.Row) error {
 			var companyID int64
 			var sealed string

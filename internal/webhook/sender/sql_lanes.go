@@ -60,11 +60,12 @@ func dueLanes(ctx context.Context, db *sqldb.DB) ([]dueLane, error) {
 // dueAmong returns which of some lanes have something due and are leased by
 // nobody.
 func dueAmong(ctx context.Context, db *sqldb.DB, lanes []int64) ([]int64, error) {
-	return sqldb.Values[int64](ctx, db, `
+	text, args := sqldb.Few(`
 		SELECT k.lane FROM delivery_lanes k WHERE k.lane {in ?} AND k.until <= {clock ?} AND (
 			EXISTS (SELECT 1 FROM delivery_queue q WHERE q.line = 0 AND q.lane = k.lane AND q.run_at <= {clock ?}) OR
 			EXISTS (SELECT 1 FROM delivery_queue q WHERE q.line = 1 AND q.lane = k.lane AND q.run_at <= {clock ?})) /* every company_id */`,
-		lanes, db.Clock(), db.DueClock(), db.DueClock())
+		lanes)
+	return sqldb.Values[int64](ctx, db, text, append(args, db.Clock(), db.DueClock(), db.DueClock())...)
 }
 
 // overdueUnsent is since when the oldest delivery of a lane is due that is not
@@ -172,8 +173,9 @@ func endLeases(tx *sqldb.Tx, leases []lease) {
 	for i, lease := range leases {
 		lanes[i], tokens[i] = lease.lane, lease.token
 	}
-	recordLater(tx,
-		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes, tokens)
+	text, args := sqldb.Few(
+		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes)
+	recordLater(tx, text, append(args, tokens)...)
 }
 
 // expireLeases ends all leases whose token begins so. What was being sent stays

@@ -101,17 +101,18 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 		ids[i], webhooks[i] = attempt.job.id, attempt.job.webhookID
 	}
 	slices.Sort(webhooks)
-	settled, err := sqldb.Values[int64](ctx, tx, `
+	text, lists := sqldb.Few(`
 		DELETE FROM delivery_queue WHERE delivery_id IN (
 			SELECT delivery_id FROM delivery_queue WHERE attempts = ? AND delivery_id {in ?} AND
 				lane NOT IN (SELECT id FROM webhooks WHERE failures > 0 AND id {in ?}) {for update skip locked})
-		RETURNING delivery_id /* every company_id */`, list[0].job.begun, ids, slices.Compact(webhooks))
+		RETURNING delivery_id /* every company_id */`, ids, slices.Compact(webhooks))
+	settled, err := sqldb.Values[int64](ctx, tx, text, append([]any{list[0].job.begun}, lists...)...)
 	if err != nil || len(settled) == 0 {
 		return nil, err
 	}
-	recordLater(tx, `
-		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ? WHERE id {in ?} /* every company_id */`,
-		list[0].job.number, tx.Now().UnixMicro(), settled)
+	text, inSettled := sqldb.Few(`
+		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ? WHERE id {in ?} /* every company_id */`, settled)
+	recordLater(tx, text, append([]any{list[0].job.number, tx.Now().UnixMicro()}, inSettled...)...)
 	return settled, nil
 }
 
@@ -134,8 +135,12 @@ func insertAttempts(tx *sqldb.Tx, list ...attempt) {
 // which reads back none of them. They keep their order: a delivery's row is
 // locked when its attempt is written.
 func recordLater(tx *sqldb.Tx, text string, args ...any) {
-	late := sqldb.Later(tx, recordsKey{}, func() *lateRecords { return &lateRecords{} })
+	late := lateRecordsOf(tx)
 	late.statements = append(late.statements, sqldb.Statement{Text: text, Args: args})
+}
+
+func lateRecordsOf(tx *sqldb.Tx) *lateRecords {
+	return sqldb.Later(tx, recordsKey{}, func() *lateRecords { return &lateRecords{} })
 }
 
 // recordsKey is the key of what was put off.

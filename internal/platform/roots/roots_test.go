@@ -1,0 +1,24 @@
+package roots_test
+
+import (
+	"crypto/x509"
+	"os"
+	"testing"
+
+	"carteira/internal/platform/roots"
+)
+
+// A machine without authorities of its own gets ours.
+func TestAuthoritiesAreKnownAfterAwait(t *testing.T) {
+	t.Setenv("SSL_CERT_FILE", os.DevNull)
+	t.Setenv("SSL_CERT_DIR", t.TempDir())
+	roots.Await()
+	_, err := (&x509.Certificate{}).Verify(x509.VerifyOptions{})
+	if _, none := err.(x509.SystemRootsError); err == nil || none { //nolint:errorlint // its type is what is asked for
+		t.Errorf("%v", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil || pool.Equal(x509.NewCertPool()) {
+		t.Errorf("no authorities are known: %v", err)
+	}
+}
