@@ -50,6 +50,9 @@ func (s *Service) sorted(
 	if err != nil || page.Offset() >= count {
 		return []Invoice{}, count, err
 	}
+	if l, err = l.known(ctx); err != nil {
+		return nil, 0, err
+	}
 	window := l.sorted(query.Sort, count)
 	window.Ascending, window.Offset, window.Limit = !query.Sort.Descending(), page.Offset(), page.Size
 	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window.FromNearerEnd(count))
@@ -78,9 +81,7 @@ func (l listing) few(sort input.Sort) sqldb.Window {
 	switch sort.Field() {
 	case input.ByName:
 		window.First = "c.name_key || ''"
-		if window.From == invoicesAlone {
-			window.From += " LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id"
-		}
+		window.From += " LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id"
 	case input.ByDueDate:
 		window.First = "i.due_on || ''"
 	case input.ByUpdated:
@@ -106,10 +107,7 @@ func (l listing) walk(sort input.Sort) sqldb.Window {
 	}
 	switch sort.Field() {
 	case input.ByName:
-		first = "c.name_key"
-		if source.From == invoicesAlone {
-			source = l.byCustomers(source)
-		}
+		source, first = l.byCustomers(), "c.name_key"
 	case input.ByDueDate:
 		first, on.due = asStored.due, asStored.due
 		if l.filter.Status == Open || l.filter.Overdue == "true" {
@@ -121,11 +119,13 @@ func (l listing) walk(sort input.Sort) sqldb.Window {
 	return sqldb.Window{Source: l.filtered(source, on), First: first}
 }
 
-// byCustomers has the invoices of one customer after the other.
-func (l listing) byCustomers(source sqldb.Source) sqldb.Source {
-	source.From = "customers c CROSS JOIN invoices i"
-	source.Where.And("c.company_id = ?", l.company)
-	source.Where.And("i.customer_id = c.id")
+// byCustomers has the same invoices as source, in any order of the customers.
+func (l listing) byCustomers() sqldb.Source {
+	source := sqldb.Source{From: "customers c CROSS JOIN invoices i", ID: "i.id", Order: "i.id"}
+	source.Where.And("i.company_id = ? AND c.company_id = ? AND i.customer_id = c.id", l.company, l.company)
+	if l.found != nil {
+		source.Where.And("c.id {in ?}", l.found)
+	}
 	return source
 }
 

@@ -40,6 +40,10 @@ func (s *Service) Worth(
 	counters := []tally.Counter{counter, tally.Customers}
 	what := fmt.Sprintf("worth %+v %s", filter, l.today)
 	cents, err := s.counts.Get(ctx, s.db, counters, l.company, what, func() (int64, error) {
+		l, err := l.known(ctx)
+		if err != nil {
+			return 0, err
+		}
 		return sumRows(ctx, s.db, l.matching(0, 0))
 	})
 	return money.Cents(cents), true, err

@@ -18,8 +18,7 @@ import (
 // A turn that fails has nearly always written nothing: it looked, and refused.
 // The others then go on. One that fails after it has written takes the whole
 // group back, and each of them runs again in a transaction of its own. That is
-// rare, and spares the rest a savepoint, at each of which SQLite copies pages
-// and flushes the search index.
+// rare, and spares the rest a savepoint, at each of which SQLite copies pages.
 type group struct {
 	writer     sqliteWriter
 	place      *place
@@ -213,9 +212,6 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 // commit acknowledges nothing that was written to files which had been taken
 // away by then.
 func (g *group) commit(ctx context.Context) error {
-	if err := g.index(ctx); err != nil {
-		return err
-	}
 	g.committing.Store(time.Now().UnixMicro())
 	defer g.committing.Store(0)
 	if err := g.statement(ctx, "COMMIT"); err != nil {
