@@ -1,0 +1,1 @@
+-- Stands in for the 0038 of another branch until both are together.
