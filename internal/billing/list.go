@@ -253,7 +253,10 @@ const smallSort = 10_000
 // the index of what they are filtered by, many are met on a scan along the ids.
 func (l listing) matching(all, matches int64) sqldb.Source {
 	few := matches < smallSort && all > smallSort
-	if !few || l.filter.CustomerID != 0 {
+	switch {
+	case l.found != nil:
+		return l.filtered(l.source(), inNoIndex)
+	case !few || l.filter.CustomerID != 0:
 		return l.filtered(l.source(), withoutDates)
 	}
 	source := l.filtered(l.source(), asStored)
@@ -286,7 +289,8 @@ var (
 const invoicesAlone = "invoices i"
 
 // source has the invoices of the company, or of those customers who are searched
-// for, one after the other.
+// for, one after the other. What else these are filtered by is to be in no index,
+// which would be read for each customer anew.
 func (l listing) source() sqldb.Source {
 	source := sqldb.Source{From: invoicesAlone, ID: "i.id", Order: "i.id"}
 	if l.found != nil {

@@ -61,9 +61,11 @@ func (s *Service) sorted(
 }
 
 // sorted has the matches in an order. Few are found by what they are filtered by
-// and sorted, many are met on a walk along the index of the order.
+// and sorted, many are met on a walk along the index of the order. Those of customers
+// who are searched for are many to walk past, but for the names of these customers.
 func (l listing) sorted(sort input.Sort, matches int64) sqldb.Window {
-	if l.filter.CustomerID != 0 || matches < smallSort && l.filter != (Filter{}) {
+	searched := l.found != nil && sort.Field() != input.ByName
+	if searched || l.filter.CustomerID != 0 || matches < smallSort && l.filter != (Filter{}) {
 		return l.few(sort)
 	}
 	return l.walk(sort)
@@ -73,7 +75,10 @@ func (l listing) sorted(sort input.Sort, matches int64) sqldb.Window {
 // from a walk along its index.
 func (l listing) few(sort input.Sort) sqldb.Window {
 	on := asStored
-	if l.filter.CustomerID != 0 {
+	switch {
+	case l.found != nil:
+		on = inNoIndex
+	case l.filter.CustomerID != 0:
 		on = withoutDates
 	}
 	window := sqldb.Window{Source: l.filtered(l.source(), on)}
