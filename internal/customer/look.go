@@ -81,7 +81,7 @@ const (
 // statement is one, so that a segment which is being sealed is read before or
 // after, not half.
 func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, args []any) {
-	contains, values := containsOne(engine, "c.search", l.terms)
+	contains, values := containsOne(engine, textColumn, l.terms)
 	begin, span := []any{companyID, l.span.after, l.span.after}, []any{l.span.after, companyID, l.span.last, l.span.last}
 	text, args = sealedRow, slices.Concat(begin, []any{companyID}, begin, []any{l.span.last, l.counted()})
 	if len(l.short) > 0 {
@@ -97,9 +97,8 @@ func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, arg
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
 	args = slices.Concat(args, values, []any{companyID, companyID, l.span.after, l.span.last})
-	contains, _ = containsOne(engine, "n.search", l.terms)
 	text += strings.ReplaceAll(newerRows, "{contains}", contains)
-	args = slices.Concat(args, []any{companyID}, begin, []any{l.span.last, math.MaxInt64}, values)
+	args = slices.Concat(args, []any{companyID}, begin, []any{l.span.last}, values)
 	return text, args
 }
 
@@ -152,10 +151,8 @@ var (
 		WHERE h.company_id = ? AND h.id > ? AND h.id <= ?`
 	newerRows = `
 		UNION ALL
-		SELECT 5, n.id, 0, CAST(NULL AS BYTEA) FROM (
-			SELECT id, search FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id <= ? ORDER BY id LIMIT ?) n
-		WHERE {contains}`
+		SELECT 5, c.id, 0, CAST(NULL AS BYTEA) FROM customers c
+		WHERE c.company_id = ? AND {visible c.id} AND c.id > ` + lastSealed + ` AND c.id <= ? AND {contains}`
 )
 
 // keys are those of the rows that may have a gram.

@@ -202,7 +202,7 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 		return err
 	}
 	for began := time.Now(); ; time.Sleep(lockPoll) {
-		err := g.statement(ctx, "BEGIN IMMEDIATE")
+		err := g.command(ctx, "BEGIN IMMEDIATE")
 		if !errors.Is(err, ErrBusy) || time.Since(began) >= lockTimeout {
 			return err
 		}
@@ -214,7 +214,7 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 func (g *group) commit(ctx context.Context) error {
 	g.committing.Store(time.Now().UnixMicro())
 	defer g.committing.Store(0)
-	if err := g.statement(ctx, "COMMIT"); err != nil {
+	if err := g.command(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	return g.place.check()
@@ -282,10 +282,10 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 func (g *group) rollback(ctx context.Context) {
 	g.writer.shared.clear()
 	// Without effect where SQLite has rolled back already.
-	_ = g.statement(ctx, "ROLLBACK")
+	_ = g.command(ctx, "ROLLBACK")
 }
 
-func (g *group) statement(ctx context.Context, text string) error {
+func (g *group) command(ctx context.Context, text string) error {
 	_, err := g.writer.exec(ctx, text, nil)
 	return sqliteError(err)
 }

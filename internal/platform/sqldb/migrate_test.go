@@ -56,13 +56,6 @@ var different = map[string]string{
 	"companies_search_data":    "belongs to FTS5",
 	"companies_search_docsize": "belongs to FTS5",
 	"companies_search_idx":     "belongs to FTS5",
-	"customers_search":         "FTS5 is SQLite's index of substrings; PostgreSQL's is an index of customers",
-	"customers_indexed":        "how far SQLite's index has come",
-	"customers_index_queue":    "texts that SQLite's index is to take in again",
-	"customers_search_config":  "belongs to FTS5",
-	"customers_search_data":    "belongs to FTS5",
-	"customers_search_docsize": "belongs to FTS5",
-	"customers_search_idx":     "belongs to FTS5",
 }
 
 func TestBothFoldersOfMigrationsGiveTheSameTables(t *testing.T) {

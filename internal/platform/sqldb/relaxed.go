@@ -29,9 +29,9 @@ func (g *group) relax(ctx context.Context, relaxed bool) error {
 }
 
 func (g *group) flushAll(ctx context.Context) error {
-	return g.statement(ctx, "PRAGMA synchronous(FULL)")
+	return g.command(ctx, "PRAGMA synchronous(FULL)")
 }
 
 func (g *group) flushLater(ctx context.Context) error {
-	return g.statement(ctx, "PRAGMA synchronous(NORMAL)")
+	return g.command(ctx, "PRAGMA synchronous(NORMAL)")
 }
