@@ -15,7 +15,6 @@ import (
 //
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
-//	{each ?}                   the rows of such a list of ids, each as value
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{first line of search}     the text of the column up to the first line break
 //	{visible c.id}             the customer of this id is none that an import has staged
@@ -31,7 +30,6 @@ import (
 //	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
-	"{each ?}", "(SELECT unnest(CAST(? AS BIGINT[])) AS value)",
 	"{clock ?}",
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{first line of search}", "split_part(search, chr(10), 1)",
@@ -49,7 +47,6 @@ var postgresWords = strings.NewReplacer(
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
-	"{each ?}", "json_each(?)",
 	"{clock ?}", "?",
 	"{first line of search}", "substr(search, 1, instr(search, char(10)) - 1)",
 	"{this transaction}", "0", "{oldest transaction}", "0",
