@@ -56,7 +56,7 @@ func (s *Service) sumSource(ctx context.Context, l listing, company, matches int
 	}
 	l.few = company > smallSort
 	byDate, err := s.byDate(ctx, l, company, matches)
-	return l.matching(company, byDate), err
+	return l.matching(byDate), err
 }
 
 // amountOfMany multiplies what plans cost by how many customers have them. That

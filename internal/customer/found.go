@@ -44,6 +44,6 @@ func Found(ctx context.Context, db *sqldb.DB, companyID int64, search string) ([
 	}
 	l := listing{db: db, company: companyID, filter: Filter{Search: search}}
 	ids := []int64{}
-	err = l.source(company).EachID(ctx, db, func(id int64) { ids = append(ids, id) })
+	err = l.source().EachID(ctx, db, func(id int64) { ids = append(ids, id) })
 	return ids, err
 }

@@ -80,7 +80,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	window, err := l.window(ctx, l.matching(company, byDate), count, page)
+	window, err := l.window(ctx, l.matching(byDate), count, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -92,7 +92,7 @@ func (s *Service) List(
 // depend on the total, so that both are read in one flight.
 func (s *Service) newest(ctx context.Context, actor account.Actor, page input.Page) ([]Customer, int64, error) {
 	window := sqldb.Window{
-		Source: s.listing(actor, Filter{}).source(0),
+		Source: s.listing(actor, Filter{}).source(),
 		Whole:  true, Limit: page.Size, Offset: page.Offset(),
 	}
 	total, known := sqldb.Recall[int64](ctx, totalOf(actor.Company.ID))
@@ -241,7 +241,7 @@ func (s *Service) byDate(
 }
 
 // matching finds the customers of the filter, in the order of their ids.
-func (l listing) matching(company int64, byDate bool) sqldb.Source {
+func (l listing) matching(byDate bool) sqldb.Source {
 	on := asStored
 	if !byDate {
 		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
@@ -249,7 +249,7 @@ func (l listing) matching(company int64, byDate bool) sqldb.Source {
 	if !l.few {
 		on.updated = inNoIndex.updated
 	}
-	source := l.filtered(company, on)
+	source := l.filtered(on)
 	if l.filter.Search == "" && (byDate || l.few && l.filter.UpdatedSince != 0) {
 		source.Order = "c.id + 0"
 	}
@@ -273,8 +273,8 @@ var (
 )
 
 // filtered has the customers of the filter.
-func (l listing) filtered(company int64, on filterColumns) sqldb.Source {
-	source := l.source(company)
+func (l listing) filtered(on filterColumns) sqldb.Source {
+	source := l.source()
 	if l.filter.ExternalID != "" {
 		source.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}
@@ -303,7 +303,7 @@ func (l listing) filtered(company int64, on filterColumns) sqldb.Source {
 }
 
 // source has the customers of the company, or those of them who are searched for.
-func (l listing) source(company int64) sqldb.Source {
+func (l listing) source() sqldb.Source {
 	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
 	source.Where.And("c.company_id = ? AND {visible c.id}", l.company)
 	terms := searchTerms(l.filter.Search)

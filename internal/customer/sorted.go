@@ -156,7 +156,7 @@ func (s sorting) window(listing listing) sqldb.Window {
 	case asStored.updated:
 		on.updated = asStored.updated
 	}
-	source := listing.filtered(s.company, on)
+	source := listing.filtered(on)
 	source.Order = order
 	return sqldb.Window{Source: source, First: first}
 }

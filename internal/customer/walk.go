@@ -40,10 +40,10 @@ func (s *Service) Walk(
 		return err
 	}
 	if l.found != nil {
-		return s.walkFound(ctx, l, company, visit)
+		return s.walkFound(ctx, l, visit)
 	}
 	return sqldb.Walk(func(last *Customer) ([]Customer, error) {
-		source := l.matching(company, false)
+		source := l.matching(false)
 		if last != nil {
 			source.Where.And(source.ID+" < ?", last.ID)
 		}
@@ -53,10 +53,10 @@ func (s *Service) Walk(
 
 // walkFound walks along those whom a search has found. The ids of all of them would be
 // handed over with each batch.
-func (s *Service) walkFound(ctx context.Context, l listing, company int64, visit func(Customer) error) error {
+func (s *Service) walkFound(ctx context.Context, l listing, visit func(Customer) error) error {
 	for some := range slices.Chunk(l.found, sqldb.WalkBatch) {
 		l.found = some
-		list, err := reading.Rows(ctx, s.db, l.company, sqldb.Window{Source: l.matching(company, false), Limit: sqldb.WalkBatch})
+		list, err := reading.Rows(ctx, s.db, l.company, sqldb.Window{Source: l.matching(false), Limit: sqldb.WalkBatch})
 		if err != nil {
 			return err
 		}

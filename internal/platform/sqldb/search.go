@@ -62,13 +62,7 @@ func (s Source) EachID(ctx context.Context, querier Querier, visit func(id int64
 	})
 }
 
-// CountUpTo counts the matches, and no further than a bound.
-func (s Source) CountUpTo(ctx context.Context, querier Querier, most int64) (int64, error) {
-	return Value[int64](ctx, querier, `SELECT count(*) FROM (SELECT 1 FROM `+s.From+s.Where.String()+` LIMIT ?) AS found`,
-		append(s.Where.Args[:len(s.Where.Args):len(s.Where.Args)], most)...)
-}
-
-// IndexedTerm reports whether a term is long enough for the trigram index.
+// IndexedTerm reports whether a term is long enough for an index of trigrams.
 func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
 
 // SearchBy finds the rows of table whose search column contains one of the
