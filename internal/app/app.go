@@ -303,11 +303,7 @@ func (a *App) jobs() []worker.Job {
 			return tally.Compact(ctx, a.DB)
 		}},
 		{
-			Name: "index customers for the search", Every: 500 * time.Millisecond, Run: a.DB.IndexSearch,
-			Wake: a.lookout.wake(a.DB.SearchLook),
-		},
-		{
-			Name: "keep short searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
+			Name: "keep searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
 			Wake: a.lookout.wake(a.Customers.SealLook),
 		},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},

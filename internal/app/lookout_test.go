@@ -25,7 +25,7 @@ type watched struct {
 func TestLooksFindWhatJobsDo(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		program, actor, clock, _ := newPayingProgram(t, engine)
-		jobs := program.watched(engine)
+		jobs := program.watched()
 		program.leaveWork(t, actor)
 		for name := range jobs {
 			program.wantLook(t, name, jobs[name].look, true)
@@ -46,18 +46,13 @@ func TestLooksFindWhatJobsDo(t *testing.T) {
 	})
 }
 
-func (a *App) watched(engine sqldb.Engine) map[string]watched {
-	jobs := map[string]watched{
-		"fold counts":    {tally.Look, func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
-		"plan messages":  {a.Reminders.PlanLook, a.planMessages},
-		"count on":       {a.Customers.RepricingLook, a.Customers.ContinueRepricing},
-		"seal segments":  {a.Customers.SealLook, a.Customers.SealSegments},
-		"index searches": {a.DB.SearchLook, a.DB.IndexSearch},
+func (a *App) watched() map[string]watched {
+	return map[string]watched{
+		"fold counts":   {tally.Look, func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
+		"plan messages": {a.Reminders.PlanLook, a.planMessages},
+		"count on":      {a.Customers.RepricingLook, a.Customers.ContinueRepricing},
+		"seal segments": {a.Customers.SealLook, a.Customers.SealSegments},
 	}
-	if engine == sqldb.Postgres {
-		delete(jobs, "index searches") // its index takes everything in by itself
-	}
-	return jobs
 }
 
 // leaveWork leaves something to do for every job.

@@ -67,21 +67,15 @@ var owned = map[string]table{
 	}},
 
 	"customers": {owner: "internal/customer", readers: map[string]string{
-		"internal/platform/sqldb": "fills the search index from rows, and searches those that are not in it yet",
-		"internal/billing":        "names the customer of each invoice in a list, and issues for customers whose day has come",
-		"internal/reminder":       "finds the customers whose due date a rule is about",
+		"internal/billing":  "names the customer of each invoice in a list, and issues for customers whose day has come",
+		"internal/reminder": "finds the customers whose due date a rule is about",
 	}},
-	"customers_search": {owner: "internal/platform/sqldb", readers: map[string]string{
-		"internal/customer": "searches customers by name, login and number",
-	}},
-	"customers_indexed":     {owner: "internal/platform/sqldb"},
-	"customers_index_queue": {owner: "internal/platform/sqldb"},
-	"customer_uploads":      {owner: "internal/customer"},
-	"search_segments":       {owner: "internal/customer"},
-	"search_postings":       {owner: "internal/customer"},
-	"search_grams":          {owner: "internal/customer"},
-	"search_changes":        {owner: "internal/customer"},
-	"search_due":            {owner: "internal/customer"},
+	"customer_uploads": {owner: "internal/customer"},
+	"search_segments":  {owner: "internal/customer"},
+	"search_postings":  {owner: "internal/customer"},
+	"search_grams":     {owner: "internal/customer"},
+	"search_changes":   {owner: "internal/customer"},
+	"search_due":       {owner: "internal/customer"},
 	"customer_staging": {owner: "internal/customer", readers: map[string]string{
 		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
 	}},
@@ -280,8 +274,8 @@ func firstTables(w []string) []string {
 	return fromList(w, 1)
 }
 
-// searched finds the tables that are named to sqldb.Search and sqldb.SearchBy,
-// which read the table and its index.
+// searched finds the tables that are named to sqldb.SearchBy,
+// which reads the table and its index.
 func searched(pkg texts, tables map[string]bool) []touch {
 	var list []touch
 	for _, file := range pkg.files {
@@ -386,7 +380,7 @@ func TestATouchOfAnothersTableIsFound(t *testing.T) {
 		"delete":         {"func f() { run(`DELETE FROM rows WHERE n = 1`) }", "must not write rows"},
 		"part":           {"func f() { run(from()) }\nfunc from() string { return ` JOIN rows r ON r.id = o.id` }", "must not read rows"},
 		"the From":       {"var s = Source{From: `rows r`}", "must not read rows"},
-		"the table":      {"func f() { sqldb.Search(e, `others`, 1) }", ""},
+		"the table":      {"func f() { sqldb.SearchBy(e, `others`, 1) }", ""},
 		"its own":        {"func f() { run(`INSERT INTO others SELECT n FROM others FOR UPDATE`) }", ""},
 		"English":        {"func f() { say(`update rows from rows`) }", ""},
 		"a name":         {"func f() { say(`rows`) }", ""},
@@ -403,7 +397,7 @@ func TestATouchOfAnothersTableIsFound(t *testing.T) {
 			wantProblems(t, got, tt.want)
 		})
 	}
-	search := files{"internal/y/a.go": "package y\nfunc f() { sqldb.Search(e, `rows`, 1) }"}
+	search := files{"internal/y/a.go": "package y\nfunc f() { sqldb.SearchBy(e, `rows`, 1) }"}
 	wantProblems(t, checkOwnership(search.module(t), tables, owned), "must not read rows,", "must not read rows_search,")
 }
 

@@ -113,7 +113,6 @@ var crossing = map[string]reach{
 	"internal/payment.CheckCharges":        operator,
 	"internal/payment.CheckReviews":        operator,
 	"internal/payment.sealedBefore":        operator,
-	"internal/platform/sqldb.takeIn":       operator, // SQLite's alone
 	"internal/reminder.sealedBefore":       operator,
 	"internal/reseller.CheckCredits":       operator,
 	"internal/sandbox.clearHappened":       operator,

@@ -24,7 +24,6 @@ var seesStaged = map[string]string{
 	"internal/customer.staged":         "is the import",
 	"internal/customer.taken":          "a login or key that is staged is taken",
 	"internal/customer.unfilled":       "completes the rows of an earlier version, which had no staging",
-	"internal/platform/sqldb.takeIn":   "the search index has all rows; a search leaves them out",
 }
 
 // checkStaged looks at every text that reads customers.

@@ -31,7 +31,6 @@ var spared = map[string]sparing{
 	"internal/platform/sqldb.statement":  {[]string{hole}, "as find, whose statement is in it; the owner of a Reading is a company"},
 	"internal/platform/sqldb.Rows":       {[]string{hole}, "as statement"},
 	"internal/platform/sqldb.Count":      {[]string{hole}, "its Source comes from a room's listing, which holds it to the company"},
-	"internal/platform/sqldb.CountUpTo":  {[]string{hole}, "as Count"},
 	"internal/platform/sqldb.EachID":     {[]string{hole}, "as Count"},
 	"internal/platform/sqldb.Pick":       {[]string{hole}, "as find"},
 	"internal/customer.companyOf":        {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},

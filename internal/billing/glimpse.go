@@ -59,8 +59,8 @@ func (s *Service) near(
 	if err != nil || all <= smallSort {
 		return nil, false, err
 	}
-	left, found, err := l.sides(ctx, rareSearch)
-	if err != nil || found < min(left/4, rareSearch) {
+	l, left, err := l.sides(ctx)
+	if found := int64(len(l.found)); err != nil || found < min(left/4, rareSearch) {
 		return nil, false, err
 	}
 	list, ok, err = s.pick(ctx, l.picking(left, query.Sort), page)
@@ -71,24 +71,22 @@ func (s *Service) near(
 // searches reports whether a listing is a search, alone or beside filters that the
 // counter knows.
 func (l listing) searches() bool {
-	_, searches := customer.SearchSource(l.db.Engine(), l.company, l.filter.Search)
-	return searches && l.withoutSearch().filter.tallied()
+	return customer.Searches(l.filter.Search) && l.withoutSearch().filter.tallied()
 }
 
 func (l listing) withoutSearch() listing {
-	l.filter.Search = ""
+	l.filter.Search, l.found = "", nil
 	return l
 }
 
-// sides is how many invoices the filters leave without the search, and how many
-// customers the search finds, up to a bound or a quarter of the others.
-func (l listing) sides(ctx context.Context, most int64) (left, found int64, err error) {
-	left, _, err = counter.Sum(ctx, l.db, l.company, l.withoutSearch().keys())
-	if err != nil {
-		return 0, 0, err
+// sides is the listing with the customers whom the search finds, and how many invoices
+// the filters leave without it.
+func (l listing) sides(ctx context.Context) (known listing, left int64, err error) {
+	if left, _, err = counter.Sum(ctx, l.db, l.company, l.withoutSearch().keys()); err != nil {
+		return l, 0, err
 	}
-	found, err = customer.FoundUpTo(ctx, l.db, l.company, l.filter.Search, min(left/4, most))
-	return left, found, err
+	known, err = l.known(ctx)
+	return known, left, err
 }
 
 // picking is a listing in an order without its search, which is looked for on the
@@ -144,17 +142,26 @@ func (l listing) ofFound() (condition string, args []any) {
 // customers whom it finds.
 func (s *Service) countFound(ctx context.Context, l listing, all int64) (int64, error) {
 	if !l.searches() || all <= smallSort {
-		return l.matching(all, 0).Count(ctx, s.db)
+		return s.countRows(ctx, l, all)
 	}
-	left, found, err := l.sides(ctx, smallSort/4)
+	l, left, err := l.sides(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if left >= smallSort || found < left/4 {
-		return l.matching(all, 0).Count(ctx, s.db)
+	if left >= smallSort || int64(len(l.found)) < left/4 {
+		return s.countRows(ctx, l, all)
 	}
 	source := l.withoutSearch().matching(all, left)
 	condition, args := l.ofFound()
 	source.Where.And(condition, args...)
 	return source.Count(ctx, s.db)
+}
+
+// countRows counts the invoices of a listing one by one.
+func (s *Service) countRows(ctx context.Context, l listing, all int64) (int64, error) {
+	l, err := l.known(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return l.matching(all, 0).Count(ctx, s.db)
 }

@@ -64,6 +64,9 @@ func (s *Service) List(
 	if err != nil || page.Offset() >= count {
 		return []Invoice{}, count, err
 	}
+	if l, err = l.known(ctx); err != nil {
+		return nil, 0, err
+	}
 	window, err := counter.Window(
 		ctx,
 		s.db,
@@ -131,6 +134,17 @@ type listing struct {
 	company int64
 	filter  Filter
 	today   civil.Date
+	found   []int64 // the customers who are searched for; nil: they are not known yet
+}
+
+// known is the listing with the customers who are searched for.
+func (l listing) known(ctx context.Context) (listing, error) {
+	if l.found != nil || !customer.Searches(l.filter.Search) {
+		return l, nil
+	}
+	found, err := customer.Found(ctx, l.db, l.company, l.filter.Search)
+	l.found = found
+	return l, err
 }
 
 // tallied reports whether the counter alone can count the listing.
@@ -149,7 +163,7 @@ func (s *Service) count(ctx context.Context, listing listing, all int64) (int64,
 		return n, err
 	}
 	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
-		return listing.matching(1+smallSort, 0).Count(ctx, s.db)
+		return s.countRows(ctx, listing, 1+smallSort)
 	}
 	return s.counts.Get(ctx, s.db, listing.question(), func() (int64, error) {
 		return s.countFound(ctx, listing, all)
@@ -237,7 +251,10 @@ const smallSort = 10_000
 // the index of what they are filtered by, many are met on a scan along the ids.
 func (l listing) matching(all, matches int64) sqldb.Source {
 	few := matches < smallSort && all > smallSort
-	if !few || l.filter.CustomerID != 0 {
+	switch {
+	case l.found != nil:
+		return l.filtered(l.source(), inNoIndex)
+	case !few || l.filter.CustomerID != 0:
 		return l.filtered(l.source(), withoutDates)
 	}
 	source := l.filtered(l.source(), asStored)
@@ -266,17 +283,17 @@ var (
 	}
 )
 
-// invoicesAlone is where invoices are found unless a customer is searched for.
+// invoicesAlone is where invoices are found unless customers are searched for.
 const invoicesAlone = "invoices i"
 
 // source has the invoices of the company, or of those customers who are searched
-// for.
+// for. These are read from the index of customers and sorted: the order is an
+// expression, and what else they are filtered by is to be in no index.
 func (l listing) source() sqldb.Source {
 	source := sqldb.Source{From: invoicesAlone, ID: "i.id", Order: "i.id"}
-	if found, ok := customer.SearchSource(l.db.Engine(), l.company, l.filter.Search); ok {
-		source.From = found.From + " CROSS JOIN invoices i"
-		source.Where = found.Where
-		source.Where.And("i.customer_id = c.id")
+	if l.found != nil {
+		source.Order = "i.id + 0"
+		source.Where.And("i.customer_id {in ?}", l.found)
 	}
 	source.Where.And("i.company_id = ?", l.company)
 	return source

@@ -50,6 +50,9 @@ func (s *Service) sorted(
 	if err != nil || page.Offset() >= count {
 		return []Invoice{}, count, err
 	}
+	if l, err = l.known(ctx); err != nil {
+		return nil, 0, err
+	}
 	window := l.sorted(query.Sort, count)
 	window.Ascending, window.Offset, window.Limit = !query.Sort.Descending(), page.Offset(), page.Size
 	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window.FromNearerEnd(count))
@@ -58,9 +61,11 @@ func (s *Service) sorted(
 }
 
 // sorted has the matches in an order. Few are found by what they are filtered by
-// and sorted, many are met on a walk along the index of the order.
+// and sorted, many are met on a walk along the index of the order. Those of customers
+// who are searched for are many to walk past, but for the names of these customers.
 func (l listing) sorted(sort input.Sort, matches int64) sqldb.Window {
-	if l.filter.CustomerID != 0 || matches < smallSort && l.filter != (Filter{}) {
+	searched := l.found != nil && sort.Field() != input.ByName
+	if searched || l.filter.CustomerID != 0 || matches < smallSort && l.filter != (Filter{}) {
 		return l.few(sort)
 	}
 	return l.walk(sort)
@@ -70,7 +75,10 @@ func (l listing) sorted(sort input.Sort, matches int64) sqldb.Window {
 // from a walk along its index.
 func (l listing) few(sort input.Sort) sqldb.Window {
 	on := asStored
-	if l.filter.CustomerID != 0 {
+	switch {
+	case l.found != nil:
+		on = inNoIndex
+	case l.filter.CustomerID != 0:
 		on = withoutDates
 	}
 	window := sqldb.Window{Source: l.filtered(l.source(), on)}
@@ -78,9 +86,7 @@ func (l listing) few(sort input.Sort) sqldb.Window {
 	switch sort.Field() {
 	case input.ByName:
 		window.First = "c.name_key || ''"
-		if window.From == invoicesAlone {
-			window.From += " LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id"
-		}
+		window.From += " LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id"
 	case input.ByDueDate:
 		window.First = "i.due_on || ''"
 	case input.ByUpdated:
@@ -106,10 +112,7 @@ func (l listing) walk(sort input.Sort) sqldb.Window {
 	}
 	switch sort.Field() {
 	case input.ByName:
-		first = "c.name_key"
-		if source.From == invoicesAlone {
-			source = l.byCustomers(source)
-		}
+		source, first = l.byCustomers(), "c.name_key"
 	case input.ByDueDate:
 		first, on.due = asStored.due, asStored.due
 		if l.filter.Status == Open || l.filter.Overdue == "true" {
@@ -121,11 +124,13 @@ func (l listing) walk(sort input.Sort) sqldb.Window {
 	return sqldb.Window{Source: l.filtered(source, on), First: first}
 }
 
-// byCustomers has the invoices of one customer after the other.
-func (l listing) byCustomers(source sqldb.Source) sqldb.Source {
-	source.From = "customers c CROSS JOIN invoices i"
-	source.Where.And("c.company_id = ?", l.company)
-	source.Where.And("i.customer_id = c.id")
+// byCustomers has the same invoices as source, in any order of the customers.
+func (l listing) byCustomers() sqldb.Source {
+	source := sqldb.Source{From: "customers c CROSS JOIN invoices i", ID: "i.id", Order: "i.id"}
+	source.Where.And("i.company_id = ? AND c.company_id = ? AND i.customer_id = c.id", l.company, l.company)
+	if l.found != nil {
+		source.Where.And("c.id {in ?}", l.found)
+	}
 	return source
 }
 

@@ -17,7 +17,10 @@ func (s *Service) Walk(
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	l := s.listing(actor, filter)
+	l, err := s.listing(actor, filter).known(ctx)
+	if err != nil {
+		return err
+	}
 	return sqldb.Walk(func(last *Invoice) ([]Invoice, error) {
 		source := l.matching(0, 0)
 		if last != nil {

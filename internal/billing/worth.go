@@ -41,6 +41,10 @@ func (s *Service) Worth(
 		CompanyID: l.company, What: fmt.Sprintf("worth %+v %s", filter, l.today), Counters: []tally.Counter{counter, tally.Customers},
 	}
 	cents, err := s.counts.Get(ctx, s.db, question, func() (int64, error) {
+		l, err := l.known(ctx)
+		if err != nil {
+			return 0, err
+		}
 		return sumRows(ctx, s.db, l.matching(0, 0))
 	})
 	return money.Cents(cents), true, err

@@ -50,9 +50,13 @@ func (s *Service) sumSource(ctx context.Context, l listing, company, matches int
 	if ids, ok, err := s.idsOf(ctx, l, company); err != nil || ok {
 		return among(l.company, ids), err
 	}
+	l, err := s.known(ctx, l, company)
+	if err != nil {
+		return sqldb.Source{}, err
+	}
 	l.few = company > smallSort
 	byDate, err := s.byDate(ctx, l, company, matches)
-	return l.matching(company, byDate).Rows(), err
+	return l.matching(byDate), err
 }
 
 // amountOfMany multiplies what plans cost by how many customers have them. That

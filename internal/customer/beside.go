@@ -125,7 +125,7 @@ func (s *Service) countBeside(ctx context.Context, b *beside) (int64, error) {
 		if count, ok, err := b.count(ctx); err != nil || ok {
 			return count, err
 		}
-		return l.matching(b.company, false).Count(ctx, s.db)
+		return l.matching(false).Count(ctx, s.db)
 	})
 }
 
@@ -157,7 +157,7 @@ func (b *beside) walkFilter(ctx context.Context, visit func(id int64)) error {
 	if l.filter.PlanID != 0 || l.filter.ProductID != 0 || l.due.none {
 		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
 	}
-	return l.filtered(b.company, on).EachID(ctx, b.service.db, func(id int64) {
+	return l.filtered(on).EachID(ctx, b.service.db, func(id int64) {
 		if b.found.has(id) {
 			visit(id)
 		}
@@ -171,7 +171,7 @@ func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
 	}
 	on := asStored // the indexes of plans and products have the id next
 	on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
-	source := b.listing.withoutSearch().filtered(b.company, on)
+	source := b.listing.withoutSearch().filtered(on)
 	source.Where.And("c.id {in ?}", ids)
 	var both []int64
 	err := source.EachID(ctx, b.service.db, func(id int64) { both = append(both, id) })

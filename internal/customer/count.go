@@ -75,7 +75,7 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 	filter := listing.filter
 	if filter.UpdatedSince != 0 {
 		listing.few = true
-		return listing.matching(company, false).Count(ctx, s.db)
+		return s.countRows(ctx, listing, company)
 	}
 	if filter.tallied() {
 		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
@@ -92,8 +92,17 @@ func (s *Service) countMatches(ctx context.Context, listing listing, company int
 		}
 	}
 	return s.counts.Get(ctx, s.db, listing.question(), func() (int64, error) {
-		return listing.matching(company, false).Count(ctx, s.db)
+		return s.countRows(ctx, listing, company)
 	})
+}
+
+// countRows counts the customers of a listing by their rows.
+func (s *Service) countRows(ctx context.Context, l listing, company int64) (int64, error) {
+	l, err := s.known(ctx, l, company)
+	if err != nil {
+		return 0, err
+	}
+	return l.matching(false).Count(ctx, s.db)
 }
 
 // question is what is counted, as the cache of counts knows it.

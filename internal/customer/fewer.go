@@ -34,7 +34,7 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 		return nil, err
 	}
 	fewer := newLook(l.terms)
-	fewer.span = l.span
+	fewer.span, fewer.first = l.span, l.first
 	for i, term := range l.long {
 		fewer.long[i] = l.matcher.rarest(&sample, term)
 	}
@@ -66,13 +66,13 @@ func (m *matcher) rarest(sample *gramSegment, term gramTerm) gramTerm {
 
 // readTexts finds the candidates, and of them those whose texts have a term; ok is
 // false when they are too many.
-func (l *look) readTexts(ctx context.Context, querier sqldb.Querier, companyID int64) (found hits, ok bool, err error) {
+func (l *look) readTexts(ctx context.Context, querier sqldb.Querier, companyID, most int64) (found hits, ok bool, err error) {
 	found, err = l.readSegments(ctx, querier, companyID)
 	if err != nil {
 		return nil, false, err
 	}
 	count := found.count()
-	if count > mostCandidates {
+	if count > most {
 		return nil, false, nil
 	}
 	contains, values := containsOne(querier.Engine(), textColumn, l.terms)

@@ -32,5 +32,10 @@ func (s *Service) First(
 			return s.firstOf(ctx, l.company, part{limit: limit}.among(front.ids))
 		}
 	}
-	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(company, false), Limit: limit})
+	if front == nil {
+		if l, err = s.known(ctx, l, company); err != nil {
+			return nil, err
+		}
+	}
+	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(false), Limit: limit})
 }

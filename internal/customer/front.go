@@ -39,7 +39,7 @@ func (s *Service) front(ctx context.Context, l listing, company int64) (*front, 
 func (f *front) find(ctx context.Context, want int64) (ok bool, err error) {
 	for segments := firstSegments; int64(len(f.ids)) < want && f.last > 0; segments *= 4 {
 		look := f.service.look(f.listing, f.company)
-		look.span = idSpan{last: f.last}
+		look.span, look.first = idSpan{last: f.last}, true
 		rare := segments > firstSegments && int64(len(f.ids)) < want/fewOfFirst
 		if segments < len(f.ends) && !rare {
 			look.span.after, f.ends = f.ends[segments], f.ends[segments:]

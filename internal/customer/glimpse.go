@@ -71,13 +71,3 @@ func (l listing) searchAlone() listing {
 	l.filter, l.due = Filter{Search: l.filter.Search}, due{none: true}
 	return l
 }
-
-// foundUpTo is how many customers a listing of nothing but a search finds, and no
-// more than a bound.
-func (l listing) foundUpTo(ctx context.Context, company, most int64) (int64, error) {
-	if terms := l.short(company); terms != nil {
-		found, err := newLook(terms).read(ctx, l.db, l.company)
-		return min(found.count(), most), err
-	}
-	return l.source(company).CountUpTo(ctx, l.db, most)
-}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -89,13 +88,13 @@ func (s *Service) searched(
 }
 
 // look is the look for a listing that is nothing but a search in a large company;
-// nil: it is another, or no gram finds it.
+// nil: it is another, or nothing can be sealed.
 func (s *Service) look(l listing, company int64) *look {
 	if company <= smallSearch || l.filter != (Filter{Search: l.filter.Search}) || !l.due.open() {
 		return nil
 	}
 	look := newLook(searchTerms(l.filter.Search))
-	if look.terms == nil || len(look.long) > 0 && (company <= s.sealer.size || len(look.grams) > mostGrams) {
+	if look.terms == nil || len(look.long) > 0 && company <= s.sealer.size {
 		return nil
 	}
 	return look
@@ -127,29 +126,19 @@ func (s *Service) idsOf(ctx context.Context, l listing, company int64) (ids []in
 	return ids, err == nil, err
 }
 
-// short are the terms of a listing that is nothing but a search of one or two
-// letters in a large company, which no other index finds; nil: it is another.
-func (l listing) short(company int64) []string {
-	if company <= smallSearch || l.filter != (Filter{Search: l.filter.Search}) || !l.due.open() {
-		return nil
-	}
-	terms := searchTerms(l.filter.Search)
-	if slices.ContainsFunc(terms, sqldb.IndexedTerm) {
-		return nil
-	}
-	return terms
-}
-
 const (
-	// mostGrams is up to how many grams are looked for. The segments' rows of
-	// more would take longer to read than the trigram index.
+	// mostGrams is up to how many grams are looked for. Those who have the first ones
+	// of a longer term are few, and their texts tell who has all of it.
 	mostGrams = 16
 	// mostNewer is below how many customers newer than the last sealed segment are
-	// read.
+	// read for the first of a search. Reading texts from the newest on meets those
+	// sooner.
 	mostNewer = 8192
 )
 
-// errUnsealed says that too little is sealed for a search of three letters or more.
+// errUnsealed says that too little is sealed for a search of three letters or more:
+// nothing, or for the first of a search not enough. The texts tell, then, in the order
+// that is wanted.
 var errUnsealed = errors.New("too few segments are sealed")
 
 func (s *Service) firstOf(ctx context.Context, companyID int64, ids []int64) ([]Customer, error) {

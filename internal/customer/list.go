@@ -68,6 +68,9 @@ func (s *Service) List(
 	if list, total, ok, err := s.listBeside(ctx, l, page); err != nil || ok {
 		return list, total, err
 	}
+	if l, err = s.known(ctx, l, company); err != nil {
+		return nil, 0, err
+	}
 	count, err := s.count(ctx, l, company)
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
@@ -77,7 +80,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, 0, err
 	}
-	window, err := l.window(ctx, l.matching(company, byDate), count, page)
+	window, err := l.window(ctx, l.matching(byDate), count, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -89,7 +92,7 @@ func (s *Service) List(
 // depend on the total, so that both are read in one flight.
 func (s *Service) newest(ctx context.Context, actor account.Actor, page input.Page) ([]Customer, int64, error) {
 	window := sqldb.Window{
-		Source: s.listing(actor, Filter{}).source(0),
+		Source: s.listing(actor, Filter{}).source(),
 		Whole:  true, Limit: page.Size, Offset: page.Offset(),
 	}
 	total, known := sqldb.Recall[int64](ctx, totalOf(actor.Company.ID))
@@ -196,13 +199,14 @@ type listing struct {
 	company int64
 	filter  Filter
 	due     due
-	month   string // the present one
-	few     bool   // there are so few matches that they are found by what they are filtered by, and sorted
+	month   string  // the present one
+	few     bool    // there are so few matches that they are found by what they are filtered by, and sorted
+	found   []int64 // whom the search finds; nil: their texts tell
 }
 
 const (
-	// smallSearch is up to how many customers reading them all is as fast as the
-	// substring index.
+	// smallSearch is up to how many customers reading the texts of all is as fast as
+	// looking for a segment.
 	smallSearch = 1000
 	// smallSort is up to how many matches are read and sorted rather than met on
 	// a walk along the ids.
@@ -237,7 +241,7 @@ func (s *Service) byDate(
 }
 
 // matching finds the customers of the filter, in the order of their ids.
-func (l listing) matching(company int64, byDate bool) sqldb.Source {
+func (l listing) matching(byDate bool) sqldb.Source {
 	on := asStored
 	if !byDate {
 		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
@@ -245,7 +249,7 @@ func (l listing) matching(company int64, byDate bool) sqldb.Source {
 	if !l.few {
 		on.updated = inNoIndex.updated
 	}
-	source := l.filtered(company, on)
+	source := l.filtered(on)
 	if l.filter.Search == "" && (byDate || l.few && l.filter.UpdatedSince != 0) {
 		source.Order = "c.id + 0"
 	}
@@ -269,8 +273,8 @@ var (
 )
 
 // filtered has the customers of the filter.
-func (l listing) filtered(company int64, on filterColumns) sqldb.Source {
-	source := l.source(company)
+func (l listing) filtered(on filterColumns) sqldb.Source {
+	source := l.source()
 	if l.filter.ExternalID != "" {
 		source.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}
@@ -299,16 +303,19 @@ func (l listing) filtered(company int64, on filterColumns) sqldb.Source {
 }
 
 // source has the customers of the company, or those of them who are searched for.
-func (l listing) source(company int64) sqldb.Source {
+func (l listing) source() sqldb.Source {
 	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
-	if terms := searchTerms(l.filter.Search); terms != nil {
-		source = sqldb.Search(l.db.Engine(), "customers", l.company, company > smallSearch, terms)
-		if l.filter != (Filter{Search: l.filter.Search}) || l.due.missing {
-			source = source.Rows()
-		}
-	} else {
-		source.Where.And("c.company_id = ?", l.company)
+	source.Where.And("c.company_id = ? AND {visible c.id}", l.company)
+	terms := searchTerms(l.filter.Search)
+	switch {
+	case terms == nil:
+	case l.found != nil:
+		source.Where.And("c.id {in ?}", l.found)
+	default:
+		// All ids are above 0. That it is said leads SQLite along the ids, where it
+		// would else count by way of any index and so read the table back and forth.
+		contains, args := containsOne(l.db.Engine(), textColumn, terms)
+		source.Where.And("c.id > 0 AND "+contains, args...)
 	}
-	source.Where.And("{visible " + source.ID + "}")
 	return source
 }

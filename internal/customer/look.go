@@ -16,7 +16,9 @@ type look struct {
 	short []string   // those of one or two letters
 	long  []gramTerm // the others
 	grams []gram     // all of those
+	cut   bool       // a term has more: who has these may be another
 	span  idSpan     // whom it looks at
+	first bool       // only the first are wanted
 
 	sealed   int64                  // the last id that is in a sealed segment
 	segments map[int64]*segmentRead // by the last id of each that has something
@@ -45,7 +47,11 @@ func newLook(terms []string) *look {
 			l.short = append(l.short, term)
 			continue
 		}
-		l.long = append(l.long, newGramTerm(term))
+		grams := newGramTerm(term)
+		if most := mostGrams / len(terms); len(grams) > most {
+			grams, l.cut = grams[:most], true
+		}
+		l.long = append(l.long, grams)
 	}
 	l.grams = gramsOf(l.long)
 	return l
@@ -73,11 +79,11 @@ const (
 )
 
 // statement is one, so that a segment which is being sealed is read before or
-// after, not half. For long terms it reads only some of the newer ones.
+// after, not half.
 func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, args []any) {
-	contains, values := containsOne(engine, "c.search", l.terms)
+	contains, values := containsOne(engine, textColumn, l.terms)
 	begin, span := []any{companyID, l.span.after, l.span.after}, []any{l.span.after, companyID, l.span.last, l.span.last}
-	text, args = sealedRow, slices.Concat(begin, []any{companyID}, begin, []any{l.span.last, mostNewer})
+	text, args = sealedRow, slices.Concat(begin, []any{companyID}, begin, []any{l.span.last, l.counted()})
 	if len(l.short) > 0 {
 		text += postingRows
 		args = slices.Concat(args, []any{l.short, companyID}, span)
@@ -91,18 +97,17 @@ func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, arg
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
 	args = slices.Concat(args, values, []any{companyID, companyID, l.span.after, l.span.last})
-	contains, _ = containsOne(engine, "n.search", l.terms)
 	text += strings.ReplaceAll(newerRows, "{contains}", contains)
-	args = slices.Concat(args, []any{companyID}, begin, []any{l.span.last, l.mostNewer()}, values)
+	args = slices.Concat(args, []any{companyID}, begin, []any{l.span.last}, values)
 	return text, args
 }
 
-// mostNewer is how many of the newer ones are read. No index knows of short terms.
-func (l *look) mostNewer() int64 {
-	if len(l.long) > 0 {
+// counted is up to how many of the newer ones are counted before any is read.
+func (l *look) counted() int64 {
+	if l.first {
 		return mostNewer
 	}
-	return math.MaxInt64
+	return 0
 }
 
 // lastSealed is up to where segments of the span are sealed: newer ones are read.
@@ -146,10 +151,8 @@ var (
 		WHERE h.company_id = ? AND h.id > ? AND h.id <= ?`
 	newerRows = `
 		UNION ALL
-		SELECT 5, n.id, 0, CAST(NULL AS BYTEA) FROM (
-			SELECT id, search FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id <= ? ORDER BY id LIMIT ?) n
-		WHERE {contains}`
+		SELECT 5, c.id, 0, CAST(NULL AS BYTEA) FROM customers c
+		WHERE c.company_id = ? AND {visible c.id} AND c.id > ` + lastSealed + ` AND c.id <= ? AND {contains}`
 )
 
 // keys are those of the rows that may have a gram.
@@ -172,7 +175,7 @@ func (l *look) scan(row sqldb.Row) error {
 	switch kind {
 	case rowSealed:
 		l.sealed = id
-		if len(l.long) > 0 && (id == 0 || key >= mostNewer) {
+		if len(l.long) > 0 && (id == 0 || l.first && key >= mostNewer) {
 			return errUnsealed
 		}
 	case rowPosting:
@@ -205,9 +208,13 @@ func (l *look) read(ctx context.Context, querier sqldb.Querier, companyID int64)
 		return nil, err
 	}
 	if fewer != nil {
-		if found, ok, err := fewer.readTexts(ctx, querier, companyID); err != nil || ok {
+		if found, ok, err := fewer.readTexts(ctx, querier, companyID, mostCandidates); err != nil || ok {
 			return found, err
 		}
+	}
+	if l.cut {
+		found, _, err := l.readTexts(ctx, querier, companyID, math.MaxInt64)
+		return found, err
 	}
 	return l.readSegments(ctx, querier, companyID)
 }

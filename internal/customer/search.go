@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"context"
 	"strings"
 
 	"carteira/internal/platform/sqldb"
@@ -73,31 +72,6 @@ func dialled(digits string) string {
 		return strings.TrimLeft(digits, "0")
 	}
 	return digits
-}
-
-// SearchSource finds the customers that a search means, as rows c, for lists of
-// what belongs to them; ok is false when nothing is searched for.
-func SearchSource(
-	engine sqldb.Engine,
-	companyID int64,
-	search string,
-) (source sqldb.Source, ok bool) {
-	terms := searchTerms(search)
-	if terms == nil {
-		return source, false
-	}
-	return sqldb.Search(engine, "customers", companyID, true, terms).Rows(), true
-}
-
-// FoundUpTo is how many customers of a company a search finds, and no more than a
-// bound.
-func FoundUpTo(ctx context.Context, db *sqldb.DB, companyID int64, search string, most int64) (int64, error) {
-	company, err := counter.Total(ctx, db, companyID)
-	if err != nil {
-		return 0, err
-	}
-	l := listing{db: db, company: companyID, filter: Filter{Search: search}, due: due{none: true}}
-	return l.foundUpTo(ctx, company, most)
 }
 
 // SearchCondition is the condition that a search finds the customer whose text a

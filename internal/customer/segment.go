@@ -9,8 +9,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// A count of all whom a search finds would read each of them, and a trigram index is
-// of no use for one or two letters. So the customers of a large company are
+// A search, and a count of all whom it finds, would read the text of every customer:
+// of a few thousand that is the way. The customers of a large company are
 // cut into segments by their ids, and for each segment the postings of all
 // letters and pairs of letters are kept (posting.go), and where any three letters
 // are in the texts (gram.go). Triggers record who of a segment has

@@ -50,6 +50,9 @@ func (s *Service) sorted(
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
+	if l, err = s.known(ctx, l, company); err != nil {
+		return nil, 0, err
+	}
 	l.few = count < smallSort && query.Filter != (Filter{}) && !walksDates(query)
 	sorting := sorting{service: s, listing: l, company: company, count: count, sort: query.Sort}
 	list, err := sorting.page(ctx, page)
@@ -153,7 +156,7 @@ func (s sorting) window(listing listing) sqldb.Window {
 	case asStored.updated:
 		on.updated = asStored.updated
 	}
-	source := listing.filtered(s.company, on).Rows()
+	source := listing.filtered(on)
 	source.Order = order
 	return sqldb.Window{Source: source, First: first}
 }

@@ -264,13 +264,7 @@ func insertMany(
 			return nil, err
 		}
 	}
-	made := slices.Collect(maps.Values(ids))
-	if len(customers) > 0 && customers[0].ID != 0 {
-		if err := sqldb.AwaitIndex(ctx, tx, made); err != nil {
-			return nil, err
-		}
-	}
-	return ids, askSealingFor(ctx, tx, companyID, made...)
+	return ids, askSealingFor(ctx, tx, companyID, slices.Collect(maps.Values(ids))...)
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,

@@ -305,24 +305,3 @@ func TestUploadCountsAsImportedFromTheMomentItsCustomersAreVisible(t *testing.T)
 		t.Errorf("%+v, %v", upload.Outcome, err)
 	}
 }
-
-// The search index goes by ids, and passes those that an import has reserved.
-func TestImportIsFoundThoughTheIndexHasPassedItsIDs(t *testing.T) {
-	office := openOffice(t, sqldb.SQLite)
-	ctx := t.Context()
-	rows := whileWriting(staged(stagedRows), func(row int) {
-		_, err := office.Create(ctx, office.actor, customer.ReadNew(pairs("name", fmt.Sprint("Vizinha ", row))))
-		if err := errors.Join(err, office.db.IndexSearch(ctx)); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if _, err := office.Import(ctx, office.actor, rows, customer.ImportOptions{CreateMissing: true}); err != nil {
-		t.Fatal(err)
-	}
-	lost, err := sqldb.Values[int64](ctx, office.db, `
-		SELECT id FROM customers WHERE company_id > 0 EXCEPT SELECT id FROM (
-			SELECT id FROM customers_unindexed UNION ALL SELECT id FROM customers_search_docsize)`)
-	if err != nil || len(lost) > 0 {
-		t.Errorf("%v are neither in the index nor wait for it: %v", lost, err)
-	}
-}

@@ -62,7 +62,7 @@ func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, want
 		if err != nil {
 			return nil, false, err
 		}
-		window.Source = l.matching(b.company, byDate)
+		window.Source = l.matching(byDate)
 	} else {
 		window = sorting{service: b.service, listing: l, company: b.company, count: b.left, sort: sort}.window(l)
 		window.Ascending = !sort.Descending()

@@ -36,11 +36,35 @@ func (s *Service) Walk(
 	if err != nil {
 		return err
 	}
+	if l, err = s.known(ctx, l, company); err != nil {
+		return err
+	}
+	if l.found != nil {
+		return s.walkFound(ctx, l, visit)
+	}
 	return sqldb.Walk(func(last *Customer) ([]Customer, error) {
-		source := l.matching(company, false)
+		source := l.matching(false)
 		if last != nil {
 			source.Where.And(source.ID+" < ?", last.ID)
 		}
 		return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
 	}, visit)
+}
+
+// walkFound walks along those whom a search has found. The ids of all of them would be
+// handed over with each batch.
+func (s *Service) walkFound(ctx context.Context, l listing, visit func(Customer) error) error {
+	for some := range slices.Chunk(l.found, sqldb.WalkBatch) {
+		l.found = some
+		list, err := reading.Rows(ctx, s.db, l.company, sqldb.Window{Source: l.matching(false), Limit: sqldb.WalkBatch})
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			if err := visit(one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

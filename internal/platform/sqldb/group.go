@@ -18,8 +18,7 @@ import (
 // A turn that fails has nearly always written nothing: it looked, and refused.
 // The others then go on. One that fails after it has written takes the whole
 // group back, and each of them runs again in a transaction of its own. That is
-// rare, and spares the rest a savepoint, at each of which SQLite copies pages
-// and flushes the search index.
+// rare, and spares the rest a savepoint, at each of which SQLite copies pages.
 type group struct {
 	writer     sqliteWriter
 	place      *place
@@ -203,7 +202,7 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 		return err
 	}
 	for began := time.Now(); ; time.Sleep(lockPoll) {
-		err := g.statement(ctx, "BEGIN IMMEDIATE")
+		err := g.command(ctx, "BEGIN IMMEDIATE")
 		if !errors.Is(err, ErrBusy) || time.Since(began) >= lockTimeout {
 			return err
 		}
@@ -213,12 +212,9 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 // commit acknowledges nothing that was written to files which had been taken
 // away by then.
 func (g *group) commit(ctx context.Context) error {
-	if err := g.index(ctx); err != nil {
-		return err
-	}
 	g.committing.Store(time.Now().UnixMicro())
 	defer g.committing.Store(0)
-	if err := g.statement(ctx, "COMMIT"); err != nil {
+	if err := g.command(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	return g.place.check()
@@ -286,10 +282,10 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 func (g *group) rollback(ctx context.Context) {
 	g.writer.shared.clear()
 	// Without effect where SQLite has rolled back already.
-	_ = g.statement(ctx, "ROLLBACK")
+	_ = g.command(ctx, "ROLLBACK")
 }
 
-func (g *group) statement(ctx context.Context, text string) error {
+func (g *group) command(ctx context.Context, text string) error {
 	_, err := g.writer.exec(ctx, text, nil)
 	return sqliteError(err)
 }

@@ -17,9 +17,6 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(crashVariable); url != "" {
 		writeUntilKilled(url)
 	}
-	if url := os.Getenv(indexVariable); url != "" {
-		indexUntilKilled(url)
-	}
 	if file := os.Getenv(descriptorsVariable); file != "" {
 		runOutOfDescriptors(file)
 	}

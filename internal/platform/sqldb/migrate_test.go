@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqlite"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/platform/sqldb/sqlite"
 )
 
 func TestStartersAtOnceMigrateOnce(t *testing.T) {
@@ -59,13 +59,6 @@ var different = map[string]string{
 	"companies_search_data":    "belongs to FTS5",
 	"companies_search_docsize": "belongs to FTS5",
 	"companies_search_idx":     "belongs to FTS5",
-	"customers_search":         "FTS5 is SQLite's index of substrings; PostgreSQL's is an index of customers",
-	"customers_indexed":        "how far SQLite's index has come",
-	"customers_index_queue":    "texts that SQLite's index is to take in again",
-	"customers_search_config":  "belongs to FTS5",
-	"customers_search_data":    "belongs to FTS5",
-	"customers_search_docsize": "belongs to FTS5",
-	"customers_search_idx":     "belongs to FTS5",
 }
 
 func TestBothFoldersOfMigrationsGiveTheSameTables(t *testing.T) {

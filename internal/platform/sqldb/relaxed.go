@@ -21,7 +21,7 @@ func (g *group) relax(ctx context.Context, relaxed bool) error {
 	if relaxed {
 		text = "PRAGMA synchronous(NORMAL)"
 	}
-	if err := g.statement(ctx, text); err != nil {
+	if err := g.command(ctx, text); err != nil {
 		return err
 	}
 	g.flushing.relaxed = relaxed

@@ -10,7 +10,8 @@ import (
 // Substring search is the one thing for which the engines need statements of
 // their own. Both search a column named search, which holds text folded in Go:
 // SQLite through an FTS5 table of trigrams, PostgreSQL through a trigram index
-// that its planner finds for LIKE.
+// that its planner finds for LIKE. Companies are found so; customers, who are
+// many more, have an index of their own (customer/segment.go).
 
 // Substring is the LIKE pattern, with ESCAPE '!', for text that contains term.
 func Substring(term string) string {
@@ -61,23 +62,12 @@ func (s Source) EachID(ctx context.Context, querier Querier, visit func(id int64
 	})
 }
 
-// CountUpTo counts the matches, and no further than a bound.
-func (s Source) CountUpTo(ctx context.Context, querier Querier, most int64) (int64, error) {
-	return Value[int64](ctx, querier, `SELECT count(*) FROM (SELECT 1 FROM `+s.From+s.Where.String()+` LIMIT ?) AS found`,
-		append(s.Where.Args[:len(s.Where.Args):len(s.Where.Args)], most)...)
-}
-
-// IndexedTerm reports whether a term is long enough for the trigram index.
+// IndexedTerm reports whether a term is long enough for an index of trigrams.
 func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
 
-// Search finds the rows of table whose search column contains one of the
-// terms. Short terms, and those of a company with so few rows that reading them
-// all is as fast, are looked for row by row.
-func Search(engine Engine, table string, companyID int64, indexed bool, terms []string) Source {
-	return SearchBy(engine, table, "company_id", companyID, indexed, terms)
-}
-
-// SearchBy is Search in a table that names its company in another column.
+// SearchBy finds the rows of table whose search column contains one of the
+// terms, of the company that a column names. Short terms, and those of a company
+// with so few rows that reading them all is as fast, are looked for row by row.
 func SearchBy(
 	engine Engine,
 	table, column string,
@@ -108,25 +98,13 @@ func SearchBy(
 	return source
 }
 
-// searchIndex finds rows through SQLite's index, and those that wait for it by
-// reading them: one statement, so that a row which is just being taken in is
-// found once. SQLite merges them in the order of the ids, and sorts nothing.
+// searchIndex finds rows through SQLite's index.
 func searchIndex(table string, companyID int64, terms []string) Source {
-	fts := table + "_search"
-	found := []string{fmt.Sprintf("SELECT rowid AS id FROM %s WHERE %s MATCH ?", fts, fts)}
-	source := Source{ID: "f.id", Order: "f.id", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.id", table)}
-	source.Where.Args = []any{ftsQuery(companyID, terms)}
-	if lag, lags := unindexed[table]; lags {
-		contains := strings.TrimSuffix(strings.Repeat("instr(w.search, ?) > 0 OR ", len(terms)), " OR ")
-		for _, waiting := range lag.sources(table) {
-			found = append(found, waiting+" w.company_id = ? AND ("+contains+")")
-			source.Where.Args = append(source.Where.Args, companyID)
-			for _, term := range terms {
-				source.Where.Args = append(source.Where.Args, term)
-			}
-		}
+	source := Source{
+		From: fmt.Sprintf("(SELECT rowid AS id FROM %[1]s_search WHERE %[1]s_search MATCH ?) f", table),
+		ID:   "f.id", Order: "f.id", rows: fmt.Sprintf(" CROSS JOIN %s c ON c.id = f.id", table),
 	}
-	source.From = "(" + strings.Join(found, " UNION ALL ") + ") f"
+	source.Where.Args = []any{ftsQuery(companyID, terms)}
 	return source
 }
 
@@ -140,8 +118,8 @@ func ftsQuery(companyID int64, terms []string) string {
 }
 
 // companyToken stands for a company in the FTS5 index: three characters from
-// the private-use area, which searchable text does not contain. addNewTexts
-// makes the same one.
+// the private-use area, which searchable text does not contain. Triggers
+// make the same one (migration 0005).
 func companyToken(id int64) string {
 	const base, size = 0xE000, 6400
 	return string([]rune{rune(base + id%size), rune(base + id/size%size), rune(base + id/size/size%size)})

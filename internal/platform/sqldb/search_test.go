@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/text"
@@ -25,8 +24,8 @@ func TestSearchFindsExactlyWhatContainsATerm(t *testing.T) {
 			theirs := addCompany(t, tx)
 			for range 80 {
 				value := randomText(random, 12)
-				texts[addCustomer(t, tx, ours, value)] = value
-				addCustomer(t, tx, theirs, value)
+				texts[addBranch(t, tx, ours, value)] = value
+				addBranch(t, tx, theirs, value)
 				all = append(all, value)
 			}
 		})
@@ -55,12 +54,9 @@ func FuzzSearchTerm(f *testing.F) {
 		var company, id int64
 		write(t, db, func(tx *sqldb.Tx) {
 			company = addCompany(t, tx)
-			id = addCustomer(t, tx, company, content)
+			id = addBranch(t, tx, company, content)
 		})
-		write(t, db, func(tx *sqldb.Tx) {
-			wantFound(t, tx, company, map[int64]string{id: content}, []string{term})
-			execute(t, tx, "DELETE FROM customers WHERE company_id = ?", company)
-		})
+		write(t, db, func(tx *sqldb.Tx) { wantFound(t, tx, company, map[int64]string{id: content}, []string{term}) })
 	})
 }
 
@@ -70,7 +66,7 @@ func TestSearchIndexFollowsChanges(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var company, id int64
 		set := func(tx *sqldb.Tx, text string) {
-			execute(t, tx, "UPDATE customers SET search = ? WHERE company_id = ?", text, company)
+			execute(t, tx, "UPDATE companies SET search = ? WHERE parent_id = ?", text, company)
 		}
 		wantAfter := func(change func(*sqldb.Tx), term string, gone ...string) {
 			t.Helper()
@@ -84,18 +80,9 @@ func TestSearchIndexFollowsChanges(t *testing.T) {
 				}
 			})
 		}
-		wantAfter(func(tx *sqldb.Tx) { company = addCompany(t, tx); id = addCustomer(t, tx, company, "before") }, "before")
+		wantAfter(func(tx *sqldb.Tx) { company = addCompany(t, tx); id = addBranch(t, tx, company, "before") }, "before")
 		wantAfter(func(tx *sqldb.Tx) { set(tx, "after") }, "after", "before")
 		wantAfter(func(tx *sqldb.Tx) { set(tx, "one more"); set(tx, "the last") }, "the last", "after", "one more")
-		wantAfter(func(tx *sqldb.Tx) {
-			set(tx, "changed")
-			execute(t, tx, "DELETE FROM customers WHERE company_id = ?", company)
-		}, "", "the last", "changed")
-		wantAfter(func(tx *sqldb.Tx) { id = addCustomer(t, tx, company, "first"); set(tx, "second") }, "second", "first")
-		wantAfter(func(tx *sqldb.Tx) {
-			addCustomer(t, tx, company, "not for long")
-			execute(t, tx, "DELETE FROM customers WHERE company_id = ?", company)
-		}, "", "second", "not for long")
 	})
 }
 
@@ -106,13 +93,13 @@ func TestSearchIndexKnowsNothingOfWhatWasTakenBack(t *testing.T) {
 		var company, id int64
 		write(t, db, func(tx *sqldb.Tx) { company = addCompany(t, tx) })
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			addCustomer(t, tx, company, "refused")
+			addBranch(t, tx, company, "refused")
 			return errRefused
 		})
 		if !errors.Is(err, errRefused) {
 			t.Error(err)
 		}
-		write(t, db, func(tx *sqldb.Tx) { id = addCustomer(t, tx, company, "taken") })
+		write(t, db, func(tx *sqldb.Tx) { id = addBranch(t, tx, company, "taken") })
 		write(t, db, func(tx *sqldb.Tx) {
 			wantFound(t, tx, company, map[int64]string{id: "taken"}, []string{"taken", "refused"})
 		})
@@ -124,28 +111,22 @@ func TestIndexHasTheTokenOfTheCompany(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite)
 	want := map[int64][]int64{}
 	write(t, db, func(tx *sqldb.Tx) {
-		for _, company := range []int64{1, 6399, 6400, 40_960_000 + 5} {
+		for _, company := range []int64{40_960_000 + 5, 6400, 6399, 12} {
 			execute(t, tx, "UPDATE companies SET id = ? WHERE id = ?", company, addCompany(t, tx))
-			want[company] = []int64{addCustomer(t, tx, company, "inserted")}
+			want[company] = []int64{addBranch(t, tx, company, "inserted")}
 		}
 	})
 	wantTokens(t, db, "insert", want)
-	write(t, db, func(tx *sqldb.Tx) { execute(t, tx, "UPDATE customers SET search = 'updated' WHERE company_id > 0") })
+	write(t, db, func(tx *sqldb.Tx) { execute(t, tx, "UPDATE companies SET search = 'updated' WHERE parent_id > 0") })
 	wantTokens(t, db, "update", want)
-	write(t, db, func(tx *sqldb.Tx) { execute(t, tx, "DELETE FROM customers WHERE company_id > 0") })
-	for company := range want {
-		want[company] = nil
-	}
-	wantTokens(t, db, "delete", want)
 }
 
-// wantTokens compares the customers that the index has for each company's token.
+// wantTokens compares the branches that the index has for each company's token.
 func wantTokens(t *testing.T, db *sqldb.DB, after string, want map[int64][]int64) {
 	t.Helper()
-	housetest.Must(t, db.IndexSearch(t.Context()))
 	for company, ids := range want {
 		token := `"` + sqldb.CompanyToken(company) + `"`
-		got := customers(t, db, "SELECT rowid FROM customers_search WHERE customers_search MATCH ?", token)
+		got := idsOf(t, db, "SELECT rowid FROM companies_search WHERE companies_search MATCH ?", token)
 		if !slices.Equal(got, ids) {
 			t.Errorf("after %s the token of company %d finds %v, want %v", after, company, got, ids)
 		}
@@ -229,11 +210,11 @@ func search(t *testing.T, tx *sqldb.Tx, company int64, indexed bool, terms []str
 			t.Fatal(err)
 		}
 	}
-	source := sqldb.Search(tx.Engine(), "customers", company, indexed, terms)
-	return customers(t, tx, "SELECT "+source.ID+" FROM "+source.From+source.Where.String()+" ORDER BY "+source.Order, source.Where.Args...)
+	source := sqldb.SearchBy(tx.Engine(), "companies", "parent_id", company, indexed, terms)
+	return idsOf(t, tx, "SELECT "+source.ID+" FROM "+source.From+source.Where.String()+" ORDER BY "+source.Order, source.Where.Args...)
 }
 
-func customers(t *testing.T, querier sqldb.Querier, query string, args ...any) []int64 {
+func idsOf(t *testing.T, querier sqldb.Querier, query string, args ...any) []int64 {
 	t.Helper()
 	ids, err := sqldb.Values[int64](t.Context(), querier, query, args...)
 	if err != nil {
@@ -246,10 +227,9 @@ const (
 	insertCompany = `
 		INSERT INTO companies (name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at)
 		VALUES ('Company', 'user', 'America/Sao_Paulo', 'today', ?, 5, 0, 0) RETURNING id`
-	insertCustomer = `
-		INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, own_day, notes, search,
-			created_at, updated_at)
-		VALUES (?, '', 'Ana', '', '', '', '', '', 0, '', ?, 0, 0) RETURNING id`
+	insertBranch = `
+		INSERT INTO companies (name, level, timezone, renew_from, renew_on_payment, lead_days, created_at, updated_at, parent_id, search)
+		VALUES ('Branch', 'user', 'America/Sao_Paulo', 'today', ?, 5, 0, 0, ?, ?) RETURNING id`
 )
 
 func addCompany(t *testing.T, tx *sqldb.Tx) int64 {
@@ -257,9 +237,9 @@ func addCompany(t *testing.T, tx *sqldb.Tx) int64 {
 	return added(t, tx, insertCompany, true)
 }
 
-func addCustomer(t *testing.T, tx *sqldb.Tx, company int64, search string) int64 {
+func addBranch(t *testing.T, tx *sqldb.Tx, company int64, search string) int64 {
 	t.Helper()
-	return added(t, tx, insertCustomer, company, search)
+	return added(t, tx, insertBranch, true, company, search)
 }
 
 func added(t *testing.T, tx *sqldb.Tx, insert string, args ...any) int64 {

@@ -1,0 +1,49 @@
+package customer
+
+import (
+	"context"
+	"errors"
+
+	"carteira/internal/platform/sqldb"
+)
+
+// Whom a search finds is known by ids where enough is sealed (look.go). Lists that
+// no index has beside a search, and lists of what belongs to customers, hand
+// these ids to their statements.
+
+// known is the listing with the ids of whom it searches for. Where it searches for
+// nobody, or reading the texts is the way, it is as it was.
+func (s *Service) known(ctx context.Context, l listing, company int64) (listing, error) {
+	look := s.look(l.searchAlone(), company)
+	if look == nil || l.found != nil {
+		return l, nil
+	}
+	found, err := look.read(ctx, s.db, l.company)
+	if errors.Is(err, errUnsealed) {
+		return l, nil
+	}
+	l.found = found.page(0, found.count())
+	return l, err
+}
+
+// Searches reports whether a search is one for anybody: there is something to look for.
+func Searches(search string) bool { return searchTerms(search) != nil }
+
+// Found are the ids of those customers of a company whom a search finds, for lists
+// of what belongs to them.
+func Found(ctx context.Context, db *sqldb.DB, companyID int64, search string) ([]int64, error) {
+	company, err := counter.Total(ctx, db, companyID)
+	if err != nil {
+		return nil, err
+	}
+	if company > smallSearch {
+		found, err := newLook(searchTerms(search)).read(ctx, db, companyID)
+		if !errors.Is(err, errUnsealed) {
+			return found.page(0, found.count()), err
+		}
+	}
+	l := listing{db: db, company: companyID, filter: Filter{Search: search}}
+	ids := []int64{}
+	err = l.source().EachID(ctx, db, func(id int64) { ids = append(ids, id) })
+	return ids, err
+}
