@@ -27,7 +27,7 @@ func (s *Service) beside(ctx context.Context, l listing) (*beside, error) {
 		return nil, nil
 	}
 	company, err := counter.Total(ctx, s.db, l.company)
-	if err != nil || company <= smallSort || s.look(l.searchAlone(), company) == nil {
+	if err != nil || company <= smallSearch || s.look(l.searchAlone(), company) == nil {
 		return nil, err
 	}
 	left, _, err := counter.Sum(ctx, s.db, l.company, l.withoutSearch().keys())

@@ -30,9 +30,9 @@ func idList(ctx context.Context, conn *sqlite.Conn, query sqlite.Query) (ids []i
 func TestIDListHasAllIDsOfAResult(t *testing.T) {
 	conn := open(t, sqlite.Options{})
 	tests := map[string][]int64{
-		"SELECT id_list(i) FROM (SELECT 1 AS i) WHERE i = 2":     nil,
-		"SELECT id_list(i) FROM (SELECT 7 AS i)":                 {7},
-		"SELECT id_list(column1) FROM (VALUES (3), (-1), (258))": {3, -1, 258},
+		"SELECT id_list(i) FROM (SELECT 1 AS i) WHERE i = 2":                                  nil,
+		"SELECT id_list(i) FROM (SELECT 7 AS i)":                                              {7},
+		"SELECT id_list(column1) FROM (VALUES (3), (-1), (258))":                              {3, -1, 258},
 		"SELECT id_list(column1) FROM (VALUES (9223372036854775807), (-9223372036854775808))": {math.MaxInt64, math.MinInt64},
 		"SELECT id_list(column1) FROM (VALUES ('12'), (NULL), (x'00'), (2.9))":                {12, 0, 0, 2},
 	}
