@@ -119,6 +119,7 @@ type Service struct {
 	repriced watch.List[Repriced]
 	counts   tally.Cache[int64]
 	spreads  tally.Cache[spread]
+	traits   traitCache
 	running  runningUploads
 	sealer   sealer
 }

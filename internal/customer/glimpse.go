@@ -17,18 +17,28 @@ func (s *Service) Glimpse(
 	query Query,
 	page input.Page,
 ) (input.Glimpse[Customer], error) {
-	return s.early(ctx, actor, query, page).Glimpse(page)
+	return s.early(ctx, actor, query, page, false).Glimpse(page)
 }
 
 // early is how a page is read, before its total where that takes longer. A page near
-// the beginning of a search beside other filters is.
-func (s *Service) early(ctx context.Context, actor account.Actor, query Query, page input.Page) input.Early[Customer] {
+// the beginning of a search beside other filters is, unless its total is wanted and
+// not kept: then all of them are found first.
+func (s *Service) early(
+	ctx context.Context,
+	actor account.Actor,
+	query Query,
+	page input.Page,
+	wholly bool,
+) input.Early[Customer] {
 	l := s.listing(actor, query.Filter)
 	var near *beside // nil: it is another list
 	return input.Early[Customer]{
 		Near: func() (list []Customer, ok bool, err error) {
 			if page.Offset() <= sqldb.NearPick && (l.searchesBeside() || !query.Sort.IsNewest()) {
 				near, err = s.beside(ctx, l)
+			}
+			if err == nil && near != nil && wholly {
+				_, err = s.countBeside(ctx, near)
 			}
 			if err != nil || near == nil {
 				return nil, false, err

@@ -1,25 +1,40 @@
 package customer
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
+
+	"carteira/internal/tally"
 )
 
-// idSet is some customers by their ids, newest first, in groups. It takes a bit for
-// each id between the first and the last of a group, or eight bytes for each customer
-// where that is less: a search that finds most of a million takes 125 KB.
+// idSet is some customers by their ids, in the buckets by which they are counted, too.
+// A bucket takes a bit for each id that it could have, or two bytes for each customer
+// where they are few: a search that finds most of a million takes 125 KB. A set is not
+// changed once it is made: sets share their groups.
 type idSet struct {
-	groups []idGroup
+	groups []idGroup // newest first; none is empty
 	number int64
 }
 
-// idGroup has bits or ids.
+// idGroup is who of a bucket is in the set: bits, or few.
 type idGroup struct {
-	last   int64    // the newest
-	bits   []uint64 // bit n: the customer last − n
-	ids    []int64  // newest first
+	bucket int64
+	bits   *idBits
+	few    []uint16 // how far they are above the bucket's first id, newest first
 	number int64
 }
+
+// idBits has a bit for each id of a bucket.
+type idBits [tally.BucketSize / 64]uint64
+
+// mostFew is up to how many customers of a bucket are few.
+const mostFew = 64
+
+func placeOf(id int64) uint16 { return uint16(id % tally.BucketSize) } //nolint:gosec // ids are positive
+
+func (b *idBits) add(place uint16)      { b[place/64] |= 1 << (place % 64) }
+func (b *idBits) has(place uint16) bool { return b[place/64]>>(place%64)&1 == 1 }
 
 // setOf has what a search has found.
 func setOf(found hits) (set idSet) {
@@ -30,62 +45,113 @@ func setOf(found hits) (set idSet) {
 }
 
 // newIDSet has ids that come in any order.
-func newIDSet(ids []int64) (set idSet) {
-	slices.SortFunc(ids, newestFirst)
-	set.add(ids)
+func newIDSet(ids []int64) idSet {
+	gathered := idGatherer{}
+	for _, id := range ids {
+		gathered.add(id)
+	}
+	return gathered.set()
+}
+
+// idGatherer makes a set of ids that come in any order.
+type idGatherer map[int64]*idBits
+
+func (g idGatherer) add(id int64) {
+	bucket := tally.BucketOf(id)
+	of := g[bucket]
+	if of == nil {
+		of = &idBits{}
+		g[bucket] = of
+	}
+	of.add(placeOf(id))
+}
+
+func (g idGatherer) set() (set idSet) {
+	for _, bucket := range slices.SortedFunc(maps.Keys(g), newestFirst) {
+		set.append(newIDGroup(bucket, g[bucket]))
+	}
 	return set
 }
 
-// add adds a group of customers, newest first, who are older than all before.
+// newIDGroup has the bits of a bucket in the form that takes less.
+func newIDGroup(bucket int64, of *idBits) idGroup {
+	group := idGroup{bucket: bucket, bits: of}
+	for _, word := range of {
+		group.number += int64(bits.OnesCount64(word))
+	}
+	if group.number <= mostFew {
+		group.few, group.bits = group.places(), nil
+	}
+	return group
+}
+
+func (s *idSet) append(group idGroup) {
+	if group.number > 0 {
+		s.groups, s.number = append(s.groups, group), s.number+group.number
+	}
+}
+
+// add adds customers, newest first, who are older than all before.
 func (s *idSet) add(ids []int64) {
-	if len(ids) == 0 {
-		return
-	}
-	group := idGroup{last: ids[0], ids: ids, number: int64(len(ids))}
-	if words := (ids[0]-ids[len(ids)-1])/64 + 1; words <= group.number {
-		group.ids, group.bits = nil, make([]uint64, words)
-		for _, id := range ids {
-			group.bits[(ids[0]-id)/64] |= 1 << ((ids[0] - id) % 64)
+	for len(ids) > 0 {
+		bucket, of := tally.BucketOf(ids[0]), idBits{}
+		if last := len(s.groups) - 1; last >= 0 && s.groups[last].bucket == bucket {
+			for _, place := range s.groups[last].places() {
+				of.add(place)
+			}
+			s.number -= s.groups[last].number
+			s.groups = s.groups[:last]
 		}
+		for len(ids) > 0 && tally.BucketOf(ids[0]) == bucket {
+			of.add(placeOf(ids[0]))
+			ids = ids[1:]
+		}
+		s.append(newIDGroup(bucket, &of))
 	}
-	s.groups, s.number = append(s.groups, group), s.number+group.number
+}
+
+// group is that of a bucket; an empty one where the set has none.
+func (s idSet) group(bucket int64) idGroup {
+	at, found := slices.BinarySearchFunc(s.groups, bucket, func(group idGroup, bucket int64) int {
+		return newestFirst(group.bucket, bucket)
+	})
+	if !found {
+		return idGroup{bucket: bucket}
+	}
+	return s.groups[at]
 }
 
 // has reports whether a customer is among them.
-func (s idSet) has(id int64) bool {
-	from, to := 0, len(s.groups) // the group before from is the last that begins with him or somebody newer
-	for from < to {
-		if middle := (from + to) / 2; s.groups[middle].last >= id {
-			from = middle + 1
-		} else {
-			to = middle
-		}
+func (s idSet) has(id int64) bool { return s.group(tally.BucketOf(id)).has(placeOf(id)) }
+
+func (g idGroup) has(place uint16) bool {
+	if g.bits != nil {
+		return g.bits.has(place)
 	}
-	if from == 0 {
-		return false
-	}
-	return s.groups[from-1].has(id)
+	return slices.Contains(g.few, place)
 }
 
-func (g idGroup) has(id int64) bool {
+// places are how far the customers of a group are above the bucket's first id, newest
+// first.
+func (g idGroup) places() []uint16 {
 	if g.bits == nil {
-		_, found := slices.BinarySearchFunc(g.ids, id, newestFirst)
-		return found
+		return g.few
 	}
-	distance := g.last - id
-	return distance/64 < int64(len(g.bits)) && g.bits[distance/64]>>(distance%64)&1 == 1
+	places := make([]uint16, 0, g.number)
+	for at := len(g.bits) - 1; at >= 0; at-- {
+		for word := g.bits[at]; word != 0; {
+			bit := 63 - bits.LeadingZeros64(word)
+			places = append(places, uint16(64*at+bit)) //nolint:gosec // below the bucket's size
+			word &^= 1 << bit
+		}
+	}
+	return places
 }
 
-// all are the customers of a group, newest first.
-func (g idGroup) all() []int64 {
-	if g.bits == nil {
-		return g.ids
-	}
-	ids := make([]int64, 0, g.number)
-	for at, word := range g.bits {
-		for ; word != 0; word &= word - 1 {
-			ids = append(ids, g.last-int64(64*at+bits.TrailingZeros64(word)))
-		}
+// appendTo appends the ids of a group, newest first.
+func (g idGroup) appendTo(ids []int64) []int64 {
+	for _, place := range g.places() {
+		ids = append(ids, g.bucket*tally.BucketSize+int64(place))
 	}
 	return ids
 }
@@ -98,7 +164,7 @@ func (p part) of(set idSet) []int64 {
 			offset -= group.number
 			continue
 		}
-		some := group.all()[offset:]
+		some := group.appendTo(nil)[offset:]
 		ids = append(ids, some[:min(int64(len(some)), p.limit-int64(len(ids)))]...)
 		if offset = 0; int64(len(ids)) == p.limit {
 			break

@@ -275,31 +275,36 @@ var (
 // filtered has the customers of the filter.
 func (l listing) filtered(on filterColumns) sqldb.Source {
 	source := l.source()
+	l.conditions(&source.Where, on)
+	return source
+}
+
+// conditions are those of the filter but for its search.
+func (l listing) conditions(where *sqldb.Where, on filterColumns) {
 	if l.filter.ExternalID != "" {
-		source.Where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
+		where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
 	}
 	if l.filter.CpfCnpj != "" {
-		source.Where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
+		where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
 	}
 	if l.filter.PlanID != 0 {
-		source.Where.And(on.plan+" = ?", l.filter.PlanID)
+		where.And(on.plan+" = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
-		source.Where.And(on.product+" = ?", l.filter.ProductID)
+		where.And(on.product+" = ?", l.filter.ProductID)
 	}
 	if l.filter.UpdatedSince != 0 {
-		source.Where.And(on.updated+" >= ?", l.filter.UpdatedSince)
+		where.And(on.updated+" >= ?", l.filter.UpdatedSince)
 	}
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		source.Where.And(on.cancelled + " IS NOT NULL")
+		where.And(on.cancelled + " IS NOT NULL")
 	default:
-		source.Where.And(on.cancelled + " IS NULL")
+		where.And(on.cancelled + " IS NULL")
 	}
-	l.filter.Figure.conditions(&source.Where, l.company, l.month)
-	l.due.conditions(&source.Where, on.due, on.noDate)
-	return source
+	l.filter.Figure.conditions(where, l.company, l.month)
+	l.due.conditions(where, on.due, on.noDate)
 }
 
 // source has the customers of the company, or those of them who are searched for.

@@ -33,7 +33,7 @@ func (s *Service) Sorted(
 	query Query,
 	page input.Page,
 ) ([]Customer, int64, error) {
-	return s.early(ctx, actor, query, page).Page(page)
+	return s.early(ctx, actor, query, page, true).Page(page)
 }
 
 // sorted is Sorted by way of the total.

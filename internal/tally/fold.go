@@ -67,21 +67,22 @@ func addTotals(ctx context.Context, tx *sqldb.Tx, companyID int64, totals map[Co
 		ON CONFLICT (company_id, book) DO UPDATE SET n = tally_totals.n + excluded.n, folds = tally_totals.folds + 1`)
 }
 
-// addBuckets also removes a bucket that has come to nothing.
+// addBuckets also removes a bucket that has come to nothing, unless it has a stamp:
+// if records come to it again, its folds must not begin anew.
 func addBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[bucketKey]int64) error {
-	maps.DeleteFunc(sums, func(_ bucketKey, n int64) bool { return n == 0 })
+	maps.DeleteFunc(sums, func(at bucketKey, n int64) bool { return n == 0 && !at.counter.stamped() })
 	var rows [][]any
 	emptied := map[Counter][]int64{}
 	for _, at := range slices.SortedFunc(maps.Keys(sums), func(a, b bucketKey) int {
 		return cmp.Or(cmp.Compare(a.counter, b.counter), cmp.Compare(a.bucket, b.bucket))
 	}) {
-		rows = append(rows, []any{companyID, string(at.counter), at.bucket, sums[at]})
-		if sums[at] < 0 {
+		rows = append(rows, []any{companyID, string(at.counter), at.bucket, sums[at], 1})
+		if sums[at] < 0 && !at.counter.stamped() {
 			emptied[at.counter] = append(emptied[at.counter], at.bucket)
 		}
 	}
-	if err := upsert(ctx, tx, rows, `INSERT INTO tally_buckets (company_id, book, bucket, n) VALUES `, `
-		ON CONFLICT (company_id, book, bucket) DO UPDATE SET n = tally_buckets.n + excluded.n`); err != nil {
+	if err := upsert(ctx, tx, rows, `INSERT INTO tally_buckets (company_id, book, bucket, n, folds) VALUES `, `
+		ON CONFLICT (company_id, book, bucket) DO UPDATE SET n = tally_buckets.n + excluded.n, folds = tally_buckets.folds + 1`); err != nil {
 		return err
 	}
 	return removeEmpty(ctx, tx, companyID, emptied,

@@ -67,6 +67,9 @@ func Open(path string, options Options) (*Conn, error) {
 		return nil, err
 	}
 	conn.startWatch()
+	if err := conn.addIDList(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	for _, pragma := range options.Pragmas {
 		if err := conn.script("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, conn.Close())
