@@ -26,6 +26,16 @@ func (s *Service) known(ctx context.Context, l listing, company int64) (listing,
 	return l, err
 }
 
+// mostHanded is how many ids PostgreSQL is handed beside other filters. A plan that it
+// keeps goes through the whole list for each customer whom these leave; to read
+// the texts is then sooner.
+const mostHanded = 500
+
+// handsOver reports whether a statement takes whom the search finds by their ids.
+func (l listing) handsOver() bool {
+	return l.found != nil && (l.db.Engine() == sqldb.SQLite || len(l.found) <= mostHanded)
+}
+
 // Searches reports whether a search is one for anybody: there is something to look for.
 func Searches(search string) bool { return searchTerms(search) != nil }
 

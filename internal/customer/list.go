@@ -314,7 +314,7 @@ func (l listing) source() sqldb.Source {
 	terms := searchTerms(l.filter.Search)
 	switch {
 	case terms == nil:
-	case l.found != nil:
+	case l.handsOver():
 		source.Where.And("c.id {in ?}", l.found)
 	default:
 		// All ids are above 0. That it is said leads SQLite along the ids, where it
