@@ -45,8 +45,8 @@ func (c *Conn) addIDList() error {
 	}
 	defer c.free(name)
 	const flags = sqlite3.SQLITE_UTF8 | sqlite3.SQLITE_DETERMINISTIC | sqlite3.SQLITE_DIRECTONLY
-	step := *(*uintptr)(unsafe.Pointer(&idListStep)) //nolint:gosec // how the library wants functions
-	end := *(*uintptr)(unsafe.Pointer(&idListEnd))   //nolint:gosec // as step
+	step := *(*uintptr)(unsafe.Pointer(&idListStep)) //nolint:gosec // how the library wants a function
+	end := *(*uintptr)(unsafe.Pointer(&idListEnd))   //nolint:gosec // the same
 	code := sqlite3.Xsqlite3_create_function_v2(c.tls, c.db, name, 1, flags, 0, 0, step, end, 0)
 	if code != sqlite3.SQLITE_OK {
 		return c.failure(code)
