@@ -1,0 +1,1 @@
+-- PostgreSQL alone does this: SQLite finds grams by the block that they are in.
