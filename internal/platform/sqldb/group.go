@@ -201,8 +201,13 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 	if err := g.relax(ctx, relaxed); err != nil {
 		return err
 	}
+	return awaitLock(func() error { return g.command(ctx, "BEGIN IMMEDIATE") })
+}
+
+// awaitLock tries again while others have the database.
+func awaitLock(try func() error) error {
 	for began := time.Now(); ; time.Sleep(lockPoll) {
-		err := g.command(ctx, "BEGIN IMMEDIATE")
+		err := try()
 		if !errors.Is(err, ErrBusy) || time.Since(began) >= lockTimeout {
 			return err
 		}

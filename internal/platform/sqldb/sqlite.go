@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -83,15 +82,14 @@ var sqliteTexts = rewriter{rewrite: forSQLite}
 
 // openSQLiteConn waits for others who are making the database, or closing it as the
 // last: then SQLite refuses at once, whatever busy_timeout is.
-func openSQLiteConn(path string, options sqlite.Options) (*sqlite.Conn, error) {
+func openSQLiteConn(path string, options sqlite.Options) (conn *sqlite.Conn, err error) {
 	options.Rewrite = sqliteTexts.text
 	options.MaxCompiled = maxCompiled
-	for began := time.Now(); ; time.Sleep(lockPoll) {
-		conn, err := sqlite.Open(path, options)
-		if !errors.Is(sqliteError(err), ErrBusy) || time.Since(began) >= lockTimeout {
-			return conn, err
-		}
-	}
+	_ = awaitLock(func() error {
+		conn, err = sqlite.Open(path, options)
+		return sqliteError(err)
+	})
+	return conn, err
 }
 
 // usableFile gives one clear sentence where SQLite would say "unable to open
