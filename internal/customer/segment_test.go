@@ -62,11 +62,11 @@ func (l library) wantMerged(tb testing.TB) {
 
 // sealAll seals until nothing is left to do. On PostgreSQL that may wait for
 // transactions of other tests.
-func (l library) sealAll(tb testing.TB) {
+func (w *world) sealAll(tb testing.TB) {
 	tb.Helper()
 	for range 5000 {
-		must(tb, l.SealSegments(tb.Context()))
-		due, err := dueForSealing(tb.Context(), l.db)
+		must(tb, w.SealSegments(tb.Context()))
+		due, err := dueForSealing(tb.Context(), w.db)
 		must(tb, err)
 		if len(due) == 0 {
 			return
