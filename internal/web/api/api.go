@@ -149,16 +149,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // answer lets a request in and carries it out. One that only reads has one
-// moment for all that it reads, its token included.
+// moment for all that it reads, its token included. One that writes has that moment
+// for its token alone, whom it names being remembered from others.
 func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (int, []byte) {
 	pattern := s.patternOf(r)
-	if inSnapshot[pattern] && reads(r) {
-		within, end := s.DB.Snapshot(ctx)
-		defer end()
-		ctx = within
-	}
-	actor, quota, err := s.Accounts.Admit(ctx, bearer(r))
+	within, end := s.DB.Snapshot(ctx)
+	defer end()
+	actor, quota, err := s.Accounts.Admit(within, bearer(r))
 	defer func() { quotaHeaders(w.Header(), quota) }()
+	if inSnapshot[pattern] && reads(r) {
+		ctx = within
+	} else {
+		end()
+	}
 	if err != nil {
 		return failure(ctx, w, err)
 	}

@@ -1,0 +1,1 @@
+-- SQLite alone does this: PostgreSQL compares the words of a CHECK as they are.
