@@ -3,6 +3,8 @@ package billing
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -146,10 +148,17 @@ func latest(
 		WHERE i.id = page.id AND i.company_id = ?`+where+` ORDER BY i.id DESC`, args...)
 }
 
-// What the statements have of the table of fields, made once.
+// What the statements have of the table of fields, made once: an invoice would else
+// put its own together in the writer's turn.
 var (
 	fieldNames = stored.Columns("", "")
 	fieldsSet  = stored.Columns("", " = ?")
+
+	insertColumns = `company_id, customer_id, generated, ` + fieldNames + `, plan_id, product_id,
+		paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
+		created_at, created_on, created_offset, updated_at`
+	insertOne = `INSERT INTO invoices (` + insertColumns + `) VALUES ` +
+		sqldb.Tuples(1, strings.Count(insertColumns, ",")+1) + ` ON CONFLICT DO NOTHING`
 )
 
 // insert returns 0 when the customer has a generated invoice for the due date.
@@ -159,23 +168,15 @@ func insert(
 	actor account.Actor,
 	invoice Invoice,
 ) (int64, error) {
-	args := append(
+	return sqldb.InsertID(ctx, tx, insertOne, slices.Concat(
 		[]any{actor.Company.ID, invoice.Customer.ID, invoice.Generated},
-		stored.Values(&invoice)...,
-	)
-	args = append(args, otherValues(invoice)...)
-	args = append(
-		args,
-		invoice.CreatedAt.UnixMicro(),
-		actor.Today(invoice.CreatedAt),
-		offsetOf(invoice.CreatedAt),
-		invoice.UpdatedAt.UnixMicro(),
-	)
-	return sqldb.InsertID(ctx, tx, `
-		INSERT INTO invoices (company_id, customer_id, generated, `+fieldNames+`, plan_id, product_id,
-			paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
-			created_at, created_on, created_offset, updated_at)
-		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING`, args...)
+		stored.Values(&invoice),
+		otherValues(invoice),
+		[]any{
+			invoice.CreatedAt.UnixMicro(), actor.Today(invoice.CreatedAt), offsetOf(invoice.CreatedAt),
+			invoice.UpdatedAt.UnixMicro(),
+		},
+	)...)
 }
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, invoice Invoice) error {
