@@ -42,11 +42,11 @@ func (a *App) fitMemory() {
 	}
 }
 
-// collectSeldom lets the heap grow to five times what is alive before it is
+// collectSeldom lets the heap grow to four times what is alive before it is
 // collected, far from the limit: the collector was a tenth of a request.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(300)
 	}
 }
 
