@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
@@ -15,18 +17,29 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// isKept reports whether an earlier run has left the database of an address. A
-// million customers take ten minutes to seed.
-func (b *bench) isKept(url string) bool {
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	_, err := os.Stat(path)
-	return b.keep != "" && ok && err == nil
+// place is the address of a database for a dataset, and whether an earlier run has
+// left it there. A million customers take ten minutes to seed.
+func (b *bench) place(ctx context.Context, engine sqldb.Engine, size int) (url string, kept bool, err error) {
+	if b.keep == "" {
+		url, err = b.address(ctx, engine, size)
+		return url, false, err
+	}
+	if engine == sqldb.Postgres {
+		return b.postgres.find(ctx, size)
+	}
+	path := filepath.Join(b.keep, fmt.Sprintf("%d-%s.db", size, time.Now().Format(time.DateOnly)))
+	_, err = os.Stat(path)
+	return "sqlite:" + path, err == nil, nil
 }
 
 // fill makes a dataset, or finds the one that an earlier run has left.
-func (b *bench) fill(ctx context.Context, engine sqldb.Engine, url string, size int) (d *dataset, err error) {
+func (b *bench) fill(ctx context.Context, engine sqldb.Engine, size int) (d *dataset, err error) {
+	url, kept, err := b.place(ctx, engine, size)
+	if err != nil {
+		return nil, err
+	}
 	find := (*dataset).seed
-	if b.isKept(url) {
+	if kept {
 		find = (*dataset).findKept
 	}
 	db, err := sqldb.Open(ctx, url, sqldb.Options{})
@@ -37,7 +50,7 @@ func (b *bench) fill(ctx context.Context, engine sqldb.Engine, url string, size 
 	if err := db.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	d = &dataset{engine: engine, url: url, size: size}
+	d = &dataset{engine: engine, url: url, size: size, stays: b.keep != ""}
 	return d, find(d, ctx, db)
 }
 

@@ -188,11 +188,7 @@ func (b *bench) measure(ctx context.Context, engine sqldb.Engine) (err error) {
 // dataset makes a database and checks that the product finds in it what was put
 // there.
 func (b *bench) dataset(ctx context.Context, engine sqldb.Engine, size int) (*dataset, error) {
-	url, err := b.address(ctx, engine, size)
-	if err != nil {
-		return nil, err
-	}
-	dataset, err := b.fill(ctx, engine, url, size)
+	dataset, err := b.fill(ctx, engine, size)
 	if err != nil {
 		return nil, err
 	}
@@ -203,9 +199,6 @@ func (b *bench) dataset(ctx context.Context, engine sqldb.Engine, size int) (*da
 func (b *bench) address(ctx context.Context, engine sqldb.Engine, size int) (string, error) {
 	if engine == sqldb.Postgres {
 		return b.postgres.create(ctx, size)
-	}
-	if b.keep != "" {
-		return "sqlite:" + filepath.Join(b.keep, fmt.Sprintf("%d-%s.db", size, time.Now().Format(time.DateOnly))), nil
 	}
 	return "sqlite:" + filepath.Join(b.dir, fmt.Sprintf("%d.db", size)), nil
 }
@@ -218,7 +211,7 @@ func (b *bench) discard(ctx context.Context, sets []*dataset) error {
 		if set.pocket != nil {
 			failures = append(failures, os.RemoveAll(set.pocket.folder))
 		}
-		if b.keep != "" && set.engine == sqldb.SQLite {
+		if set.stays {
 			continue
 		}
 		if set.engine == sqldb.Postgres {

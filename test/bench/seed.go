@@ -28,6 +28,7 @@ type dataset struct {
 	engine  sqldb.Engine
 	url     string
 	size    int
+	stays   bool // for the next run
 	today   civil.Date
 	listed  tenant
 	created tenant
