@@ -53,7 +53,7 @@ func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted pa
 		window.Limit = walked
 		met, over, err := window.Among(ctx, b.service.db, set.has, tested)
 		if err == nil && !sure {
-			met, err = b.inOrder(ctx, met)
+			met, err = b.inOrder(ctx, met, wanted.end())
 		}
 		if err != nil {
 			return nil, false, err
@@ -65,15 +65,23 @@ func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted pa
 	return nil, false, nil
 }
 
-// inOrder tests customers for the other filters and leaves them in their order.
-func (b *beside) inOrder(ctx context.Context, ids []int64) (kept []int64, err error) {
-	both, err := b.test(ctx, ids)
-	for _, id := range ids {
-		if _, found := slices.BinarySearchFunc(both, id, newestFirst); found {
-			kept = append(kept, id)
+// inOrder tests customers for the other filters and leaves them in their order: as many
+// as are wanted, or all.
+func (b *beside) inOrder(ctx context.Context, ids []int64, wanted int64) (kept []int64, err error) {
+	for len(ids) > 0 && int64(len(kept)) < wanted {
+		some := ids[:min(b.expected(wanted-int64(len(kept))), int64(len(ids)))]
+		both, err := b.test(ctx, some)
+		if err != nil {
+			return nil, err
 		}
+		for _, id := range some {
+			if _, found := slices.BinarySearchFunc(both, id, newestFirst); found {
+				kept = append(kept, id)
+			}
+		}
+		ids = ids[len(some):]
 	}
-	return kept, err
+	return kept, nil
 }
 
 // walkable is the listing with those filters that the index of an order knows.

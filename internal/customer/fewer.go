@@ -35,8 +35,9 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 	}
 	fewer := newLook(l.terms)
 	fewer.span, fewer.first = l.span, l.first
+	var matcher matcher
 	for i, term := range l.long {
-		fewer.long[i] = l.matcher.rarest(&sample, term)
+		fewer.long[i] = matcher.rarest(&sample, term)
 	}
 	if fewer.grams = gramsOf(fewer.long); len(fewer.grams) == len(l.grams) {
 		return nil, nil

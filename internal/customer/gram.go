@@ -53,18 +53,27 @@ func (p places) read(into []uint64) []uint64 {
 }
 
 // followed keeps those places of which some other place is a number of letters
-// ahead; both lists ascend.
-func followed(found, others []uint64, letters uint64) []uint64 {
-	kept, at := found[:0], 0
-	for _, place := range found {
-		for at < len(others) && others[at] < place+letters {
+// ahead; both lists ascend. Most others are ahead of none, so they are not written down.
+func followed(found []uint64, others places, letters uint64) []uint64 {
+	kept, place := found[:0], uint64(0)
+	for at := 0; at < len(others) && len(found) > 0; {
+		value := others[at]
+		difference := uint64(value & 0x7f)
+		at++
+		for shift := 7; value >= 0x80; shift += 7 {
+			if at == len(others) {
+				return kept
+			}
+			value = others[at]
+			difference |= uint64(value&0x7f) << shift
 			at++
 		}
-		if at == len(others) {
-			break
+		place += difference
+		for len(found) > 0 && found[0]+letters < place {
+			found = found[1:]
 		}
-		if others[at] == place+letters {
-			kept = append(kept, place)
+		if len(found) > 0 && found[0]+letters == place {
+			kept = append(kept, found[0])
 		}
 	}
 	return kept
@@ -226,7 +235,7 @@ func cutNumber(from places) (number uint64, rest places) {
 }
 
 // matcher has the memory in which one segment after the other is searched.
-type matcher struct{ found, others []uint64 }
+type matcher struct{ found []uint64 }
 
 // distances are the customers of a segment whose text contains the term, nearest
 // first, until the next call. It begins with the gram that has the fewest places.
@@ -250,8 +259,7 @@ func (m *matcher) distances(segment *gramSegment, term gramTerm) []uint64 {
 	}
 	for i, at := range term {
 		if i != first && len(begins) > 0 {
-			m.others = segment.places[at.gram].read(m.others[:0])
-			begins = followed(begins, m.others, at.letters)
+			begins = followed(begins, segment.places[at.gram], at.letters)
 		}
 	}
 	for i, place := range begins {

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"cmp"
 	"maps"
 	"math/bits"
 	"slices"
@@ -112,6 +113,13 @@ func (s *idSet) add(ids []int64) {
 
 // group is that of a bucket; an empty one where the set has none.
 func (s idSet) group(bucket int64) idGroup {
+	if len(s.groups) == 0 {
+		return idGroup{bucket: bucket}
+	}
+	// Of a common search every bucket has somebody: then it is known where each is.
+	if at := s.groups[0].bucket - bucket; at >= 0 && at < int64(len(s.groups)) && s.groups[at].bucket == bucket {
+		return s.groups[at]
+	}
 	at, found := slices.BinarySearchFunc(s.groups, bucket, func(group idGroup, bucket int64) int {
 		return newestFirst(group.bucket, bucket)
 	})
@@ -128,7 +136,8 @@ func (g idGroup) has(place uint16) bool {
 	if g.bits != nil {
 		return g.bits.has(place)
 	}
-	return slices.Contains(g.few, place)
+	_, found := slices.BinarySearchFunc(g.few, place, func(a, b uint16) int { return cmp.Compare(b, a) })
+	return found
 }
 
 // places are how far the customers of a group are above the bucket's first id, newest

@@ -4,8 +4,10 @@ import (
 	"context"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -24,7 +26,6 @@ type look struct {
 	segments map[int64]*segmentRead // by the last id of each that has something
 	changed  map[int64]bool         // who has changed since: whether the text of now has a term
 	newer    []int64                // who is in no segment and has one
-	matcher  matcher
 }
 
 // segmentRead is what a segment has of the terms.
@@ -238,11 +239,31 @@ func (l *look) hits() hits {
 	lasts := slices.Sorted(maps.Keys(l.segments))
 	changed := l.changedBySegment(lasts)
 	slices.SortFunc(l.newer, newestFirst)
-	found := hits{{ids: l.newer, number: int64(len(l.newer))}}
-	for _, last := range slices.Backward(lasts) {
-		found = append(found, l.group(last, changed[last]))
-	}
+	found := make(hits, 1+len(lasts))
+	found[0] = hitGroup{ids: l.newer, number: int64(len(l.newer))}
+	slices.Reverse(lasts)
+	inParts(len(lasts), func(from, to int) {
+		var matcher matcher
+		for at := from; at < to; at++ {
+			found[1+at] = l.group(&matcher, lasts[at], changed[lasts[at]])
+		}
+	})
 	return found
+}
+
+// leastInPart is how many segments are searched in less time than another processor
+// takes to begin.
+const leastInPart = 32
+
+// inParts does what is to be done from 0 to n, on as many processors as there are.
+func inParts(n int, do func(from, to int)) {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/leastInPart))
+	var others sync.WaitGroup
+	for part := 1; part < parts; part++ {
+		others.Go(func() { do(n*part/parts, n*(part+1)/parts) })
+	}
+	do(0, n/parts)
+	others.Wait()
 }
 
 // changedBySegment leaves out who changed in a segment that is not sealed yet: he
@@ -259,16 +280,16 @@ func (l *look) changedBySegment(lasts []int64) map[int64][]int64 {
 }
 
 // group is what was found in a segment of which some have changed.
-func (l *look) group(last int64, changed []int64) hitGroup {
+func (l *look) group(matcher *matcher, last int64, changed []int64) hitGroup {
 	segment, group := l.segments[last], hitGroup{last: last}
 	if len(changed) == 0 && len(l.terms) == 1 {
-		return l.unchanged(last, segment)
+		return l.unchanged(matcher, last, segment)
 	}
 	for _, posting := range segment.postings {
 		group.ids = append(group.ids, posting.ids(last)...)
 	}
 	for _, term := range l.long {
-		group.ids = append(group.ids, l.matcher.ids(&segment.grams, term, last)...)
+		group.ids = append(group.ids, matcher.ids(&segment.grams, term, last)...)
 	}
 	if len(changed) > 0 {
 		group.ids = slices.DeleteFunc(group.ids, func(id int64) bool { return slices.Contains(changed, id) })
@@ -285,10 +306,10 @@ func (l *look) group(last int64, changed []int64) hitGroup {
 }
 
 // unchanged is what a segment has of the only term.
-func (l *look) unchanged(last int64, segment *segmentRead) hitGroup {
+func (l *look) unchanged(matcher *matcher, last int64, segment *segmentRead) hitGroup {
 	found := slices.Concat(segment.postings...)
 	if len(l.long) > 0 {
-		found = newPosting(l.matcher.distances(&segment.grams, l.long[0]))
+		found = newPosting(matcher.distances(&segment.grams, l.long[0]))
 	}
 	return hitGroup{last: last, posting: found, number: found.count()}
 }
