@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
 // mostWalked is along how many entries of an index a page is looked for.
@@ -46,9 +45,6 @@ func (b *beside) walk(ctx context.Context, l listing, sort input.Sort, wanted pa
 		tested = wanted.end()
 	}
 	walked := 100 + tested*b.company*5/max(1, set.number) // they may stand together, and not at the beginning
-	if b.service.db.Engine() == sqldb.Postgres {
-		walked /= 4 // it reads all of a window; SQLite goes no further than the last who is wanted
-	}
 	for ; walked <= mostWalked && tested <= mostTested; walked, tested = 4*walked, 4*tested {
 		window.Limit = walked
 		met, over, err := window.Among(ctx, b.service.db, set.has, tested)
