@@ -53,27 +53,32 @@ func (p places) read(into []uint64) []uint64 {
 }
 
 // followed keeps those places of which some other place is a number of letters
-// ahead; both lists ascend. Most others are ahead of none, so they are not written down.
+// ahead; both lists ascend. Most others are ahead of none, and only passed.
 func followed(found []uint64, others places, letters uint64) []uint64 {
-	kept, place := found[:0], uint64(0)
-	for at := 0; at < len(others) && len(found) > 0; {
+	if len(found) == 0 {
+		return found
+	}
+	kept, next, wanted, place := found[:0], 0, found[0]+letters, uint64(0)
+	for at := 0; at < len(others); {
 		value := others[at]
-		difference := uint64(value & 0x7f)
 		at++
+		place += uint64(value & 0x7f)
 		for shift := 7; value >= 0x80; shift += 7 {
 			if at == len(others) {
 				return kept
 			}
 			value = others[at]
-			difference |= uint64(value&0x7f) << shift
 			at++
+			place += uint64(value&0x7f) << shift
 		}
-		place += difference
-		for len(found) > 0 && found[0]+letters < place {
-			found = found[1:]
-		}
-		if len(found) > 0 && found[0]+letters == place {
-			kept = append(kept, found[0])
+		for place >= wanted {
+			if place == wanted {
+				kept = append(kept, found[next])
+			}
+			if next++; next == len(found) {
+				return kept
+			}
+			wanted = found[next] + letters
 		}
 	}
 	return kept
