@@ -20,12 +20,15 @@ const minKey = 16
 // redactPath is a path as the access log may have it: without password links,
 // checkout codes, keys of callback addresses and tokens.
 func redactPath(path string) string {
+	if isPlain(path) {
+		return path
+	}
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
 		parts[i] = redactRuns(part)
 	}
 	for i, part := range parts {
-		before, found := keyed[strings.ToLower(strings.TrimSpace(part))]
+		before, found := keyed[wordOf(part)]
 		if !found {
 			continue
 		}
@@ -34,6 +37,19 @@ func redactPath(path string) string {
 	}
 	return strings.Join(parts, "/")
 }
+
+// isPlain reports whether no segment of a path can be a key, or have one after it:
+// most paths are plain.
+func isPlain(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if _, found := keyed[wordOf(part)]; found || len(part) >= minKey {
+			return false
+		}
+	}
+	return true
+}
+
+func wordOf(part string) string { return strings.ToLower(strings.TrimSpace(part)) }
 
 // redactAfter redacts the first segment after as many that are none of the
 // key's. Empty segments come from doubled slashes.
