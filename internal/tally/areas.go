@@ -111,10 +111,7 @@ func areaBuckets(
 	}
 	texts = append(texts, `SELECT bucket / CAST(? AS BIGINT) AS bucket, n FROM tally_deltas`+where.String())
 	args = append(append(args, size), where.Args...)
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (at bucketCount, err error) {
-		err = row.Scan(&at.bucket, &at.n)
-		return at, err
-	}, `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (`+strings.Join(texts, ` UNION ALL `)+`) AS counted
+	return sqldb.All(ctx, querier, scanBucket, `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (`+strings.Join(texts, ` UNION ALL `)+`) AS counted
 		GROUP BY bucket ORDER BY bucket DESC`, args...)
 }
 

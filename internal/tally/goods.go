@@ -26,13 +26,8 @@ func (b Counter) FilteredWindow(
 	goods Goods,
 	window sqldb.Window,
 ) (sqldb.Window, error) {
-	below, skipped, err := skipGoods(ctx, querier, companyID, b, goods, window.Offset)
-	if err != nil {
-		return window, err
-	}
-	window.Where.And(window.ID+" < ?", below)
-	window.Offset -= skipped
-	return window, nil
+	found, err := goodsBuckets(ctx, querier, companyID, b, goods)
+	return windowIn(found, window), err
 }
 
 // goodsBucket is where records are counted that have a plan and a product in
@@ -43,15 +38,14 @@ type goodsBucket struct {
 	Goods
 }
 
-// skipGoods is skip among the records of goods.
-func skipGoods(
+// goodsBuckets are the buckets that have records of goods, the newest first.
+func goodsBuckets(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
 	counter Counter,
 	goods Goods,
-	offset int64,
-) (below, skipped int64, err error) {
+) ([]bucketCount, error) {
 	var where sqldb.Where
 	where.And("company_id = ?", companyID)
 	where.And("book = ?", string(counter))
@@ -61,24 +55,11 @@ func skipGoods(
 	if goods.ProductID != 0 {
 		where.And("product_id = ?", goods.ProductID)
 	}
-	found := false
-	err = sqldb.Each(ctx, querier, `
+	return sqldb.All(ctx, querier, scanBucket, `
 		SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
 			SELECT bucket, n FROM tally_goods`+where.String()+`
 			UNION ALL SELECT bucket, n FROM tally_deltas`+where.String()+`
-		) AS counted GROUP BY bucket ORDER BY bucket DESC`, slices.Concat(where.Args, where.Args), func(row sqldb.Row) error {
-		var bucket, n int64
-		if err := row.Scan(&bucket, &n); err != nil || found {
-			return err
-		}
-		if skipped+n > offset {
-			below, found = (bucket+1)*bucketSize, true
-			return nil
-		}
-		skipped += n
-		return nil
-	})
-	return below, skipped, err
+		) AS counted GROUP BY bucket ORDER BY bucket DESC`, slices.Concat(where.Args, where.Args)...)
 }
 
 // addGoods adds deltas to the buckets of goods, each bucket once.

@@ -161,34 +161,18 @@ func spans(
 	return found, err
 }
 
-// skip finds where the record at an offset of the newest-first list stands: it
-// has an id lower than below, and skipped of the records before it have not.
-func skip(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	offset int64,
-) (below, skipped int64, err error) {
-	found := false
-	args := []any{companyID, string(counter), companyID, string(counter)}
-	err = sqldb.Each(ctx, querier, `
+// buckets are those of a company's counter, the newest first.
+func buckets(ctx context.Context, querier sqldb.Querier, companyID int64, counter Counter) ([]bucketCount, error) {
+	return sqldb.All(ctx, querier, scanBucket, `
 		SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
 			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = ?
 			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = ?
-		) AS counted GROUP BY bucket ORDER BY bucket DESC`, args, func(row sqldb.Row) error {
-		var bucket, n int64
-		if err := row.Scan(&bucket, &n); err != nil || found {
-			return err
-		}
-		if skipped+n > offset {
-			below, found = (bucket+1)*bucketSize, true
-			return nil
-		}
-		skipped += n
-		return nil
-	})
-	return below, skipped, err
+		) AS counted GROUP BY bucket ORDER BY bucket DESC`, companyID, string(counter), companyID, string(counter))
+}
+
+func scanBucket(row sqldb.Row) (at bucketCount, err error) {
+	err = row.Scan(&at.bucket, &at.n)
+	return at, err
 }
 
 // stamp changes with every change in a company's counters. The number and the sum

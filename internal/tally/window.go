@@ -25,13 +25,20 @@ func (b Counter) Window(
 ) (sqldb.Window, error) {
 	window := sqldb.Window{Source: source, Whole: whole, Limit: page.Size, Offset: page.Offset()}
 	if whole && window.Offset > DeepOffset {
-		below, skipped, err := skip(ctx, querier, companyID, b, window.Offset)
-		if err != nil {
-			return window, err
-		}
-		window.Where.And(source.ID+" < ?", below)
-		window.Offset -= skipped
-		return window, nil
+		found, err := buckets(ctx, querier, companyID, b)
+		return windowIn(found, window), err
 	}
 	return window.FromNearerEnd(matches), nil
+}
+
+// windowIn begins in the bucket in which the first record of the page is; past the
+// last one there is nothing.
+func windowIn(buckets []bucketCount, window sqldb.Window) sqldb.Window {
+	at, skipped, found := locate(buckets, window.Offset)
+	if !found {
+		window.Where.And(window.ID+" < ?", 0)
+		return window
+	}
+	window.Offset -= skipped
+	return at.window(window)
 }
