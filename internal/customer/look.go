@@ -255,15 +255,27 @@ func (l *look) hits() hits {
 // takes to begin.
 const leastInPart = 32
 
-// inParts does what is to be done from 0 to n, on as many processors as there are.
+// inParts does what is to be done from 0 to n, on as many processors as there are. A
+// panic of any part is the caller's: in a goroutine of its own it would end the process.
 func inParts(n int, do func(from, to int)) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/leastInPart))
-	var others sync.WaitGroup
+	panics := make([]any, parts)
+	var all sync.WaitGroup
 	for part := 1; part < parts; part++ {
-		others.Go(func() { do(n*part/parts, n*(part+1)/parts) })
+		all.Go(func() {
+			defer func() { panics[part] = recover() }()
+			do(n*part/parts, n*(part+1)/parts)
+		})
 	}
-	do(0, n/parts)
-	others.Wait()
+	func() {
+		defer all.Wait()
+		do(0, n/parts)
+	}()
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause)
+		}
+	}
 }
 
 // changedBySegment leaves out who changed in a segment that is not sealed yet: he
