@@ -42,7 +42,7 @@ func readOptions() (options options, err error) {
 	flag.IntVar(&options.lanes, "lanes", 500, "healthy webhooks of -soak, and hostile ones")
 	flag.IntVar(&options.sends, "sends", 32_000, "deliveries of one measurement of 'deliveries', after those that warm up")
 	flag.BoolVar(&options.beside, "pocketbase", true, "measure PocketBase beside, on SQLite; the Go registry has it")
-	flag.StringVar(&options.keep, "keep", "", "folder in which SQLite databases stay for another run of the day; those of PostgreSQL stay in it")
+	flag.StringVar(&options.keep, "keep", "", "folder in which SQLite databases stay for another run of the day, as those in PostgreSQL do")
 	flag.Parse()
 	options.span = time.Duration(*seconds * float64(time.Second))
 	if options.only, err = regexp.Compile(*only); err != nil {
