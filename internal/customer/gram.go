@@ -31,23 +31,30 @@ func (g gram) whole() bool { return g >= 1<<(2*runeBits) }
 // every text, so that letters of two texts never follow one another.
 type places []byte
 
-// read appends the places as numbers. Where they were cut off, it ends.
+// cut takes the first number off: of places, how far one is ahead of the one before. Where
+// they end, or were cut off, the rest is nil.
+func (p places) cut() (number uint64, rest places) {
+	if len(p) > 0 && p[0] < 0x80 { // most are
+		return uint64(p[0]), p[1:]
+	}
+	return p.cutLong()
+}
+
+func (p places) cutLong() (number uint64, rest places) {
+	number, width := binary.Uvarint(p)
+	if width <= 0 {
+		return 0, nil
+	}
+	return number, p[width:]
+}
+
+// read appends the places as numbers.
 func (p places) read(into []uint64) []uint64 {
-	place := uint64(0)
-	for at := 0; at < len(p); {
-		value := p[at]
-		difference := uint64(value & 0x7f)
-		at++
-		for shift := 7; value >= 0x80; shift += 7 {
-			if at == len(p) {
-				return into
-			}
-			value = p[at]
-			difference |= uint64(value&0x7f) << shift
-			at++
+	for place, ahead := uint64(0), uint64(0); len(p) > 0; {
+		if ahead, p = p.cut(); p != nil {
+			place += ahead
+			into = append(into, place)
 		}
-		place += difference
-		into = append(into, place)
 	}
 	return into
 }
@@ -59,19 +66,9 @@ func followed(found []uint64, others places, letters uint64) []uint64 {
 		return found
 	}
 	kept, next, wanted, place := found[:0], 0, found[0]+letters, uint64(0)
-	for at := 0; at < len(others); {
-		value := others[at]
-		at++
-		place += uint64(value & 0x7f)
-		for shift := 7; value >= 0x80; shift += 7 {
-			if at == len(others) {
-				return kept
-			}
-			value = others[at]
-			at++
-			place += uint64(value&0x7f) << shift
-		}
-		for place >= wanted {
+	for ahead := uint64(0); len(others) > 0; {
+		ahead, others = others.cut()
+		for place += ahead; place >= wanted; {
 			if place == wanted {
 				kept = append(kept, found[next])
 			}
@@ -215,28 +212,20 @@ func (s *gramSegment) add(row gramRow, wanted []gram) {
 // each visits the grams of a row, and returns the stride of the segment. Where the
 // row was cut off, it ends.
 func (r gramRow) each(visit func(gram, places)) (stride uint64) {
-	stride, rest := cutNumber(r.places)
+	stride, rest := r.places.cut()
 	if r.key.whole() {
 		visit(r.key, rest)
 		return max(stride, 1)
 	}
 	for len(rest) > 0 {
 		var third, length uint64
-		third, rest = cutNumber(rest)
-		length, rest = cutNumber(rest)
+		third, rest = rest.cut()
+		length, rest = rest.cut()
 		length = min(length, uint64(len(rest)))
 		visit(r.key<<runeBits|gram(third&runeMask), rest[:length])
 		rest = rest[length:]
 	}
 	return max(stride, 1)
-}
-
-func cutNumber(from places) (number uint64, rest places) {
-	number, width := binary.Uvarint(from)
-	if width <= 0 {
-		return 0, nil
-	}
-	return number, from[width:]
 }
 
 // matcher has the memory in which one segment after the other is searched.
