@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -53,6 +54,7 @@ type App struct {
 	Privacy   *privacy.Service
 	Workers   *worker.Supervisor
 	Sandbox   *sandbox.Service // nil: a real installation
+	Listener  net.Listener     // has the address of Config already; nil: Serve opens it
 
 	beside      sync.WaitGroup      // what was begun while the database was being read
 	handler     func() http.Handler // of the listeners, made once

@@ -41,7 +41,7 @@ func (a *App) listen(ctx context.Context) ([]listener, error) {
 }
 
 func (a *App) listenOn(ctx context.Context, addr string, handler http.Handler) (listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	l, err := a.open(ctx, addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return listener{}, fmt.Errorf(
 			"%s is in use, perhaps by another carteira; choose another address with --listen",
@@ -56,4 +56,11 @@ func (a *App) listenOn(ctx context.Context, addr string, handler http.Handler) (
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),
 	}}, nil
+}
+
+func (a *App) open(ctx context.Context, addr string) (net.Listener, error) {
+	if a.Listener != nil && addr == a.Config.Listen {
+		return a.Listener, nil
+	}
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 }

@@ -41,8 +41,7 @@ next time.`,
 	return cmd
 }
 
-// demoSettings are the settings of the embedded database, with a port that is
-// free, of a sandbox.
+// demoSettings are the settings of the embedded database, of a sandbox.
 func demoSettings(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := settings(cmd)
 	if err != nil {
@@ -51,7 +50,6 @@ func demoSettings(cmd *cobra.Command) (config.Config, error) {
 	if !cfg.Embedded() {
 		return cfg, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
 	}
-	freePort(cmd, &cfg)
 	cfg.Sandbox = true // nobody real is reached from a demo, and its time can be moved
 	return cfg, nil
 }
@@ -72,6 +70,10 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
+	port := takePort(cmd, &cfg)
+	if port != nil {
+		defer func() { _ = port.Close() }() // where it comes to be served, that closes it
+	}
 	chosen := cfg.LogLevel
 	level := &slog.LevelVar{} // thousands of messages are sent while the demo lives through its past
 	level.Set(max(chosen, slog.LevelWarn))
@@ -80,6 +82,7 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, program.Close(cmd.Context())) }()
+	program.Listener = port
 	actor, err := seed(cmd.Context(), program)
 	if err != nil {
 		return fmt.Errorf("seed the demo company: %w", err)
@@ -116,11 +119,12 @@ Paste this into another terminal:
 	})
 }
 
-// freePort chooses another port when the default one is in use: a user who tries
+// takePort takes another port when the default one is in use: a user who tries
 // the demo should not have to know why it does not start. Port 0 becomes the
-// port that the system chooses, since the address is printed.
-func freePort(cmd *cobra.Command, cfg *config.Config) {
-	asked, addresses := cfg.Listen, []string{cfg.Listen}
+// port that the system chooses, since the address is printed. It is nil where none
+// can be had, which Serve explains.
+func takePort(cmd *cobra.Command, cfg *config.Config) net.Listener {
+	addresses := []string{cfg.Listen}
 	if !cmd.Flags().Changed("listen") && os.Getenv("CARTEIRA_LISTEN") == "" {
 		addresses = append(addresses, "127.0.0.1:0")
 	}
@@ -129,13 +133,14 @@ func freePort(cmd *cobra.Command, cfg *config.Config) {
 		if err != nil {
 			continue
 		}
+		asked := cfg.Listen
 		cfg.Listen = listener.Addr().String()
-		_ = listener.Close()
-		break
+		if !cmd.Flags().Changed("public-url") && os.Getenv("CARTEIRA_PUBLIC_URL") == "" {
+			cfg.PublicURL = strings.Replace(cfg.PublicURL, asked, cfg.Listen, 1)
+		}
+		return listener
 	}
-	if !cmd.Flags().Changed("public-url") && os.Getenv("CARTEIRA_PUBLIC_URL") == "" {
-		cfg.PublicURL = strings.Replace(cfg.PublicURL, asked, cfg.Listen, 1)
-	}
+	return nil
 }
 
 const (

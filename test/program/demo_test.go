@@ -27,16 +27,26 @@ var printedByDemo = regexp.MustCompile(`(?s)Panel +(http://(\S+))/\n.*Sign-in +d
 
 func startDemo(t *testing.T, args ...string) *demo {
 	t.Helper()
-	in := &installation{t: t, engine: sqldb.SQLite}
-	d := &demo{server: &server{in: in}}
+	d := launchDemo(t, args...)
+	d.awaitPrinted()
+	return d
+}
+
+func launchDemo(t *testing.T, args ...string) *demo {
+	t.Helper()
+	d := &demo{server: &server{in: &installation{t: t, engine: sqldb.SQLite}}}
 	d.process = launch(t, []string{"CARTEIRA_LOG_FORMAT=json"}, append([]string{"demo"}, args...)...)
+	return d
+}
+
+func (d *demo) awaitPrinted() {
+	d.t.Helper()
 	d.await(&d.stdout, func(text string) bool {
 		if m := printedByDemo.FindStringSubmatch(text); m != nil {
 			d.panel, d.address, d.password, d.token, d.curl = m[1], m[2], m[3], m[4], m[5]
 		}
 		return d.curl != ""
 	})
-	return d
 }
 
 // interrupt is Ctrl-C.
@@ -51,19 +61,21 @@ func (d *demo) interrupt() {
 	}
 }
 
-// takeDefaultPort makes sure that somebody has the port of a demo that is told
-// none: two demos that start at once could both find it free.
+// takeDefaultPort has the port of a demo that is told none.
 func takeDefaultPort(t *testing.T) {
 	t.Helper()
-	if listener, err := net.Listen("tcp", "127.0.0.1:8080"); err == nil {
-		t.Cleanup(func() { _ = listener.Close() })
-	}
+	eventually(t, "the port is free", func() bool {
+		listener, err := net.Listen("tcp", "127.0.0.1:8080")
+		if err == nil {
+			t.Cleanup(func() { _ = listener.Close() })
+		}
+		return err == nil
+	})
 }
 
 func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 	need(t, "curl")
 	t.Parallel()
-	takeDefaultPort(t)
 	demo := startDemo(t)
 
 	home := t.TempDir()
@@ -113,6 +125,20 @@ func TestDemoTakesAnotherPortWhenTheDefaultIsTaken(t *testing.T) {
 	}
 }
 
+// One that has found the port free has it from then on, while it makes its company.
+func TestDemosThatStartAtOnceAllRun(t *testing.T) {
+	t.Parallel()
+	demos := []*demo{launchDemo(t), launchDemo(t), launchDemo(t)}
+	for _, demo := range demos {
+		demo.awaitPrinted()
+	}
+	for _, demo := range demos {
+		if page := demo.get("/readyz"); page.status != 200 {
+			t.Errorf("%s/readyz: %d", demo.address, page.status)
+		}
+	}
+}
+
 func TestDemoPrintsTheAddressOfAPortItWasToldToChoose(t *testing.T) {
 	t.Parallel()
 	demo := startDemo(t, "--listen", "127.0.0.1:0")
@@ -123,7 +149,6 @@ func TestDemoPrintsTheAddressOfAPortItWasToldToChoose(t *testing.T) {
 
 func TestDemoLeavesNothingBehindAfterCtrlC(t *testing.T) {
 	t.Parallel()
-	takeDefaultPort(t)
 	demo := startDemo(t)
 	if made := namesIn(t, demo.cmd.Dir); len(made) != 1 {
 		t.Fatalf("the temporary folder has %v while the demo runs", made)
@@ -136,7 +161,6 @@ func TestDemoLeavesNothingBehindAfterCtrlC(t *testing.T) {
 
 func TestDemoKeepsAndReusesTheFolderOfData(t *testing.T) {
 	t.Parallel()
-	takeDefaultPort(t)
 	dir := filepath.Join(t.TempDir(), "kept")
 	first := startDemo(t, "--data", dir)
 	before := first.client(first.token).want(200, "GET", "/customers?per_page=1", nil)

@@ -333,7 +333,6 @@ func TestDeletedCustomerTakesItsMessagesAlong(t *testing.T) {
 // The demo has rules that are on, and shows what they have planned.
 func TestDemoHasReminders(t *testing.T) {
 	t.Parallel()
-	takeDefaultPort(t)
 	dir := filepath.Join(t.TempDir(), "demo")
 	startDemo(t, "--data", dir)
 	in := &installation{t: t, engine: sqldb.SQLite, env: []string{"CARTEIRA_DATA_DIR=" + dir}}
