@@ -119,9 +119,7 @@ func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
 	if b.left == b.company || len(ids) == 0 {
 		return ids, nil
 	}
-	on := asStored // the indexes of plans and products have the id next
-	on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
-	source := b.listing.withoutSearch().filtered(on)
+	source := b.listing.withoutSearch().filtered(asStored.notByDue())
 	source.Where.And("c.id {in ?}", ids)
 	var both []int64
 	err := source.EachID(ctx, b.service.db, func(id int64) { both = append(both, id) })

@@ -244,7 +244,7 @@ func (s *Service) byDate(
 func (l listing) matching(byDate bool) sqldb.Source {
 	on := asStored
 	if !byDate {
-		on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
+		on = on.notByDue()
 	}
 	if !l.few {
 		on.updated = inNoIndex.updated
@@ -271,6 +271,13 @@ var (
 		due: "COALESCE(c.due_on, '')", noDate: "= ''",
 	}
 )
+
+// notByDue are the same columns, of which planners do not use the index of due dates: it
+// is in no order of ids, as those of plans, products and cancelled ones are.
+func (f filterColumns) notByDue() filterColumns {
+	f.due, f.noDate = inNoIndex.due, inNoIndex.noDate
+	return f
+}
 
 // filtered has the customers of the filter.
 func (l listing) filtered(on filterColumns) sqldb.Source {

@@ -59,9 +59,7 @@ func (t trait) read(ctx context.Context, querier sqldb.Querier) (idSet, error) {
 
 // readBucket reads who of a bucket has the trait, along the ids.
 func (t trait) readBucket(ctx context.Context, querier sqldb.Querier, bucket int64) (idGroup, error) {
-	on := asStored // the indexes of plans, products and cancelled ones have the id next
-	on.due, on.noDate = inNoIndex.due, inNoIndex.noDate
-	source := t.source(on)
+	source := t.source(asStored.notByDue())
 	source.Where.And("c.id >= ? AND c.id < ?", bucket*tally.BucketSize, (bucket+1)*tally.BucketSize)
 	found := idBits{}
 	err := source.EachID(ctx, querier, func(id int64) { found.add(placeOf(id)) })
