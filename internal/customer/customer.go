@@ -131,7 +131,7 @@ func New(db *sqldb.DB, events *event.Log) *Service {
 
 // Find returns a customer of the company.
 func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Customer, error) {
-	return byID(ctx, s.db, actor.Company.ID, id)
+	return find(ctx, s.db, actor.Company.ID, id)
 }
 
 // CompanyOf finds the company that a customer belongs to, for the command line.

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"maps"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -100,6 +101,39 @@ func (g *goods) give(customer *Customer) {
 	plan := g.plans[customer.Plan.ID]
 	customer.Plan, customer.period = plan.Plan, plan.period
 	customer.Product = g.products[customer.Product.ID]
+}
+
+// soldKey is under which the goods of customers who were read alone are remembered.
+type soldKey struct{ companyID int64 }
+
+// find is byID, without its joins where the customer's goods are remembered.
+func find(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
+	sold, known := sqldb.Recall[*goods](ctx, soldKey{companyID})
+	if known {
+		customer, err := sqldb.One(ctx, querier, scanAlone, aloneText, companyID, id)
+		if err != nil {
+			return Customer{}, sqldb.Found(err, "customer")
+		}
+		if sold.has(&customer) {
+			sold.give(&customer)
+			return customer, nil
+		}
+	} else {
+		sold = newGoods(companyID)
+	}
+	customer, err := byID(ctx, querier, companyID, id)
+	if err == nil && len(sold.plans)+len(sold.products) < mostGoods {
+		sqldb.Remember(ctx, soldKey{companyID}, sold.with(customer))
+	}
+	return customer, err
+}
+
+// with are the goods, and those of a customer.
+func (g *goods) with(customer Customer) *goods {
+	all := &goods{companyID: g.companyID, plans: maps.Clone(g.plans), products: maps.Clone(g.products)}
+	all.plans[customer.Plan.ID] = soldPlan{customer.Plan, customer.period}
+	all.products[customer.Product.ID] = customer.Product
+	return all
 }
 
 // named are the statements that read the goods of customers.

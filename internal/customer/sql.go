@@ -14,7 +14,7 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// columns are those of a record with its plan and its product; joinedScanner reads
+// columns are those of a record with its plan and its product; scanJoined reads
 // them in this order.
 var columns = listedColumns + bookColumns + `, COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
 	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0), COALESCE(r.name, '')`
@@ -40,18 +40,17 @@ var reading = sqldb.Reading[Customer]{
 	Beside:  goodsBeside,
 }
 
-// scanners are those that have read their row, for the next.
-var scanners = sync.Pool{New: func() any { return joinedScanner() }}
+// scanJoined and scanAlone read one row each, with what others have allocated.
+var (
+	scanJoined = pooled(joinedPlaces)
+	scanAlone  = pooled(alonePlaces)
+)
 
-func scan(row sqldb.Row) (Customer, error) {
-	read := scanners.Get().(func(sqldb.Row) (Customer, error)) //nolint:forcetypeassert // only scanners
-	defer scanners.Put(read)
-	return read(row)
-}
-
-func joinedScanner() func(sqldb.Row) (Customer, error) {
-	read := scanner(joinedPlaces)
+func pooled(placesOf func(*Customer, *times) []any) func(sqldb.Row) (Customer, error) {
+	idle := sync.Pool{New: func() any { return scanner(placesOf) }}
 	return func(row sqldb.Row) (customer Customer, err error) {
+		read := idle.Get().(func(sqldb.Row, *Customer) error) //nolint:forcetypeassert // only scanners
+		defer idle.Put(read)
 		err = read(row, &customer)
 		return customer, err
 	}
@@ -110,9 +109,14 @@ func (f filledDay) ScanRaw(text []byte) error {
 	return f.day.ScanRaw(text)
 }
 
+// alonePlaces are where the values of listedColumns and bookColumns go.
+func alonePlaces(customer *Customer, times *times) []any {
+	return slices.Concat(listedPlaces(customer, times), customer.bookPlaces())
+}
+
 // joinedPlaces are where the values of columns go.
 func joinedPlaces(customer *Customer, times *times) []any {
-	return slices.Concat(listedPlaces(customer, times), customer.bookPlaces(), []any{
+	return slices.Concat(alonePlaces(customer, times), []any{
 		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
 		&customer.Product.Name,
 	})
@@ -125,11 +129,16 @@ func (c *Customer) bookPlaces() []any {
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
-	customer, err := sqldb.Brief(ctx, querier, scan, byIDText, companyID, id)
+	customer, err := sqldb.Brief(ctx, querier, scanJoined, byIDText, companyID, id)
 	return customer, sqldb.Found(err, "customer")
 }
 
-var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
+const ofID = ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
+
+var (
+	byIDText  = `SELECT ` + columns + ` FROM customers c` + joins + ofID
+	aloneText = `SELECT ` + listedColumns + bookColumns + ` FROM customers c` + ofID
+)
 
 func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
 	companyID, err := sqldb.Value[int64](

@@ -61,7 +61,7 @@ func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
 
 // staged reads the customers of a range of ids.
 func staged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) ([]Customer, error) {
-	return sqldb.All(ctx, tx, joinedScanner(), `SELECT `+columns+` FROM customers c`+joins+`
+	return sqldb.All(ctx, tx, scanJoined, `SELECT `+columns+` FROM customers c`+joins+`
 		WHERE c.company_id = ? AND c.id BETWEEN ? AND ? ORDER BY c.id`, companyID, ids.from, ids.to)
 }
 
