@@ -266,6 +266,7 @@ var rooms = []room{
 			{"internal/account", "the company"},
 			{"internal/catalog", "its plans and products"},
 			{"internal/customer", "its customers"},
+			{"internal/customer/sheet", "a file that it imports"},
 		},
 	},
 	{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/customer/sheet"
 	"carteira/internal/figures"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/money"
@@ -32,7 +30,7 @@ var whoJoins = map[string]struct {
 		return err
 	}},
 	"import": {nil, func(t *testing.T, w *world, _ int64) error {
-		return w.imports(t, "nome;plan_id;vencimento\nAna;1;10/02/2026\n")
+		return w.Import(t, "nome;plan_id;vencimento\nAna;1;10/02/2026\n")
 	}},
 	"move": {[]string{"due_date", "2026-02-10"}, func(t *testing.T, w *world, id int64) error {
 		return w.changes(t, id, "plan_id", "1")
@@ -140,7 +138,7 @@ func TestPlanOfManyCustomersIsCountedAnewInBatches(t *testing.T) {
 		for n := range many {
 			fmt.Fprintf(&file, "Ana %d;1;10/02/2026;%s\n", n, map[bool]string{true: "12,00"}[n%10 == 0])
 		}
-		housetest.Must(t, w.imports(t, file.String()))
+		housetest.Must(t, w.Import(t, file.String()))
 		w.planCosts(t, "35.00")
 		w.wantRecounted(t) // at every moment each counter is what its records are
 		if worth := w.month(t, "2026-01-01").Recurring; worth.Customers == many {
@@ -170,18 +168,6 @@ func (w *world) planCosts(t *testing.T, value string) {
 	t.Helper()
 	_, err := w.Catalog.UpdatePlan(t.Context(), w.Actor, 1, catalog.ReadPlanChanges(housetest.Form("value", value)))
 	housetest.Must(t, err)
-}
-
-// imports returns when all consequences are drawn. An upload is done before: on
-// SQLite as soon as its customers can be seen, when not all are on the schedule.
-func (w *world) imports(t *testing.T, file string) error {
-	t.Helper()
-	_, err := w.Customers.Import(t.Context(), w.Actor, func() iter.Seq2[sheet.Row, error] {
-		rows, err := sheet.Open(strings.NewReader(file))
-		housetest.Must(t, err)
-		return rows.All()
-	}, customer.ImportOptions{})
-	return err
 }
 
 // process is the same world in another process.

@@ -7,11 +7,14 @@ package worldtest
 
 import (
 	"fmt"
+	"iter"
+	"strings"
 	"testing"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
@@ -99,4 +102,16 @@ func (w *World) Customer(tb testing.TB, fields ...string) customer.Customer {
 		customer.ReadNew(housetest.Form(append([]string{"name", "Ana Lima"}, fields...)...)))
 	housetest.Must(tb, err)
 	return made
+}
+
+// Import imports a file, and returns when all consequences are drawn. An upload is done
+// before that: on SQLite as soon as its customers can be seen.
+func (w *World) Import(tb testing.TB, file string) error {
+	tb.Helper()
+	_, err := w.Customers.Import(tb.Context(), w.Actor, func() iter.Seq2[sheet.Row, error] {
+		rows, err := sheet.Open(strings.NewReader(file))
+		housetest.Must(tb, err)
+		return rows.All()
+	}, customer.ImportOptions{})
+	return err
 }
