@@ -201,6 +201,7 @@ type listing struct {
 	due     due
 	month   string  // the present one
 	few     bool    // there are so few matches that they are found by what they are filtered by, and sorted
+	byDate  bool    // these are found by their due dates
 	found   []int64 // whom the search finds; nil: their texts tell
 }
 
@@ -215,29 +216,44 @@ const (
 
 // byDate decides how a page is found. Planners guess it wrong for a company that
 // has most of the rows, so the choice is made here, from exact counts: few
-// customers are read from the index of dates and sorted, unless a plan or
-// product has fewer than the span of dates; many are met soon enough on a walk
+// customers are read from the index of dates and sorted, unless another filter
+// leaves fewer than the span of dates; many are met soon enough on a walk
 // along the ids.
 func (s *Service) byDate(
 	ctx context.Context,
 	listing listing,
 	company, matches int64,
 ) (bool, error) {
-	if listing.due.open() || matches >= smallSort || company <= smallSort {
+	if matches >= smallSort || company <= smallSort {
 		return false, nil
 	}
-	if listing.filter.PlanID == 0 && listing.filter.ProductID == 0 {
+	return s.datesFewer(ctx, listing)
+}
+
+// datesFewer reports whether the span of due dates of a listing has fewer customers than
+// its plan, its product or all cancelled ones.
+func (s *Service) datesFewer(ctx context.Context, l listing) (bool, error) {
+	if l.due.open() {
+		return false, nil
+	}
+	if l.filter.PlanID == 0 && l.filter.ProductID == 0 && l.filter.Status != Cancelled {
 		return true, nil
 	}
-	dates, goods := listing, listing
-	dates.filter.PlanID, dates.filter.ProductID = 0, 0
-	goods.due = due{none: true}
-	inDates, _, err := counter.Sum(ctx, s.db, listing.company, dates.keys())
+	dates, others := l, l
+	dates.filter, others.due = Filter{}, due{none: true}
+	inDates, _, err := counter.Sum(ctx, s.db, l.company, dates.keys())
 	if err != nil {
 		return false, err
 	}
-	inGoods, _, err := counter.Sum(ctx, s.db, listing.company, goods.keys())
-	return inDates < inGoods, err
+	inOthers, _, err := counter.Sum(ctx, s.db, l.company, others.keys())
+	return inDates < inOthers, err
+}
+
+// amongFew is a listing of few matches.
+func (s *Service) amongFew(ctx context.Context, l listing) (few listing, err error) {
+	l.few = true
+	l.byDate, err = s.datesFewer(ctx, l)
+	return l, err
 }
 
 // matching finds the customers of the filter, in the order of their ids.
@@ -306,7 +322,11 @@ func (l listing) conditions(where *sqldb.Where, on filterColumns) {
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		where.And(on.cancelled + " IS NOT NULL")
+		if l.few { // else SQLite counts on an index of all customers that has what it sorts by
+			where.And("c.id IN (SELECT id FROM customers WHERE company_id = ? AND cancelled_at IS NOT NULL)", l.company)
+		} else {
+			where.And(on.cancelled + " IS NOT NULL")
+		}
 	default:
 		where.And(on.cancelled + " IS NULL")
 	}

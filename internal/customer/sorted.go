@@ -53,7 +53,11 @@ func (s *Service) sorted(
 	if l, err = s.known(ctx, l, company); err != nil {
 		return nil, 0, err
 	}
-	l.few = count < smallSort && query.Filter != (Filter{}) && !walksDates(query)
+	if count < smallSort && query.Filter != (Filter{}) && !walksDates(query) {
+		if l, err = s.amongFew(ctx, l); err != nil {
+			return nil, 0, err
+		}
+	}
 	sorting := sorting{service: s, listing: l, company: company, count: count, sort: query.Sort}
 	list, err := sorting.page(ctx, page)
 	sortKeys.Arrange(list, query.Sort)
@@ -138,7 +142,7 @@ func (s sorting) read(ctx context.Context, listing listing, wanted part) ([]Cust
 
 // window has a listing in its order. Few matches are found by what they are
 // filtered by, and sorted: the order is by expressions, which keep planners from
-// a walk along its index. Many are met on that walk, for which SQLite is to use no
+// a walk along its index, and due dates are where another filter leaves fewer. Many are met on that walk, for which SQLite is to use no
 // other index. PostgreSQL would take the expressions for so rare that it sorts;
 // with the columns its statistics say that there are many.
 func (s sorting) window(listing listing) sqldb.Window {
@@ -146,6 +150,9 @@ func (s sorting) window(listing listing) sqldb.Window {
 	switch {
 	case listing.few:
 		order = "c.id + 0"
+		if !listing.byDate {
+			on = on.notByDue()
+		}
 	case listing.db.Engine() == sqldb.SQLite:
 		on = inNoIndex
 	}
