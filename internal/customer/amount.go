@@ -10,8 +10,14 @@ import (
 	"carteira/internal/tally"
 )
 
-// smallSum is up to how many customers are added up at every look.
-const smallSum = 2000
+// smallSum is up to how many customers are added up at every look; those of a search are
+// as few as are kept, so that it is not searched twice.
+func smallSum(filter Filter) int64 {
+	if filter.Search != "" {
+		return mostKept
+	}
+	return 2000
+}
 
 // Amount is what the customers of a filter pay together, each for a period of
 // their own; cancelled ones, who pay nothing, only where they are asked for, with
@@ -26,9 +32,12 @@ func (s *Service) Amount(
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err
 	}
+	if matches == 0 {
+		return 0, true, nil
+	}
 	l := s.listing(actor, filter)
-	if matches > smallSum {
-		return s.amountOfMany(ctx, actor, l)
+	if amount, ok, err = s.amountByPlan(ctx, actor, l); err != nil || ok || matches > smallSum(filter) {
+		return amount, ok, err
 	}
 	company, err := counter.Total(ctx, s.db, actor.Company.ID)
 	if err != nil {
@@ -55,13 +64,13 @@ func (s *Service) sumSource(ctx context.Context, l listing, company, matches int
 		return sqldb.Source{}, err
 	}
 	l.few = company > smallSort
-	byDate, err := s.byDate(ctx, l, company, matches)
+	byDate, err := s.byDate(ctx, l, company, matches, matches)
 	return l.matching(byDate), err
 }
 
-// amountOfMany multiplies what plans cost by how many customers have them. That
+// amountByPlan multiplies what plans cost by how many customers have them. That
 // is not what they pay where some have a price of their own.
-func (s *Service) amountOfMany(ctx context.Context, actor account.Actor, l listing) (money.Cents, bool, error) {
+func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, l listing) (money.Cents, bool, error) {
 	if !l.filter.tallied() || l.filter.Status == Cancelled {
 		return 0, false, nil
 	}

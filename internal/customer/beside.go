@@ -32,7 +32,11 @@ func (s *Service) beside(ctx context.Context, l listing) (*beside, error) {
 	if err != nil || at.Total <= smallSearch || s.look(l.searchAlone(), at.Total) == nil {
 		return nil, err
 	}
-	return &beside{service: s, listing: l, company: at.Total, left: at.Left, at: at}, nil
+	b := &beside{service: s, listing: l, company: at.Total, left: at.Left, at: at}
+	if b.left == 0 {
+		b.both = &idSet{}
+	}
+	return b, nil
 }
 
 // read finds whom the search finds; ok is false when too little is sealed.
@@ -89,18 +93,31 @@ const (
 	testedAsWalked = 24
 )
 
-// countBeside is how many customers both sides leave, which is kept as of the moment
-// at which the sides were counted: what has changed since may not be in it.
+// countBeside is how many customers both sides leave.
 func (s *Service) countBeside(ctx context.Context, b *beside) (int64, error) {
+	kept, err := s.spreadBeside(ctx, b)
+	return kept.total, err
+}
+
+// spreadBeside is what is kept of whom both sides leave: how many, and who, of few. It is
+// kept as of the moment at which the sides were counted: what has changed since may not
+// be in it.
+func (s *Service) spreadBeside(ctx context.Context, b *beside) (spread, error) {
 	l := b.listing
-	return s.counts.GetAt(b.at, l.question(), func() (int64, error) {
+	kept, err := s.spreads.GetAt(b.at, l.question(), func() (spread, error) {
 		if ok, err := b.intersect(ctx); err != nil {
-			return 0, err
+			return spread{}, err
 		} else if ok {
-			return b.both.number, nil
+			return b.both.spread(), nil
 		}
-		return l.matching(false).Count(ctx, s.db)
+		count, err := l.matching(false).Count(ctx, s.db)
+		return spread{total: count}, err
 	})
+	if ids, few := kept.ids(); err == nil && few && b.both == nil {
+		both := newIDSet(ids)
+		b.both = &both
+	}
+	return kept, err
 }
 
 // listBeside is List for a search beside other filters in a large company; ok is false

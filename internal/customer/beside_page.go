@@ -43,12 +43,14 @@ func (b *beside) few(wanted part) bool { return b.expected(wanted.end()) > mostT
 
 // byIDs reads a page by all whom the search finds.
 func (b *beside) byIDs(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	if ok, err := b.read(ctx); err != nil || !ok {
-		return nil, false, err
-	}
-	if b.few(wanted) || b.left == b.company || b.found.number <= mostTested {
-		if ok, err := b.intersect(ctx); err != nil || !ok {
+	if b.both == nil {
+		if ok, err := b.read(ctx); err != nil || !ok {
 			return nil, false, err
+		}
+		if b.few(wanted) || b.left == b.company || b.found.number <= mostTested {
+			if ok, err := b.intersect(ctx); err != nil || !ok {
+				return nil, false, err
+			}
 		}
 	}
 	switch {

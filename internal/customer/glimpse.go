@@ -50,9 +50,11 @@ func (s *Service) early(
 		Whole: func() ([]Customer, int64, error) { return s.sorted(ctx, actor, query, page) },
 		Known: func() (int64, bool, error) {
 			if near.both != nil {
-				return near.both.number, true, nil
+				total, err := s.countBeside(ctx, near) // who adds them up finds them kept
+				return total, true, err
 			}
-			return s.counts.Known(ctx, s.db, l.question())
+			kept, ok, err := s.spreads.Known(ctx, s.db, l.question())
+			return kept.total, ok, err
 		},
 		Count: func() (int64, error) { return s.countBeside(ctx, near) },
 	}

@@ -108,6 +108,9 @@ func (s *Service) idsOf(ctx context.Context, l listing, company int64) (ids []in
 		if err != nil || b == nil {
 			return nil, false, err
 		}
+		if _, err := s.spreadBeside(ctx, b); err != nil {
+			return nil, false, err
+		}
 		if ok, err = b.intersect(ctx); err != nil || !ok {
 			return nil, false, err
 		}

@@ -75,12 +75,7 @@ func (s *Service) List(
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
-	l.few = count < smallSort && company > smallSort
-	byDate, err := s.byDate(ctx, l, company, count)
-	if err != nil {
-		return nil, 0, err
-	}
-	window, err := l.window(ctx, l.matching(byDate), count, page)
+	window, err := s.window(ctx, l, company, count, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -212,22 +207,43 @@ const (
 	// smallSort is up to how many matches are read and sorted rather than met on
 	// a walk along the ids.
 	smallSort = 10_000
+	// mostFound is up to how many of a search are: they may all stand at the other end
+	// of the order.
+	mostFound = 50_000
 )
 
-// byDate decides how a page is found. Planners guess it wrong for a company that
-// has most of the rows, so the choice is made here, from exact counts: few
-// customers are read from the index of dates and sorted, unless another filter
-// leaves fewer than the span of dates; many are met soon enough on a walk
-// along the ids.
-func (s *Service) byDate(
-	ctx context.Context,
-	listing listing,
-	company, matches int64,
-) (bool, error) {
-	if matches >= smallSort || company <= smallSort {
+// byDate decides how so many of the matches are found, from the newest or the oldest on.
+// Planners guess it wrong for a company that has most of the rows, so the choice is made
+// here, from exact counts: customers are read from the index of dates and sorted, if they
+// are fewer than those who are met on a walk along the ids of the company, of a plan or of
+// a product.
+func (s *Service) byDate(ctx context.Context, l listing, company, matches, wanted int64) (bool, error) {
+	if l.due.open() || company <= smallSort {
 		return false, nil
 	}
-	return s.datesFewer(ctx, listing)
+	if !l.hasGoods() && l.filter.Status != Cancelled {
+		return matches*sortedAsWalked < wanted*company/max(1, matches), nil
+	}
+	inDates, inOthers, err := s.sides(ctx, l)
+	return inDates*readAsWalked < wanted*inOthers/max(1, matches), err
+}
+
+const (
+	// sortedAsWalked is how many entries are passed on a walk in the time in which one
+	// of the index of dates is sorted, readAsWalked in which it is looked up and sorted.
+	sortedAsWalked = 3
+	readAsWalked   = 12
+	// mostPassed is how many entries are passed in the time in which a page is found
+	// through the buckets.
+	mostPassed = 4000
+)
+
+func (l listing) hasGoods() bool { return l.filter.PlanID != 0 || l.filter.ProductID != 0 }
+
+// byDays reports whether a listing is filtered by days and states and nothing else.
+func (l listing) byDays() bool {
+	return (!l.due.open() || l.filter.Status != "") &&
+		l.filter == (Filter{Status: l.filter.Status, DueFrom: l.filter.DueFrom, DueTo: l.filter.DueTo})
 }
 
 // datesFewer reports whether the span of due dates of a listing has fewer customers than
@@ -236,17 +252,26 @@ func (s *Service) datesFewer(ctx context.Context, l listing) (bool, error) {
 	if l.due.open() {
 		return false, nil
 	}
-	if l.filter.PlanID == 0 && l.filter.ProductID == 0 && l.filter.Status != Cancelled {
+	if !l.hasGoods() && l.filter.Status != Cancelled {
 		return true, nil
 	}
+	inDates, inOthers, err := s.sides(ctx, l)
+	return inDates < inOthers, err
+}
+
+// sides are how many customers the span of due dates of a listing has, and how many its
+// other filters leave, of which a product beside a plan is in the index of the plan.
+func (s *Service) sides(ctx context.Context, l listing) (inDates, inOthers int64, err error) {
 	dates, others := l, l
 	dates.filter, others.due = Filter{}, due{none: true}
-	inDates, _, err := counter.Sum(ctx, s.db, l.company, dates.keys())
-	if err != nil {
-		return false, err
+	if others.filter.PlanID != 0 {
+		others.filter.ProductID = 0
 	}
-	inOthers, _, err := counter.Sum(ctx, s.db, l.company, others.keys())
-	return inDates < inOthers, err
+	if inDates, _, err = counter.Sum(ctx, s.db, l.company, dates.keys()); err != nil {
+		return 0, 0, err
+	}
+	inOthers, _, err = counter.Sum(ctx, s.db, l.company, others.keys())
+	return inDates, inOthers, err
 }
 
 // amongFew is a listing of few matches.
@@ -314,6 +339,9 @@ func (l listing) conditions(where *sqldb.Where, on filterColumns) {
 		where.And(on.plan+" = ?", l.filter.PlanID)
 	}
 	if l.filter.ProductID != 0 {
+		if l.filter.PlanID != 0 { // whose index has the products
+			on.product = inNoIndex.product
+		}
 		where.And(on.product+" = ?", l.filter.ProductID)
 	}
 	if l.filter.UpdatedSince != 0 {
@@ -322,11 +350,7 @@ func (l listing) conditions(where *sqldb.Where, on filterColumns) {
 	switch l.filter.Status {
 	case "":
 	case Cancelled:
-		if l.few { // else SQLite counts on an index of all customers that has what it sorts by
-			where.And("c.id IN (SELECT id FROM customers WHERE company_id = ? AND cancelled_at IS NOT NULL)", l.company)
-		} else {
-			where.And(on.cancelled + " IS NOT NULL")
-		}
+		where.And(on.cancelled + " IS NOT NULL")
 	default:
 		where.And(on.cancelled + " IS NULL")
 	}

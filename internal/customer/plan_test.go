@@ -55,6 +55,29 @@ func TestSortedPagesAreReadFromOneIndex(t *testing.T) {
 	})
 }
 
+// Those whom a search has found are looked up, and not met along an index of all.
+func TestFoundCustomersAreSortedByTheirRows(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
+	world := newWorld(t, sqldb.SQLite)
+	world.fill(t)
+	for _, statistics := range statisticsOf[sqldb.SQLite] {
+		world.exec(t, statistics)
+		for _, sort := range everySort {
+			l, err := world.amongFew(t.Context(), world.listing(world.actor, Filter{Search: "ana"}))
+			must(t, err)
+			l.found = []int64{1, 2, 3}
+			for _, l := range []listing{l, l.withDate()} {
+				text, args := world.statement(l, sort)
+				if plan := sqldbtest.Explain(t, world.db, text, args...); !strings.Contains(plan, "AND id=?") {
+					t.Errorf("%s:\n%s", sort, plan)
+				}
+			}
+		}
+	}
+}
+
 // statisticsOf are without which statistics an engine has to find its way, and
 // with which: PostgreSQL collects them by itself.
 var statisticsOf = map[sqldb.Engine][]string{sqldb.SQLite: {`SELECT 1`, `ANALYZE`}, sqldb.Postgres: {`ANALYZE`}}

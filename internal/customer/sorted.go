@@ -53,7 +53,7 @@ func (s *Service) sorted(
 	if l, err = s.known(ctx, l, company); err != nil {
 		return nil, 0, err
 	}
-	if count < smallSort && query.Filter != (Filter{}) && !walksDates(query) {
+	if few := count < smallSort || l.handsOver() && count < mostFound; few && query.Filter != (Filter{}) && !walksDates(query) {
 		if l, err = s.amongFew(ctx, l); err != nil {
 			return nil, 0, err
 		}
@@ -164,6 +164,10 @@ func (s sorting) window(listing listing) sqldb.Window {
 		on.updated = asStored.updated
 	}
 	source := listing.filtered(on)
+	if listing.few && listing.filter.Status == Cancelled {
+		// SQLite would else walk along an index of all customers that has what it sorts by.
+		source.Where.And("c.id IN (SELECT id FROM customers WHERE company_id = ? AND cancelled_at IS NOT NULL)", listing.company)
+	}
 	source.Order = order
 	return sqldb.Window{Source: source, First: first}
 }
@@ -175,7 +179,9 @@ func (s sorting) column(listing listing) string {
 	case input.ByName:
 		column, expression = "c.name_key", "c.name_key || ''"
 	case input.ByUpdated:
-		column, expression = asStored.updated, inNoIndex.updated
+		// The other column keeps SQLite from walking along the whole index, which has
+		// what it sorts by, for those whom a search has found.
+		column, expression = asStored.updated, "COALESCE(c.updated_at, c.created_at)"
 	case input.ByDueDate:
 		column, expression = asStored.due, inNoIndex.due
 	}

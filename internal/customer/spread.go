@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"carteira/internal/platform/input"
-	"carteira/internal/tally"
 )
 
 // spread is what is kept of a search until something changes: how many it finds,
@@ -47,6 +46,20 @@ func newSpread(found hits) spread {
 	}
 	made.parts[0].last = math.MaxInt64
 	return made
+}
+
+// spread is that of a set, of which nothing but few customers are kept, or their number.
+func (s idSet) spread() spread {
+	made := spread{total: s.number}
+	if made.total <= mostKept {
+		made.few, made.first = fewOf(s.all())
+	}
+	return made
+}
+
+// ids are the customers, if they are few.
+func (s spread) ids() (ids []int64, few bool) {
+	return s.few.ids(s.first), s.few != nil || s.total == 0
 }
 
 func fewOf(ids []int64) (few posting, first int64) {
@@ -98,8 +111,7 @@ func (s *Service) spread(
 	if len(look.long) == 0 && page.Offset() == 0 {
 		get = s.spreads.Renew
 	}
-	question := tally.Question{CompanyID: l.company, What: l.filter.Search, Counters: l.filter.counters()}
-	kept, err = get(ctx, s.db, question, func() (spread, error) {
+	kept, err = get(ctx, s.db, l.question(), func() (spread, error) {
 		found, err = look.read(ctx, s.db, l.company)
 		return newSpread(found), err
 	})
@@ -115,7 +127,7 @@ func (s *Service) pageOf(ctx context.Context, l listing, company int64, kept spr
 	case page.Offset() >= kept.total:
 		return nil, nil
 	case kept.few != nil:
-		ids := kept.few.ids(kept.first)
+		ids, _ := kept.ids()
 		return ids[page.Offset():min(page.Offset()+page.Size, kept.total)], nil
 	case found != nil:
 		return found.page(page.Offset(), page.Size), nil

@@ -62,7 +62,7 @@ func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, want
 	}
 	window := sqldb.Window{}
 	if sort.IsNewest() {
-		byDate, err := b.service.byDate(ctx, l, b.company, b.left)
+		byDate, err := b.service.byDate(ctx, l, b.company, b.left, b.left)
 		if err != nil {
 			return nil, false, err
 		}
