@@ -56,8 +56,9 @@ func (b *beside) read(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// intersect finds whom both sides leave: a few found ones are tested by their rows,
-// many are met with all who have the traits that the other filters ask for.
+// intersect finds whom both sides leave: a few found ones are tested by their rows, a few
+// whom the other filters leave are read, many are met with all who have the traits that
+// these ask for.
 func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	if b.both != nil {
 		return true, nil
@@ -80,9 +81,24 @@ func (b *beside) meet(ctx context.Context) (idSet, error) {
 	case b.found.number <= fewTested && b.found.number*testedAsWalked < b.left:
 		ids, err := b.test(ctx, b.found.all())
 		return newIDSet(ids), err
+	case b.left <= mostTested && b.left*testedAsWalked < b.company:
+		left, err := b.others(ctx)
+		return b.found.only(left), err
 	}
 	traits := b.listing.withoutSearch().traits()
 	return b.service.traits.meet(ctx, b.service.db, *b.found, traits, b.company)
+}
+
+// others are all whom the other filters leave.
+func (b *beside) others(ctx context.Context) (idSet, error) {
+	l := b.listing.withoutSearch()
+	byDate, err := b.service.byDate(ctx, l, b.company, b.left, b.left)
+	if err != nil {
+		return idSet{}, err
+	}
+	found := idGatherer{}
+	err = l.matching(byDate).EachID(ctx, b.service.db, found.add)
+	return found.set(), err
 }
 
 const (

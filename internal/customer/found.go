@@ -26,6 +26,18 @@ func (s *Service) known(ctx context.Context, l listing, company int64) (listing,
 	return l, err
 }
 
+// knownBeside is known for a listing of which few may be left beside the search: only
+// these are handed over.
+func (s *Service) knownBeside(ctx context.Context, l listing, company int64) (listing, error) {
+	if l.searchesBeside() {
+		if ids, ok, err := s.idsOf(ctx, l, company); err != nil || ok {
+			l.found = ids
+			return l, err
+		}
+	}
+	return s.known(ctx, l, company)
+}
+
 // mostHanded is how many ids PostgreSQL is handed beside other filters. A plan that it
 // keeps goes through the whole list for each customer whom these leave; to read
 // the texts is then sooner.

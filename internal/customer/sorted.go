@@ -50,7 +50,7 @@ func (s *Service) sorted(
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
-	if l, err = s.known(ctx, l, company); err != nil {
+	if l, err = s.knownBeside(ctx, l, company); err != nil {
 		return nil, 0, err
 	}
 	if few := count < smallSort || l.handsOver() && count < mostFound; few && query.Filter != (Filter{}) && !walksDates(query) {
