@@ -153,6 +153,10 @@ func (f Filter) due(today civil.Date) due {
 
 func (d due) open() bool { return d.from.IsZero() && d.to.IsZero() && d.none && !d.missing }
 
+// oneDay reports whether it is one, whose customers the index of dates has in the order
+// of their ids.
+func (d due) oneDay() bool { return !d.none && !d.missing && !d.from.IsZero() && d.from == d.to }
+
 // conditions hold for a table in which a missing date is noDate.
 func (d due) conditions(where *sqldb.Where, column, noDate string) {
 	switch {
@@ -161,6 +165,8 @@ func (d due) conditions(where *sqldb.Where, column, noDate string) {
 		where.And(column + " " + noDate)
 	case d.none: // only Active leaves it so, which has a beginning and no end
 		where.And("("+column+" "+noDate+" OR "+column+" >= ?)", d.from.String())
+	case d.oneDay():
+		where.And(column+" = ?", d.from.String())
 	default:
 		if d.from.IsZero() {
 			d.from = firstDate
@@ -225,6 +231,9 @@ func (s *Service) byDate(ctx context.Context, l listing, company, matches, wante
 		return matches*sortedAsWalked < wanted*company/max(1, matches), nil
 	}
 	inDates, inOthers, err := s.sides(ctx, l)
+	if l.due.oneDay() {
+		inDates = wanted * inDates / max(1, matches)
+	}
 	return inDates*readAsWalked < wanted*inOthers/max(1, matches), err
 }
 
@@ -284,14 +293,16 @@ func (s *Service) amongFew(ctx context.Context, l listing) (few listing, err err
 // matching finds the customers of the filter, in the order of their ids.
 func (l listing) matching(byDate bool) sqldb.Source {
 	on := asStored
-	if !byDate {
+	if byDate {
+		on.plan, on.product = inNoIndex.plan, inNoIndex.product
+	} else {
 		on = on.notByDue()
 	}
 	if !l.few {
 		on.updated = inNoIndex.updated
 	}
 	source := l.filtered(on)
-	if l.filter.Search == "" && (byDate || l.few && l.filter.UpdatedSince != 0) {
+	if l.filter.Search == "" && (byDate && !l.due.oneDay() || l.few && l.filter.UpdatedSince != 0) {
 		source.Order = "c.id + 0"
 	}
 	return source

@@ -8,20 +8,30 @@ import (
 	"carteira/internal/tally"
 )
 
+// way is how a page of a listing is found: by the index of dates, and as a deep one,
+// through the buckets.
+func (s *Service) way(ctx context.Context, l listing, company, matches int64, page input.Page) (byDate, deep bool, err error) {
+	wanted := min(page.Offset()+page.Size, matches-page.Offset()) // from the nearer end
+	if l.byDays() && l.due.oneDay() {
+		return true, page.Offset() > tally.DeepOffset, nil
+	}
+	if l.byDays() && wanted*company/matches > mostPassed {
+		byDate = matches*sortedAsWalked < mostPassed
+		return byDate, !byDate, nil
+	}
+	byDate, err = s.byDate(ctx, l, company, matches, wanted)
+	return byDate, false, err
+}
+
 // window is where a page of the listing is: in the whole list, in that of a plan
 // or a product, in that of a status or a span of due dates, or in one that must be
 // walked along. There are matches.
 func (s *Service) window(ctx context.Context, l listing, company, matches int64, page input.Page) (sqldb.Window, error) {
-	l.few = matches < smallSort && company > smallSort
-	wanted := min(page.Offset()+page.Size, matches-page.Offset()) // from the nearer end
-	deep := l.byDays() && wanted*company/matches > mostPassed
-	byDate := deep && matches*sortedAsWalked < mostPassed
-	if !deep {
-		var err error
-		if byDate, err = s.byDate(ctx, l, company, matches, wanted); err != nil {
-			return sqldb.Window{}, err
-		}
+	byDate, deep, err := s.way(ctx, l, company, matches, page)
+	if err != nil {
+		return sqldb.Window{}, err
 	}
+	l.few = matches < smallSort && company > smallSort
 	source := l.matching(byDate)
 	goods := tally.Goods{PlanID: l.filter.PlanID, ProductID: l.filter.ProductID}
 	byGoods := goods != (tally.Goods{}) && l.filter == (Filter{PlanID: goods.PlanID, ProductID: goods.ProductID})
@@ -29,7 +39,7 @@ func (s *Service) window(ctx context.Context, l listing, company, matches int64,
 		window := sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()}
 		return counter.FilteredWindow(ctx, l.db, l.company, goods, window)
 	}
-	if deep && !byDate {
+	if deep {
 		window := sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()}
 		return counter.DayWindow(ctx, l.db, l.company, l.keys(), window)
 	}

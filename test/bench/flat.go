@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
 )
 
 // line is a request that must cost at a million customers about what it costs
@@ -49,6 +50,12 @@ func listLines() []line {
 		{name: "status vence hoje", next: fixed("status=vence_hoje")},
 		{name: "status vencido", next: fixed("status=vencido")},
 		{name: "status ativo, a middle page", next: middle("status=ativo", 70)},
+		{name: "status vence hoje, pages 2 to 50", next: early("status=vence_hoje")},
+		{name: "status vencido, pages 2 to 50", next: early("status=vencido")},
+		{name: "plan_id and status vence hoje", next: func(dataset *dataset) func() string {
+			return func() string { return "status=vence_hoje&" + plan(rand.IntN(len(planShare)))(dataset)() }
+		}},
+		{name: "plan_id, rare, by due date", next: also(plan(len(planShare)-1), "sort=due_date")},
 		{name: "plan_id, common", next: plan(0)},
 		{name: "plan_id, rare", next: plan(len(planShare) - 1)},
 		{name: "plan_id, a middle page", next: func(dataset *dataset) func() string { return middle(plan(0)(dataset)(), 40)(dataset) }},
@@ -85,6 +92,8 @@ func searchLines() []line {
 		{name: "search a phone with punctuation", next: func(dataset *dataset) func() string {
 			return func() string { return "search=" + url.QueryEscape(punctuated(phoneOf(dataset))) }
 		}},
+		{name: "search a full name, first time", next: fullName},
+		{name: "panel: search a full name, first answer", desk: true, next: fullName},
 		{name: "search two letters, first time", next: func(*dataset) func() string {
 			return func() string { return "search=" + respelled(string([]byte{consonant(), vowel()})) }
 		}},
@@ -147,6 +156,19 @@ func fixed(query string) func(*dataset) func() string {
 func middle(query string, percent int) func(*dataset) func() string {
 	return func(dataset *dataset) func() string {
 		return same(query + "&page=" + strconv.Itoa(max(1, dataset.pages()*percent/200)))
+	}
+}
+
+// early are pages near the beginning of a filter.
+func early(query string) func(*dataset) func() string {
+	return func(*dataset) func() string {
+		return func() string { return query + "&page=" + strconv.Itoa(2+rand.IntN(49)) }
+	}
+}
+
+func fullName(dataset *dataset) func() string {
+	return func() string {
+		return "search=" + url.QueryEscape(respelled(text.Fold(dataset.someone(func(person person) string { return person.name }))))
 	}
 }
 
