@@ -166,7 +166,7 @@ func (s sorting) window(listing listing) sqldb.Window {
 	source := listing.filtered(on)
 	if listing.few && listing.filter.Status == Cancelled {
 		// SQLite would else walk along an index of all customers that has what it sorts by.
-		source.Where.And("c.id IN (SELECT id FROM customers WHERE company_id = ? AND cancelled_at IS NOT NULL)", listing.company)
+		source.Where.And("c.id IN (SELECT id FROM customers WHERE company_id = ? AND cancelled_at IS NOT NULL AND {visible id})", listing.company)
 	}
 	source.Order = order
 	return sqldb.Window{Source: source, First: first}
