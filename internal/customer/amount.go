@@ -64,8 +64,8 @@ func (s *Service) sumSource(ctx context.Context, l listing, company, matches int
 		return sqldb.Source{}, err
 	}
 	l.few = company > smallSort
-	byDate, err := s.byDate(ctx, l, company, matches, matches)
-	return l.matching(byDate), err
+	l.byDate, err = s.byDate(ctx, l, company, matches, matches)
+	return l.matching(), err
 }
 
 // amountByPlan multiplies what plans cost by how many customers have them. That

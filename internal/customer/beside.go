@@ -90,15 +90,14 @@ func (b *beside) meet(ctx context.Context) (idSet, error) {
 }
 
 // others are all whom the other filters leave.
-func (b *beside) others(ctx context.Context) (idSet, error) {
+func (b *beside) others(ctx context.Context) (left idSet, err error) {
 	l := b.listing.withoutSearch()
-	byDate, err := b.service.byDate(ctx, l, b.company, b.left, b.left)
-	if err != nil {
+	if l.byDate, err = b.service.byDate(ctx, l, b.company, b.left, b.left); err != nil {
 		return idSet{}, err
 	}
-	found := idGatherer{}
-	err = l.matching(byDate).EachID(ctx, b.service.db, found.add)
-	return found.set(), err
+	ids := idGatherer{}
+	err = l.matching().EachID(ctx, b.service.db, ids.add)
+	return ids.set(), err
 }
 
 const (
@@ -126,14 +125,17 @@ func (s *Service) spreadBeside(ctx context.Context, b *beside) (spread, error) {
 		} else if ok {
 			return b.both.spread(), nil
 		}
-		count, err := l.matching(false).Count(ctx, s.db)
+		count, err := l.matching().Count(ctx, s.db)
 		return spread{total: count}, err
 	})
-	if ids, few := kept.ids(); err == nil && few && b.both == nil {
+	if err != nil || b.both != nil {
+		return kept, err
+	}
+	if ids, few := kept.ids(); few {
 		both := newIDSet(ids)
 		b.both = &both
 	}
-	return kept, err
+	return kept, nil
 }
 
 // listBeside is List for a search beside other filters in a large company; ok is false

@@ -102,7 +102,7 @@ func (s *Service) countRows(ctx context.Context, l listing, company int64) (int6
 	if err != nil {
 		return 0, err
 	}
-	return l.matching(false).Count(ctx, s.db)
+	return l.matching().Count(ctx, s.db)
 }
 
 // question is what is counted, as the cache of counts knows it.

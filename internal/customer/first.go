@@ -37,5 +37,5 @@ func (s *Service) First(
 			return nil, err
 		}
 	}
-	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(false), Limit: limit})
+	return reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: l.matching(), Limit: limit})
 }

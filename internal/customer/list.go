@@ -202,7 +202,7 @@ type listing struct {
 	due     due
 	month   string  // the present one
 	few     bool    // there are so few matches that they are found by what they are filtered by, and sorted
-	byDate  bool    // these are found by their due dates
+	byDate  bool    // matches are found by their due dates, as byDate decides
 	found   []int64 // whom the search finds; nil: their texts tell
 }
 
@@ -224,7 +224,7 @@ const (
 // are fewer than those who are met on a walk along the ids of the company, of a plan or of
 // a product.
 func (s *Service) byDate(ctx context.Context, l listing, company, matches, wanted int64) (bool, error) {
-	if l.due.open() || company <= smallSort {
+	if l.due.open() {
 		return false, nil
 	}
 	if !l.hasGoods() && l.filter.Status != Cancelled {
@@ -255,19 +255,6 @@ func (l listing) byDays() bool {
 		l.filter == (Filter{Status: l.filter.Status, DueFrom: l.filter.DueFrom, DueTo: l.filter.DueTo})
 }
 
-// datesFewer reports whether the span of due dates of a listing has fewer customers than
-// its plan, its product or all cancelled ones.
-func (s *Service) datesFewer(ctx context.Context, l listing) (bool, error) {
-	if l.due.open() {
-		return false, nil
-	}
-	if !l.hasGoods() && l.filter.Status != Cancelled {
-		return true, nil
-	}
-	inDates, inOthers, err := s.sides(ctx, l)
-	return inDates < inOthers, err
-}
-
 // sides are how many customers the span of due dates of a listing has, and how many its
 // other filters leave, of which a product beside a plan is in the index of the plan.
 func (s *Service) sides(ctx context.Context, l listing) (inDates, inOthers int64, err error) {
@@ -283,17 +270,10 @@ func (s *Service) sides(ctx context.Context, l listing) (inDates, inOthers int64
 	return inDates, inOthers, err
 }
 
-// amongFew is a listing of few matches.
-func (s *Service) amongFew(ctx context.Context, l listing) (few listing, err error) {
-	l.few = true
-	l.byDate, err = s.datesFewer(ctx, l)
-	return l, err
-}
-
 // matching finds the customers of the filter, in the order of their ids.
-func (l listing) matching(byDate bool) sqldb.Source {
+func (l listing) matching() sqldb.Source {
 	on := asStored
-	if byDate {
+	if l.byDate {
 		on.plan, on.product = inNoIndex.plan, inNoIndex.product
 	} else {
 		on = on.notByDue()
@@ -302,7 +282,7 @@ func (l listing) matching(byDate bool) sqldb.Source {
 		on.updated = inNoIndex.updated
 	}
 	source := l.filtered(on)
-	if l.filter.Search == "" && (byDate && !l.due.oneDay() || l.few && l.filter.UpdatedSince != 0) {
+	if l.filter.Search == "" && (l.byDate && !l.due.oneDay() || l.few && l.filter.UpdatedSince != 0) {
 		source.Order = "c.id + 0"
 	}
 	return source

@@ -41,8 +41,7 @@ func TestSortedPagesAreReadFromOneIndex(t *testing.T) {
 				"customers_cancelled": {Status: Cancelled},
 			} {
 				for _, sort := range everySort {
-					l, err := world.amongFew(t.Context(), world.listing(world.actor, filter))
-					must(t, err)
+					l := world.fewOf(t, filter)
 					text, args := world.statement(l, sort)
 					sqldbtest.WantIndex(t, world.db, index, text, args...)
 					if l.due.none { // as in the order of due dates
@@ -65,8 +64,7 @@ func TestFoundCustomersAreSortedByTheirRows(t *testing.T) {
 	for _, statistics := range statisticsOf[sqldb.SQLite] {
 		world.exec(t, statistics)
 		for _, sort := range everySort {
-			l, err := world.amongFew(t.Context(), world.listing(world.actor, Filter{Search: "ana"}))
-			must(t, err)
+			l := world.fewOf(t, Filter{Search: "ana"})
 			l.found = []int64{1, 2, 3}
 			for _, l := range []listing{l, l.withDate()} {
 				text, args := world.statement(l, sort)
@@ -76,6 +74,16 @@ func TestFoundCustomersAreSortedByTheirRows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// fewOf is a listing that has few of the filled ones.
+func (w *world) fewOf(t *testing.T, filter Filter) (l listing) {
+	t.Helper()
+	l, few := w.listing(w.actor, filter), int64(20)
+	byDate, err := w.byDate(t.Context(), l, filled, few, few)
+	must(t, err)
+	l.few, l.byDate = true, byDate
+	return l
 }
 
 // statisticsOf are without which statistics an engine has to find its way, and

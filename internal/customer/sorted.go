@@ -53,8 +53,9 @@ func (s *Service) sorted(
 	if l, err = s.knownBeside(ctx, l, company); err != nil {
 		return nil, 0, err
 	}
-	if few := count < smallSort || l.handsOver() && count < mostFound; few && query.Filter != (Filter{}) && !walksDates(query) {
-		if l, err = s.amongFew(ctx, l); err != nil {
+	l.few = (count < smallSort || l.handsOver() && count < mostFound) && query.Filter != (Filter{}) && !walksDates(query)
+	if l.few {
+		if l.byDate, err = s.byDate(ctx, l, company, count, count); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -142,9 +143,10 @@ func (s sorting) read(ctx context.Context, listing listing, wanted part) ([]Cust
 
 // window has a listing in its order. Few matches are found by what they are
 // filtered by, and sorted: the order is by expressions, which keep planners from
-// a walk along its index, and due dates are where another filter leaves fewer. Many are met on that walk, for which SQLite is to use no
-// other index. PostgreSQL would take the expressions for so rare that it sorts;
-// with the columns its statistics say that there are many.
+// a walk along its index, and so are due dates where these are not the way. Many
+// are met on that walk, for which SQLite is to use no other index. PostgreSQL would
+// take the expressions for so rare that it sorts; with the columns its statistics say
+// that there are many.
 func (s sorting) window(listing listing) sqldb.Window {
 	on, order := asStored, "c.id"
 	switch {

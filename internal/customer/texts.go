@@ -55,19 +55,12 @@ func (b *beside) texts(found int64, sort input.Sort, wanted part) int64 {
 
 // walkTexts looks at the customers of a listing without its search, in an order.
 func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
-	if b.left <= mostTexts && !walksDates(Query{Filter: l.filter, Sort: sort}) {
-		if l, err = b.service.amongFew(ctx, l); err != nil {
-			return nil, false, err
-		}
+	l.few = b.left <= mostTexts && !walksDates(Query{Filter: l.filter, Sort: sort})
+	if l.byDate, err = b.service.byDate(ctx, l, b.company, b.left, b.left); err != nil {
+		return nil, false, err
 	}
-	window := sqldb.Window{}
-	if sort.IsNewest() {
-		byDate, err := b.service.byDate(ctx, l, b.company, b.left, b.left)
-		if err != nil {
-			return nil, false, err
-		}
-		window.Source = l.matching(byDate)
-	} else {
+	window := sqldb.Window{Source: l.matching()}
+	if !sort.IsNewest() {
 		window = sorting{service: b.service, listing: l, company: b.company, count: b.left, sort: sort}.window(l)
 		window.Ascending = !sort.Descending()
 	}

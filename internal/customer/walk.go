@@ -43,7 +43,7 @@ func (s *Service) Walk(
 		return s.walkFound(ctx, l, visit)
 	}
 	return sqldb.Walk(func(last *Customer) ([]Customer, error) {
-		source := l.matching(false)
+		source := l.matching()
 		if last != nil {
 			source.Where.And(source.ID+" < ?", last.ID)
 		}
@@ -56,7 +56,7 @@ func (s *Service) Walk(
 func (s *Service) walkFound(ctx context.Context, l listing, visit func(Customer) error) error {
 	for some := range slices.Chunk(l.found, sqldb.WalkBatch) {
 		l.found = some
-		list, err := reading.Rows(ctx, s.db, l.company, sqldb.Window{Source: l.matching(false), Limit: sqldb.WalkBatch})
+		list, err := reading.Rows(ctx, s.db, l.company, sqldb.Window{Source: l.matching(), Limit: sqldb.WalkBatch})
 		if err != nil {
 			return err
 		}

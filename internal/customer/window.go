@@ -31,8 +31,8 @@ func (s *Service) window(ctx context.Context, l listing, company, matches int64,
 	if err != nil {
 		return sqldb.Window{}, err
 	}
-	l.few = matches < smallSort && company > smallSort
-	source := l.matching(byDate)
+	l.byDate, l.few = byDate, matches < smallSort && company > smallSort
+	source := l.matching()
 	goods := tally.Goods{PlanID: l.filter.PlanID, ProductID: l.filter.ProductID}
 	byGoods := goods != (tally.Goods{}) && l.filter == (Filter{PlanID: goods.PlanID, ProductID: goods.ProductID})
 	if byGoods && page.Offset() > tally.DeepOffset {
