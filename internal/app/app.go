@@ -308,6 +308,7 @@ func (a *App) jobs() []worker.Job {
 			Name: "keep searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
 			Wake: a.lookout.wake(a.Customers.SealLook),
 		},
+		{Name: "keep customers at hand", Every: time.Second, Run: a.Customers.KeepRosters, Wake: a.Customers.RosterWake()},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{
 			Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays,

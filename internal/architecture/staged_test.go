@@ -23,7 +23,6 @@ var seesStaged = map[string]string{
 	"internal/customer.markImported":   "is the import",
 	"internal/customer.staged":         "is the import",
 	"internal/customer.taken":          "a login or key that is staged is taken",
-	"internal/customer.trait.source":   "is met with customers whom a search has found, who are visible",
 	"internal/customer.unfilled":       "completes the rows of an earlier version, which had no staging",
 }
 

@@ -20,6 +20,10 @@ type beside struct {
 	at      tally.Standing
 	found   *idSet // whom the search alone finds; nil: it is not read yet
 	both    *idSet // whom both leave; nil: that is not known yet
+
+	asked   bool    // for the roster
+	roster  *roster // nil: it is not at hand
+	changed []int64 // buckets of it
 }
 
 // beside is nil where the listing is no search with filters that the counter knows,
@@ -56,9 +60,8 @@ func (b *beside) read(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// intersect finds whom both sides leave: a few found ones are tested by their rows, a few
-// whom the other filters leave are read, many are met with all who have the traits that
-// these ask for.
+// intersect finds whom both sides leave: a few whom the other filters leave are read, a
+// few found ones are tested by their rows, and many are known by the roster.
 func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	if b.both != nil {
 		return true, nil
@@ -66,7 +69,7 @@ func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	if ok, err := b.read(ctx); err != nil || !ok {
 		return false, err
 	}
-	both, err := b.meet(ctx)
+	both, err := b.meet(ctx, *b.found)
 	if err != nil {
 		return false, err
 	}
@@ -74,19 +77,41 @@ func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-func (b *beside) meet(ctx context.Context) (idSet, error) {
-	switch {
-	case b.left == b.company:
-		return *b.found, nil
-	case b.found.number <= fewTested && b.found.number*testedAsWalked < b.left:
-		ids, err := b.test(ctx, b.found.all())
-		return newIDSet(ids), err
-	case b.left <= mostTested && b.left*testedAsWalked < b.company:
-		left, err := b.others(ctx)
-		return b.found.only(left), err
+// meet leaves those of some customers whom the other filters leave.
+func (b *beside) meet(ctx context.Context, found idSet) (idSet, error) {
+	if b.left == b.company || found.number == 0 {
+		return found, nil
 	}
-	traits := b.listing.withoutSearch().traits()
-	return b.service.traits.meet(ctx, b.service.db, *b.found, traits, b.company)
+	if found.number > fewTested {
+		at, err := b.describe(ctx, found)
+		if err != nil {
+			return idSet{}, err
+		}
+		if at != nil {
+			return at.only(found, b.listing), nil
+		}
+	}
+	if found.number <= fewTested || found.number*testedAsWalked < b.left {
+		ids, err := b.test(ctx, found.all())
+		return newIDSet(ids), err
+	}
+	left, err := b.others(ctx)
+	return found.only(left), err
+}
+
+// describe is the roster, with whatever has changed of some customers; nil: it is not at
+// hand.
+func (b *beside) describe(ctx context.Context, some idSet) (at *roster, err error) {
+	if !b.asked {
+		if b.roster, b.changed, err = b.service.atHand(ctx, b.listing.company, b.company); err != nil {
+			return nil, err
+		}
+		b.asked = true
+	}
+	if b.roster == nil {
+		return nil, nil
+	}
+	return b.service.described(ctx, b.listing.company, b.roster, b.changed, some)
 }
 
 // others are all whom the other filters leave.
@@ -101,9 +126,9 @@ func (b *beside) others(ctx context.Context) (left idSet, err error) {
 }
 
 const (
-	// fewTested is how many customers are tested sooner than traits are read that
-	// nobody may have asked for yet.
-	fewTested = 1000
+	// fewTested is how many customers are tested in the time in which it is seen what of
+	// the roster has changed.
+	fewTested = 100
 	// testedAsWalked is how many entries of an index are read in the time of a test.
 	testedAsWalked = 24
 )

@@ -5,13 +5,16 @@ import (
 	"slices"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
 )
 
 const (
 	// mostTested is how many customers are tested one by one, by their rows, before
 	// a page goes another way.
 	mostTested = 4000
-	// mostSorted is up to how many customers are sorted for a page of them.
+	// fewSorted is up to how many customers are read and sorted for a page of them
+	// sooner than the roster is asked, mostSorted where it is not at hand.
+	fewSorted  = 100
 	mostSorted = 1000
 )
 
@@ -41,29 +44,30 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 // found among all whom both sides leave.
 func (b *beside) few(wanted part) bool { return b.expected(wanted.end()) > mostTested }
 
-// byIDs reads a page by all whom the search finds.
+// byIDs reads a page by all whom both sides leave.
 func (b *beside) byIDs(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	if b.both == nil {
-		if ok, err := b.read(ctx); err != nil || !ok {
-			return nil, false, err
-		}
-		if b.few(wanted) || b.left == b.company || b.found.number <= mostTested {
-			if ok, err := b.intersect(ctx); err != nil || !ok {
-				return nil, false, err
-			}
-		}
+	if ok, err := b.intersect(ctx); err != nil || !ok {
+		return nil, false, err
 	}
 	switch {
 	case sort.IsNewest():
 		return b.rows(ctx, sort, wanted.of(*b.both))
-	case b.both != nil && b.both.number <= mostSorted:
+	case sort.Field() == input.ByID:
+		return b.rows(ctx, sort, wanted.fromEnd(b.both.number).of(*b.both))
+	case b.both.number <= fewSorted:
 		return b.sorted(ctx, sort, wanted)
 	}
-	ids, ok, err := pick(ctx, b.walkable(sort), sort, wanted, b.walk)
-	if err != nil || !ok {
+	at, err := b.describe(ctx, *b.both)
+	switch {
+	case err != nil:
 		return nil, false, err
+	case at != nil:
+		some, offset := at.around(*b.both, sort, wanted)
+		return b.among(ctx, sort, some, part{offset: offset, limit: wanted.limit})
+	case b.both.number <= mostSorted:
+		return b.sorted(ctx, sort, wanted)
 	}
-	return b.rows(ctx, sort, ids)
+	return nil, false, nil
 }
 
 // expected is how many customers of the search are tested for so many whom both sides
@@ -83,11 +87,11 @@ func (b *beside) newest(ctx context.Context, wanted part) (ids []int64, ok bool,
 			return nil, false, err
 		}
 		next := front.ids[tested:min(tested+b.expected(missing), int64(len(front.ids)))]
-		kept, err := b.test(ctx, next)
+		kept, err := b.meet(ctx, newIDSet(next))
 		if err != nil {
 			return nil, false, err
 		}
-		tested, both = tested+int64(len(next)), append(both, kept...)
+		tested, both = tested+int64(len(next)), append(both, kept.all()...)
 		over := front.last == 0 && tested == int64(len(front.ids))
 		if over {
 			all := newIDSet(both)
@@ -100,12 +104,23 @@ func (b *beside) newest(ctx context.Context, wanted part) (ids []int64, ok bool,
 	return nil, false, nil
 }
 
-// sorted has all whom both sides leave sorted.
+// sorted reads all whom both sides leave, and has them sorted.
 func (b *beside) sorted(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	list, err = b.service.firstOf(ctx, b.listing.company, b.both.all())
-	sortKeys.Arrange(list, sort)
+	list, ok, err = b.rows(ctx, sort, b.both.all())
 	end := min(wanted.end(), int64(len(list)))
-	return list[min(wanted.offset, end):end], err == nil, err
+	return list[min(wanted.offset, end):end], ok, err
+}
+
+// among reads a part of some customers in their order.
+func (b *beside) among(ctx context.Context, sort input.Sort, ids []int64, wanted part) (list []Customer, ok bool, err error) {
+	if wanted.offset == 0 && int64(len(ids)) <= wanted.limit {
+		return b.rows(ctx, sort, ids)
+	}
+	window := sqldb.Window{Source: among(b.listing.company, ids), First: sorting{sort: sort}.column(listing{few: true})}
+	window.Ascending, window.Offset, window.Limit = !sort.Descending(), wanted.offset, wanted.limit
+	list, err = reading.Rows(ctx, b.service.db, b.listing.company, window)
+	sortKeys.Arrange(list, sort)
+	return list, err == nil, err
 }
 
 func (b *beside) rows(ctx context.Context, sort input.Sort, ids []int64) (list []Customer, ok bool, err error) {

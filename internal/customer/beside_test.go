@@ -28,6 +28,14 @@ func TestSearchBesideFiltersIsWhatItShouldBe(t *testing.T) {
 		for _, filter := range besideFilters(today) {
 			world.wantPages(t, filter, model.match(filter, today))
 		}
+		for _, keep := range []func(){world.rosterOfBefore(t), world.rosterOfNow(t)} {
+			world.counts, world.spreads = tally.Cache[int64]{}, tally.Cache[spread]{}
+			keep()
+			for n, filter := range besideFilters(today) {
+				query := Query{Filter: filter, Sort: everySort[n%len(everySort)]}
+				world.wantHalves(t, world.actor, model.match(filter, today), query, "with a roster")
+			}
+		}
 		uncounted := 0
 		for _, filter := range glimpsed(today) {
 			for _, sort := range []input.Sort{input.Newest, "name", "-updated_at", "due_date", "-due_date"} {

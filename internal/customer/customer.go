@@ -119,14 +119,14 @@ type Service struct {
 	repriced watch.List[Repriced]
 	counts   tally.Cache[int64]
 	spreads  tally.Cache[spread]
-	traits   traitCache
+	rosters  rosters
 	running  runningUploads
 	sealer   sealer
 }
 
 // New makes the service.
 func New(db *sqldb.DB, events *event.Log) *Service {
-	return &Service{db: db, events: events, sealer: usualSealer}
+	return &Service{db: db, events: events, sealer: usualSealer, rosters: newRosters()}
 }
 
 // Find returns a customer of the company.

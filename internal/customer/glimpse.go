@@ -34,7 +34,7 @@ func (s *Service) early(
 	var near *beside // nil: it is another list
 	return input.Early[Customer]{
 		Near: func() (list []Customer, ok bool, err error) {
-			if page.Offset() <= sqldb.NearPick && (l.searchesBeside() || !query.Sort.IsNewest()) {
+			if !query.Sort.IsNewest() || page.Offset() <= sqldb.NearPick && l.searchesBeside() {
 				near, err = s.beside(ctx, l)
 			}
 			if err == nil && near != nil && wholly {

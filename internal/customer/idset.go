@@ -182,4 +182,10 @@ func (p part) of(set idSet) []int64 {
 	return ids
 }
 
+// fromEnd is the part of so many that is as far from their end.
+func (p part) fromEnd(number int64) part {
+	end := max(0, number-p.offset)
+	return part{offset: max(0, end-p.limit), limit: min(p.limit, end)}
+}
+
 func (s idSet) all() []int64 { return part{limit: s.number}.of(s) }

@@ -14,19 +14,9 @@ func TestIDSetsMeetAsTheirIDsDo(t *testing.T) {
 		a, b := randomIDs(random), randomIDs(random)
 		first, second := newIDSet(slices.Clone(a)), newIDSet(slices.Clone(b))
 		only := slices.DeleteFunc(slices.Clone(a), func(id int64) bool { return !slices.Contains(b, id) })
-		without := slices.DeleteFunc(slices.Clone(a), func(id int64) bool { return slices.Contains(b, id) })
 		wantIDs(t, "only", first.only(second), only)
-		wantIDs(t, "without", first.without(second), without)
 		wantIDs(t, "the first, afterwards", first, a)
 		wantIDs(t, "the second, afterwards", second, b)
-		bucket := random.Int64N(4)
-		replaced := slices.DeleteFunc(slices.Clone(a), func(id int64) bool { return tally.BucketOf(id) == bucket })
-		for _, id := range b {
-			if tally.BucketOf(id) == bucket {
-				replaced = append(replaced, id)
-			}
-		}
-		wantIDs(t, "replaced", first.replaced(map[int64]idGroup{bucket: second.group(bucket)}), replaced)
 	}
 }
 

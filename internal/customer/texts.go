@@ -20,7 +20,7 @@ func (b *beside) byTexts(ctx context.Context, sort input.Sort, wanted part) (lis
 	if err != nil || sealed && b.texts(found, sort, wanted) > mostTexts {
 		return nil, false, err
 	}
-	ids, ok, err := pick(ctx, b.listing.withoutSearch(), sort, wanted, b.walkTexts)
+	ids, ok, err := b.pick(ctx, b.listing.withoutSearch(), sort, wanted)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -51,6 +51,24 @@ func (b *beside) texts(found int64, sort input.Sort, wanted part) int64 {
 		looks = looks * b.company / max(1, b.left)
 	}
 	return min(looks, b.left)
+}
+
+// pick finds the ids of a page. In the order of due dates those without a date come
+// last; who they are on a later page cannot be told without a count.
+func (b *beside) pick(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
+	if sort.Field() != input.ByDueDate || !l.due.none {
+		return b.walkTexts(ctx, l, sort, wanted)
+	}
+	ids, ok, err = b.walkTexts(ctx, l.withDate(), sort, wanted)
+	found := int64(len(ids))
+	if err != nil || !ok || found == wanted.limit {
+		return ids, ok, err
+	}
+	if found == 0 && wanted.offset > 0 {
+		return nil, false, nil
+	}
+	undated, ok, err := b.walkTexts(ctx, l.withoutDate(), sort, part{limit: wanted.limit - found})
+	return append(ids, undated...), ok, err
 }
 
 // walkTexts looks at the customers of a listing without its search, in an order.

@@ -143,6 +143,12 @@ func (b Counter) Totals(
 	return totals(ctx, querier, companyIDs, b)
 }
 
+// Largest are the companies that have at least so many records, the largest first, until
+// they have most of them together.
+func (b Counter) Largest(ctx context.Context, querier sqldb.Querier, from, most int64) ([]int64, error) {
+	return largest(ctx, querier, b, from, most)
+}
+
 // Sum counts the records, and their money, at the keys that the filter chooses.
 func (b Counter) Sum(
 	ctx context.Context,

@@ -1,0 +1,132 @@
+package customer
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/tally"
+)
+
+// order is one in which a roster has its customers: in groups, one behind the other.
+type order struct {
+	groups int
+	group  func(entry) int
+	whole  bool // those of a group are in the order of their ids
+}
+
+func (r *roster) order(sort input.Sort) order {
+	switch sort.Field() {
+	case input.ByName:
+		return ranked(len(r.names), func(one entry) uint16 { return one.name }, sort)
+	case input.ByUpdated:
+		return ranked(len(r.moments), func(one entry) uint16 { return one.moment }, sort)
+	}
+	groups := r.dayGroups(sort)
+	return order{len(groups), func(one entry) int { return groups[one.day] }, true}
+}
+
+func ranked(starts int, rank func(entry) uint16, sort input.Sort) order {
+	if sort.Descending() {
+		return order{starts + 1, func(one entry) int { return starts - int(rank(one)) }, false}
+	}
+	return order{starts + 1, func(one entry) int { return int(rank(one)) }, false}
+}
+
+// dayGroups are those of the days, by their codes. Who has none comes last, whatever the
+// direction.
+func (r *roster) dayGroups(sort input.Sort) []int {
+	inOrder := slices.SortedFunc(slices.Values(r.days.values), civil.Date.Compare)
+	if sort.Descending() {
+		slices.Reverse(inOrder)
+	} else if len(inOrder) > 0 && inOrder[0].IsZero() {
+		inOrder = append(inOrder[1:], civil.Date{})
+	}
+	groups := make([]int, len(inOrder))
+	for at, day := range inOrder {
+		groups[r.days.known[day]] = at
+	}
+	return groups
+}
+
+// around finds a part of a set in an order: so many customers that it is among them,
+// and where it begins there.
+func (r *roster) around(set idSet, sort input.Sort, wanted part) (some []int64, offset int64) {
+	order := r.order(sort)
+	counts := r.count(set, order)
+	first, before := 0, int64(0)
+	for first < len(counts) && before+counts[first] <= wanted.offset {
+		before += counts[first]
+		first++
+	}
+	last, upTo := first, before
+	for last < len(counts) && upTo < wanted.end() {
+		upTo += counts[last]
+		last++
+	}
+	wanted.offset -= before
+	some = r.between(set, order, first, last, sort)
+	if order.whole {
+		return wanted.among(some), 0
+	}
+	return some, wanted.offset
+}
+
+// count is how many of a set each group of an order has.
+func (r *roster) count(set idSet, order order) []int64 {
+	counts := make([]int64, order.groups)
+	var mu sync.Mutex
+	inParts(len(set.groups), func(from, to int) {
+		some, buffer := make([]int64, order.groups), make([]entry, 0, tally.BucketSize)
+		for _, group := range set.groups[from:to] {
+			for _, one := range r.members(group, buffer) {
+				some[order.group(one)]++
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for at, number := range some {
+			counts[at] += number
+		}
+	})
+	return counts
+}
+
+// between are those of a set who are in some groups of an order.
+func (r *roster) between(set idSet, order order, first, last int, sort input.Sort) (ids []int64) {
+	var found []placed
+	var mu sync.Mutex
+	inParts(len(set.groups), func(from, to int) {
+		var some []placed
+		buffer := make([]entry, 0, tally.BucketSize)
+		for _, group := range set.groups[from:to] {
+			for _, one := range r.members(group, buffer) {
+				if at := order.group(one); at >= first && at < last {
+					some = append(some, placed{at, group.bucket*tally.BucketSize + int64(one.place)})
+				}
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, some...)
+	})
+	slices.SortFunc(found, func(a, b placed) int {
+		byID := cmp.Compare(a.id, b.id)
+		if sort.Descending() {
+			byID = -byID
+		}
+		return cmp.Or(cmp.Compare(a.group, b.group), byID)
+	})
+	for _, one := range found {
+		ids = append(ids, one.id)
+	}
+	return ids
+}
+
+// placed is a customer in a group of an order.
+type placed struct {
+	group int
+	id    int64
+}
