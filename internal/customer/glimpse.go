@@ -45,6 +45,9 @@ func (s *Service) early(
 			}
 			list, ok, err = near.page(ctx, query.Sort, part{offset: page.Offset(), limit: page.Size + 1})
 			beyond := len(list) == 0 && page.Number > 1 // how far, only a count can tell
+			if beyond && err == nil && near.both != nil {
+				_, err = s.countBeside(ctx, near)
+			}
 			return list, ok && !beyond, err
 		},
 		Whole: func() ([]Customer, int64, error) { return s.sorted(ctx, actor, query, page) },

@@ -34,13 +34,6 @@ type places []byte
 // cut takes the first number off: of places, how far one is ahead of the one before. Where
 // they end, or were cut off, the rest is nil.
 func (p places) cut() (number uint64, rest places) {
-	if len(p) > 0 && p[0] < 0x80 { // most are
-		return uint64(p[0]), p[1:]
-	}
-	return p.cutLong()
-}
-
-func (p places) cutLong() (number uint64, rest places) {
 	number, width := binary.Uvarint(p)
 	if width <= 0 {
 		return 0, nil
@@ -48,37 +41,48 @@ func (p places) cutLong() (number uint64, rest places) {
 	return number, p[width:]
 }
 
-// read appends the places as numbers.
+// read appends the places as numbers. Nearly all are one or two bytes ahead of the one
+// before; which of both is not to be guessed, so that it is not asked.
 func (p places) read(into []uint64) []uint64 {
-	for place, ahead := uint64(0), uint64(0); len(p) > 0; {
-		if ahead, p = p.cut(); p != nil {
+	place := uint64(0)
+	for len(p) > 1 {
+		first, second := uint64(p[0]), uint64(p[1])
+		two := first >> 7
+		if two&(second>>7) == 1 {
+			ahead, rest := p.cut()
+			if rest == nil {
+				return into
+			}
 			place += ahead
-			into = append(into, place)
+			p = rest
+		} else {
+			place += first&0x7f | second<<7&-two
+			p = p[1+two:]
 		}
+		into = append(into, place)
+	}
+	if len(p) == 1 && p[0] < 0x80 {
+		into = append(into, place+uint64(p[0]))
 	}
 	return into
 }
 
 // followed keeps those places of which some other place is a number of letters
-// ahead; both lists ascend. Most others are ahead of none, and only passed.
-func followed(found []uint64, others places, letters uint64) []uint64 {
-	if len(found) == 0 {
-		return found
+// ahead; both lists ascend. Which list is behind is not to be guessed either, so that the
+// steps are reckoned: all places are far below 1<<63.
+func followed(found, others []uint64, letters uint64) []uint64 {
+	kept, next, other := uint64(0), uint64(0), uint64(0)
+	for next < uint64(len(found)) && other < uint64(len(others)) {
+		begin := found[next]
+		ahead := others[other] - begin - letters
+		behind := ahead >> 63
+		same := (ahead - 1) >> 63 &^ behind
+		found[kept] = begin
+		kept += same
+		next += 1 - behind
+		other += behind | same
 	}
-	kept, next, wanted, place := found[:0], 0, found[0]+letters, uint64(0)
-	for ahead := uint64(0); len(others) > 0; {
-		ahead, others = others.cut()
-		for place += ahead; place >= wanted; {
-			if place == wanted {
-				kept = append(kept, found[next])
-			}
-			if next++; next == len(found) {
-				return kept
-			}
-			wanted = found[next] + letters
-		}
-	}
-	return kept
+	return found[:kept]
 }
 
 // growing is the places of a gram, or the distances of a posting, while a segment is read.
@@ -229,7 +233,7 @@ func (r gramRow) each(visit func(gram, places)) (stride uint64) {
 }
 
 // matcher has the memory in which one segment after the other is searched.
-type matcher struct{ found []uint64 }
+type matcher struct{ found, others []uint64 }
 
 // distances are the customers of a segment whose text contains the term, nearest
 // first, until the next call. It begins with the gram that has the fewest places.
@@ -253,21 +257,12 @@ func (m *matcher) distances(segment *gramSegment, term gramTerm) []uint64 {
 	}
 	for i, at := range term {
 		if i != first && len(begins) > 0 {
-			begins = followed(begins, segment.places[at.gram], at.letters)
+			m.others = segment.places[at.gram].read(m.others[:0])
+			begins = followed(begins, m.others, at.letters)
 		}
 	}
 	for i, place := range begins {
 		begins[i] = place / segment.stride
 	}
 	return slices.Compact(begins)
-}
-
-// ids are the customers of a segment whose text contains the term, newest first.
-func (m *matcher) ids(segment *gramSegment, term gramTerm, last int64) []int64 {
-	distances := m.distances(segment, term)
-	ids := make([]int64, len(distances))
-	for i, distance := range distances {
-		ids[i] = last - int64(distance) //nolint:gosec // it was one
-	}
-	return ids
 }

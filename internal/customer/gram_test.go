@@ -124,3 +124,32 @@ func TestGramTermLeavesNoLetterOut(t *testing.T) {
 		}
 	}
 }
+
+func TestFollowedKeepsWhatIsAhead(t *testing.T) {
+	random := rand.New(rand.NewPCG(99, 100))
+	draw := func() (list growing, numbers []uint64) {
+		for place := uint64(random.IntN(4)); random.IntN(60) > 0; place += 1 + random.Uint64N([]uint64{3, 200, 40_000}[random.IntN(3)]) {
+			list.add(place)
+			numbers = append(numbers, place)
+		}
+		return list, numbers
+	}
+	for range 2000 {
+		first, found := draw()
+		second, others := draw()
+		if got := first.places.read(nil); !slices.Equal(got, found) {
+			t.Fatalf("%v went in, %v came out", found, got)
+		}
+		letters := random.Uint64N(5)
+		want := slices.DeleteFunc(slices.Clone(found), func(place uint64) bool { return !slices.Contains(others, place+letters) })
+		if got := followed(slices.Clone(found), second.places.read(nil), letters); !slices.Equal(got, want) {
+			t.Fatalf("of %v followed by %v after %d: %v, want %v", found, others, letters, got, want)
+		}
+		if len(first.places) > 0 { // a list that was cut off has what comes before
+			cut := first.places[:random.IntN(len(first.places))]
+			if got := cut.read(nil); !slices.Equal(got, found[:len(got)]) || len(got) > len(found) {
+				t.Fatalf("%v was cut off, %v came out", found, got)
+			}
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 type hits []hitGroup
 
 // hitGroup is some of them: ids, or the posting of a segment in which nobody has
-// changed, for the only term.
+// changed.
 type hitGroup struct {
 	last    int64
 	posting posting

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"math/bits"
 	"slices"
@@ -38,11 +39,67 @@ func (b *idBits) add(place uint16)      { b[place/64] |= 1 << (place % 64) }
 func (b *idBits) has(place uint16) bool { return b[place/64]>>(place%64)&1 == 1 }
 
 // setOf has what a search has found.
-func setOf(found hits) (set idSet) {
+func setOf(found hits) idSet {
+	var made falling
 	for _, group := range found {
-		set.add(group.all())
+		if len(group.posting) > 0 && group.posting[0] == mapped {
+			made.addMap(group.last, group.posting[1:])
+			continue
+		}
+		for _, id := range group.all() {
+			made.at(tally.BucketOf(id)).add(placeOf(id))
+		}
 	}
-	return set
+	return made.end()
+}
+
+// falling makes a set of ids that come newest first.
+type falling struct {
+	set    idSet
+	bucket int64
+	bits   *idBits // nil: nobody came yet
+}
+
+func (f *falling) at(bucket int64) *idBits {
+	if f.bits == nil || f.bucket != bucket {
+		f.end()
+		f.bucket, f.bits = bucket, &idBits{}
+	}
+	return f.bits
+}
+
+func (f *falling) end() idSet {
+	if f.bits != nil {
+		f.set.append(newIDGroup(f.bucket, f.bits))
+	}
+	f.bits = nil
+	return f.set
+}
+
+// addMap adds the ids whose distances below the last are the bits of a map, 64 of them
+// at once.
+func (f *falling) addMap(last int64, bitmap []byte) {
+	for ; len(bitmap) > 0; last -= 64 {
+		var eight [8]byte
+		bitmap = bitmap[copy(eight[:], bitmap):]
+		word, lowest := bits.Reverse64(binary.LittleEndian.Uint64(eight[:])), last-63
+		if lowest < 0 { // ids are positive
+			word, lowest = word>>-lowest, 0
+		}
+		shift := uint(lowest % 64) //nolint:gosec // below 64
+		if high := word >> (64 - shift); high != 0 {
+			f.addWord(lowest/64+1, high)
+		}
+		if low := word << shift; low != 0 {
+			f.addWord(lowest/64, low)
+		}
+	}
+}
+
+// addWord adds some of 64 ids that follow one another.
+func (f *falling) addWord(number int64, word uint64) {
+	const inBucket = tally.BucketSize / 64
+	f.at(number / inBucket)[number%inBucket] |= word
 }
 
 // newIDSet has ids that come in any order.
@@ -89,25 +146,6 @@ func newIDGroup(bucket int64, of *idBits) idGroup {
 func (s *idSet) append(group idGroup) {
 	if group.number > 0 {
 		s.groups, s.number = append(s.groups, group), s.number+group.number
-	}
-}
-
-// add adds customers, newest first, who are older than all before.
-func (s *idSet) add(ids []int64) {
-	for len(ids) > 0 {
-		bucket, of := tally.BucketOf(ids[0]), idBits{}
-		if last := len(s.groups) - 1; last >= 0 && s.groups[last].bucket == bucket {
-			for _, place := range s.groups[last].places() {
-				of.add(place)
-			}
-			s.number -= s.groups[last].number
-			s.groups = s.groups[:last]
-		}
-		for len(ids) > 0 && tally.BucketOf(ids[0]) == bucket {
-			of.add(placeOf(ids[0]))
-			ids = ids[1:]
-		}
-		s.append(newIDGroup(bucket, &of))
 	}
 }
 

@@ -26,12 +26,16 @@ type look struct {
 	segments map[int64]*segmentRead // by the last id of each that has something
 	changed  map[int64]bool         // who has changed since: whether the text of now has a term
 	newer    []int64                // who is in no segment and has one
+	matching *matching              // nil: segments are searched when all are read
 }
 
 // segmentRead is what a segment has of the terms.
 type segmentRead struct {
 	postings []posting
 	grams    gramSegment
+	open     bool    // it is being searched
+	matched  bool    // it was
+	found    posting // by its grams
 }
 
 // idSpan is the customers whose ids are above one and up to another.
@@ -130,29 +134,29 @@ var (
 	sealedRow = `
 		SELECT 0, ` + lastSealed + `, (SELECT count(*) FROM (
 			SELECT id FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
+				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA), 0`
 	postingRows = `
 		UNION ALL
-		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
+		SELECT 1, g.last_id, 0, p.ids, 0 FROM search_segments g
 		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
 		WHERE g.company_id = ? AND g.sealed AND ` + segmentsInSpan("g.")
 	gramsOfPostgres = `
 		UNION ALL
-		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?} AND ` + segmentsInSpan("")
+		SELECT 2, last_id, gram, places, 0 FROM search_grams WHERE company_id = ? AND gram {in ?} AND ` + segmentsInSpan("")
 	gramsOfSQLite = `
 		UNION ALL
-		SELECT 2, p.last_id, p.gram, p.places FROM (
-			SELECT block FROM search_segments WHERE company_id = ? AND sealed AND ` + segmentsInSpan("") + `
-			UNION SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND NOT merged AND ` + segmentsInSpan("") + `) b
+		SELECT 2, p.last_id, p.gram, p.places, CASE WHEN b.merged THEN p.block ELSE 0 END FROM (
+			SELECT block, merged FROM search_segments WHERE company_id = ? AND sealed AND ` + segmentsInSpan("") + `
+			UNION SELECT last_id, FALSE FROM search_segments WHERE company_id = ? AND sealed AND NOT merged AND ` + segmentsInSpan("") + `) b
 		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?} AND ` + segmentsInSpan("p.")
 	changeRows = `
 		UNION ALL
-		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA) FROM search_changes h
+		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA), 0 FROM search_changes h
 		LEFT JOIN customers c ON c.company_id = ? AND c.id = h.id AND {visible c.id}
 		WHERE h.company_id = ? AND h.id > ? AND h.id <= ?`
 	newerRows = `
 		UNION ALL
-		SELECT 5, c.id, 0, CAST(NULL AS BYTEA) FROM customers c
+		SELECT 5, c.id, 0, CAST(NULL AS BYTEA), 0 FROM customers c
 		WHERE c.company_id = ? AND {visible c.id} AND c.id > ` + lastSealed + ` AND c.id <= ? AND {contains}`
 )
 
@@ -168,9 +172,9 @@ func (l *look) keys() []int64 {
 
 // scan reads a row. It gives up at the first one when too little is sealed.
 func (l *look) scan(row sqldb.Row) error {
-	var kind, id, key int64
+	var kind, id, key, block int64
 	var stored []byte
-	if err := row.Scan(&kind, &id, &key, &stored); err != nil {
+	if err := row.Scan(&kind, &id, &key, &stored, &block); err != nil {
 		return err
 	}
 	switch kind {
@@ -184,7 +188,11 @@ func (l *look) scan(row sqldb.Row) error {
 			segment.postings = append(segment.postings, stored)
 		}
 	case rowGrams:
-		l.segment(id).grams.add(gramRow{gram(key), stored}, l.grams)
+		segment := l.segment(id)
+		segment.grams.add(gramRow{gram(key), stored}, l.grams)
+		if l.matching != nil {
+			l.matching.next(block, segment)
+		}
 	case rowNewer:
 		l.newer = append(l.newer, id)
 	default:
@@ -222,8 +230,7 @@ func (l *look) read(ctx context.Context, querier sqldb.Querier, companyID int64)
 
 // readSegments finds those who have all grams that the look has.
 func (l *look) readSegments(ctx context.Context, querier sqldb.Querier, companyID int64) (hits, error) {
-	text, args := l.statement(querier.Engine(), companyID)
-	if err := sqldb.Each(ctx, querier, text, args, l.scan); err != nil {
+	if err := l.readRows(ctx, querier, companyID); err != nil {
 		return nil, err
 	}
 	found := l.hits()
@@ -231,6 +238,16 @@ func (l *look) readSegments(ctx context.Context, querier sqldb.Querier, companyI
 		found = found.only(l.span.has)
 	}
 	return found, nil
+}
+
+func (l *look) readRows(ctx context.Context, querier sqldb.Querier, companyID int64) error {
+	if len(l.long) == 1 && querier.Engine() == sqldb.SQLite {
+		if l.matching = match(l.long[0]); l.matching != nil {
+			defer l.matching.end()
+		}
+	}
+	text, args := l.statement(querier.Engine(), companyID)
+	return sqldb.Each(ctx, querier, text, args, l.scan)
 }
 
 // hits puts together what was read.
@@ -293,37 +310,37 @@ func (l *look) changedBySegment(lasts []int64) map[int64][]int64 {
 
 // group is what was found in a segment of which some have changed.
 func (l *look) group(matcher *matcher, last int64, changed []int64) hitGroup {
-	segment, group := l.segments[last], hitGroup{last: last}
-	if len(changed) == 0 && len(l.terms) == 1 {
-		return l.unchanged(matcher, last, segment)
+	found := l.segments[last].have(matcher, l.long)
+	if len(changed) == 0 {
+		return hitGroup{last: last, posting: found, number: found.count()}
 	}
-	for _, posting := range segment.postings {
-		group.ids = append(group.ids, posting.ids(last)...)
-	}
-	for _, term := range l.long {
-		group.ids = append(group.ids, matcher.ids(&segment.grams, term, last)...)
-	}
-	if len(changed) > 0 {
-		group.ids = slices.DeleteFunc(group.ids, func(id int64) bool { return slices.Contains(changed, id) })
-	}
+	ids := slices.DeleteFunc(found.ids(last), func(id int64) bool { return slices.Contains(changed, id) })
 	for _, id := range changed {
 		if l.changed[id] {
-			group.ids = append(group.ids, id)
+			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(group.ids, newestFirst)
-	group.ids = slices.Compact(group.ids)
-	group.number = int64(len(group.ids))
-	return group
+	slices.SortFunc(ids, newestFirst)
+	return hitGroup{last: last, ids: ids, number: int64(len(ids))}
 }
 
-// unchanged is what a segment has of the only term.
-func (l *look) unchanged(matcher *matcher, last int64, segment *segmentRead) hitGroup {
-	found := slices.Concat(segment.postings...)
-	if len(l.long) > 0 {
-		found = newPosting(matcher.distances(&segment.grams, l.long[0]))
+// have is who of a segment has one of the terms, of which the short ones have postings.
+func (s *segmentRead) have(matcher *matcher, long []gramTerm) (found posting) {
+	for _, posting := range s.postings {
+		found = found.or(posting)
 	}
-	return hitGroup{last: last, posting: found, number: found.count()}
+	for _, term := range long {
+		found = found.or(s.match(matcher, term))
+	}
+	return found
+}
+
+// match is who of a segment has a term.
+func (s *segmentRead) match(matcher *matcher, term gramTerm) posting {
+	if s.matched {
+		return s.found
+	}
+	return newPosting(matcher.distances(&s.grams, term))
 }
 
 // containsOne is the condition that a text contains one of the terms.

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -36,4 +37,21 @@ func TestPanicOfAPartIsTheCallers(t *testing.T) {
 			t.Errorf("the panic at %d arrived as %v", wrong, got)
 		}
 	}
+}
+
+// A panic on another processor is the caller's, and nobody waits for ever.
+func TestPanicOfAMatchIsTheCallers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	term := newGramTerm("ana")
+	matching := match(term)
+	for block := range int64(3 * mostBlocks) {
+		withoutStride := gramSegment{places: map[gram]places{term[0].gram: {1}}}
+		matching.next(1+block, &segmentRead{grams: withoutStride})
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic is lost")
+		}
+	}()
+	matching.end()
 }

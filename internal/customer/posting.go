@@ -3,6 +3,7 @@ package customer
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // posting is which customers of a segment have a term in their search text: how
@@ -18,6 +19,9 @@ const (
 
 // newPosting encodes distances.
 func newPosting[T int64 | uint64](distances []T) posting {
+	if n := len(distances); n > 0 && uint64(n) > uint64(distances[n-1])/8+1 { // a difference takes a byte or more
+		return mappedOf(distances)
+	}
 	var list growing
 	for _, distance := range distances {
 		list.add(uint64(distance))
@@ -31,9 +35,13 @@ func (g *growing) posting() posting {
 	if size >= uint64(len(g.places))+1 {
 		return append(posting{listed}, g.places...)
 	}
-	bitmap := make(posting, size)
+	return mappedOf(g.places.read(nil))
+}
+
+func mappedOf[T int64 | uint64](distances []T) posting {
+	bitmap := make(posting, uint64(distances[len(distances)-1])/8+2)
 	bitmap[0] = mapped
-	for _, distance := range g.places.read(nil) {
+	for _, distance := range distances {
 		bitmap[1+distance/8] |= 1 << (distance % 8)
 	}
 	return bitmap
@@ -79,6 +87,31 @@ func (p posting) ids(last int64) []int64 {
 		rest = rest[width:]
 	}
 	return ids
+}
+
+// or is who is in one of two postings.
+func (p posting) or(other posting) posting {
+	switch {
+	case len(p) == 0:
+		return other
+	case len(other) == 0:
+		return p
+	case p[0] == mapped && other[0] == mapped:
+		if len(p) < len(other) {
+			p, other = other, p
+		}
+		both := slices.Clone(p)
+		for at, value := range other[1:] {
+			both[1+at] |= value
+		}
+		return both
+	}
+	distances := slices.Concat(p.ids(0), other.ids(0))
+	for at, below := range distances {
+		distances[at] = -below
+	}
+	slices.Sort(distances)
+	return newPosting(slices.Compact(distances))
 }
 
 // newPostings are the postings of every letter and pair of letters of some texts,

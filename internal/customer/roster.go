@@ -3,6 +3,7 @@ package customer
 import (
 	"cmp"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"carteira/internal/platform/civil"
@@ -21,12 +22,71 @@ type roster struct {
 	moments ranks[int64]  // of the last changes
 	latest  rankAt[int64] // of these
 	behind  int64         // how many came one behind the other
-	buckets map[int64][]entry
+	buckets map[int64]*rosterBucket
 	stamps  tally.Stamps // from before it was read
 }
 
 // entry is a customer of a bucket, by numbers that the roster knows.
-type entry struct{ place, day, kind, name, moment uint16 }
+type entry struct {
+	place uint16
+	in    [columnsOfRoster]uint16
+}
+
+// rosterBucket has the entries of a bucket, in the order of their places.
+type rosterBucket struct {
+	there   idBits
+	before  [len(idBits{})]uint16 // how many are before each word of these
+	entries []entry
+}
+
+// newRosterBucket has entries that come in any order.
+func newRosterBucket(entries []entry) *rosterBucket {
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
+	made := &rosterBucket{entries: entries}
+	for _, one := range entries {
+		made.there.add(one.place)
+	}
+	number := 0
+	for word, bits64 := range made.there {
+		made.before[word] = uint16(number) //nolint:gosec // no more than a bucket has
+		number += bits.OnesCount64(bits64)
+	}
+	return made
+}
+
+// entry is that of a place; nil: nobody is there.
+func (b *rosterBucket) entry(place uint16) *entry {
+	if b == nil || !b.there.has(place) {
+		return nil
+	}
+	word := place / 64
+	lower := b.there[word] & (1<<(place%64) - 1)
+	return &b.entries[int(b.before[word])+bits.OnesCount64(lower)]
+}
+
+// among appends where the entries are of those who are in a group.
+func (b *rosterBucket) among(of idGroup, into []uint16) []uint16 {
+	if b == nil {
+		return into
+	}
+	wanted := of.allBits()
+	for word, there := range b.there {
+		for found := wanted[word] & there; found != 0; found &= found - 1 {
+			lower := there & (found&-found - 1)
+			into = append(into, b.before[word]+uint16(bits.OnesCount64(lower))) //nolint:gosec // an index
+		}
+	}
+	return into
+}
+
+// The columns of a roster.
+const (
+	byDay = iota
+	byKind
+	byName
+	byMoment
+	columnsOfRoster
+)
 
 // kind is what a customer has, and whether it is cancelled.
 type kind struct {
@@ -112,22 +172,20 @@ func (r *roster) patched(members []member, buckets []int64) (made *roster, ok bo
 		moments: slices.Clip(r.moments), latest: r.latest, behind: r.behind,
 		buckets: maps.Clone(r.buckets), stamps: r.stamps,
 	}
-	for _, bucket := range buckets {
-		delete(made.buckets, bucket)
-	}
 	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.updated, b.updated), cmp.Compare(a.id, b.id))
 	})
+	entries := map[int64][]entry{}
 	for _, one := range members {
 		entry, ok := made.entry(one)
 		if !ok {
 			return nil, false
 		}
 		bucket := tally.BucketOf(one.id)
-		made.buckets[bucket] = append(made.buckets[bucket], entry)
+		entries[bucket] = append(entries[bucket], entry)
 	}
 	for _, bucket := range buckets {
-		arrange(made.buckets[bucket])
+		made.buckets[bucket] = newRosterBucket(entries[bucket])
 	}
 	return made, true
 }
@@ -137,47 +195,8 @@ func (r *roster) entry(one member) (entry, bool) {
 	day, ok := r.days.code(one.dueOn)
 	kind, known := r.kinds.code(one.kind)
 	moment, ranked := r.moment(one.updated, one.id)
-	return entry{placeOf(one.id), day, kind, r.names.rank(one.name, one.id), moment}, ok && known && ranked
-}
-
-func arrange(bucket []entry) {
-	slices.SortFunc(bucket, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
-}
-
-// entryOf is the entry of a customer in its bucket; nil: it has none. Hardly any id of a
-// bucket is missing, so that it is known about where each is.
-func entryOf(bucket []entry, place uint16) *entry {
-	if len(bucket) == 0 || place < bucket[0].place {
-		return nil
-	}
-	if at := int(place - bucket[0].place); at < len(bucket) && bucket[at].place == place {
-		return &bucket[at]
-	}
-	at, met := slices.BinarySearchFunc(bucket, place, func(one entry, place uint16) int { return cmp.Compare(one.place, place) })
-	if !met {
-		return nil
-	}
-	return &bucket[at]
-}
-
-// members are the entries of those of a bucket who are in a group; buffer is for them.
-func (r *roster) members(of idGroup, buffer []entry) []entry {
-	bucket, found := r.buckets[of.bucket], buffer[:0]
-	if of.number*4 < int64(len(bucket)) {
-		for _, place := range of.places() {
-			if one := entryOf(bucket, place); one != nil {
-				found = append(found, *one)
-			}
-		}
-		return found
-	}
-	bits := of.allBits()
-	for _, one := range bucket {
-		if bits.has(one.place) {
-			found = append(found, one)
-		}
-	}
-	return found
+	name := r.names.rank(one.name, one.id)
+	return entry{placeOf(one.id), [...]uint16{byDay: day, byKind: kind, byName: name, byMoment: moment}}, ok && known && ranked
 }
 
 // only leaves those of some customers whom a listing leaves, its search aside.
@@ -191,11 +210,12 @@ func (r *roster) only(found idSet, l listing) (left idSet) {
 	}
 	groups := make([]idGroup, len(found.groups))
 	inParts(len(groups), func(from, to int) {
-		buffer := make([]entry, 0, tally.BucketSize)
+		buffer := make([]uint16, 0, tally.BucketSize)
 		for at := from; at < to; at++ {
-			bits := idBits{}
-			for _, one := range r.members(found.groups[at], buffer) {
-				if days[one.day] && kinds[one.kind] {
+			bucket, bits := r.buckets[found.groups[at].bucket], idBits{}
+			for _, number := range bucket.among(found.groups[at], buffer) {
+				one := &bucket.entries[number]
+				if days[one.in[byDay]] && kinds[one.in[byKind]] {
 					bits.add(one.place)
 				}
 			}

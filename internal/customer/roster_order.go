@@ -12,27 +12,31 @@ import (
 
 // order is one in which a roster has its customers: in groups, one behind the other.
 type order struct {
-	groups int
-	group  func(entry) int
-	whole  bool // those of a group are in the order of their ids
+	column int
+	groups []int // by the numbers of the column
+	whole  bool  // those of a group are in the order of their ids
 }
 
 func (r *roster) order(sort input.Sort) order {
 	switch sort.Field() {
 	case input.ByName:
-		return ranked(len(r.names), func(one entry) uint16 { return one.name }, sort)
+		return order{byName, groupsOf(len(r.names), sort), false}
 	case input.ByUpdated:
-		return ranked(len(r.moments), func(one entry) uint16 { return one.moment }, sort)
+		return order{byMoment, groupsOf(len(r.moments), sort), false}
 	}
-	groups := r.dayGroups(sort)
-	return order{len(groups), func(one entry) int { return groups[one.day] }, true}
+	return order{byDay, r.dayGroups(sort), true}
 }
 
-func ranked(starts int, rank func(entry) uint16, sort input.Sort) order {
-	if sort.Descending() {
-		return order{starts + 1, func(one entry) int { return starts - int(rank(one)) }, false}
+// groupsOf are those of ranks.
+func groupsOf(ranks int, sort input.Sort) []int {
+	groups := make([]int, ranks+1)
+	for rank := range groups {
+		groups[rank] = rank
 	}
-	return order{starts + 1, func(one entry) int { return int(rank(one)) }, false}
+	if sort.Descending() {
+		slices.Reverse(groups)
+	}
+	return groups
 }
 
 // dayGroups are those of the days, by their codes. Who has none comes last, whatever the
@@ -76,21 +80,26 @@ func (r *roster) around(set idSet, sort input.Sort, wanted part) (some []int64, 
 
 // count is how many of a set each group of an order has.
 func (r *roster) count(set idSet, order order) []int64 {
-	counts := make([]int64, order.groups)
+	numbers := make([]int64, len(order.groups)) // of the column
 	var mu sync.Mutex
 	inParts(len(set.groups), func(from, to int) {
-		some, buffer := make([]int64, order.groups), make([]entry, 0, tally.BucketSize)
+		some, buffer := make([]int64, len(numbers)), make([]uint16, 0, tally.BucketSize)
 		for _, group := range set.groups[from:to] {
-			for _, one := range r.members(group, buffer) {
-				some[order.group(one)]++
+			bucket := r.buckets[group.bucket]
+			for _, at := range bucket.among(group, buffer) {
+				some[bucket.entries[at].in[order.column]]++
 			}
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for at, number := range some {
-			counts[at] += number
+		for number, count := range some {
+			numbers[number] += count
 		}
 	})
+	counts := make([]int64, len(numbers))
+	for number, group := range order.groups {
+		counts[group] += numbers[number]
+	}
 	return counts
 }
 
@@ -100,10 +109,12 @@ func (r *roster) between(set idSet, order order, first, last int, sort input.Sor
 	var mu sync.Mutex
 	inParts(len(set.groups), func(from, to int) {
 		var some []placed
-		buffer := make([]entry, 0, tally.BucketSize)
+		buffer := make([]uint16, 0, tally.BucketSize)
 		for _, group := range set.groups[from:to] {
-			for _, one := range r.members(group, buffer) {
-				if at := order.group(one); at >= first && at < last {
+			bucket := r.buckets[group.bucket]
+			for _, at := range bucket.among(group, buffer) {
+				one := &bucket.entries[at]
+				if at := order.groups[one.in[order.column]]; at >= first && at < last {
 					some = append(some, placed{at, group.bucket*tally.BucketSize + int64(one.place)})
 				}
 			}

@@ -129,8 +129,8 @@ func (l library) rosterOfBefore(t *testing.T) func() {
 		l.rosterOfNow(t)()
 		old := *l.rosters.get(l.actor.Company.ID, noon)
 		old.stamps = tally.Stamps{}
-		for bucket, entries := range old.buckets {
-			old.buckets[bucket] = entries[len(entries)/2:]
+		for number, bucket := range old.buckets {
+			old.buckets[number] = newRosterBucket(bucket.entries[len(bucket.entries)/2:])
 		}
 		l.rosters.put(l.actor.Company.ID, &old, noon)
 	}
@@ -156,7 +156,7 @@ func TestOnlyChangedBucketsAreReadAnew(t *testing.T) {
 			t.Fatalf("%d customers in %d buckets", whole.size(), len(whole.buckets))
 		}
 		wrong := *whole
-		wrong.buckets = map[int64][]entry{} // as if nobody were there
+		wrong.buckets = map[int64]*rosterBucket{} // as if nobody were there
 		world.rosters.put(company, &wrong, noon)
 		must(t, world.keepRoster(t.Context(), company))
 		if got := world.rosters.get(company, noon).size(); got != 0 {
@@ -164,7 +164,7 @@ func TestOnlyChangedBucketsAreReadAnew(t *testing.T) {
 		}
 		world.update(t, tally.BucketSize+1, `{"name":"Ana Outra"}`)
 		must(t, world.keepRoster(t.Context(), company))
-		if got := world.rosters.get(company, noon).buckets; len(got) != 1 || len(got[1]) != len(whole.buckets[1]) {
+		if got := world.rosters.get(company, noon).buckets; len(got) != 1 || len(got[1].entries) != len(whole.buckets[1].entries) {
 			t.Errorf("%d buckets were read, want the one that has changed", len(got))
 		}
 	})
@@ -232,7 +232,7 @@ func TestRostersAreReadForWhoNeedsThem(t *testing.T) {
 func TestRostersTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 	var rosters rosters
 	const each = mostRostered / 10
-	large := &roster{buckets: map[int64][]entry{0: make([]entry, each)}}
+	large := &roster{buckets: map[int64]*rosterBucket{0: {entries: make([]entry, each)}}}
 	for company := range int64(10) {
 		if !rosters.room(company, each, noon) {
 			t.Fatalf("no room for company %d", company)
@@ -270,7 +270,7 @@ func TestRosterHasTheOrderOfItsCustomers(t *testing.T) {
 		return one
 	}
 	all, members := map[int64]member{}, []member{}
-	made := &roster{buckets: map[int64][]entry{}, names: ranks[string]{{"x", 7}, {"xx", 0}, {"xxx", 4000}, {"xxx", 5000}}}
+	made := &roster{buckets: map[int64]*rosterBucket{}, names: ranks[string]{{"x", 7}, {"xx", 0}, {"xxx", 4000}, {"xxx", 5000}}}
 	for id := int64(1); id < 3*tally.BucketSize; id += 1 + random.Int64N(3) {
 		all[id] = draw(id, 0)
 		members = append(members, all[id])
@@ -346,7 +346,7 @@ func (m member) compare(other member, sort input.Sort) int {
 }
 
 func TestRosterHasNoMoreNumbersThanItCanSay(t *testing.T) {
-	made := &roster{buckets: map[int64][]entry{}}
+	made := &roster{buckets: map[int64]*rosterBucket{}}
 	var members []member
 	for id := range int64(mostCodes) {
 		members = append(members, member{id: id + 1, kind: kind{planID: id}})

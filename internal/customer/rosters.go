@@ -113,7 +113,7 @@ func (r *rosters) asked() (companies []int64) {
 
 func (r *roster) size() (size int64) {
 	for _, bucket := range r.buckets {
-		size += int64(len(bucket))
+		size += int64(len(bucket.entries))
 	}
 	return size
 }

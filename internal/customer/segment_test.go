@@ -278,6 +278,36 @@ func TestPostingIsWhatWentIn(t *testing.T) {
 	}
 }
 
+func TestPostingsTogetherAreWhoIsInOne(t *testing.T) {
+	random := rand.New(rand.NewPCG(97, 98))
+	draw := func() (distances []int64, made posting) {
+		step := []int64{2, 30, 3000}[random.IntN(3)]
+		for at := random.Int64N(step); at < 2000 && random.IntN(9) > 0; at += 1 + random.Int64N(step) {
+			distances = append(distances, at)
+		}
+		return distances, newPosting(distances)
+	}
+	forms := map[[2]byte]bool{}
+	for range 2000 {
+		a, first := draw()
+		b, second := draw()
+		if len(a) > 0 && len(b) > 0 {
+			forms[[2]byte{first[0], second[0]}] = true
+		}
+		want := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+		var got []int64
+		for _, id := range first.or(second).ids(5000) {
+			got = append(got, 5000-id)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v or %v: %v", a, b, got)
+		}
+	}
+	if len(forms) != 4 {
+		t.Errorf("%d pairs of forms are too few for what this test is about", len(forms))
+	}
+}
+
 func TestPostingsHaveEveryLetterAndPair(t *testing.T) {
 	made := map[string][]int64{}
 	for term, posting := range newPostings([]segmentText{{0, []rune("ana\né")}, {3, []rune("na")}}) {

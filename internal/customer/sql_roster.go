@@ -11,7 +11,7 @@ import (
 // customers are twenty times as long. Who changes in between is in a bucket whose stamp
 // is another. It is nil where a roster has too few numbers.
 func readRoster(ctx context.Context, querier sqldb.Querier, companyID int64) (*roster, error) {
-	made := &roster{buckets: map[int64][]entry{}}
+	made := &roster{buckets: map[int64]*rosterBucket{}}
 	for _, read := range []func(context.Context, sqldb.Querier, int64) (ok bool, err error){
 		made.readKinds, made.readNames, made.readMoments,
 	} {
@@ -24,6 +24,7 @@ func readRoster(ctx context.Context, querier sqldb.Querier, companyID int64) (*r
 
 func (r *roster) readKinds(ctx context.Context, querier sqldb.Querier, companyID int64) (ok bool, err error) {
 	ok = true
+	entries := map[int64][]entry{}
 	err = sqldb.Each(ctx, querier, `
 		SELECT id, due_on, COALESCE(plan_id, 0), COALESCE(product_id, 0), cancelled_at IS NOT NULL
 		FROM customers WHERE company_id = ? AND {visible id}`, []any{companyID}, func(row sqldb.Row) error {
@@ -33,11 +34,11 @@ func (r *roster) readKinds(ctx context.Context, querier sqldb.Querier, companyID
 		kind, known := r.kinds.code(one.kind)
 		ok = ok && dated && known
 		bucket := tally.BucketOf(one.id)
-		r.buckets[bucket] = append(r.buckets[bucket], entry{place: placeOf(one.id), day: day, kind: kind})
+		entries[bucket] = append(entries[bucket], entry{placeOf(one.id), [...]uint16{byDay: day, byKind: kind, byMoment: 0}})
 		return err
 	})
-	for _, bucket := range r.buckets {
-		arrange(bucket)
+	for bucket, of := range entries {
+		r.buckets[bucket] = newRosterBucket(of)
 	}
 	return ok, err
 }
@@ -54,8 +55,8 @@ func (r *roster) readNames(ctx context.Context, querier sqldb.Querier, companyID
 		if name != nil {
 			r.names = append(r.names, rankAt[string]{*name, id})
 		}
-		if at := entryOf(r.buckets[tally.BucketOf(id)], placeOf(id)); at != nil {
-			at.name = uint16(len(r.names)) //nolint:gosec // it is said
+		if at := r.buckets[tally.BucketOf(id)].entry(placeOf(id)); at != nil {
+			at.in[byName] = uint16(len(r.names)) //nolint:gosec // it is said
 		}
 		return err
 	})
@@ -70,8 +71,8 @@ func (r *roster) readMoments(ctx context.Context, querier sqldb.Querier, company
 		var id, updated int64
 		err := row.Scan(&id, &updated)
 		moment, ranked := r.moment(updated, id)
-		if at := entryOf(r.buckets[tally.BucketOf(id)], placeOf(id)); at != nil {
-			at.moment = moment
+		if at := r.buckets[tally.BucketOf(id)].entry(placeOf(id)); at != nil {
+			at.in[byMoment] = moment
 		}
 		ok = ok && ranked
 		return err

@@ -10,7 +10,7 @@ import (
 
 // mostTexts is how many texts are read, one customer after the other, before a page
 // of a search beside filters goes by the segments instead, which takes as long.
-const mostTexts = 1200
+const mostTexts = 400
 
 // byTexts reads a page by the texts of those whom the other filters leave, where a
 // segment says that few have to be looked at, or no segment says anything; ok is false
