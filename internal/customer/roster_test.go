@@ -139,6 +139,9 @@ func (l library) rosterOfBefore(t *testing.T) func() {
 // newCrowdedWorld is a company whose customers are in three buckets.
 func newCrowdedWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
 	world := newWorld(t, engine)
 	world.offers(t, world.actor, "1month", "1week", "1year")
 	world.populate(t, world.actor, crowd(rand.New(rand.NewPCG(93, 94)), 2*tally.BucketSize+100, 0, world.actor.Today(noon)))
@@ -361,4 +364,61 @@ func TestRosterHasNoMoreNumbersThanItCanSay(t *testing.T) {
 	if _, ok := full.patched([]member{{id: 1, kind: kind{cancelled: true}}}, []int64{0}); ok {
 		t.Error("one plan more has a number")
 	}
+}
+
+// While others change customers and the job reads rosters anew, a search whose customers
+// stay what they are has the same total, and its pages their order.
+func TestRosterWhileOthersWrite(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		library := library{world: newWorld(t, engine)}
+		library.offers(t, library.actor, "1month", "1week", "1year")
+		today := library.actor.Today(noon)
+		library.populate(t, library.actor, crowd(rand.New(rand.NewPCG(101, 102)), leastRostered+500, 0, today))
+		library.sealer = sealer{size: 600, changes: 300, block: 4}
+		library.sealAll(t)
+		filter := Filter{Search: "an", PlanID: 1}
+		all := library.model(t, library.actor)
+		want := len(all.match(filter, today))
+		others := all.match(Filter{PlanID: 2}, today)
+		must(t, library.keepRoster(t.Context(), library.actor.Company.ID))
+		done, ended := make(chan struct{}), make(chan error, 2)
+		repeat := func(do func(n int) error) {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					ended <- nil
+					return
+				default:
+				}
+				if err := do(n); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}
+		go repeat(func(n int) error {
+			_, err := library.Update(t.Context(), library.actor, others[n%len(others)].ID,
+				ReadChanges(form(t, fmt.Sprintf(`{"data_de_vencimento":%q,"notes":"%d"}`, today.AddDays(n%50), n))))
+			return err
+		})
+		go repeat(func(int) error { return library.keepRoster(t.Context(), library.actor.Company.ID) })
+		looks := 60
+		if sqldbtest.Raced {
+			looks = len(everySort)
+		}
+		for n := range looks {
+			query := Query{Filter: filter, Sort: everySort[n%len(everySort)]}
+			list, total, err := library.Sorted(t.Context(), library.actor, query, input.Page{Number: 2, Size: 40})
+			must(t, err)
+			ordered := slices.Clone(list)
+			sortKeys.Arrange(ordered, query.Sort)
+			if total != int64(want) || len(list) != 40 || !slices.Equal(ids(list), ids(ordered)) {
+				t.Errorf("by %s: %d of %d, want 40 of %d", query.Sort, len(list), total, want)
+				break
+			}
+		}
+		close(done)
+		must(t, <-ended)
+		must(t, <-ended)
+	})
 }
