@@ -86,7 +86,7 @@ func (f *falling) addMap(last int64, bitmap []byte) {
 		if lowest < 0 { // ids are positive
 			word, lowest = word>>-lowest, 0
 		}
-		shift := uint(lowest % 64) //nolint:gosec // below 64
+		shift := uint(lowest % 64)
 		if high := word >> (64 - shift); high != 0 {
 			f.addWord(lowest/64+1, high)
 		}

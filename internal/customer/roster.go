@@ -48,7 +48,7 @@ func newRosterBucket(entries []entry) *rosterBucket {
 	}
 	number := 0
 	for word, bits64 := range made.there {
-		made.before[word] = uint16(number) //nolint:gosec // no more than a bucket has
+		made.before[word] = uint16(number)
 		number += bits.OnesCount64(bits64)
 	}
 	return made

@@ -121,6 +121,15 @@ func besideLines() []line {
 		{name: "search two letters and status vencido, first time", next: func(*dataset) func() string {
 			return func() string { return "status=vencido&search=" + respelled(string([]byte{consonant(), vowel()})) }
 		}},
+		{name: "search and a span of due dates, first time", next: func(dataset *dataset) func() string {
+			return func() string {
+				from := dataset.today.AddDays(rand.IntN(300) - 200)
+				return fmt.Sprintf("due_from=%s&due_to=%s&search=%s", from, from.AddDays(rand.IntN(90)), respelled("oliveira"))
+			}
+		}},
+		{name: "search by name from the end, first time", next: func(*dataset) func() string {
+			return func() string { return "sort=-name&search=" + respelled("almeida") }
+		}},
 		{name: "panel: search and status ativo, first answer", desk: true, next: func(*dataset) func() string {
 			return func() string { return "status=ativo&search=" + respelled("oliveira") }
 		}},
