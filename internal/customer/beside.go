@@ -21,9 +21,10 @@ type beside struct {
 	found   *idSet // whom the search alone finds; nil: it is not read yet
 	both    *idSet // whom both leave; nil: that is not known yet
 
-	asked   bool    // for the roster
-	roster  *roster // nil: it is not at hand
-	changed []int64 // buckets of it
+	asked     bool    // for the roster
+	roster    *roster // nil: it is not at hand
+	changed   []int64 // buckets of it
+	described *roster // with what has changed of the found ones; nil: they are not described yet
 }
 
 // beside is nil where the listing is no search with filters that the counter knows,
@@ -108,10 +109,14 @@ func (b *beside) describe(ctx context.Context, some idSet) (at *roster, err erro
 		}
 		b.asked = true
 	}
-	if b.roster == nil {
-		return nil, nil
+	if b.roster == nil || b.described != nil { // all others are among the found ones
+		return b.described, nil
 	}
-	return b.service.described(ctx, b.listing.company, b.roster, b.changed, some)
+	at, err = b.service.described(ctx, b.listing.company, b.roster, b.changed, some)
+	if b.found != nil && some.number == b.found.number {
+		b.described = at
+	}
+	return at, err
 }
 
 // others are all whom the other filters leave.

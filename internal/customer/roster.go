@@ -47,9 +47,9 @@ func newRosterBucket(entries []entry) *rosterBucket {
 		made.there.add(one.place)
 	}
 	number := 0
-	for word, bits64 := range made.there {
+	for word, of := range made.there {
 		made.before[word] = uint16(number)
-		number += bits.OnesCount64(bits64)
+		number += bits.OnesCount64(of)
 	}
 	return made
 }

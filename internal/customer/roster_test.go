@@ -186,9 +186,10 @@ func TestRosterOfAReadingThatEndsIsNotKept(t *testing.T) {
 		if world.rosters.get(company, noon) != nil {
 			t.Error("something is kept")
 		}
+		world.rosters.ask(company)
 		must(t, world.KeepRosters(t.Context()))
 		if world.rosters.get(company, noon) == nil {
-			t.Error("who asked was forgotten")
+			t.Error("there is no roster for who asks again")
 		}
 	})
 }

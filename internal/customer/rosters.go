@@ -2,6 +2,8 @@ package customer
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -152,14 +154,13 @@ func (s *Service) KeepRosters(ctx context.Context) error {
 		s.rosters.ask(large...)
 		s.rosters.begun = true
 	}
-	companies := s.rosters.asked()
-	for at, companyID := range companies {
-		if err := s.keepRoster(ctx, companyID); err != nil {
-			s.rosters.ask(companies[at:]...)
-			return err
+	var failures []error
+	for _, companyID := range s.rosters.asked() {
+		if err := s.keepRoster(ctx, companyID); err != nil { // the next search there asks again
+			failures = append(failures, fmt.Errorf("read the roster of company %d: %w", companyID, err))
 		}
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 func (s *Service) keepRoster(ctx context.Context, companyID int64) error {
