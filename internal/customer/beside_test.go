@@ -36,6 +36,7 @@ func TestSearchBesideFiltersIsWhatItShouldBe(t *testing.T) {
 				world.wantHalves(t, world.actor, model.match(filter, today), query, "with a roster")
 			}
 		}
+		world.wantPlainAfterSorted(t, model, today)
 		uncounted := 0
 		for _, filter := range glimpsed(today) {
 			for _, sort := range []input.Sort{input.Newest, "name", "-updated_at", "due_date", "-due_date"} {
@@ -48,6 +49,19 @@ func TestSearchBesideFiltersIsWhatItShouldBe(t *testing.T) {
 			t.Errorf("%d pages came before their total, too few for what this test is about", uncounted)
 		}
 	})
+}
+
+// wantPlainAfterSorted asks for a search in another order first: what is kept of that
+// serves its plain pages, too.
+func (l library) wantPlainAfterSorted(t *testing.T, model model, today civil.Date) {
+	t.Helper()
+	filter := Filter{Search: "ana"}
+	want := model.match(filter, today)
+	l.spreads = tally.Cache[spread]{}
+	for _, sort := range []input.Sort{"name", input.Newest} {
+		l.wantHalves(t, l.actor, want, Query{Filter: filter, Sort: sort}, "by "+string(sort))
+	}
+	l.wantPage(t, l.actor, want, filter, input.Page{Number: 3, Size: 40})
 }
 
 // newBesideWorld is a large company whose segments are sealed, with some changes

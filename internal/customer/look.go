@@ -146,7 +146,7 @@ var (
 	gramsOfSQLite = `
 		UNION ALL
 		SELECT 2, p.last_id, p.gram, p.places, CASE WHEN b.merged THEN p.block ELSE 0 END FROM (
-			SELECT block, merged FROM search_segments WHERE company_id = ? AND sealed AND ` + segmentsInSpan("") + `
+			SELECT block, MIN(merged) AS merged FROM search_segments WHERE company_id = ? AND sealed AND ` + segmentsInSpan("") + ` GROUP BY block
 			UNION SELECT last_id, FALSE FROM search_segments WHERE company_id = ? AND sealed AND NOT merged AND ` + segmentsInSpan("") + `) b
 		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?} AND ` + segmentsInSpan("p.")
 	changeRows = `

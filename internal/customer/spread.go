@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/tally"
 )
 
 // spread is what is kept of a search until something changes: how many it finds,
@@ -48,12 +49,21 @@ func newSpread(found hits) spread {
 	return made
 }
 
-// spread is that of a set, of which nothing but few customers are kept, or their number.
+// spread is that of a set.
 func (s idSet) spread() spread {
 	made := spread{total: s.number}
 	if made.total <= mostKept {
 		made.few, made.first = fewOf(s.all())
+		return made
 	}
+	each := (len(s.groups) + mostParts - 1) / mostParts
+	for at, group := range s.groups {
+		if at%each == 0 {
+			made.parts = append(made.parts, spreadPart{last: (group.bucket+1)*tally.BucketSize - 1})
+		}
+		made.parts[at/each].number += group.number
+	}
+	made.parts[0].last = math.MaxInt64
 	return made
 }
 
@@ -132,8 +142,10 @@ func (s *Service) pageOf(ctx context.Context, l listing, company int64, kept spr
 	case found != nil:
 		return found.page(page.Offset(), page.Size), nil
 	}
-	look, offset := s.look(l, company), int64(0)
-	look.span, offset = kept.around(page)
+	look, offset := s.look(l, company), page.Offset()
+	if kept.parts != nil {
+		look.span, offset = kept.around(page)
+	}
 	found, err := look.read(ctx, s.db, l.company)
 	return found.page(offset, page.Size), err
 }
