@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
 // beside is a search beside other filters, or in another order than the newest
 // first, in a large company. Who is searched for is known by ids (look.go), whom the
-// other filters leave by indexes that have the ids as well: neither side reads the rows
-// of customers whom the other does not leave.
+// other filters leave, and in which order, by the roster: neither side reads the rows of
+// customers whom the other does not leave.
 type beside struct {
 	service *Service
 	listing listing // with the search
@@ -61,8 +62,7 @@ func (b *beside) read(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// intersect finds whom both sides leave: a few whom the other filters leave are read, a
-// few found ones are tested by their rows, and many are known by the roster.
+// intersect finds whom both sides leave.
 func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	if b.both != nil {
 		return true, nil
@@ -78,7 +78,9 @@ func (b *beside) intersect(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// meet leaves those of some customers whom the other filters leave.
+// meet leaves those of some customers whom the other filters leave: a few are tested by
+// their rows, and many are looked up in the roster. Where it is not at hand they are
+// tested, too, or met with all whom the filters leave.
 func (b *beside) meet(ctx context.Context, found idSet) (idSet, error) {
 	if b.left == b.company || found.number == 0 {
 		return found, nil
@@ -93,8 +95,7 @@ func (b *beside) meet(ctx context.Context, found idSet) (idSet, error) {
 		}
 	}
 	if found.number <= fewTested || found.number*testedAsWalked < b.left {
-		ids, err := b.test(ctx, found.all())
-		return newIDSet(ids), err
+		return b.test(ctx, found)
 	}
 	left, err := b.others(ctx)
 	return found.only(left), err
@@ -119,14 +120,25 @@ func (b *beside) describe(ctx context.Context, some idSet) (at *roster, err erro
 	return at, err
 }
 
+// test leaves the same by the rows of the customers.
+func (b *beside) test(ctx context.Context, found idSet) (idSet, error) {
+	source := b.listing.withoutSearch().filtered(asStored.notByDue())
+	source.Where.And("c.id {in ?}", found.all())
+	return b.gather(ctx, source)
+}
+
 // others are all whom the other filters leave.
 func (b *beside) others(ctx context.Context) (left idSet, err error) {
 	l := b.listing.withoutSearch()
 	if l.byDate, err = b.service.byDate(ctx, l, b.company, b.left, b.left); err != nil {
 		return idSet{}, err
 	}
+	return b.gather(ctx, l.matching())
+}
+
+func (b *beside) gather(ctx context.Context, source sqldb.Source) (idSet, error) {
 	ids := idGatherer{}
-	err = l.matching().EachID(ctx, b.service.db, ids.add)
+	err := source.EachID(ctx, b.service.db, ids.add)
 	return ids.set(), err
 }
 

@@ -2,7 +2,6 @@ package customer
 
 import (
 	"context"
-	"slices"
 
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -129,17 +128,4 @@ func (b *beside) rows(ctx context.Context, sort input.Sort, ids []int64) (list [
 		sortKeys.Arrange(list, sort)
 	}
 	return list, err == nil, err
-}
-
-// test leaves those of some customers whom the other filters leave, newest first.
-func (b *beside) test(ctx context.Context, ids []int64) ([]int64, error) {
-	if b.left == b.company || len(ids) == 0 {
-		return ids, nil
-	}
-	source := b.listing.withoutSearch().filtered(asStored.notByDue())
-	source.Where.And("c.id {in ?}", ids)
-	var both []int64
-	err := source.EachID(ctx, b.service.db, func(id int64) { both = append(both, id) })
-	slices.SortFunc(both, newestFirst)
-	return both, err
 }

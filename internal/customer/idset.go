@@ -167,9 +167,6 @@ func (s idSet) group(bucket int64) idGroup {
 	return s.groups[at]
 }
 
-// has reports whether a customer is among them.
-func (s idSet) has(id int64) bool { return s.group(tally.BucketOf(id)).has(placeOf(id)) }
-
 func (g idGroup) has(place uint16) bool {
 	if g.bits != nil {
 		return g.bits.has(place)

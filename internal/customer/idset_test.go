@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"carteira/internal/tally"
 )
 
 func TestIDSetHasWhatWentIn(t *testing.T) {
@@ -27,8 +29,9 @@ func TestIDSetHasWhatWentIn(t *testing.T) {
 			t.Fatalf("%v (%d) came out of %v", got, set.number, want)
 		}
 		for range 200 {
-			if id := random.Int64N(200*spread + 3); set.has(id) != ids[id] {
-				t.Fatalf("%v has %d: %v", want, id, set.has(id))
+			id := random.Int64N(200*spread + 3)
+			if has := set.group(tally.BucketOf(id)).has(placeOf(id)); has != ids[id] {
+				t.Fatalf("%v has %d: %v", want, id, has)
 			}
 		}
 		wanted := part{offset: random.Int64N(300), limit: 1 + random.Int64N(50)}

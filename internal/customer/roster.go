@@ -64,6 +64,9 @@ func (b *rosterBucket) entry(place uint16) *entry {
 	return &b.entries[int(b.before[word])+bits.OnesCount64(lower)]
 }
 
+// of is the entry of a customer; nil: it has none.
+func (r *roster) of(id int64) *entry { return r.buckets[tally.BucketOf(id)].entry(placeOf(id)) }
+
 // among appends where the entries are of those who are in a group.
 func (b *rosterBucket) among(of idGroup, into []uint16) []uint16 {
 	if b == nil {

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/tally"
 )
 
 // A transaction that began to write before a segment was marked knows nothing of
@@ -111,5 +113,40 @@ func (l library) wantHits(t *testing.T, search string, want int64) {
 	_, total, err := l.List(t.Context(), l.actor, Filter{Search: search}, firstPage)
 	if err != nil || total != want {
 		t.Errorf("%q finds %d, %v; want %d", search, total, err, want)
+	}
+}
+
+// A segment that is sealed anew begins a block under the number of the one that it was
+// in: at every step of the way a search finds all of both.
+func TestBlockThatIsBegunAgainIsSearchedWhole(t *testing.T) {
+	library := library{world: newWorld(t, sqldb.SQLite)}
+	library.offers(t, library.actor, "1month", "1week", "1year")
+	today := library.actor.Today(noon)
+	library.populate(t, library.actor, crowd(rand.New(rand.NewPCG(103, 104)), 2400, 0, today))
+	library.sealer = sealer{size: 300, changes: 300, block: 4}
+	library.sealAll(t)
+	company, all := library.actor.Company.ID, library.model(t, library.actor)
+	first, err := sqldb.Value[int64](t.Context(), library.db, `SELECT MIN(last_id) FROM search_segments WHERE company_id = ? AND block = -last_id`, company)
+	must(t, err)
+	write := func(do func(ctx context.Context, tx *sqldb.Tx) error) {
+		t.Helper()
+		must(t, library.db.Write(t.Context(), func(tx *sqldb.Tx) error { return do(t.Context(), tx) }))
+	}
+	write(func(ctx context.Context, tx *sqldb.Tx) error {
+		return errors.Join(sealAround(ctx, tx, company, first), beginBlock(ctx, tx, company, -first, []int64{first}))
+	})
+	for left, step := 1, 0; left > 0; step++ {
+		for _, term := range []string{"ana", "mariana", "alvaro", "551198", "98765"} {
+			library.counts, library.spreads = tally.Cache[int64]{}, tally.Cache[spread]{}
+			want := int64(len(all.match(Filter{Search: term}, today)))
+			if got, err := library.Count(t.Context(), library.actor, Filter{Search: term}); err != nil || got != want {
+				t.Fatalf("after %d steps %d have %q, want %d: %v", step, got, term, want, err)
+			}
+		}
+		write(func(ctx context.Context, tx *sqldb.Tx) error {
+			keys, err := firstKeys(ctx, tx, company, first, keysOfStep)
+			left = len(keys)
+			return errors.Join(err, mergeKeys(ctx, tx, company, []int64{first}))
+		})
 	}
 }

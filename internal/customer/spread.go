@@ -33,33 +33,35 @@ const (
 // newSpread is that of what was found, the newest first. The first group has whoever
 // is newer than all segments.
 func newSpread(found hits) spread {
-	made := spread{total: found.count()}
-	if made.total <= mostKept {
-		made.few, made.first = fewOf(found.page(0, made.total))
-		return made
-	}
-	each := (len(found) + mostParts - 1) / mostParts
+	groups := make([]spreadPart, len(found))
 	for at, group := range found {
-		if at%each == 0 {
-			made.parts = append(made.parts, spreadPart{last: group.last})
-		}
-		made.parts[at/each].number += group.number
+		groups[at] = spreadPart{group.last, group.number}
 	}
-	made.parts[0].last = math.MaxInt64
-	return made
+	return spreadOf(groups, func(total int64) []int64 { return found.page(0, total) })
 }
 
 // spread is that of a set.
 func (s idSet) spread() spread {
-	made := spread{total: s.number}
+	groups := make([]spreadPart, len(s.groups))
+	for at, group := range s.groups {
+		groups[at] = spreadPart{(group.bucket+1)*tally.BucketSize - 1, group.number}
+	}
+	return spreadOf(groups, func(int64) []int64 { return s.all() })
+}
+
+// spreadOf is that of customers in groups, the newest first; ids are who they are.
+func spreadOf(groups []spreadPart, ids func(total int64) []int64) (made spread) {
+	for _, group := range groups {
+		made.total += group.number
+	}
 	if made.total <= mostKept {
-		made.few, made.first = fewOf(s.all())
+		made.few, made.first = fewOf(ids(made.total))
 		return made
 	}
-	each := (len(s.groups) + mostParts - 1) / mostParts
-	for at, group := range s.groups {
+	each := (len(groups) + mostParts - 1) / mostParts
+	for at, group := range groups {
 		if at%each == 0 {
-			made.parts = append(made.parts, spreadPart{last: (group.bucket+1)*tally.BucketSize - 1})
+			made.parts = append(made.parts, spreadPart{last: group.last})
 		}
 		made.parts[at/each].number += group.number
 	}

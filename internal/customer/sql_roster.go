@@ -55,7 +55,7 @@ func (r *roster) readNames(ctx context.Context, querier sqldb.Querier, companyID
 		if name != nil {
 			r.names = append(r.names, rankAt[string]{*name, id})
 		}
-		if at := r.buckets[tally.BucketOf(id)].entry(placeOf(id)); at != nil {
+		if at := r.of(id); at != nil {
 			at.in[byName] = uint16(len(r.names)) //nolint:gosec // it is said
 		}
 		return err
@@ -71,7 +71,7 @@ func (r *roster) readMoments(ctx context.Context, querier sqldb.Querier, company
 		var id, updated int64
 		err := row.Scan(&id, &updated)
 		moment, ranked := r.moment(updated, id)
-		if at := r.buckets[tally.BucketOf(id)].entry(placeOf(id)); at != nil {
+		if at := r.of(id); at != nil {
 			at.in[byMoment] = moment
 		}
 		ok = ok && ranked

@@ -52,38 +52,3 @@ func (w Window) Pick(ctx context.Context, querier Querier, picking Picking) (ids
 	}
 	return ids, seen < picking.Most, err
 }
-
-// Among returns the first ids of a window, in its order and no more than some, for
-// which a condition holds. over is true when the whole window was walked along.
-func (w Window) Among(ctx context.Context, querier Querier, holds func(id int64) bool, most int64) (ids []int64, over bool, err error) {
-	var seen int64
-	err = w.eachID(ctx, querier, func(id int64) error {
-		if seen++; !holds(id) {
-			return nil
-		}
-		if ids = append(ids, id); int64(len(ids)) == most {
-			return errPicked
-		}
-		return nil
-	})
-	if errors.Is(err, errPicked) {
-		return ids, false, nil
-	}
-	return ids, seen < w.Limit, err
-}
-
-// eachID calls visit for the ids of a window in its order. SQLite reads no further
-// when that ends with an error; PostgreSQL reads all, and has them in one value.
-func (w Window) eachID(ctx context.Context, querier Querier, visit func(id int64) error) error {
-	text, args := w.IDs()
-	if querier.Engine() == Postgres {
-		return eachListed(ctx, querier, `SELECT {list of id} FROM (`+text+`) walked`, args, visit)
-	}
-	var id int64
-	return Each(ctx, querier, text, args, func(row Row) error {
-		if err := row.Scan(&id); err != nil {
-			return err
-		}
-		return visit(id)
-	})
-}
