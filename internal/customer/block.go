@@ -1,55 +1,158 @@
 package customer
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
 
 	"carteira/internal/platform/sqldb"
 )
 
-// A search reads a few keys of all segments. On SQLite, where what is near in a key
-// is near on disk, a segment that were written among the keys of all others would
-// change a page for each of its keys; and a search of segments that lie apart
-// reads a page for each segment and key. So the grams of a segment are written as
-// a block, and the blocks of many segments are merged, a few keys in a step:
-// all rows of those keys are moved together. PostgreSQL has its rows in no
-// order, and need not merge.
+// A search reads a few keys of all segments. On SQLite a row of each segment would take
+// a page to read, and a segment that were written into rows of many would change all of
+// them. So the grams of a segment are written as rows of its own, and those of many
+// segments are moved to a block, which has one row for each key, some keys in a step. A
+// segment that is sealed anew is moved to its block again, when many are, or at once if
+// the block has letters of somebody who was deleted. PostgreSQL, which has its rows in no
+// order, keeps those of segments.
+//
+//	key <= moved   its block has what the segment has
+//	key >  moved   the rows of its own have; the block has what was sealed before, or nothing
 
-// keysOfStep is how many keys are moved in a step.
-const keysOfStep = 40
+// How far a segment is moved, where it is no key.
+const (
+	toMove   = -1 // it is to be moved as soon as can be
+	unmoved  = 0  // it may wait
+	allMoved = math.MaxInt64
+)
 
-// merge does the next step of merging blocks.
+// rowsOfStep is about how many rows are written in a step.
+const rowsOfStep = 640
+
+// segmentRow is what the row of a key has of a segment.
+type segmentRow struct {
+	last   int64
+	places places
+}
+
+// blockRow is the row of a key in a block: of each segment how far its last id is from
+// the one before, the length of what it has, and that.
+type blockRow []byte
+
+func newBlockRow(segments []segmentRow) (row blockRow) {
+	slices.SortFunc(segments, func(a, b segmentRow) int { return cmp.Compare(a.last, b.last) })
+	before := int64(0)
+	for _, segment := range segments {
+		row = binary.AppendUvarint(row, uint64(segment.last-before)) //nolint:gosec // they ascend
+		row = binary.AppendUvarint(row, uint64(len(segment.places)))
+		row = append(row, segment.places...)
+		before = segment.last
+	}
+	return row
+}
+
+// segments are what the row has, by ascending ids. Where it was cut off, they end.
+func (r blockRow) segments(span idSpan) (all []segmentRow) {
+	rest, last := places(r), int64(0)
+	for last < span.last && len(rest) > 0 {
+		var ahead, length uint64
+		ahead, rest = rest.cut()
+		length, rest = rest.cut()
+		length = min(length, uint64(len(rest)))
+		if last += int64(ahead); last > span.after { //nolint:gosec // it was one
+			all = append(all, segmentRow{last, rest[:length]})
+		}
+		rest = rest[length:]
+	}
+	return all
+}
+
+// segmentsOf are what the row of a segment or of a block has, of segments in a span.
+func segmentsOf(of int64, stored []byte, span idSpan) []segmentRow {
+	if of < 0 {
+		return blockRow(stored).segments(span)
+	}
+	return []segmentRow{{of, stored}}
+}
+
+// moving is how far each segment is that is being moved to a block.
+type moving map[int64]int64
+
+// has tells whether the block has what a segment has of a key.
+func (m moving) has(last, key int64) bool {
+	moved, moves := m[last]
+	return !moves || key <= moved
+}
+
+func (m moving) segments() []int64 { return slices.Collect(maps.Keys(m)) }
+
+// merge does the next step of moving segments to blocks.
 func (s sealer) merge(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealing, error) {
 	if tx.Engine() != sqldb.SQLite {
 		return sealingOver, nil
 	}
-	segments, err := unmerged(ctx, tx, companyID, true, s.block)
+	block, err := blockToMerge(ctx, tx, companyID, s.block)
 	if err != nil {
 		return sealingOver, err
 	}
-	if len(segments) > 0 {
-		return sealingGoesOn, mergeKeys(ctx, tx, companyID, segments)
+	if block != 0 {
+		_, err := moveKeys(ctx, tx, companyID, block, rowsOfStep)
+		return sealingGoesOn, err
 	}
-	segments, err = unmerged(ctx, tx, companyID, false, s.block)
+	segments, err := inNoBlock(ctx, tx, companyID, s.block)
 	if err != nil || len(segments) < s.block {
 		return sealingOver, err
 	}
-	return sealingGoesOn, beginBlock(ctx, tx, companyID, -segments[0], segments)
+	return sealingGoesOn, beginBlock(ctx, tx, companyID, segments)
 }
 
-// mergeKeys moves the next keys of some segments, or ends their block.
-func mergeKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64) error {
-	for _, last := range segments {
-		keys, err := firstKeys(ctx, tx, companyID, last, keysOfStep)
-		if err != nil {
-			return err
-		}
-		if len(keys) > 0 {
-			block, err := blockOf(ctx, tx, companyID, last)
-			if err != nil {
-				return err
-			}
-			return moveKeys(ctx, tx, companyID, block, segments, keys)
-		}
+// mergeAround moves the segment that a customer is in, or was, to its block in one go:
+// what the block had of it is then gone.
+func mergeAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	if tx.Engine() != sqldb.SQLite {
+		return nil
 	}
-	return endBlock(ctx, tx, companyID, segments)
+	block, err := blockAround(ctx, tx, companyID, id)
+	for left := block != 0; left && err == nil; {
+		left, err = moveKeys(ctx, tx, companyID, block, rowsOfStep)
+	}
+	return err
+}
+
+// moveKeys moves the next keys of all segments that are not wholly in their block. It
+// reports whether any are left.
+func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows int64) (left bool, err error) {
+	moving, err := movingTo(ctx, tx, companyID, block)
+	if err != nil || len(moving) == 0 {
+		return false, err
+	}
+	step := keySpan{after: slices.Min(slices.Collect(maps.Values(moving)))}
+	if step.last, err = lastOfKeys(ctx, tx, companyID, block, step.after, rows/int64(1+len(moving))); err != nil {
+		return false, err
+	}
+	return step.last != allMoved, moveStep(ctx, tx, companyID, block, moving, step)
+}
+
+func moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving moving, step keySpan) error {
+	rows := map[int64][]segmentRow{}
+	err := eachOfKeys(ctx, tx, companyID, append(moving.segments(), block), step, func(of, key int64, stored []byte) {
+		row := segmentsOf(of, stored, everyone)
+		if of == block {
+			row = slices.DeleteFunc(row, func(of segmentRow) bool { return !moving.has(of.last, key) })
+		}
+		rows[key] = append(rows[key], row...)
+	})
+	if err != nil {
+		return err
+	}
+	if err := writeBlock(ctx, tx, companyID, block, rows); err != nil {
+		return err
+	}
+	if err := dropKeys(ctx, tx, companyID, moving.segments(), step); err != nil {
+		return err
+	}
+	return setMoved(ctx, tx, companyID, block, step.last)
 }

@@ -22,14 +22,7 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 	if len(l.grams) < 2 || l.span.after > 0 { // a part of the segments is read as fast as the sample
 		return nil, nil
 	}
-	sample := gramSegment{places: map[gram]places{}}
-	err := sqldb.Each(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
-		var key int64
-		var stored []byte
-		err := row.Scan(&key, &stored)
-		sample.add(gramRow{gram(key), stored}, l.grams)
-		return err
-	})
+	sample, err := l.sample(ctx, querier, companyID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +30,7 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 	fewer.span, fewer.first = l.span, l.first
 	var matcher matcher
 	for i, term := range l.long {
-		fewer.long[i] = matcher.rarest(&sample, term)
+		fewer.long[i] = matcher.rarest(sample, term)
 	}
 	if fewer.grams = gramsOf(fewer.long); len(fewer.grams) == len(l.grams) {
 		return nil, nil
@@ -45,10 +38,29 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 	return fewer, nil
 }
 
+// sample is what the newest segment has of the terms.
+func (l *look) sample(ctx context.Context, querier sqldb.Querier, companyID int64) (*gramSegment, error) {
+	sample := &gramSegment{places: map[gram]places{}}
+	err := sqldb.Each(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
+		var of, key, last, moved int64
+		var stored []byte
+		if err := row.Scan(&of, &key, &stored, &last, &moved); err != nil {
+			return err
+		}
+		for _, segment := range segmentsOf(of, stored, idSpan{last - 1, last}) {
+			if of == last || key <= moved {
+				sample.add(gramRow{gram(key), segment.places}, l.grams)
+			}
+		}
+		return nil
+	})
+	return sample, err
+}
+
 const gramsOfOne = `
-	SELECT p.gram, p.places FROM (
-		SELECT block, last_id FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1) g
-	CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block IN (g.block, g.last_id) AND p.gram {in ?} AND p.last_id = g.last_id`
+	SELECT p.last_id, p.gram, p.places, g.last_id, g.moved FROM (
+		SELECT block, last_id, moved FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1) g
+	CROSS JOIN search_grams p WHERE p.company_id = ? AND p.last_id IN (g.block, g.last_id) AND p.gram {in ?}`
 
 // rarest are so many of the term's grams, the rarest first, that nobody of a segment
 // has them; all, where somebody has.

@@ -34,4 +34,8 @@ func TestGramsAreFoundByTheirKeysOnPostgres(t *testing.T) {
 			t.Errorf("the grams of %+v are found by\n%s", span, plan)
 		}
 	}
+	plan := sqldbtest.Explain(t, world.db, `DELETE FROM search_grams WHERE company_id = ? AND last_id = ?`, company, 4096)
+	if !strings.Contains(plan, "search_grams_segment") {
+		t.Errorf("the grams of a segment are found by\n%s", plan)
+	}
 }

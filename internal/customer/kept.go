@@ -61,5 +61,8 @@ func (s *Service) EraseTx(
 	if err := s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless}); err != nil {
 		return err
 	}
-	return sealAround(ctx, tx, actor.Company.ID, customer.ID)
+	if err := sealAround(ctx, tx, actor.Company.ID, customer.ID); err != nil {
+		return err
+	}
+	return mergeAround(ctx, tx, actor.Company.ID, customer.ID)
 }

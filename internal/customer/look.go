@@ -24,6 +24,7 @@ type look struct {
 
 	sealed   int64                  // the last id that is in a sealed segment
 	segments map[int64]*segmentRead // by the last id of each that has something
+	moving   moving                 // those that are not wholly in their block
 	changed  map[int64]bool         // who has changed since: whether the text of now has a term
 	newer    []int64                // who is in no segment and has one
 	matching *matching              // nil: segments are searched when all are read
@@ -46,7 +47,7 @@ var everyone = idSpan{0, math.MaxInt64}
 func (s idSpan) has(id int64) bool { return id > s.after && id <= s.last }
 
 func newLook(terms []string) *look {
-	l := &look{terms: terms, span: everyone, segments: map[int64]*segmentRead{}, changed: map[int64]bool{}}
+	l := &look{terms: terms, span: everyone, segments: map[int64]*segmentRead{}, moving: moving{}, changed: map[int64]bool{}}
 	for _, term := range terms {
 		if !sqldb.IndexedTerm(term) {
 			l.short = append(l.short, term)
@@ -77,10 +78,11 @@ func gramsOf(terms []gramTerm) (grams []gram) {
 const (
 	rowSealed    int64 = iota // up to where segments are sealed, and how many customers are newer
 	rowPosting                // of a segment
-	rowGrams                  // of a segment
+	rowGrams                  // of a segment, or of a block of them
 	rowChanged                // a customer who has none of the terms
 	rowChangedTo              // one who has
 	rowNewer                  // who has
+	rowMoving                 // a segment that is not wholly in its block
 )
 
 // statement is one, so that a segment which is being sealed is read before or
@@ -98,7 +100,7 @@ func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, arg
 		args = slices.Concat(args, []any{companyID, l.keys()}, span)
 	} else if len(l.long) > 0 { // they lie in blocks
 		text += gramsOfSQLite
-		args = slices.Concat(args, []any{companyID}, span, []any{companyID}, span, []any{companyID, l.keys()}, span)
+		args = slices.Concat(args, []any{companyID, allMoved}, span, []any{companyID}, span, []any{companyID, allMoved}, span, []any{companyID, l.keys()})
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
 	args = slices.Concat(args, values, []any{companyID, companyID, l.span.after, l.span.last})
@@ -134,29 +136,32 @@ var (
 	sealedRow = `
 		SELECT 0, ` + lastSealed + `, (SELECT count(*) FROM (
 			SELECT id FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA), 0`
+				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
 	postingRows = `
 		UNION ALL
-		SELECT 1, g.last_id, 0, p.ids, 0 FROM search_segments g
+		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
 		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
 		WHERE g.company_id = ? AND g.sealed AND ` + segmentsInSpan("g.")
 	gramsOfPostgres = `
 		UNION ALL
-		SELECT 2, last_id, gram, places, 0 FROM search_grams WHERE company_id = ? AND gram {in ?} AND ` + segmentsInSpan("")
+		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?} AND ` + segmentsInSpan("")
 	gramsOfSQLite = `
 		UNION ALL
-		SELECT 2, p.last_id, p.gram, p.places, CASE WHEN b.merged THEN p.block ELSE 0 END FROM (
-			SELECT block, MIN(merged) AS merged FROM search_segments WHERE company_id = ? AND sealed AND ` + segmentsInSpan("") + ` GROUP BY block
-			UNION SELECT last_id, FALSE FROM search_segments WHERE company_id = ? AND sealed AND NOT merged AND ` + segmentsInSpan("") + `) b
-		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.block = b.block AND p.gram {in ?} AND ` + segmentsInSpan("p.")
+		SELECT 6, last_id, moved, CAST(NULL AS BYTEA) FROM search_segments
+		WHERE company_id = ? AND sealed AND block < 0 AND moved < ? AND ` + segmentsInSpan("") + `
+		UNION ALL
+		SELECT 2, p.last_id, p.gram, p.places FROM (
+			SELECT DISTINCT block AS last_id FROM search_segments WHERE company_id = ? AND sealed AND block < 0 AND ` + segmentsInSpan("") + `
+			UNION ALL SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND moved < ? AND ` + segmentsInSpan("") + `) b
+		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.last_id = b.last_id AND p.gram {in ?}`
 	changeRows = `
 		UNION ALL
-		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA), 0 FROM search_changes h
+		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA) FROM search_changes h
 		LEFT JOIN customers c ON c.company_id = ? AND c.id = h.id AND {visible c.id}
 		WHERE h.company_id = ? AND h.id > ? AND h.id <= ?`
 	newerRows = `
 		UNION ALL
-		SELECT 5, c.id, 0, CAST(NULL AS BYTEA), 0 FROM customers c
+		SELECT 5, c.id, 0, CAST(NULL AS BYTEA) FROM customers c
 		WHERE c.company_id = ? AND {visible c.id} AND c.id > ` + lastSealed + ` AND c.id <= ? AND {contains}`
 )
 
@@ -172,9 +177,9 @@ func (l *look) keys() []int64 {
 
 // scan reads a row. It gives up at the first one when too little is sealed.
 func (l *look) scan(row sqldb.Row) error {
-	var kind, id, key, block int64
+	var kind, id, key int64
 	var stored []byte
-	if err := row.Scan(&kind, &id, &key, &stored, &block); err != nil {
+	if err := row.Scan(&kind, &id, &key, &stored); err != nil {
 		return err
 	}
 	switch kind {
@@ -188,17 +193,30 @@ func (l *look) scan(row sqldb.Row) error {
 			segment.postings = append(segment.postings, stored)
 		}
 	case rowGrams:
-		segment := l.segment(id)
-		segment.grams.add(gramRow{gram(key), stored}, l.grams)
-		if l.matching != nil {
-			l.matching.next(block, segment)
-		}
+		l.addGrams(id, key, stored)
+	case rowMoving:
+		l.moving[id] = key
 	case rowNewer:
 		l.newer = append(l.newer, id)
 	default:
 		l.changed[id] = kind == rowChangedTo
 	}
 	return nil
+}
+
+// addGrams takes in the row that a segment or a block has of a key.
+func (l *look) addGrams(of, key int64, stored []byte) {
+	l.matching.next(of)
+	for _, row := range segmentsOf(of, stored, l.span) {
+		if of < 0 && !l.moving.has(row.last, key) {
+			continue
+		}
+		segment := l.segment(row.last)
+		segment.grams.add(gramRow{gram(key), row.places}, l.grams)
+		if _, moves := l.moving[row.last]; !moves {
+			l.matching.add(segment)
+		}
+	}
 }
 
 func (l *look) segment(last int64) *segmentRead {

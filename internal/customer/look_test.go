@@ -46,7 +46,8 @@ func TestPanicOfAMatchIsTheCallers(t *testing.T) {
 	matching := match(term)
 	for block := range int64(3 * mostBlocks) {
 		withoutStride := gramSegment{places: map[gram]places{term[0].gram: {1}}}
-		matching.next(1+block, &segmentRead{grams: withoutStride})
+		matching.next(1 + block)
+		matching.add(&segmentRead{grams: withoutStride})
 	}
 	defer func() {
 		if recover() == nil {

@@ -3,11 +3,12 @@ package customer
 import "runtime"
 
 // matching searches the segments that are read while others still are. On SQLite those
-// of a block come together (block.go), and are over when the next block comes.
+// of a block come together (block.go), and are over when the next block comes, but for
+// those that are being moved there.
 type matching struct {
 	term  gramTerm
-	block int64
-	open  []*segmentRead // of the block
+	of    int64          // the block, or a segment by itself
+	open  []*segmentRead // of it
 	work  chan []*segmentRead
 	ended chan any // what it panicked with
 }
@@ -38,14 +39,18 @@ func (m *matching) run() {
 	}
 }
 
-// next takes in that a row of a segment was read. Of a segment that is in no block, or
-// whose block is still being merged, there may be more rows in another.
-func (m *matching) next(block int64, segment *segmentRead) {
-	if block != m.block {
+// next takes in that a row of a block, or of a segment by itself, is read: they come one
+// after the other. It may be called on nil.
+func (m *matching) next(of int64) {
+	if m != nil && of != m.of {
 		m.flush()
-		m.block = block
+		m.of = of
 	}
-	if block != 0 && !segment.open {
+}
+
+// add has a segment searched when the next block comes. It may be called on nil.
+func (m *matching) add(segment *segmentRead) {
+	if m != nil && !segment.open {
 		segment.open = true
 		m.open = append(m.open, segment)
 	}
@@ -53,6 +58,9 @@ func (m *matching) next(block int64, segment *segmentRead) {
 
 // flush has the segments of the block searched, now or when all are read.
 func (m *matching) flush() {
+	if len(m.open) == 0 {
+		return
+	}
 	select {
 	case m.work <- m.open:
 	default:

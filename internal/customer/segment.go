@@ -132,7 +132,7 @@ func sealDeleted(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealed boo
 	if err != nil || deleted == 0 {
 		return false, err
 	}
-	return true, sealAround(ctx, tx, companyID, deleted)
+	return true, errors.Join(sealAround(ctx, tx, companyID, deleted), mergeSoon(ctx, tx, companyID, deleted))
 }
 
 // sealAround seals the segment anew that a customer is in, or was.

@@ -2,7 +2,6 @@ package customer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -116,37 +115,49 @@ func (l library) wantHits(t *testing.T, search string, want int64) {
 	}
 }
 
-// A segment that is sealed anew begins a block under the number of the one that it was
-// in: at every step of the way a search finds all of both.
-func TestBlockThatIsBegunAgainIsSearchedWhole(t *testing.T) {
+// A segment that is sealed anew is moved to its block again, over what the block had of
+// it: at every step of the way a search finds what there is.
+func TestSegmentIsSearchedWhileItIsMovedToItsBlockAgain(t *testing.T) {
 	library := library{world: newWorld(t, sqldb.SQLite)}
 	library.offers(t, library.actor, "1month", "1week", "1year")
 	today := library.actor.Today(noon)
 	library.populate(t, library.actor, crowd(rand.New(rand.NewPCG(103, 104)), 2400, 0, today))
 	library.sealer = sealer{size: 300, changes: 300, block: 4}
 	library.sealAll(t)
-	company, all := library.actor.Company.ID, library.model(t, library.actor)
-	first, err := sqldb.Value[int64](t.Context(), library.db, `SELECT MIN(last_id) FROM search_segments WHERE company_id = ? AND block = -last_id`, company)
-	must(t, err)
-	write := func(do func(ctx context.Context, tx *sqldb.Tx) error) {
-		t.Helper()
-		must(t, library.db.Write(t.Context(), func(tx *sqldb.Tx) error { return do(t.Context(), tx) }))
-	}
-	write(func(ctx context.Context, tx *sqldb.Tx) error {
-		return errors.Join(sealAround(ctx, tx, company, first), beginBlock(ctx, tx, company, -first, []int64{first}))
-	})
-	for left, step := 1, 0; left > 0; step++ {
-		for _, term := range []string{"ana", "mariana", "alvaro", "551198", "98765"} {
-			library.counts, library.spreads = tally.Cache[int64]{}, tally.Cache[spread]{}
-			want := int64(len(all.match(Filter{Search: term}, today)))
-			if got, err := library.Count(t.Context(), library.actor, Filter{Search: term}); err != nil || got != want {
-				t.Fatalf("after %d steps %d have %q, want %d: %v", step, got, term, want, err)
+	company, steps := library.actor.Company.ID, 0
+	library.wantMerged(t)
+	for _, id := range []int64{10, 310, 20, 2000} { // the second and third while the one before is on its way
+		library.update(t, id, `{"name":"zq mariana"}`)
+		write(t, library.db, func(ctx context.Context, tx *sqldb.Tx) error { return sealAround(ctx, tx, company, id) })
+		all, left := library.model(t, library.actor), true
+		for step := 0; left && (id == 20 || id == 2000 || step < 12); step++ {
+			for _, term := range []string{"zq", "zq mari", "ana", "mariana", "alvaro", "551198", "98765"} {
+				library.counts, library.spreads = tally.Cache[int64]{}, tally.Cache[spread]{}
+				want := int64(len(all.match(Filter{Search: term}, today)))
+				if got, err := library.Count(t.Context(), library.actor, Filter{Search: term}); err != nil || got != want {
+					t.Fatalf("after %d steps %d have %q, want %d: %v", step, got, term, want, err)
+				}
 			}
+			write(t, library.db, func(ctx context.Context, tx *sqldb.Tx) error {
+				block, err := blockAround(ctx, tx, company, id)
+				if err == nil {
+					left, err = moveKeys(ctx, tx, company, block, 30)
+				}
+				steps++
+				return err
+			})
 		}
-		write(func(ctx context.Context, tx *sqldb.Tx) error {
-			keys, err := firstKeys(ctx, tx, company, first, keysOfStep)
-			left = len(keys)
-			return errors.Join(err, mergeKeys(ctx, tx, company, []int64{first}))
-		})
 	}
+	if steps < 20 {
+		t.Errorf("%d steps are too few for what this test is about", steps)
+	}
+	own, err := sqldb.Value[int64](t.Context(), library.db, `SELECT count(*) FROM search_grams WHERE company_id = ? AND last_id > 0`, company)
+	if err != nil || own != 0 {
+		t.Errorf("%d rows are in no block, %v", own, err)
+	}
+}
+
+func write(t *testing.T, db *sqldb.DB, do func(ctx context.Context, tx *sqldb.Tx) error) {
+	t.Helper()
+	must(t, db.Write(t.Context(), func(tx *sqldb.Tx) error { return do(t.Context(), tx) }))
 }

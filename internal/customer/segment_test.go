@@ -24,9 +24,12 @@ func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 		library.actor = library.large
 		random := rand.New(rand.NewPCG(21, 22))
 		sealedBefore := library.sealed(t)
+		var deleted []int64
 		for round := range 40 {
 			for range random.IntN(4) {
-				library.changeOne(t, random)
+				if id := library.changeOne(t, random); id != 0 {
+					deleted = append(deleted, id)
+				}
 			}
 			switch round % 8 {
 			case 0, 4:
@@ -36,6 +39,9 @@ func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 			case 7:
 				library.sealAll(t)
 				library.wantNobodyDeleted(t)
+				for _, id := range deleted {
+					library.wantNoLetters(t, id)
+				}
 			}
 			library.wantFound(t, random, library.large, 6)
 		}
@@ -54,7 +60,7 @@ func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 // wantMerged wants segments in blocks of several on SQLite.
 func (l library) wantMerged(tb testing.TB) {
 	tb.Helper()
-	n, err := sqldb.Value[int64](tb.Context(), l.db, `SELECT count(*) FROM search_segments WHERE merged`)
+	n, err := sqldb.Value[int64](tb.Context(), l.db, `SELECT count(*) FROM search_segments WHERE block < 0 AND moved = ?`, allMoved)
 	if must(tb, err); l.db.Engine() == sqldb.SQLite && n < 3 {
 		tb.Errorf("%d segments are merged", n)
 	}
@@ -84,14 +90,15 @@ func (l library) sealed(tb testing.TB) int64 {
 	return n
 }
 
-// changeOne creates, changes, deletes or erases a customer.
-func (l library) changeOne(tb testing.TB, random *rand.Rand) {
+// changeOne creates, changes, deletes or erases a customer. It returns who was deleted.
+func (l library) changeOne(tb testing.TB, random *rand.Rand) (deleted int64) {
 	tb.Helper()
 	all := l.model(tb, l.actor)
 	one := all[random.IntN(len(all))]
 	switch random.IntN(5) {
 	case 0:
 		must(tb, l.Delete(tb.Context(), l.actor, one.ID))
+		return one.ID
 	case 1:
 		defer l.wantNoLetters(tb, one.ID)
 		must(tb, l.db.Write(tb.Context(), func(tx *sqldb.Tx) error {
@@ -102,6 +109,7 @@ func (l library) changeOne(tb testing.TB, random *rand.Rand) {
 	default:
 		l.create(tb, fmt.Sprintf(`{"name":%q}`, strings.TrimSpace("w"+reader(random).Name)))
 	}
+	return 0
 }
 
 // wantNobodyDeleted wants no change of a deleted customer to be left to seal.
@@ -132,18 +140,20 @@ func (l library) wantNoLetters(tb testing.TB, id int64) {
 	}))
 	must(tb, sqldb.Each(tb.Context(), l.db, `
 		SELECT last_id, gram, places FROM search_grams WHERE company_id = ?`, []any{l.actor.Company.ID}, func(row sqldb.Row) error {
-		var last, key int64
+		var of, key int64
 		var stored []byte
-		err := row.Scan(&last, &key, &stored)
-		read := gramRow{gram(key), stored}
-		stride := read.each(func(gram, places) {})
-		read.each(func(gram gram, list places) {
-			for _, place := range list.read(nil) {
-				if last-int64(place/stride) == id {
-					tb.Errorf("the places of %d have customer %d", gram, id)
+		err := row.Scan(&of, &key, &stored)
+		for _, segment := range segmentsOf(of, stored, everyone) {
+			read := gramRow{gram(key), segment.places}
+			stride := read.each(func(gram, places) {})
+			read.each(func(gram gram, list places) {
+				for _, place := range list.read(nil) {
+					if segment.last-int64(place/stride) == id {
+						tb.Errorf("the places of %d have customer %d", gram, id)
+					}
 				}
-			}
-		})
+			})
+		}
 		return err
 	}))
 }

@@ -2,47 +2,132 @@ package customer
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"carteira/internal/platform/sqldb"
 )
 
-// unmerged are some sealed segments whose grams are in blocks of their own, the
-// oldest first; being says which: those that are being merged, or the others. A
-// block of many has a number below 0.
-func unmerged(ctx context.Context, tx *sqldb.Tx, companyID int64, being bool, limit int) ([]int64, error) {
+// keySpan is the keys above one and up to another.
+type keySpan struct{ after, last int64 }
+
+// blockToMerge is a block that segments are being moved to, or are to be; or, where more
+// than some wait, that which the most wait for; or 0.
+func blockToMerge(ctx context.Context, tx *sqldb.Tx, companyID int64, waiting int) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		SELECT COALESCE((
+			SELECT block FROM search_segments WHERE company_id = ? AND block < 0 AND moved <> ? AND moved < ? LIMIT 1), (
+			SELECT block FROM search_segments WHERE company_id = ? AND block < 0 AND moved = ? AND ? < (
+				SELECT count(*) FROM search_segments WHERE company_id = ? AND block < 0 AND moved = ?)
+			GROUP BY block ORDER BY count(*) DESC LIMIT 1), 0)`,
+		companyID, unmoved, allMoved, companyID, unmoved, waiting, companyID, unmoved)
+}
+
+// inNoBlock are some sealed segments that are in no block, the oldest first.
+func inNoBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, `
-		SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND NOT merged AND (block < 0) = ?
-		ORDER BY last_id LIMIT ?`, companyID, being, limit)
+		SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND block = 0 ORDER BY last_id LIMIT ?`, companyID, limit)
 }
 
-// beginBlock has searches look for the grams of segments in a block as well.
-func beginBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64, segments []int64) error {
+// blockAround is the block of the segment that an id is in, or 0.
+func blockAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		SELECT COALESCE((
+			SELECT block FROM search_segments WHERE company_id = ? AND last_id >= ? AND sealed ORDER BY last_id LIMIT 1), 0)`, companyID, id)
+}
+
+// mergeSoon has the segment that an id is in moved to its block as soon as can be.
+func mergeSoon(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_segments SET block = ? WHERE company_id = ? AND last_id {in ?}`, block, companyID, segments)
+		UPDATE search_segments SET moved = ? WHERE company_id = ? AND block < 0 AND moved = ? AND last_id = (
+			SELECT MIN(last_id) FROM search_segments WHERE company_id = ? AND last_id >= ?)`, toMove, companyID, unmoved, companyID, id)
 	return err
 }
 
-// endBlock says that all grams of segments are in their block.
-func endBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64) error {
+// beginBlock has segments moved to a new block.
+func beginBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_segments SET merged = ? WHERE company_id = ? AND last_id {in ?}`, true, companyID, segments)
+		UPDATE search_segments SET moved = ?, block = (SELECT MIN(b.block) - 1 FROM search_segments b WHERE b.company_id = ?)
+		WHERE company_id = ? AND last_id {in ?}`, toMove, companyID, companyID, segments)
 	return err
 }
 
-// firstKeys are the first keys of a block.
-func firstKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, `
-		SELECT DISTINCT gram FROM search_grams WHERE company_id = ? AND block = ? ORDER BY gram LIMIT ?`, companyID, block, limit)
+// movingTo are the segments that are not wholly in their block.
+func movingTo(ctx context.Context, tx *sqldb.Tx, companyID, block int64) (moving, error) {
+	found := moving{}
+	err := sqldb.Each(ctx, tx, `
+		SELECT last_id, moved FROM search_segments WHERE company_id = ? AND block = ? AND moved < ?`,
+		[]any{companyID, block, allMoved}, func(row sqldb.Row) error {
+			var last, moved int64
+			err := row.Scan(&last, &moved)
+			found[last] = moved
+			return err
+		})
+	return found, err
 }
 
-// moveKeys moves the rows of some keys from the segments' own blocks.
-func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, segments, keys []int64) error {
+// lastOfKeys is up to which key there are about so many to move.
+func lastOfKeys(ctx context.Context, tx *sqldb.Tx, companyID, block, after, keys int64) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
+		SELECT MIN(COALESCE((
+			SELECT p.gram FROM search_grams p WHERE p.company_id = ? AND p.last_id = b.last_id AND p.gram > ? ORDER BY p.gram LIMIT 1 OFFSET ?), ?))
+		FROM (
+			SELECT ? AS last_id
+			UNION ALL SELECT last_id FROM search_segments WHERE company_id = ? AND block = ? AND moved < ?) b`,
+		companyID, after, max(keys, 1)-1, allMoved, block, companyID, block, allMoved)
+}
+
+// eachOfKeys visits the rows that segments and blocks have of some keys.
+func eachOfKeys(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	of []int64,
+	keys keySpan,
+	visit func(of, key int64, stored []byte),
+) error {
+	return sqldb.Each(ctx, tx, `
+		SELECT last_id, gram, places FROM search_grams WHERE company_id = ? AND last_id {in ?} AND gram > ? AND gram <= ?`,
+		[]any{companyID, of, keys.after, keys.last}, func(row sqldb.Row) error {
+			var of, key int64
+			var stored []byte
+			if err := row.Scan(&of, &key, &stored); err != nil {
+				return err
+			}
+			visit(of, key, stored)
+			return nil
+		})
+}
+
+// writeBlock writes rows of a block, and removes those that nothing is left of.
+func writeBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows map[int64][]segmentRow) error {
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		var err error
+		if row := rows[key]; len(row) == 0 {
+			_, err = tx.Exec(ctx, `DELETE FROM search_grams WHERE company_id = ? AND last_id = ? AND gram = ?`, companyID, block, key)
+		} else {
+			_, err = tx.Exec(ctx, `
+				INSERT INTO search_grams (company_id, last_id, gram, places) VALUES (?, ?, ?, ?)
+				ON CONFLICT (company_id, last_id, gram) DO UPDATE SET places = excluded.places`,
+				companyID, block, key, []byte(newBlockRow(row)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropKeys removes the rows that segments have of some keys.
+func dropKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64, keys keySpan) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_grams SET block = ? WHERE company_id = ? AND block {in ?} AND gram {in ?}`, block, companyID, segments, keys)
+		DELETE FROM search_grams WHERE company_id = ? AND last_id {in ?} AND gram > ? AND gram <= ?`,
+		companyID, segments, keys.after, keys.last)
 	return err
 }
 
-// blockOf is the block that a segment is moved to.
-func blockOf(ctx context.Context, tx *sqldb.Tx, companyID, last int64) (int64, error) {
-	return sqldb.Value[int64](ctx, tx, `SELECT block FROM search_segments WHERE company_id = ? AND last_id = ?`, companyID, last)
+func setMoved(ctx context.Context, tx *sqldb.Tx, companyID, block, key int64) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE search_segments SET moved = ? WHERE company_id = ? AND block = ? AND moved < ?`, key, companyID, block, key)
+	return err
 }

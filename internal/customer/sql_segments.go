@@ -96,8 +96,7 @@ func markSegment(ctx context.Context, tx *sqldb.Tx, companyID, last int64) error
 
 func markSealed(ctx context.Context, tx *sqldb.Tx, of segment) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_segments SET sealed = ?, merged = ?, block = last_id WHERE company_id = ? AND last_id = ?`,
-		true, false, of.companyID, of.last)
+		UPDATE search_segments SET sealed = ?, moved = ? WHERE company_id = ? AND last_id = ?`, true, unmoved, of.companyID, of.last)
 	return err
 }
 
@@ -177,20 +176,19 @@ func replacePostings(ctx context.Context, tx *sqldb.Tx, of segment, made map[str
 	return nil
 }
 
-// replaceGrams writes the grams of a segment. The plus keeps SQLite from reading
-// all grams of the company, along the primary key, for those of one segment.
+// replaceGrams writes the grams of a segment as rows of its own.
 func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow) error {
-	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE last_id = ? AND +company_id = ?`, of.last, of.companyID)
+	_, err := tx.Exec(ctx, `DELETE FROM search_grams WHERE company_id = ? AND last_id = ?`, of.companyID, of.last)
 	if err != nil {
 		return err
 	}
 	for some := range sqldb.Pieces(rows) {
-		args := make([]any, 0, 5*len(some))
+		args := make([]any, 0, 4*len(some))
 		for _, row := range some {
-			args = append(args, of.companyID, of.last, int64(row.key), of.last, []byte(row.places))
+			args = append(args, of.companyID, of.last, int64(row.key), []byte(row.places))
 		}
 		_, err := tx.Exec(ctx, `
-			INSERT INTO search_grams (company_id, block, gram, last_id, places) VALUES `+sqldb.Tuples(len(some), 5), args...)
+			INSERT INTO search_grams (company_id, last_id, gram, places) VALUES `+sqldb.Tuples(len(some), 4), args...)
 		if err != nil {
 			return err
 		}

@@ -204,7 +204,7 @@ func columns(t *testing.T, db *sqldb.DB) map[string]string {
 
 func TestAStarterWaitsForAnotherThatIsMakingTheDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "carteira.db")
-	other, err := sqlite.Open(path, sqlite.Options{})
+	other, err := sqlite.Open(path, sqlite.Options{Pragmas: []string{"busy_timeout(10000)"}}) // the starter looks again and again
 	if err != nil {
 		t.Fatal(err)
 	}
