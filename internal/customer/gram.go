@@ -3,6 +3,8 @@ package customer
 import (
 	"encoding/binary"
 	"maps"
+	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -24,15 +26,21 @@ func (g gram) pair() gram  { return g >> runeBits }
 func (g gram) third() gram { return g & runeMask }
 func (g gram) whole() bool { return g >= 1<<(2*runeBits) }
 
-// places is where a gram begins in the texts of a segment: numbers in ascending
-// order, each as its difference from the one before (binary.AppendUvarint). A
-// place is the customer's distance below the segment's last id, times the
-// segment's stride, and the letters before it in the text. The stride is longer than
-// every text, so that letters of two texts never follow one another.
+// places is where a gram begins in the texts of a segment, in ascending order: how many
+// customers farther from the segment's last one than the place before, in a byte or, from
+// far on, as binary.AppendUvarint has it after that; and how many letters are before it in
+// the text, in as many bytes as the longest text needs. As a number it is the customer's
+// distance times the segment's stride, and those letters. The stride is longer than every
+// text, so that letters of two texts never follow one another.
 type places []byte
 
-// cut takes the first number off: of places, how far one is ahead of the one before. Where
-// they end, or were cut off, the rest is nil.
+const far = 0xff
+
+// widthOf is how many bytes say where in a text a gram is.
+func widthOf(stride uint64) int { return min(max(1, (bits.Len64(stride-1)+7)/8), 3) }
+
+// cut takes a number off that was appended by itself. Where they end, or were cut off, the
+// rest is nil.
 func (p places) cut() (number uint64, rest places) {
 	number, width := binary.Uvarint(p)
 	if width <= 0 {
@@ -41,87 +49,81 @@ func (p places) cut() (number uint64, rest places) {
 	return number, p[width:]
 }
 
-// read appends the places as numbers. Nearly all are one or two bytes ahead of the one
-// before; which of both is not to be guessed, so that it is not asked.
-func (p places) read(into []uint64) []uint64 {
-	place := uint64(0)
-	for len(p) > 1 {
-		first, second := uint64(p[0]), uint64(p[1])
-		two := first >> 7
-		if two&(second>>7) == 1 {
-			ahead, rest := p.cut()
-			if rest == nil {
-				return into
+// read puts the places as numbers into memory that is used again.
+func (p places) read(stride uint64, into []uint64) []uint64 {
+	width := widthOf(stride)
+	into = slices.Grow(into[:0], len(p)/(1+width)+1)
+	into = into[:len(p)/(1+width)+1]
+	mask, count, begin, at := uint64(1)<<(8*width)-1, 0, uint64(0), 0
+	for at+4 <= len(p) {
+		next := uint64(binary.LittleEndian.Uint32(p[at:]))
+		if next&0xff == far {
+			ahead, rest := p[at+1:].cut()
+			if len(rest) < width {
+				break
 			}
-			place += ahead
-			p = rest
+			begin += ahead * stride
+			into[count] = begin + rest.letters(width)
+			at = len(p) - len(rest) + width
 		} else {
-			place += first&0x7f | second<<7&-two
-			p = p[1+two:]
+			begin += next & 0xff * stride
+			into[count] = begin + next>>8&mask
+			at += 1 + width
 		}
-		into = append(into, place)
+		count++
 	}
-	if len(p) == 1 && p[0] < 0x80 {
-		into = append(into, place+uint64(p[0]))
+	if rest := p[min(at, len(p)):]; len(rest) == 1+width && rest[0] != far {
+		into[count] = begin + uint64(rest[0])*stride + rest[1:].letters(width)
+		count++
 	}
-	return into
+	return into[:count]
 }
 
-// followed keeps those places of which some other place is a number of letters
-// ahead; both lists ascend. Which list is behind is not to be guessed either, so that the
-// steps are reckoned: all places are far below 1<<63.
-func followed(found, others []uint64, letters uint64) []uint64 {
-	kept, next, other := uint64(0), uint64(0), uint64(0)
-	for next < uint64(len(found)) && other < uint64(len(others)) {
-		begin := found[next]
-		ahead := others[other] - begin - letters
-		behind := ahead >> 63
-		same := (ahead - 1) >> 63 &^ behind
-		found[kept] = begin
-		kept += same
-		next += 1 - behind
-		other += behind | same
+func (p places) letters(width int) (letters uint64) {
+	for at := range width {
+		letters |= uint64(p[at]) << (8 * at)
 	}
-	return found[:kept]
+	return letters
 }
 
-// growing is the places of a gram, or the distances of a posting, while a segment is read.
-type growing struct {
-	last   uint64
-	places places
+// placing is the places of a gram while a segment is read.
+type placing struct {
+	distance uint64
+	places   places
 }
 
-// add adds a place, each farther than the one before.
-func (g *growing) add(place uint64) {
-	g.places = binary.AppendUvarint(g.places, place-g.last)
-	g.last = place
-}
-
-// addOnce adds a place that may be the one before.
-func (g *growing) addOnce(place uint64) {
-	if len(g.places) == 0 || g.last != place {
-		g.add(place)
+func (p *placing) add(distance, letters uint64, width int) {
+	ahead := distance - p.distance
+	p.distance = distance
+	if ahead < far {
+		p.places = append(p.places, byte(ahead))
+	} else {
+		p.places = binary.AppendUvarint(append(p.places, far), ahead)
+	}
+	for range width {
+		p.places = append(p.places, byte(letters))
+		letters >>= 8
 	}
 }
 
 // gramPlaces are the places of every gram of some texts, nearest first, and their
 // stride.
-func gramPlaces(texts []segmentText) (found map[gram]*growing, stride uint64) {
+func gramPlaces(texts []segmentText) (found map[gram]*placing, stride uint64) {
 	stride = 1
 	for _, text := range texts {
 		stride = max(stride, uint64(len(text.letters))+1)
 	}
-	found = map[gram]*growing{}
+	found = map[gram]*placing{}
+	width := widthOf(stride)
 	for _, text := range texts {
-		begin := uint64(text.distance) * stride //nolint:gosec // it is below the last id
 		for at := range max(len(text.letters)-2, 0) {
 			key := gramOf(text.letters[at], text.letters[at+1], text.letters[at+2])
 			list := found[key]
 			if list == nil {
-				list = &growing{}
+				list = &placing{}
 				found[key] = list
 			}
-			list.add(begin + uint64(at))
+			list.add(uint64(text.distance), uint64(at), width) //nolint:gosec // it is below the last id
 		}
 	}
 	return found, stride
@@ -172,7 +174,7 @@ func gramRows(texts []segmentText) []gramRow {
 	return rows
 }
 
-func longestFirst(grams []gram, found map[gram]*growing) []gram {
+func longestFirst(grams []gram, found map[gram]*placing) []gram {
 	slices.SortStableFunc(grams, func(a, b gram) int { return len(found[b].places) - len(found[a].places) })
 	return grams
 }
@@ -233,7 +235,13 @@ func (r gramRow) each(visit func(gram, places)) (stride uint64) {
 }
 
 // matcher has the memory in which one segment after the other is searched.
-type matcher struct{ found, others []uint64 }
+type matcher struct {
+	found, others []uint64
+	marks         [marked / 64]uint64
+}
+
+// marked is how many places are marked at a time. Nearly all segments have fewer.
+const marked = 1 << 18
 
 // distances are the customers of a segment whose text contains the term, nearest
 // first, until the next call. It begins with the gram that has the fewest places.
@@ -248,21 +256,57 @@ func (m *matcher) distances(segment *gramSegment, term gramTerm) []uint64 {
 			first = i
 		}
 	}
-	m.found = segment.places[term[first].gram].read(m.found[:0])
+	m.found = segment.places[term[first].gram].read(segment.stride, m.found)
 	begins := m.found[:0]
 	for _, place := range m.found {
 		if place >= term[first].letters {
 			begins = append(begins, place-term[first].letters)
 		}
 	}
+	m.found = begins
 	for i, at := range term {
-		if i != first && len(begins) > 0 {
-			m.others = segment.places[at.gram].read(m.others[:0])
-			begins = followed(begins, m.others, at.letters)
+		if i != first && len(m.found) > 0 {
+			m.others = segment.places[at.gram].read(segment.stride, m.others)
+			m.found, m.others = m.followed(at.letters), m.found
 		}
 	}
-	for i, place := range begins {
-		begins[i] = place / segment.stride
+	// The reciprocal is exact, and ten times as fast as a division: places are far below
+	// 1<<64 / stride.
+	reciprocal := math.MaxUint64/segment.stride + 1
+	for i, place := range m.found {
+		m.found[i], _ = bits.Mul64(place, reciprocal)
 	}
-	return slices.Compact(begins)
+	return slices.Compact(m.found)
+}
+
+// followed keeps those places of which one of the others is a number of letters
+// ahead; both lists ascend. Those found are marked, and the others look for their marks:
+// which list is behind is not to be guessed, and need not be.
+func (m *matcher) followed(letters uint64) []uint64 {
+	found, others, kept, next := m.found, m.others, 0, 0
+	for len(found) > 0 {
+		from, marks := found[0]&^(marked-1), 0
+		for marks < len(found) && found[marks]-from < marked {
+			at := found[marks] - from
+			m.marks[at/64] |= 1 << (at % 64)
+			marks++
+		}
+		for next < len(others) && others[next] < from+letters {
+			next++
+		}
+		for next < len(others) {
+			at := others[next] - letters - from
+			if at >= marked {
+				break
+			}
+			others[kept] = from + at
+			kept += int(m.marks[at/64] >> (at % 64) & 1)
+			next++
+		}
+		for _, place := range found[:marks] {
+			m.marks[(place-from)/64] = 0
+		}
+		found = found[marks:]
+	}
+	return others[:kept]
 }

@@ -127,27 +127,33 @@ func TestGramTermLeavesNoLetterOut(t *testing.T) {
 
 func TestFollowedKeepsWhatIsAhead(t *testing.T) {
 	random := rand.New(rand.NewPCG(99, 100))
-	draw := func() (list growing, numbers []uint64) {
-		for place := uint64(random.IntN(4)); random.IntN(60) > 0; place += 1 + random.Uint64N([]uint64{3, 200, 40_000}[random.IntN(3)]) {
-			list.add(place)
-			numbers = append(numbers, place)
+	for range 3000 {
+		stride := []uint64{4, 90, 256, 257, 70_000}[random.IntN(5)]
+		draw := func() (list placing, numbers []uint64) {
+			for place := random.Uint64N(2 * stride); random.IntN(60) > 0; place += 1 + random.Uint64N([]uint64{3, 2 * stride, 600 * stride}[random.IntN(3)]) {
+				list.add(place/stride, place%stride, widthOf(stride))
+				numbers = append(numbers, place)
+			}
+			return list, numbers
 		}
-		return list, numbers
-	}
-	for range 2000 {
 		first, found := draw()
 		second, others := draw()
-		if got := first.places.read(nil); !slices.Equal(got, found) {
-			t.Fatalf("%v went in, %v came out", found, got)
+		matcher := new(matcher)
+		if matcher.found = first.places.read(stride, nil); !slices.Equal(matcher.found, found) {
+			t.Fatalf("%v went in, %v came out", found, matcher.found)
 		}
 		letters := random.Uint64N(5)
 		want := slices.DeleteFunc(slices.Clone(found), func(place uint64) bool { return !slices.Contains(others, place+letters) })
-		if got := followed(slices.Clone(found), second.places.read(nil), letters); !slices.Equal(got, want) {
+		matcher.others = second.places.read(stride, nil)
+		if got := matcher.followed(letters); !slices.Equal(got, want) {
 			t.Fatalf("of %v followed by %v after %d: %v, want %v", found, others, letters, got, want)
+		}
+		if matcher.marks != [len(matcher.marks)]uint64{} {
+			t.Fatal("marks are left")
 		}
 		if len(first.places) > 0 { // a list that was cut off has what comes before
 			cut := first.places[:random.IntN(len(first.places))]
-			if got := cut.read(nil); !slices.Equal(got, found[:len(got)]) || len(got) > len(found) {
+			if got := cut.read(stride, nil); !slices.Equal(got, found[:len(got)]) || len(got) > len(found) {
 				t.Fatalf("%v was cut off, %v came out", found, got)
 			}
 		}

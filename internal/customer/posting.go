@@ -17,6 +17,25 @@ const (
 	mapped             // bit n of byte m: the distance 8m + n
 )
 
+// growing is the distances of a posting while a segment is read, as a list.
+type growing struct {
+	last uint64
+	list []byte
+}
+
+// add adds a distance, each farther than the one before.
+func (g *growing) add(distance uint64) {
+	g.list = binary.AppendUvarint(g.list, distance-g.last)
+	g.last = distance
+}
+
+// addOnce adds a distance that may be the one before.
+func (g *growing) addOnce(distance uint64) {
+	if len(g.list) == 0 || g.last != distance {
+		g.add(distance)
+	}
+}
+
 // newPosting encodes distances.
 func newPosting[T int64 | uint64](distances []T) posting {
 	if n := len(distances); n > 0 && uint64(n) > uint64(distances[n-1])/8+1 { // a difference takes a byte or more
@@ -32,10 +51,15 @@ func newPosting[T int64 | uint64](distances []T) posting {
 // posting is the shorter of the two formats.
 func (g *growing) posting() posting {
 	size := g.last/8 + 2
-	if size >= uint64(len(g.places))+1 {
-		return append(posting{listed}, g.places...)
+	list := append(posting{listed}, g.list...)
+	if size >= uint64(len(list)) {
+		return list
 	}
-	return mappedOf(g.places.read(nil))
+	distances := list.ids(0)
+	for at, below := range distances {
+		distances[at] = -below
+	}
+	return mappedOf(distances)
 }
 
 func mappedOf[T int64 | uint64](distances []T) posting {

@@ -14,7 +14,7 @@ CREATE TABLE search_grams (
 ALTER TABLE search_segments DROP COLUMN merged;
 ALTER TABLE search_segments ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;
 
--- Segments are cut and sealed anew. Until then searches read the texts.
+-- Places are written in another way (customer/gram.go): segments are cut and sealed anew. Until then searches read the texts.
 DELETE FROM search_postings;
 DELETE FROM search_segments;
 DELETE FROM search_changes;
