@@ -7,17 +7,18 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"carteira/internal/platform/sqldb"
 )
 
-// A search reads a few keys of all segments. On SQLite a row of each segment would take
-// a page to read, and a segment that were written into rows of many would change all of
-// them. So the grams of a segment are written as rows of its own, and those of many
-// segments are moved to a block, which has one row for each key, some keys in a step. A
-// segment that is sealed anew is moved to its block again, when many are, or at once if
-// the block has letters of somebody who was deleted. PostgreSQL, which has its rows in no
-// order, keeps those of segments.
+// A search reads a few keys of all segments. A row of each segment would take a page to
+// read, and a segment that were written into rows of many would change all of them. So the
+// grams of a segment are written as rows of its own, and those of many segments are moved
+// to a block, which has one row for each key, some keys in a step. A segment that is
+// sealed anew is moved to its block again, when many are, or at once if the block has
+// letters of somebody who was deleted.
 //
 //	key <= moved   its block has what the segment has
 //	key >  moved   the rows of its own have; the block has what was sealed before, or nothing
@@ -87,13 +88,19 @@ func (m moving) has(last, key int64) bool {
 	return !moves || key <= moved
 }
 
+// add takes in what a statement says: numbers of segments, each with how far it is.
+func (m moving) add(partly string) {
+	numbers := strings.Fields(partly)
+	for at := 1; at < len(numbers); at += 2 {
+		last, _ := strconv.ParseInt(numbers[at-1], 10, 64)
+		m[last], _ = strconv.ParseInt(numbers[at], 10, 64)
+	}
+}
+
 func (m moving) segments() []int64 { return slices.Collect(maps.Keys(m)) }
 
 // merge does the next step of moving segments to blocks.
 func (s sealer) merge(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealing, error) {
-	if tx.Engine() != sqldb.SQLite {
-		return sealingOver, nil
-	}
 	block, err := blockToMerge(ctx, tx, companyID, s.block)
 	if err != nil {
 		return sealingOver, err
@@ -109,13 +116,16 @@ func (s sealer) merge(ctx context.Context, tx *sqldb.Tx, companyID int64) (seali
 	return sealingGoesOn, beginBlock(ctx, tx, companyID, segments)
 }
 
-// mergeAround moves the segment that a customer is in, or was, to its block in one go:
-// what the block had of it is then gone.
-func mergeAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	if tx.Engine() != sqldb.SQLite {
-		return nil
+// eraseAround seals the segment anew that a customer was in, and moves it to its block in
+// one go: no letter is left.
+func eraseAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+	block, err := lockBlockAround(ctx, tx, companyID, id)
+	if err != nil {
+		return err
 	}
-	block, err := blockAround(ctx, tx, companyID, id)
+	if err := sealAround(ctx, tx, companyID, id); err != nil {
+		return err
+	}
 	for left := block != 0; left && err == nil; {
 		left, err = moveKeys(ctx, tx, companyID, block, rowsOfStep)
 	}
@@ -125,6 +135,9 @@ func mergeAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 // moveKeys moves the next keys of all segments that are not wholly in their block. It
 // reports whether any are left.
 func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows int64) (left bool, err error) {
+	if err := lockBlock(ctx, tx, companyID, block); err != nil {
+		return false, err
+	}
 	moving, err := movingTo(ctx, tx, companyID, block)
 	if err != nil || len(moving) == 0 {
 		return false, err
@@ -138,7 +151,8 @@ func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows in
 
 func moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving moving, step keySpan) error {
 	rows := map[int64][]segmentRow{}
-	err := eachOfKeys(ctx, tx, companyID, append(moving.segments(), block), step, func(of, key int64, stored []byte) {
+	moved := append(moving.segments(), block)
+	err := eachOfKeys(ctx, tx, companyID, moved, step, func(of, key int64, stored []byte) {
 		row := segmentsOf(of, stored, everyone)
 		if of == block {
 			row = slices.DeleteFunc(row, func(of segmentRow) bool { return !moving.has(of.last, key) })
@@ -148,10 +162,10 @@ func moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving 
 	if err != nil {
 		return err
 	}
-	if err := writeBlock(ctx, tx, companyID, block, rows); err != nil {
+	if err := dropKeys(ctx, tx, companyID, moved, step); err != nil {
 		return err
 	}
-	if err := dropKeys(ctx, tx, companyID, moving.segments(), step); err != nil {
+	if err := writeBlock(ctx, tx, companyID, block, rows); err != nil {
 		return err
 	}
 	return setMoved(ctx, tx, companyID, block, step.last)

@@ -1,7 +1,9 @@
 package customer
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -38,5 +40,52 @@ func wantSegments(t *testing.T, got, want []segmentRow) {
 	same := func(a, b segmentRow) bool { return a.last == b.last && slices.Equal(a.places, b.places) }
 	if !slices.EqualFunc(got, want, same) {
 		t.Fatalf("%v came out, want %v", got, want)
+	}
+}
+
+// Whichever order a plan has the rows of blocks come in, all of them are searched.
+func TestLookTakesRowsInAnyOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(107, 108))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	blocks := map[int64]map[int64][]segmentRow{}
+	for last := int64(100); last <= 2400; last += 100 {
+		var texts []segmentText
+		for distance := range int64(100) {
+			texts = append(texts, segmentText{distance, []rune([]string{"mariana", "maria ana", "diana", "ana maria"}[random.IntN(4)])})
+		}
+		block := -1 - last/600
+		if blocks[block] == nil {
+			blocks[block] = map[int64][]segmentRow{}
+		}
+		for _, row := range gramRows(texts) {
+			blocks[block][int64(row.key)] = append(blocks[block][int64(row.key)], segmentRow{last, row.places})
+		}
+	}
+	var rows []lateRow
+	for block, keys := range blocks {
+		for key, segments := range keys {
+			rows = append(rows, lateRow{block, key, newBlockRow(segments)})
+		}
+	}
+	slices.SortFunc(rows, func(a, b lateRow) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.key, b.key)) })
+	found := func() (late int, ids []int64) {
+		look := newLook([]string{"mariana"})
+		must(t, look.whileMatching(func() error {
+			for _, row := range rows {
+				look.addGrams(row.of, row.key, row.stored)
+			}
+			return nil
+		}))
+		return len(look.late), look.hits().page(0, 10_000)
+	}
+	late, want := found()
+	if late != 0 || len(want) < 100 {
+		t.Fatalf("in order %d are late, and %d are found", late, len(want))
+	}
+	for range 20 {
+		random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		if late, got := found(); late == 0 || !slices.Equal(got, want) {
+			t.Fatalf("%d rows were late, %d are found, want %d", late, len(got), len(want))
+		}
 	}
 }

@@ -61,8 +61,5 @@ func (s *Service) EraseTx(
 	if err := s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless}); err != nil {
 		return err
 	}
-	if err := sealAround(ctx, tx, actor.Company.ID, customer.ID); err != nil {
-		return err
-	}
-	return mergeAround(ctx, tx, actor.Company.ID, customer.ID)
+	return eraseAround(ctx, tx, actor.Company.ID, customer.ID)
 }

@@ -28,6 +28,13 @@ type look struct {
 	changed  map[int64]bool         // who has changed since: whether the text of now has a term
 	newer    []int64                // who is in no segment and has one
 	matching *matching              // nil: segments are searched when all are read
+	late     []lateRow              // read after the others of its block
+}
+
+// lateRow is a row of a block, or of a segment by itself.
+type lateRow struct {
+	of, key int64
+	stored  []byte
 }
 
 // segmentRead is what a segment has of the terms.
@@ -82,7 +89,6 @@ const (
 	rowChanged                // a customer who has none of the terms
 	rowChangedTo              // one who has
 	rowNewer                  // who has
-	rowMoving                 // a segment that is not wholly in its block
 )
 
 // statement is one, so that a segment which is being sealed is read before or
@@ -95,12 +101,9 @@ func (l *look) statement(engine sqldb.Engine, companyID int64) (text string, arg
 		text += postingRows
 		args = slices.Concat(args, []any{l.short, companyID}, span)
 	}
-	if len(l.long) > 0 && engine == sqldb.Postgres {
-		text += gramsOfPostgres
-		args = slices.Concat(args, []any{companyID, l.keys()}, span)
-	} else if len(l.long) > 0 { // they lie in blocks
-		text += gramsOfSQLite
-		args = slices.Concat(args, []any{companyID, allMoved}, span, []any{companyID}, span, []any{companyID, allMoved}, span, []any{companyID, l.keys()})
+	if len(l.long) > 0 {
+		text += gramsOfLook
+		args = slices.Concat(args, []any{allMoved, companyID}, span, []any{allMoved, companyID, allMoved}, span, []any{companyID, l.keys()})
 	}
 	text += strings.ReplaceAll(changeRows, "{contains}", contains)
 	args = slices.Concat(args, values, []any{companyID, companyID, l.span.after, l.span.last})
@@ -132,36 +135,35 @@ func segmentsInSpan(alias string) string {
 	return alias + strings.ReplaceAll(inSpan, "{segment}", alias)
 }
 
+// partly is a segment that is not wholly in its block, and how far it is.
+const partly = `CASE WHEN block < 0 AND moved < ? THEN CAST(last_id AS TEXT) || ' ' || CAST(moved AS TEXT) END`
+
 var (
 	sealedRow = `
 		SELECT 0, ` + lastSealed + `, (SELECT count(*) FROM (
 			SELECT id FROM customers WHERE company_id = ? AND {visible id} AND id > ` + lastSealed + `
-				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA)`
+				AND id <= ? ORDER BY id LIMIT ?) some_of_them), CAST(NULL AS BYTEA), ''`
 	postingRows = `
 		UNION ALL
-		SELECT 1, g.last_id, 0, p.ids FROM search_segments g
+		SELECT 1, g.last_id, 0, p.ids, '' FROM search_segments g
 		LEFT JOIN search_postings p ON p.company_id = g.company_id AND p.last_id = g.last_id AND p.term {in ?}
 		WHERE g.company_id = ? AND g.sealed AND ` + segmentsInSpan("g.")
-	gramsOfPostgres = `
+	gramsOfLook = `
 		UNION ALL
-		SELECT 2, last_id, gram, places FROM search_grams WHERE company_id = ? AND gram {in ?} AND ` + segmentsInSpan("")
-	gramsOfSQLite = `
-		UNION ALL
-		SELECT 6, last_id, moved, CAST(NULL AS BYTEA) FROM search_segments
-		WHERE company_id = ? AND sealed AND block < 0 AND moved < ? AND ` + segmentsInSpan("") + `
-		UNION ALL
-		SELECT 2, p.last_id, p.gram, p.places FROM (
-			SELECT DISTINCT block AS last_id FROM search_segments WHERE company_id = ? AND sealed AND block < 0 AND ` + segmentsInSpan("") + `
-			UNION ALL SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND moved < ? AND ` + segmentsInSpan("") + `) b
+		SELECT 2, p.last_id, p.gram, p.places, COALESCE(b.partly, '') FROM (
+			SELECT block AS last_id, string_agg(` + partly + `, ' ') AS partly FROM search_segments
+			WHERE company_id = ? AND sealed AND block < 0 AND ` + segmentsInSpan("") + ` GROUP BY block
+			UNION ALL SELECT last_id, ` + partly + ` FROM search_segments
+			WHERE company_id = ? AND sealed AND moved < ? AND ` + segmentsInSpan("") + `) b
 		CROSS JOIN search_grams p WHERE p.company_id = ? AND p.last_id = b.last_id AND p.gram {in ?}`
 	changeRows = `
 		UNION ALL
-		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA) FROM search_changes h
+		SELECT CASE WHEN {contains} THEN 4 ELSE 3 END, h.id, 0, CAST(NULL AS BYTEA), '' FROM search_changes h
 		LEFT JOIN customers c ON c.company_id = ? AND c.id = h.id AND {visible c.id}
 		WHERE h.company_id = ? AND h.id > ? AND h.id <= ?`
 	newerRows = `
 		UNION ALL
-		SELECT 5, c.id, 0, CAST(NULL AS BYTEA) FROM customers c
+		SELECT 5, c.id, 0, CAST(NULL AS BYTEA), '' FROM customers c
 		WHERE c.company_id = ? AND {visible c.id} AND c.id > ` + lastSealed + ` AND c.id <= ? AND {contains}`
 )
 
@@ -179,7 +181,8 @@ func (l *look) keys() []int64 {
 func (l *look) scan(row sqldb.Row) error {
 	var kind, id, key int64
 	var stored []byte
-	if err := row.Scan(&kind, &id, &key, &stored); err != nil {
+	var partly string
+	if err := row.Scan(&kind, &id, &key, &stored, &partly); err != nil {
 		return err
 	}
 	switch kind {
@@ -193,9 +196,8 @@ func (l *look) scan(row sqldb.Row) error {
 			segment.postings = append(segment.postings, stored)
 		}
 	case rowGrams:
+		l.moving.add(partly)
 		l.addGrams(id, key, stored)
-	case rowMoving:
-		l.moving[id] = key
 	case rowNewer:
 		l.newer = append(l.newer, id)
 	default:
@@ -206,13 +208,17 @@ func (l *look) scan(row sqldb.Row) error {
 
 // addGrams takes in the row that a segment or a block has of a key.
 func (l *look) addGrams(of, key int64, stored []byte) {
-	l.matching.next(of)
+	if !l.matching.next(of) {
+		l.late = append(l.late, lateRow{of, key, stored})
+		return
+	}
 	for _, row := range segmentsOf(of, stored, l.span) {
 		if of < 0 && !l.moving.has(row.last, key) {
 			continue
 		}
 		segment := l.segment(row.last)
 		segment.grams.add(gramRow{gram(key), row.places}, l.grams)
+		segment.matched = false
 		if _, moves := l.moving[row.last]; !moves {
 			l.matching.add(segment)
 		}
@@ -259,13 +265,24 @@ func (l *look) readSegments(ctx context.Context, querier sqldb.Querier, companyI
 }
 
 func (l *look) readRows(ctx context.Context, querier sqldb.Querier, companyID int64) error {
-	if len(l.long) == 1 && querier.Engine() == sqldb.SQLite {
-		if l.matching = match(l.long[0]); l.matching != nil {
-			defer l.matching.end()
-		}
-	}
 	text, args := l.statement(querier.Engine(), companyID)
-	return sqldb.Each(ctx, querier, text, args, l.scan)
+	return l.whileMatching(func() error { return sqldb.Each(ctx, querier, text, args, l.scan) })
+}
+
+// whileMatching reads rows, and has the segments searched whose rows were all read.
+func (l *look) whileMatching(read func() error) error {
+	if len(l.long) == 1 {
+		l.matching = match(l.long[0])
+	}
+	err := func() error {
+		defer l.matching.end()
+		return read()
+	}()
+	l.matching = nil
+	for _, row := range l.late {
+		l.addGrams(row.of, row.key, row.stored)
+	}
+	return err
 }
 
 // hits puts together what was read.

@@ -29,11 +29,23 @@ func inNoBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([
 		SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND block = 0 ORDER BY last_id LIMIT ?`, companyID, limit)
 }
 
-// blockAround is the block of the segment that an id is in, or 0.
-func blockAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
-	return sqldb.Value[int64](ctx, tx, `
+// lockBlockAround locks the block of the segment that an id is in, before anything of it
+// is, so that nobody waits for somebody who waits for him; 0: it is in none.
+func lockBlockAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
+	block, err := sqldb.Value[int64](ctx, tx, `
 		SELECT COALESCE((
 			SELECT block FROM search_segments WHERE company_id = ? AND last_id >= ? AND sealed ORDER BY last_id LIMIT 1), 0)`, companyID, id)
+	if err != nil || block == 0 {
+		return 0, err
+	}
+	return block, lockBlock(ctx, tx, companyID, block)
+}
+
+// lockBlock has one transaction at a time change a block, and what its segments are.
+func lockBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64) error {
+	_, err := sqldb.Values[int64](ctx, tx, `
+		SELECT last_id FROM search_segments WHERE company_id = ? AND block = ? ORDER BY last_id {for update}`, companyID, block)
+	return err
 }
 
 // mergeSoon has the segment that an id is in moved to its block as soon as can be.
@@ -48,7 +60,7 @@ func mergeSoon(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 func beginBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE search_segments SET moved = ?, block = (SELECT MIN(b.block) - 1 FROM search_segments b WHERE b.company_id = ?)
-		WHERE company_id = ? AND last_id {in ?}`, toMove, companyID, companyID, segments)
+		WHERE company_id = ? AND last_id {in ?} AND block = 0`, toMove, companyID, companyID, segments)
 	return err
 }
 
@@ -99,30 +111,26 @@ func eachOfKeys(
 		})
 }
 
-// writeBlock writes rows of a block, and removes those that nothing is left of.
+// writeBlock writes rows of a block that it does not have.
 func writeBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows map[int64][]segmentRow) error {
-	for _, key := range slices.Sorted(maps.Keys(rows)) {
-		var err error
-		if row := rows[key]; len(row) == 0 {
-			_, err = tx.Exec(ctx, `DELETE FROM search_grams WHERE company_id = ? AND last_id = ? AND gram = ?`, companyID, block, key)
-		} else {
-			_, err = tx.Exec(ctx, `
-				INSERT INTO search_grams (company_id, last_id, gram, places) VALUES (?, ?, ?, ?)
-				ON CONFLICT (company_id, last_id, gram) DO UPDATE SET places = excluded.places`,
-				companyID, block, key, []byte(newBlockRow(row)))
+	maps.DeleteFunc(rows, func(_ int64, row []segmentRow) bool { return len(row) == 0 })
+	for some := range sqldb.Pieces(slices.Sorted(maps.Keys(rows))) {
+		args := make([]any, 0, 4*len(some))
+		for _, key := range some {
+			args = append(args, companyID, block, key, []byte(newBlockRow(rows[key])))
 		}
-		if err != nil {
+		if err := insertGrams(ctx, tx, len(some), args); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropKeys removes the rows that segments have of some keys.
-func dropKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64, keys keySpan) error {
+// dropKeys removes the rows that segments and blocks have of some keys.
+func dropKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, of []int64, keys keySpan) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM search_grams WHERE company_id = ? AND last_id {in ?} AND gram > ? AND gram <= ?`,
-		companyID, segments, keys.after, keys.last)
+		companyID, of, keys.after, keys.last)
 	return err
 }
 

@@ -187,11 +187,15 @@ func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow)
 		for _, row := range some {
 			args = append(args, of.companyID, of.last, int64(row.key), []byte(row.places))
 		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO search_grams (company_id, last_id, gram, places) VALUES `+sqldb.Tuples(len(some), 4), args...)
-		if err != nil {
+		if err := insertGrams(ctx, tx, len(some), args); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func insertGrams(ctx context.Context, tx *sqldb.Tx, rows int, args []any) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO search_grams (company_id, last_id, gram, places) VALUES `+sqldb.Tuples(rows, 4), args...)
+	return err
 }
