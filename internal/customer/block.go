@@ -117,15 +117,20 @@ func (s sealer) merge(ctx context.Context, tx *sqldb.Tx, companyID int64) (seali
 }
 
 // eraseAround seals the segment anew that a customer was in, and moves it to its block in
-// one go: no letter is left.
+// one go: no letter is left. The block is locked before anything of it is, so that nobody
+// waits for somebody who waits for him.
 func eraseAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	block, err := lockBlockAround(ctx, tx, companyID, id)
+	block, err := blockAround(ctx, tx, companyID, id)
+	if block != 0 {
+		_, err = lockBlock(ctx, tx, companyID, block)
+	}
 	if err != nil {
 		return err
 	}
 	if err := sealAround(ctx, tx, companyID, id); err != nil {
 		return err
 	}
+	block, err = blockAround(ctx, tx, companyID, id) // it may have come into one
 	for left := block != 0; left && err == nil; {
 		left, err = moveKeys(ctx, tx, companyID, block, rowsOfStep)
 	}
@@ -135,10 +140,7 @@ func eraseAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 // moveKeys moves the next keys of all segments that are not wholly in their block. It
 // reports whether any are left.
 func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows int64) (left bool, err error) {
-	if err := lockBlock(ctx, tx, companyID, block); err != nil {
-		return false, err
-	}
-	moving, err := movingTo(ctx, tx, companyID, block)
+	moving, err := lockBlock(ctx, tx, companyID, block)
 	if err != nil || len(moving) == 0 {
 		return false, err
 	}
@@ -168,5 +170,5 @@ func moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving 
 	if err := writeBlock(ctx, tx, companyID, block, rows); err != nil {
 		return err
 	}
-	return setMoved(ctx, tx, companyID, block, step.last)
+	return setMoved(ctx, tx, companyID, moving.segments(), step.last)
 }

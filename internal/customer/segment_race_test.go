@@ -139,7 +139,7 @@ func TestSegmentIsSearchedWhileItIsMovedToItsBlockAgain(t *testing.T) {
 				}
 			}
 			write(t, library.db, func(ctx context.Context, tx *sqldb.Tx) error {
-				block, err := lockBlockAround(ctx, tx, company, id)
+				block, err := blockAround(ctx, tx, company, id)
 				if err == nil {
 					left, err = moveKeys(ctx, tx, company, block, 30)
 				}

@@ -29,23 +29,28 @@ func inNoBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([
 		SELECT last_id FROM search_segments WHERE company_id = ? AND sealed AND block = 0 ORDER BY last_id LIMIT ?`, companyID, limit)
 }
 
-// lockBlockAround locks the block of the segment that an id is in, before anything of it
-// is, so that nobody waits for somebody who waits for him; 0: it is in none.
-func lockBlockAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
-	block, err := sqldb.Value[int64](ctx, tx, `
+// blockAround is the block of the segment that an id is in, or 0.
+func blockAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
+	return sqldb.Value[int64](ctx, tx, `
 		SELECT COALESCE((
 			SELECT block FROM search_segments WHERE company_id = ? AND last_id >= ? AND sealed ORDER BY last_id LIMIT 1), 0)`, companyID, id)
-	if err != nil || block == 0 {
-		return 0, err
-	}
-	return block, lockBlock(ctx, tx, companyID, block)
 }
 
-// lockBlock has one transaction at a time change a block, and what its segments are.
-func lockBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64) error {
-	_, err := sqldb.Values[int64](ctx, tx, `
-		SELECT last_id FROM search_segments WHERE company_id = ? AND block = ? ORDER BY last_id {for update}`, companyID, block)
-	return err
+// lockBlock has one transaction at a time change a block, and what its segments are. It
+// returns those that are not wholly in it.
+func lockBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64) (moving, error) {
+	found := moving{}
+	err := sqldb.Each(ctx, tx, `
+		SELECT last_id, moved FROM search_segments WHERE company_id = ? AND block = ? ORDER BY last_id {for update}`,
+		[]any{companyID, block}, func(row sqldb.Row) error {
+			var last, moved int64
+			if err := row.Scan(&last, &moved); err != nil || moved == allMoved {
+				return err
+			}
+			found[last] = moved
+			return nil
+		})
+	return found, err
 }
 
 // mergeSoon has the segment that an id is in moved to its block as soon as can be.
@@ -62,20 +67,6 @@ func beginBlock(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []i
 		UPDATE search_segments SET moved = ?, block = (SELECT MIN(b.block) - 1 FROM search_segments b WHERE b.company_id = ?)
 		WHERE company_id = ? AND last_id {in ?} AND block = 0`, toMove, companyID, companyID, segments)
 	return err
-}
-
-// movingTo are the segments that are not wholly in their block.
-func movingTo(ctx context.Context, tx *sqldb.Tx, companyID, block int64) (moving, error) {
-	found := moving{}
-	err := sqldb.Each(ctx, tx, `
-		SELECT last_id, moved FROM search_segments WHERE company_id = ? AND block = ? AND moved < ?`,
-		[]any{companyID, block, allMoved}, func(row sqldb.Row) error {
-			var last, moved int64
-			err := row.Scan(&last, &moved)
-			found[last] = moved
-			return err
-		})
-	return found, err
 }
 
 // lastOfKeys is up to which key there are about so many to move.
@@ -134,8 +125,8 @@ func dropKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, of []int64, ke
 	return err
 }
 
-func setMoved(ctx context.Context, tx *sqldb.Tx, companyID, block, key int64) error {
+func setMoved(ctx context.Context, tx *sqldb.Tx, companyID int64, segments []int64, key int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE search_segments SET moved = ? WHERE company_id = ? AND block = ? AND moved < ?`, key, companyID, block, key)
+		UPDATE search_segments SET moved = ? WHERE company_id = ? AND last_id {in ?} AND moved < ?`, key, companyID, segments, key)
 	return err
 }

@@ -29,6 +29,9 @@ func (b *bench) place(ctx context.Context, engine sqldb.Engine, size int) (url s
 	if engine == sqldb.Postgres {
 		return b.postgres.find(ctx, size)
 	}
+	if err := os.MkdirAll(b.keep, 0o750); err != nil {
+		return "", false, err
+	}
 	path := filepath.Join(b.keep, fmt.Sprintf("%d-%s.db", size, time.Now().Format(time.DateOnly)))
 	_, err = os.Stat(path)
 	return "sqlite:" + path, err == nil, nil
