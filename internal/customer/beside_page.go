@@ -21,6 +21,9 @@ const (
 // is not the way.
 func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	if b.both != nil {
+		if list, ok, err := b.byMany(ctx, sort, wanted); err != nil || ok {
+			return list, ok, err
+		}
 		return b.byIDs(ctx, sort, wanted)
 	}
 	if sort.IsNewest() && !b.few(wanted) {
@@ -37,6 +40,15 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 		return list, ok, err
 	}
 	return b.byIDs(ctx, sort, wanted)
+}
+
+// byMany reads a page of so many customers that it is met after a few texts, sooner than
+// all of them are put in order.
+func (b *beside) byMany(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
+	if sort.IsNewest() || sort.Field() == input.ByID || b.found == nil || b.texts(b.found.number, sort, wanted) > mostTexts {
+		return nil, false, nil
+	}
+	return b.pickTexts(ctx, sort, wanted)
 }
 
 // few reports whether so few customers are left by the other filters that a page is

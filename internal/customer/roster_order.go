@@ -59,6 +59,11 @@ func (r *roster) dayGroups(sort input.Sort) []int {
 // and where it begins there.
 func (r *roster) around(set idSet, sort input.Sort, wanted part) (some []int64, offset int64) {
 	order := r.order(sort)
+	if near := order.near(set.number, wanted.end()); near < len(order.groups) { // without a count of all
+		if found := r.between(set, order, 0, near, sort); int64(len(found)) >= wanted.end() {
+			return order.part(found, wanted)
+		}
+	}
 	counts := r.count(set, order)
 	first, before := 0, int64(0)
 	for first < len(counts) && before+counts[first] <= wanted.offset {
@@ -71,11 +76,33 @@ func (r *roster) around(set idSet, sort input.Sort, wanted part) (some []int64, 
 		last++
 	}
 	wanted.offset -= before
-	some = r.between(set, order, first, last, sort)
-	if order.whole {
-		return wanted.among(some), 0
+	return order.part(r.between(set, order, first, last, sort), wanted)
+}
+
+// near is how many of the first groups are likely to have so many of a set, and not many
+// more.
+func (o order) near(number, wanted int64) int {
+	if wanted > number/8 {
+		return len(o.groups)
 	}
-	return some, wanted.offset
+	return 2 + int(2*int64(len(o.groups))*wanted/number)
+}
+
+// part is what has a part of those who were found in some groups, and where it begins
+// there: those of a group may be in another order than here.
+func (o order) part(found []placed, wanted part) (some []int64, offset int64) {
+	first := min(wanted.offset, int64(len(found)))
+	last := min(wanted.end(), int64(len(found)))
+	for !o.whole && first > 0 && first < last && found[first-1].group == found[first].group {
+		first--
+	}
+	for !o.whole && last > first && last < int64(len(found)) && found[last].group == found[last-1].group {
+		last++
+	}
+	for _, one := range found[first:last] {
+		some = append(some, one.id)
+	}
+	return some, wanted.offset - first
 }
 
 // count is how many of a set each group of an order has.
@@ -104,8 +131,7 @@ func (r *roster) count(set idSet, order order) []int64 {
 }
 
 // between are those of a set who are in some groups of an order.
-func (r *roster) between(set idSet, order order, first, last int, sort input.Sort) (ids []int64) {
-	var found []placed
+func (r *roster) between(set idSet, order order, first, last int, sort input.Sort) (found []placed) {
 	var mu sync.Mutex
 	inParts(len(set.groups), func(from, to int) {
 		var some []placed
@@ -130,10 +156,7 @@ func (r *roster) between(set idSet, order order, first, last int, sort input.Sor
 		}
 		return cmp.Or(cmp.Compare(a.group, b.group), byID)
 	})
-	for _, one := range found {
-		ids = append(ids, one.id)
-	}
-	return ids
+	return found
 }
 
 // placed is a customer in a group of an order.

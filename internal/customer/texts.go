@@ -20,6 +20,11 @@ func (b *beside) byTexts(ctx context.Context, sort input.Sort, wanted part) (lis
 	if err != nil || sealed && b.texts(found, sort, wanted) > mostTexts {
 		return nil, false, err
 	}
+	return b.pickTexts(ctx, sort, wanted)
+}
+
+// pickTexts does, however many there are, up to a bound.
+func (b *beside) pickTexts(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	ids, ok, err := b.pick(ctx, b.listing.withoutSearch(), sort, wanted)
 	if err != nil || !ok {
 		return nil, false, err
