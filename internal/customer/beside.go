@@ -101,14 +101,20 @@ func (b *beside) meet(ctx context.Context, found idSet) (idSet, error) {
 	return found.only(left), err
 }
 
+// ask asks for the roster once.
+func (b *beside) ask(ctx context.Context) (err error) {
+	if !b.asked {
+		b.roster, b.changed, err = b.service.atHand(ctx, b.listing.company, b.company)
+		b.asked = err == nil
+	}
+	return err
+}
+
 // describe is the roster, with whatever has changed of some customers; nil: it is not at
 // hand.
 func (b *beside) describe(ctx context.Context, some idSet) (at *roster, err error) {
-	if !b.asked {
-		if b.roster, b.changed, err = b.service.atHand(ctx, b.listing.company, b.company); err != nil {
-			return nil, err
-		}
-		b.asked = true
+	if err := b.ask(ctx); err != nil {
+		return nil, err
 	}
 	if b.roster == nil || b.described != nil { // all others are among the found ones
 		return b.described, nil

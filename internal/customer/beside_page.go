@@ -45,10 +45,20 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 // byMany reads a page of so many customers that it is met after a few texts, sooner than
 // all of them are put in order.
 func (b *beside) byMany(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	if sort.IsNewest() || sort.Field() == input.ByID || b.found == nil || b.texts(b.found.number, sort, wanted) > mostTexts {
+	if sort.IsNewest() || sort.Field() == input.ByID || b.found == nil {
 		return nil, false, nil
 	}
-	return b.pickTexts(ctx, sort, wanted)
+	if err := b.ask(ctx); err != nil {
+		return nil, false, err
+	}
+	most := int64(mostTexts)
+	if b.roster == nil && b.both.number > mostSorted {
+		most = mostUnrostered
+	}
+	if b.texts(b.found.number, sort, wanted) > most {
+		return nil, false, nil
+	}
+	return b.pickTexts(ctx, sort, wanted, most)
 }
 
 // few reports whether so few customers are left by the other filters that a page is
