@@ -55,11 +55,7 @@ func (g *growing) posting() posting {
 	if size >= uint64(len(list)) {
 		return list
 	}
-	distances := list.ids(0)
-	for at, below := range distances {
-		distances[at] = -below
-	}
-	return mappedOf(distances)
+	return mappedOf(list.distances())
 }
 
 func mappedOf[T int64 | uint64](distances []T) posting {
@@ -113,6 +109,15 @@ func (p posting) ids(last int64) []int64 {
 	return ids
 }
 
+// distances are how far the customers are below the last id of their segment.
+func (p posting) distances() []int64 {
+	distances := p.ids(0)
+	for at, below := range distances {
+		distances[at] = -below
+	}
+	return distances
+}
+
 // or is who is in one of two postings.
 func (p posting) or(other posting) posting {
 	switch {
@@ -130,10 +135,7 @@ func (p posting) or(other posting) posting {
 		}
 		return both
 	}
-	distances := slices.Concat(p.ids(0), other.ids(0))
-	for at, below := range distances {
-		distances[at] = -below
-	}
+	distances := slices.Concat(p.distances(), other.distances())
 	slices.Sort(distances)
 	return newPosting(slices.Compact(distances))
 }
