@@ -276,7 +276,8 @@ func (b *tab) visit(path string) {
 
 // see waits until the page shows texts, of which the first must be news: one that
 // stood there before a button was pressed would wait for nothing. A page that
-// goes away meanwhile takes the question with it, which is then asked of the next.
+// goes away meanwhile takes the question with it, which is then asked of the next;
+// one whose scripts have not run yet is not the page that a person sees.
 func (b *tab) see(texts ...string) {
 	b.t.Helper()
 	if strings.Contains(b.stood, texts[0]) {
@@ -284,7 +285,7 @@ func (b *tab) see(texts ...string) {
 	}
 	b.stood = ""
 	for _, text := range texts {
-		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf("document.body && document.body.innerText.includes(%q)", text), chromedp.WithPollingTimeout(patience/2))
+		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`document.readyState === "complete" && document.body.innerText.includes(%q)`, text), chromedp.WithPollingTimeout(patience/2))
 		b.do(func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
 			for range 100 {
 				if v, err = shown(ctx, t); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {
