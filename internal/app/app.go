@@ -229,7 +229,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.beside.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
+	return errors.Join(a.Accounts.SaveLastUse(ctx), a.Customers.SaveRosters(ctx), a.DB.Close())
 }
 
 // loopStale is how long an engine may be without a round that succeeds before

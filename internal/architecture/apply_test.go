@@ -64,6 +64,7 @@ var roomsWithApply = []applied{
 			"search_segments":   "an index of short searches, made of the rows",
 			"search_postings":   "an index of short searches, made of the rows",
 			"search_grams":      "an index of searches, made of the rows",
+			"saved_rosters":     "a copy of what is in the rows, for the process that starts next",
 			"search_changes":    "what that index has still to take in; triggers add to it",
 			"search_due":        "companies whose segments a job looks at",
 			"plan_repricings":   "how far the customers of a plan that changed have been counted anew",

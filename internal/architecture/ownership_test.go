@@ -74,6 +74,7 @@ var owned = map[string]table{
 	"search_segments":  {owner: "internal/customer"},
 	"search_postings":  {owner: "internal/customer"},
 	"search_grams":     {owner: "internal/customer"},
+	"saved_rosters":    {owner: "internal/customer"},
 	"search_changes":   {owner: "internal/customer"},
 	"search_due":       {owner: "internal/customer"},
 	"customer_staging": {owner: "internal/customer", readers: map[string]string{

@@ -48,12 +48,18 @@ func TestSearchesFollowEveryChange(t *testing.T) {
 			if round%2 == 1 {
 				must(t, processes[0].KeepRosters(t.Context()))
 			}
+			restarted := New(world.db, world.events)
+			restarted.sealer = world.sealer
+			must(t, restarted.restoreRoster(t.Context(), world.actor.Company.ID)) // of some rounds before
+			if round%2 == 0 {
+				must(t, processes[0].SaveRosters(t.Context()))
+			}
 			found := model.match(Filter{Search: "a"}, today)
 			for n, filter := range traitFilters(today) {
 				want := found.match(filter, today)
 				filter.Search = "a"
 				query := Query{Filter: filter, Sort: everySort[(n+round)%len(everySort)]}
-				for number, process := range processes {
+				for number, process := range append(processes, restarted) {
 					process.wantHalves(t, world.actor, want, query, fmt.Sprintf("round %d, process %d", round, number))
 				}
 			}

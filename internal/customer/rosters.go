@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -24,10 +25,12 @@ type rosters struct {
 	begun  bool // the largest companies were looked for
 }
 
-// kept is a roster, and when somebody last asked for it.
+// kept is a roster, when somebody last asked for it, and what was last saved of it.
 type kept struct {
 	*roster
-	used time.Time
+	used    time.Time
+	saved   *roster // nil: it never was
+	savedAt time.Time
 }
 
 const (
@@ -45,6 +48,8 @@ const (
 	leastInBucket = 32
 	// fewChanged is up to how many buckets may have changed before they are read anew.
 	fewChanged = 4
+	// savedEvery is how long a roster that is renewed again and again goes unsaved.
+	savedEvery = 10 * time.Minute
 )
 
 // newRosters has the largest ones asked for.
@@ -83,7 +88,33 @@ func (r *rosters) put(companyID int64, made *roster, now time.Time) {
 	if r.known == nil {
 		r.known = map[int64]*kept{}
 	}
-	r.known[companyID] = &kept{made, now}
+	next := kept{roster: made, used: now}
+	if before := r.known[companyID]; before != nil {
+		next.saved, next.savedAt = before.saved, before.savedAt
+	}
+	r.known[companyID] = &next
+}
+
+// unsaved are those of which another was saved last, or none, so long ago.
+func (r *rosters) unsaved(now time.Time, since time.Duration) map[int64]*roster {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[int64]*roster{}
+	for companyID, at := range r.known {
+		if at.roster != at.saved && now.Sub(at.savedAt) >= since {
+			found[companyID] = at.roster
+		}
+	}
+	return found
+}
+
+// save notes that a roster was saved.
+func (r *rosters) save(companyID int64, saved *roster, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.known[companyID]; at != nil {
+		at.saved, at.savedAt = saved, now
+	}
 }
 
 // room reports whether there is room for a company of so many customers.
@@ -160,13 +191,31 @@ func (s *Service) KeepRosters(ctx context.Context) error {
 			failures = append(failures, fmt.Errorf("read the roster of company %d: %w", companyID, err))
 		}
 	}
-	return errors.Join(failures...)
+	return errors.Join(append(failures, s.saveRosters(ctx, savedEvery))...)
+}
+
+// SaveRosters writes down what is known, for the process that starts next.
+func (s *Service) SaveRosters(ctx context.Context) error { return s.saveRosters(ctx, 0) }
+
+func (s *Service) saveRosters(ctx context.Context, since time.Duration) error {
+	for companyID, made := range s.rosters.unsaved(s.db.Now(), since) {
+		if err := saveRoster(ctx, s.db, companyID, made); err != nil {
+			return fmt.Errorf("save the roster of company %d: %w", companyID, err)
+		}
+		s.rosters.save(companyID, made, s.db.Now())
+	}
+	return nil
 }
 
 func (s *Service) keepRoster(ctx context.Context, companyID int64) error {
 	company, err := counter.Total(ctx, s.db, companyID)
 	if err != nil || company < leastRostered || !s.rosters.room(companyID, company, s.db.Now()) {
 		return err
+	}
+	if s.rosters.get(companyID, s.db.Now()) == nil {
+		if err := s.restoreRoster(ctx, companyID); err != nil {
+			return err
+		}
 	}
 	stamps, dense, err := counter.Stamps(ctx, s.db, companyID, company/leastInBucket)
 	if err != nil || !dense {
@@ -178,6 +227,31 @@ func (s *Service) keepRoster(ctx context.Context, companyID int64) error {
 		s.rosters.put(companyID, made, s.db.Now())
 	}
 	return err
+}
+
+// restoreRoster knows what was saved, until it is renewed. The names of its ranks are read
+// before the stamps which tell whose names are the same as then.
+func (s *Service) restoreRoster(ctx context.Context, companyID int64) error {
+	made, err := savedRoster(ctx, s.db, companyID)
+	if err != nil || made == nil {
+		return err
+	}
+	begin := make([]int64, len(made.names))
+	for at, rank := range made.names {
+		begin[at] = rank.id
+	}
+	names, err := namesOf(ctx, s.db, companyID, begin)
+	if err != nil {
+		return err
+	}
+	stamps, _, err := counter.Stamps(ctx, s.db, companyID, math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	made.name(names, stamps.ChangedSince(made.stamps))
+	s.rosters.put(companyID, made, s.db.Now())
+	s.rosters.save(companyID, made, s.db.Now())
+	return nil
 }
 
 // renewed is the roster of now: the one that is known with its changed buckets read anew,

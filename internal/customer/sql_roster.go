@@ -2,6 +2,8 @@ package customer
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
@@ -108,4 +110,78 @@ func membersOf(ctx context.Context, querier sqldb.Querier, companyID int64, buck
 		all = append(all, some...)
 	}
 	return all, nil
+}
+
+// savedRoster reads what saveRoster has written, but for the names of its ranks. It is
+// nil where nothing is saved, or not all of it.
+func savedRoster(ctx context.Context, querier sqldb.Querier, companyID int64) (made *roster, err error) {
+	var first, parts int64
+	whole := true
+	err = sqldb.Each(ctx, querier, `SELECT part, saving, data FROM saved_rosters WHERE company_id = ? ORDER BY part`,
+		[]any{companyID}, func(row sqldb.Row) error {
+			var part, saving int64
+			var data []byte
+			if err := row.Scan(&part, &saving, &data); err != nil || !whole {
+				return err
+			}
+			if part == 0 {
+				first = saving
+				made, parts = rosterFrom(data)
+				return nil
+			}
+			parts--
+			whole = made != nil && saving == first && made.addPart(data)
+			return nil
+		})
+	if !whole || parts != 0 {
+		return nil, err
+	}
+	return made, err
+}
+
+// saveRoster writes a roster down, its head last: others may write their own meanwhile,
+// and what is not of one saving is not believed.
+func saveRoster(ctx context.Context, db *sqldb.DB, companyID int64, r *roster) error {
+	saving := rand.Int64() //nolint:gosec // nobody gains by guessing it
+	write := func(part int64, data []byte) error {
+		return db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(ctx, `
+				INSERT INTO saved_rosters (company_id, part, saving, data) VALUES (?, ?, ?, ?)
+				ON CONFLICT (company_id, part) DO UPDATE SET saving = excluded.saving, data = excluded.data`,
+				companyID, part, saving, data)
+			return err
+		})
+	}
+	parts, err := r.eachPart(func(part int64, data []byte) error {
+		return errors.Join(write(part, data), db.Yield(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	err = db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM saved_rosters WHERE company_id = ? AND part > ?`, companyID, parts)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	head, err := r.head(parts)
+	if err != nil {
+		return err
+	}
+	return write(0, head)
+}
+
+// namesOf are those of some customers.
+func namesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (map[int64]string, error) {
+	names := make(map[int64]string, len(ids))
+	err := sqldb.Each(ctx, querier, `SELECT id, name_key FROM customers WHERE company_id = ? AND {visible id} AND id {in ?}`,
+		[]any{companyID, ids}, func(row sqldb.Row) error {
+			var id int64
+			var name string
+			err := row.Scan(&id, &name)
+			names[id] = name
+			return err
+		})
+	return names, err
 }

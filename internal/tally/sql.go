@@ -194,7 +194,7 @@ func scanBucket(row sqldb.Row) (at bucketCount, err error) {
 // stamp changes with every change in a company's counters. The number and the sum
 // of the deltas tell a late commit apart, which their highest id would not;
 // folding counts up.
-type stamp struct{ folds, deltas, sum int64 }
+type stamp struct{ Folds, Deltas, Sum int64 }
 
 func stampOf(ctx context.Context, querier sqldb.Querier, question Question) (stamp, error) {
 	args := []any{question.CompanyID}
@@ -203,7 +203,7 @@ func stampOf(ctx context.Context, querier sqldb.Querier, question Question) (sta
 	}
 	in := `company_id = ? AND book IN (` + sqldb.Marks(len(question.Counters)) + `)`
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (stamp stamp, err error) {
-		err = row.Scan(&stamp.folds, &stamp.deltas, &stamp.sum)
+		err = row.Scan(&stamp.Folds, &stamp.Deltas, &stamp.Sum)
 		return stamp, err
 	}, `SELECT COALESCE((SELECT CAST(SUM(folds) AS BIGINT) FROM tally_totals WHERE `+in+`), 0), count(*), COALESCE(CAST(SUM(id) AS BIGINT), 0)
 		FROM tally_deltas WHERE `+in, append(args, args...)...)

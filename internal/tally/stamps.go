@@ -35,9 +35,9 @@ func (b Counter) Stamps(
 		LIMIT ?`, args, func(row sqldb.Row) error {
 		var bucket int64
 		var part stamp
-		err := row.Scan(&bucket, &part.folds, &part.deltas, &part.sum)
+		err := row.Scan(&bucket, &part.Folds, &part.Deltas, &part.Sum)
 		known := stamps[bucket]
-		stamps[bucket] = stamp{known.folds + part.folds, known.deltas + part.deltas, known.sum + part.sum}
+		stamps[bucket] = stamp{known.Folds + part.Folds, known.Deltas + part.Deltas, known.Sum + part.Sum}
 		rows++
 		return err
 	})

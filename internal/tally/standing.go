@@ -24,7 +24,7 @@ func (b Counter) Standing(ctx context.Context, querier sqldb.Querier, companyID 
 	from, args := sumsOf("state", companyID, b, filter)
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (found Standing, err error) {
 		var folded, added int64
-		err = row.Scan(&found.at.folds, &folded, &found.at.deltas, &found.at.sum, &added, &found.Left)
+		err = row.Scan(&found.at.Folds, &folded, &found.at.Deltas, &found.at.Sum, &added, &found.Left)
 		found.Total = folded + added
 		return found, err
 	}, `SELECT COALESCE((SELECT folds FROM tally_totals`+mine+`), 0), COALESCE((SELECT n FROM tally_totals`+mine+`), 0),

@@ -56,6 +56,9 @@ func (j Job) Task(log *slog.Logger) Task {
 
 func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 	pause := j.Every
+	if j.Wake != nil {
+		pause = 0 // what there is to do at the start is said at the start
+	}
 	for asleep := j.Wake != nil; ; {
 		select {
 		case <-ctx.Done():
