@@ -154,14 +154,16 @@ func readChanges(stored string) ([]FieldChange, error) {
 	return list, nil
 }
 
+// pruneAudit removes the oldest lines, which have the lowest ids: of the first ones those
+// from before a time.
 func pruneAudit(
 	ctx context.Context,
 	tx *sqldb.Tx,
 	before time.Time,
 	limit int,
 ) ([]PrunedRow, error) {
-	return sqldb.All(ctx, tx, ScanPruned, `DELETE FROM audit_log WHERE id IN (
-		SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ? /* every company_id */)
+	return sqldb.All(ctx, tx, ScanPruned, `DELETE FROM audit_log WHERE at < ? AND id IN (
+		SELECT id FROM audit_log ORDER BY id LIMIT ? /* every company_id */)
 		RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
 }
 

@@ -64,7 +64,7 @@ func openSQLite(
 // not 4: pages that many commits change are folded once for all of them, and the
 // index of so long a log is still one hash table, so that readers pay nothing.
 func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
-	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-16000)", "busy_timeout(0)", "wal_autocheckpoint(4000)")
+	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-10000)", "busy_timeout(0)", "wal_autocheckpoint(4000)")
 	if options.Relaxed {
 		pragmas = append(pragmas, "synchronous(NORMAL)")
 	}
