@@ -3,6 +3,7 @@ package customer
 import (
 	"encoding/binary"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 
@@ -94,30 +95,40 @@ const (
 	entrySize = 2 * (1 + columnsOfRoster)
 )
 
-// eachPart calls write for the parts of the entries, from 1 on.
-func (r *roster) eachPart(write func(part int64, data []byte) error) (parts int64, err error) {
-	data := make([]byte, 0, partSize+tally.BucketSize*entrySize)
-	numbers := slices.Sorted(maps.Keys(r.buckets))
-	for at, number := range numbers {
-		bucket := r.buckets[number]
-		data = binary.BigEndian.AppendUint64(data, uint64(number))              //nolint:gosec // its bits
-		data = binary.BigEndian.AppendUint16(data, uint16(len(bucket.entries))) //nolint:gosec // no more than a bucket has
-		for _, one := range bucket.entries {
-			data = binary.BigEndian.AppendUint16(data, one.place)
-			for _, value := range one.in {
-				data = binary.BigEndian.AppendUint16(data, value)
+// rosterPart is a part of a saved roster; number 0 is its head.
+type rosterPart struct {
+	number int64
+	data   []byte
+}
+
+// parts are those of the entries, from 1 on.
+func (r *roster) parts() iter.Seq[rosterPart] {
+	return func(yield func(rosterPart) bool) {
+		made := rosterPart{1, []byte{}}
+		for _, number := range slices.Sorted(maps.Keys(r.buckets)) {
+			if len(made.data) >= partSize {
+				if !yield(made) {
+					return
+				}
+				made = rosterPart{number: made.number + 1}
 			}
+			made.data = r.buckets[number].appendTo(made.data, number)
 		}
-		if len(data) < partSize && at < len(numbers)-1 {
-			continue
-		}
-		parts++
-		if err := write(parts, data); err != nil {
-			return 0, err
-		}
-		data = data[:0]
+		yield(made)
 	}
-	return parts, nil
+}
+
+func (b *rosterBucket) appendTo(data []byte, number int64) []byte {
+	data = slices.Grow(data, 10+len(b.entries)*entrySize)
+	data = binary.BigEndian.AppendUint64(data, uint64(number))         //nolint:gosec // its bits
+	data = binary.BigEndian.AppendUint16(data, uint16(len(b.entries))) //nolint:gosec // no more than a bucket has
+	for _, one := range b.entries {
+		data = binary.BigEndian.AppendUint16(data, one.place)
+		for _, value := range one.in {
+			data = binary.BigEndian.AppendUint16(data, value)
+		}
+	}
+	return data
 }
 
 // addPart takes the entries of a part; false: it is none of this roster.

@@ -100,13 +100,10 @@ func TestRestoredRosterHasTheOrderOfItsCustomers(t *testing.T) {
 		if again == nil || parts != 1 || len(made.stamps.ChangedSince(again.stamps)) > 0 {
 			t.Fatalf("%d parts are said, %v stamps", parts, again)
 		}
-		if _, err := made.eachPart(func(_ int64, data []byte) error {
-			if !again.addPart(data) {
+		for part := range made.parts() {
+			if !again.addPart(part.data) {
 				t.Error("a part was not taken")
 			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
 		}
 		names := map[int64]string{}
 		members = members[:0]
@@ -139,10 +136,9 @@ func FuzzSavedRoster(f *testing.F) {
 	made := &roster{buckets: map[int64]*rosterBucket{}}
 	made, _ = made.patched([]member{{id: 1}, {id: 2, updated: 3}, {id: tally.BucketSize, name: "a"}}, []int64{0, 1})
 	head, _ := made.head(1)
-	made.eachPart(func(_ int64, data []byte) error { //nolint:errcheck // there is none
-		f.Add(head, bytes.Clone(data))
-		return nil
-	})
+	for part := range made.parts() {
+		f.Add(head, part.data)
+	}
 	f.Fuzz(func(t *testing.T, head, part []byte) {
 		made, _ := rosterFrom(head)
 		if made == nil || !made.addPart(part) {
@@ -154,6 +150,34 @@ func FuzzSavedRoster(f *testing.F) {
 				if !made.knows(one) {
 					t.Fatalf("%+v is not known", one)
 				}
+			}
+		}
+	})
+}
+
+// A large roster is saved in parts, of which none is left when it is a small one.
+func TestLargeRosterIsSavedInParts(t *testing.T) {
+	members := make([]member, 0, 40*tally.BucketSize)
+	var buckets []int64
+	for bucket := range int64(40) {
+		for place := range int64(tally.BucketSize) {
+			members = append(members, member{id: bucket*tally.BucketSize + place, updated: place})
+		}
+		buckets = append(buckets, bucket)
+	}
+	empty := &roster{buckets: map[int64]*rosterBucket{}}
+	large, _ := empty.patched(members, buckets)
+	small, _ := empty.patched(members[:100], buckets[:1])
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for round, made := range []*roster{large, small, empty, large} {
+			must(t, saveRoster(t.Context(), db, 1, made))
+			parts, err := sqldb.Values[int64](t.Context(), db, `SELECT count(*) FROM saved_rosters WHERE company_id = ?`, 1)
+			if want := map[*roster]int64{large: 5, small: 2, empty: 2}[made]; err != nil || parts[0] != want {
+				t.Errorf("round %d: %v rows, want %d; %v", round, parts, want, err)
+			}
+			again, err := savedRoster(t.Context(), db, 1)
+			if err != nil || !reflect.DeepEqual(again.buckets, made.buckets) {
+				t.Errorf("round %d: %d customers are there again, want %d; %v", round, again.size(), made.size(), err)
 			}
 		}
 	})

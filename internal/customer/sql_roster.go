@@ -1,8 +1,8 @@
 package customer
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 
 	"carteira/internal/platform/sqldb"
@@ -143,33 +143,37 @@ func savedRoster(ctx context.Context, querier sqldb.Querier, companyID int64) (m
 // and what is not of one saving is not believed.
 func saveRoster(ctx context.Context, db *sqldb.DB, companyID int64, r *roster) error {
 	saving := rand.Int64() //nolint:gosec // nobody gains by guessing it
-	write := func(part int64, data []byte) error {
-		return db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(ctx, `
-				INSERT INTO saved_rosters (company_id, part, saving, data) VALUES (?, ?, ?, ?)
-				ON CONFLICT (company_id, part) DO UPDATE SET saving = excluded.saving, data = excluded.data`,
-				companyID, part, saving, data)
+	var last rosterPart
+	for part := range r.parts() {
+		if last.number > 0 {
+			err := db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error { return savePart(ctx, tx, companyID, saving, last) })
+			if err := cmp.Or(err, db.Yield(ctx)); err != nil {
+				return err
+			}
+		}
+		last = part
+	}
+	head, err := r.head(last.number)
+	if err != nil {
+		return err
+	}
+	return db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
+		if err := savePart(ctx, tx, companyID, saving, last); err != nil {
 			return err
-		})
-	}
-	parts, err := r.eachPart(func(part int64, data []byte) error {
-		return errors.Join(write(part, data), db.Yield(ctx))
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM saved_rosters WHERE company_id = ? AND part > ?`, companyID, last.number); err != nil {
+			return err
+		}
+		return savePart(ctx, tx, companyID, saving, rosterPart{data: head})
 	})
-	if err != nil {
-		return err
-	}
-	err = db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM saved_rosters WHERE company_id = ? AND part > ?`, companyID, parts)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	head, err := r.head(parts)
-	if err != nil {
-		return err
-	}
-	return write(0, head)
+}
+
+func savePart(ctx context.Context, tx *sqldb.Tx, companyID, saving int64, part rosterPart) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO saved_rosters (company_id, part, saving, data) VALUES (?, ?, ?, ?)
+		ON CONFLICT (company_id, part) DO UPDATE SET saving = excluded.saving, data = excluded.data`,
+		companyID, part.number, saving, part.data)
+	return err
 }
 
 // namesOf are those of some customers.
