@@ -79,7 +79,7 @@ func newBesideWorld(t *testing.T, engine sqldb.Engine) library {
 	}
 	must(t, tally.Compact(t.Context(), world.db))
 	library := library{world: world}
-	library.sealer = sealer{size: 600, changes: 300, block: 4}
+	library.sealer = sealer{size: 600, changes: 300, block: 4, row: 200}
 	library.sealAll(t)
 	for i, one := range world.model(t, world.actor) {
 		switch i % 250 {

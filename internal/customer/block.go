@@ -39,12 +39,26 @@ type segmentRow struct {
 	places places
 }
 
-// blockRow is the row of a key in a block: of each segment how far its last id is from
-// the one before, the length of what it has, and that.
+// blockRow is the row of a key in a block, or one of them: of each segment how far its last
+// id is from the one before, the length of what it has, and that.
 type blockRow []byte
 
-func newBlockRow(segments []segmentRow) (row blockRow) {
+// newBlockRows are the rows of a key, none of which is longer than most if it has more
+// than one segment.
+func newBlockRows(segments []segmentRow, most int) (rows []blockRow) {
 	slices.SortFunc(segments, func(a, b segmentRow) int { return cmp.Compare(a.last, b.last) })
+	for len(segments) > 0 {
+		to, size := 1, len(segments[0].places)
+		for to < len(segments) && size+len(segments[to].places)+2*binary.MaxVarintLen64 <= most {
+			size += len(segments[to].places) + 2*binary.MaxVarintLen64
+			to++
+		}
+		rows, segments = append(rows, newBlockRow(segments[:to])), segments[to:]
+	}
+	return rows
+}
+
+func newBlockRow(segments []segmentRow) (row blockRow) {
 	before := int64(0)
 	for _, segment := range segments {
 		row = binary.AppendUvarint(row, uint64(segment.last-before)) //nolint:gosec // they ascend
@@ -106,7 +120,7 @@ func (s sealer) merge(ctx context.Context, tx *sqldb.Tx, companyID int64) (seali
 		return sealingOver, err
 	}
 	if block != 0 {
-		_, err := moveKeys(ctx, tx, companyID, block, rowsOfStep)
+		_, err := s.moveKeys(ctx, tx, companyID, block, rowsOfStep)
 		return sealingGoesOn, err
 	}
 	segments, err := inNoBlock(ctx, tx, companyID, s.block)
@@ -119,7 +133,7 @@ func (s sealer) merge(ctx context.Context, tx *sqldb.Tx, companyID int64) (seali
 // eraseAround seals the segment anew that a customer was in, and moves it to its block in
 // one go: no letter is left. The block is locked before anything of it is, so that nobody
 // waits for somebody who waits for him.
-func eraseAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
+func (s sealer) eraseAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	block, err := blockAround(ctx, tx, companyID, id)
 	if block != 0 {
 		_, err = lockBlock(ctx, tx, companyID, block)
@@ -132,14 +146,14 @@ func eraseAround(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	}
 	block, err = blockAround(ctx, tx, companyID, id) // it may have come into one
 	for left := block != 0; left && err == nil; {
-		left, err = moveKeys(ctx, tx, companyID, block, rowsOfStep)
+		left, err = s.moveKeys(ctx, tx, companyID, block, rowsOfStep)
 	}
 	return err
 }
 
 // moveKeys moves the next keys of all segments that are not wholly in their block. It
 // reports whether any are left.
-func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows int64) (left bool, err error) {
+func (s sealer) moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows int64) (left bool, err error) {
 	moving, err := lockBlock(ctx, tx, companyID, block)
 	if err != nil || len(moving) == 0 {
 		return false, err
@@ -148,10 +162,10 @@ func moveKeys(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows in
 	if step.last, err = lastOfKeys(ctx, tx, companyID, block, step.after, rows/int64(1+len(moving))); err != nil {
 		return false, err
 	}
-	return step.last != allMoved, moveStep(ctx, tx, companyID, block, moving, step)
+	return step.last != allMoved, s.moveStep(ctx, tx, companyID, block, moving, step)
 }
 
-func moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving moving, step keySpan) error {
+func (s sealer) moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving moving, step keySpan) error {
 	rows := map[int64][]segmentRow{}
 	moved := append(moving.segments(), block)
 	err := eachOfKeys(ctx, tx, companyID, moved, step, func(of, key int64, stored []byte) {
@@ -167,7 +181,7 @@ func moveStep(ctx context.Context, tx *sqldb.Tx, companyID, block int64, moving 
 	if err := dropKeys(ctx, tx, companyID, moved, step); err != nil {
 		return err
 	}
-	if err := writeBlock(ctx, tx, companyID, block, rows); err != nil {
+	if err := writeBlock(ctx, tx, companyID, block, rows, s.row); err != nil {
 		return err
 	}
 	return setMoved(ctx, tx, companyID, moving.segments(), step.last)

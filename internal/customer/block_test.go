@@ -2,6 +2,7 @@ package customer
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -22,11 +23,19 @@ func TestBlockRowIsWhatWentIn(t *testing.T) {
 		}
 		shuffled := slices.Clone(all)
 		random.Shuffle(len(all), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		row := newBlockRow(shuffled)
-		wantSegments(t, row.segments(everyone), all)
-		if len(all) == 0 {
+		most := 100 + random.IntN(1000)
+		var out []segmentRow
+		for _, row := range newBlockRows(slices.Clone(shuffled), most) {
+			segments := row.segments(everyone)
+			if out = append(out, segments...); len(segments) > 1 && len(row) > most {
+				t.Fatalf("a row of %d segments is %d long, and may be %d", len(segments), len(row), most)
+			}
+		}
+		if wantSegments(t, out, all); len(all) == 0 {
 			continue
 		}
+		row := newBlockRows(shuffled, math.MaxInt)[0]
+		wantSegments(t, row.segments(everyone), all)
 		begin, end := random.IntN(len(all)), random.IntN(len(all))
 		wantSegments(t, row.segments(idSpan{all[begin].last, all[end].last}), all[min(begin+1, end+1):end+1])
 		if cut := row[:random.IntN(len(row))].segments(everyone); len(cut) > len(all) {
@@ -64,7 +73,9 @@ func TestLookTakesRowsInAnyOrder(t *testing.T) {
 	var rows []lateRow
 	for block, keys := range blocks {
 		for key, segments := range keys {
-			rows = append(rows, lateRow{block, key, newBlockRow(segments)})
+			for _, row := range newBlockRows(segments, 300) {
+				rows = append(rows, lateRow{block, key, row})
+			}
 		}
 	}
 	slices.SortFunc(rows, func(a, b lateRow) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.key, b.key)) })

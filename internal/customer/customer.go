@@ -126,7 +126,7 @@ type Service struct {
 
 // New makes the service.
 func New(db *sqldb.DB, events *event.Log) *Service {
-	return &Service{db: db, events: events, sealer: usualSealer, rosters: newRosters()}
+	return &Service{db: db, events: events, sealer: newSealer(db.Engine()), rosters: newRosters()}
 }
 
 // Find returns a customer of the company.

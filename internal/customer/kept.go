@@ -61,5 +61,5 @@ func (s *Service) EraseTx(
 	if err := s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless}); err != nil {
 		return err
 	}
-	return eraseAround(ctx, tx, actor.Company.ID, customer.ID)
+	return s.sealer.eraseAround(ctx, tx, actor.Company.ID, customer.ID)
 }

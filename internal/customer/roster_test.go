@@ -222,7 +222,7 @@ func TestRostersAreReadForWhoNeedsThem(t *testing.T) {
 		case <-world.RosterWake():
 		default:
 		}
-		world.sealer = sealer{size: 600, changes: 300, block: 4}
+		world.sealer = sealer{size: 600, changes: 300, block: 4, row: 200}
 		library := library{world: world}
 		library.sealAll(t)
 		_, _, err := world.List(t.Context(), world.actor, Filter{Search: "an", Status: Active}, input.Page{Number: 1, Size: 30})
@@ -381,7 +381,7 @@ func TestRosterWhileOthersWrite(t *testing.T) {
 		library.offers(t, library.actor, "1month", "1week", "1year")
 		today := library.actor.Today(noon)
 		library.populate(t, library.actor, crowd(rand.New(rand.NewPCG(101, 102)), leastRostered+500, 0, today))
-		library.sealer = sealer{size: 600, changes: 300, block: 4}
+		library.sealer = sealer{size: 600, changes: 300, block: 4, row: 200}
 		library.sealAll(t)
 		filter := Filter{Search: "an", PlanID: 1}
 		all := library.model(t, library.actor)

@@ -135,7 +135,7 @@ func newLibrary(tb testing.TB, engine sqldb.Engine) library {
 func newSealedLibrary(tb testing.TB, engine sqldb.Engine) library {
 	tb.Helper()
 	l := newLibrary(tb, engine)
-	l.sealer = sealer{size: 100, changes: 3, block: 3}
+	l.sealer = sealer{size: 100, changes: 3, block: 3, row: 200}
 	l.sealAll(tb)
 	return l
 }

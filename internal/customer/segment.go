@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"carteira/internal/platform/sqldb"
@@ -28,9 +29,18 @@ type sealer struct {
 	size    int64 // how many customers a segment has when it is cut
 	changes int   // how many changes a company may have, besides one for each segment, before segments are sealed anew
 	block   int   // how many segments are merged (block.go)
+	row     int   // how long a row is that several of these share
 }
 
-var usualSealer = sealer{size: 2048, changes: 256, block: 16}
+// newSealer is the usual one. PostgreSQL keeps what is longer than a page in many small
+// rows beside the table, and takes three times as long to read it.
+func newSealer(engine sqldb.Engine) sealer {
+	usual := sealer{size: 2048, changes: 256, block: 16, row: math.MaxInt}
+	if engine == sqldb.Postgres {
+		usual.row = 8000
+	}
+	return usual
+}
 
 // markedAtOnce is how many segments are cut in one step.
 const markedAtOnce = 16

@@ -68,7 +68,7 @@ func newSegmentRace(t *testing.T) library {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")
 	}
-	library.sealer = sealer{size: 600, changes: 2, block: 2}
+	library.sealer = sealer{size: 600, changes: 2, block: 2, row: 200}
 	list := make([]Customer, smallSearch+200)
 	for i := range list {
 		list[i].Name = fmt.Sprintf("start %04d", i)
@@ -122,7 +122,7 @@ func TestSegmentIsSearchedWhileItIsMovedToItsBlockAgain(t *testing.T) {
 	library.offers(t, library.actor, "1month", "1week", "1year")
 	today := library.actor.Today(noon)
 	library.populate(t, library.actor, crowd(rand.New(rand.NewPCG(103, 104)), 2400, 0, today))
-	library.sealer = sealer{size: 300, changes: 300, block: 4}
+	library.sealer = sealer{size: 300, changes: 300, block: 4, row: 200}
 	library.sealAll(t)
 	company, steps := library.actor.Company.ID, 0
 	library.wantMerged(t)
@@ -141,7 +141,7 @@ func TestSegmentIsSearchedWhileItIsMovedToItsBlockAgain(t *testing.T) {
 			write(t, library.db, func(ctx context.Context, tx *sqldb.Tx) error {
 				block, err := blockAround(ctx, tx, company, id)
 				if err == nil {
-					left, err = moveKeys(ctx, tx, company, block, 30)
+					left, err = library.sealer.moveKeys(ctx, tx, company, block, 30)
 				}
 				steps++
 				return err

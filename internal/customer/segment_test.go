@@ -20,7 +20,7 @@ import (
 func TestSearchIsExactHoweverFarTheSegmentsAre(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		library := newLibrary(t, engine)
-		library.sealer = sealer{size: 100, changes: 3, block: 3}
+		library.sealer = sealer{size: 100, changes: 3, block: 3, row: 200}
 		library.actor = library.large
 		random := rand.New(rand.NewPCG(21, 22))
 		sealedBefore := library.sealed(t)
@@ -221,7 +221,7 @@ func TestSegmentsAreExactBesideConcurrentChanges(t *testing.T) {
 		}
 		world.populate(t, world.actor, list)
 		for _, service := range both {
-			service.sealer = sealer{size: 50, changes: 2, block: 4}
+			service.sealer = sealer{size: 50, changes: 2, block: 4, row: 200}
 		}
 		failed := atOnce(t, 16, both, func(service *Service, i int) error { return churn(t, service, world.actor, i) })
 		for _, err := range failed {

@@ -102,13 +102,24 @@ func eachOfKeys(
 		})
 }
 
+// keyPiece is a row of a key.
+type keyPiece struct {
+	key, piece int64
+	row        blockRow
+}
+
 // writeBlock writes rows of a block that it does not have.
-func writeBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows map[int64][]segmentRow) error {
-	maps.DeleteFunc(rows, func(_ int64, row []segmentRow) bool { return len(row) == 0 })
-	for some := range sqldb.Pieces(slices.Sorted(maps.Keys(rows))) {
-		args := make([]any, 0, 4*len(some))
-		for _, key := range some {
-			args = append(args, companyID, block, key, []byte(newBlockRow(rows[key])))
+func writeBlock(ctx context.Context, tx *sqldb.Tx, companyID, block int64, rows map[int64][]segmentRow, longest int) error {
+	var pieces []keyPiece
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		for piece, row := range newBlockRows(rows[key], longest) {
+			pieces = append(pieces, keyPiece{key, int64(piece), row})
+		}
+	}
+	for some := range sqldb.Pieces(pieces) {
+		args := make([]any, 0, 5*len(some))
+		for _, one := range some {
+			args = append(args, companyID, block, one.key, one.piece, []byte(one.row))
 		}
 		if err := insertGrams(ctx, tx, len(some), args); err != nil {
 			return err

@@ -183,9 +183,9 @@ func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow)
 		return err
 	}
 	for some := range sqldb.Pieces(rows) {
-		args := make([]any, 0, 4*len(some))
+		args := make([]any, 0, 5*len(some))
 		for _, row := range some {
-			args = append(args, of.companyID, of.last, int64(row.key), []byte(row.places))
+			args = append(args, of.companyID, of.last, int64(row.key), 0, []byte(row.places))
 		}
 		if err := insertGrams(ctx, tx, len(some), args); err != nil {
 			return err
@@ -196,6 +196,6 @@ func replaceGrams(ctx context.Context, tx *sqldb.Tx, of segment, rows []gramRow)
 
 func insertGrams(ctx context.Context, tx *sqldb.Tx, rows int, args []any) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO search_grams (company_id, last_id, gram, places) VALUES `+sqldb.Tuples(rows, 4), args...)
+		INSERT INTO search_grams (company_id, last_id, gram, piece, places) VALUES `+sqldb.Tuples(rows, 5), args...)
 	return err
 }

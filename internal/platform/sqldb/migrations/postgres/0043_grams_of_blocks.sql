@@ -5,8 +5,9 @@ CREATE TABLE search_grams (
     company_id BIGINT NOT NULL,
     last_id    BIGINT NOT NULL, -- of the segment; below 0: the number of a block
     gram       BIGINT NOT NULL, -- two letters or three, as a number
+    piece      BIGINT NOT NULL, -- of a block's row that a page would not hold: each has some of the segments
     places     BYTEA  NOT NULL,
-    PRIMARY KEY (company_id, last_id, gram)
+    PRIMARY KEY (company_id, last_id, gram, piece)
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE search_grams ALTER COLUMN places SET STORAGE EXTERNAL; -- in the row if it fits, never compressed
 

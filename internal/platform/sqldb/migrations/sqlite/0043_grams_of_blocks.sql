@@ -6,8 +6,9 @@ CREATE TABLE search_grams (
     company_id INTEGER NOT NULL,
     last_id    INTEGER NOT NULL, -- of the segment; below 0: the number of a block
     gram       INTEGER NOT NULL, -- two letters or three, as a number
+    piece      INTEGER NOT NULL, -- 0: SQLite has a row of any length
     places     BLOB    NOT NULL,
-    PRIMARY KEY (company_id, last_id, gram)
+    PRIMARY KEY (company_id, last_id, gram, piece)
 ) STRICT;
 
 -- block is 0 until the segment is put into one; moved is the key up to which that was done.
