@@ -60,17 +60,9 @@ func stateOf(customer Customer) string {
 	return ""
 }
 
-// count is how many customers a listing has in all. Filters are sums of the
-// book; a search must be counted, and is counted once until something changes.
-func (s *Service) count(ctx context.Context, listing listing, company int64) (int64, error) {
-	if listing.filter == (Filter{}) {
-		return company, nil
-	}
-	return s.countMatches(ctx, listing, company)
-}
-
-// countMatches counts the customers that changed since an instant at every call:
-// a change that moves no counter counts, too.
+// countMatches is how many customers a listing has. Filters are sums of the book; a search
+// is counted once until something changes. Customers that changed since an instant are
+// counted at every call: a change that moves no counter counts, too.
 func (s *Service) countMatches(ctx context.Context, listing listing, company int64) (int64, error) {
 	filter := listing.filter
 	if filter.UpdatedSince != 0 {

@@ -58,7 +58,7 @@ func (s *Service) List(
 		return s.newest(ctx, actor, page)
 	}
 	l := s.listing(actor, filter)
-	company, err := counter.Total(ctx, s.db, actor.Company.ID)
+	company, count, err := s.totals(ctx, l)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,7 +71,9 @@ func (s *Service) List(
 	if l, err = s.known(ctx, l, company); err != nil {
 		return nil, 0, err
 	}
-	count, err := s.count(ctx, l, company)
+	if count == uncounted {
+		count, err = s.countMatches(ctx, l, company)
+	}
 	if err != nil || page.Offset() >= count {
 		return []Customer{}, count, err
 	}
@@ -124,10 +126,29 @@ func (s *Service) matches(
 	filter Filter,
 ) (l listing, company, count int64, err error) {
 	l = s.listing(actor, filter)
-	if company, err = counter.Total(ctx, s.db, actor.Company.ID); err == nil {
-		count, err = s.count(ctx, l, company)
+	company, count, err = s.totals(ctx, l)
+	if err == nil && count == uncounted {
+		count, err = s.countMatches(ctx, l, company)
 	}
 	return l, company, count, err
+}
+
+// uncounted is how many match where only a look at them tells.
+const uncounted = -1
+
+// totals are how many customers the company has and, as far as the counter knows, how many
+// of them match.
+func (s *Service) totals(ctx context.Context, l listing) (company, count int64, err error) {
+	switch {
+	case l.filter == (Filter{}):
+		company, err = counter.Total(ctx, s.db, l.company)
+		return company, company, err
+	case l.filter.tallied():
+		at, err := counter.Standing(ctx, s.db, l.company, l.keys())
+		return at.Total, at.Left, err
+	}
+	company, err = counter.Total(ctx, s.db, l.company)
+	return company, uncounted, err
 }
 
 // due is the span of due dates that a filter leaves.
