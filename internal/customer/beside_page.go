@@ -42,23 +42,72 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 	return b.byIDs(ctx, sort, wanted)
 }
 
-// byMany reads a page of so many customers that it is met after a few texts, sooner than
-// all of them are put in order.
+// byMany reads a page of so many customers that it is met on a short walk along its order,
+// sooner than all of them are put in order.
 func (b *beside) byMany(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	if sort.IsNewest() || sort.Field() == input.ByID || b.found == nil {
+	if sort.IsNewest() || sort.Field() == input.ByID {
 		return nil, false, nil
 	}
 	if err := b.ask(ctx); err != nil {
 		return nil, false, err
 	}
-	most := int64(mostTexts)
+	most := mostWalked + b.both.number/walkedAsOrdered
 	if b.roster == nil && b.both.number > mostSorted {
 		most = mostUnrostered
-	}
-	if b.texts(b.found.number, sort, wanted) > most {
+	} else if b.both.number < b.company/fewOfAll {
 		return nil, false, nil
 	}
-	return b.pickTexts(ctx, sort, wanted, most)
+	if b.walked(sort, wanted) > most {
+		return nil, false, nil
+	}
+	ids, ok, err := b.pick(b.walkOfAll(sort), sort, wanted, func(l listing, wanted part) ([]int64, bool, error) {
+		return b.walkIDs(ctx, l, sort, wanted, most)
+	})
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return b.rows(ctx, sort, ids)
+}
+
+const (
+	// mostWalked is how many customers are met along an order in the time in which a few
+	// hundred are read and sorted, walkedAsOrdered how many are put in order by the
+	// roster in the time of one of them.
+	mostWalked      = 4000
+	walkedAsOrdered = 200
+	// fewOfAll is of how many one is searched for where they may all stand together in an
+	// order, such as those of a name.
+	fewOfAll = 8
+	// mostUnrostered is how many are met where no roster is at hand, as right after a
+	// start: all would be read and sorted.
+	mostUnrostered = 20_000
+)
+
+// walkOfAll is what a walk goes along: all customers or, in the order of due dates, those
+// of the dates in question.
+func (b *beside) walkOfAll(sort input.Sort) listing {
+	l := b.listing
+	l.filter = Filter{}
+	if sort.Field() != input.ByDueDate {
+		l.due = due{none: true}
+	}
+	return l
+}
+
+// walked is about how many customers it meets up to the end of a page.
+func (b *beside) walked(sort input.Sort, wanted part) int64 {
+	among := b.company
+	if sort.Field() == input.ByDueDate && !b.listing.due.open() && !b.listing.hasGoods() {
+		among = b.left
+	}
+	return wanted.end() * among / max(1, b.both.number)
+}
+
+// walkIDs looks at customers in an order for those whom both sides leave.
+func (b *beside) walkIDs(ctx context.Context, l listing, sort input.Sort, wanted part, most int64) (ids []int64, ok bool, err error) {
+	window := sorting{service: b.service, listing: l, company: b.company, count: b.company, sort: sort}.window(l)
+	window.Ascending = !sort.Descending()
+	return window.Pick(ctx, b.service.db, sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: 2 * most, Has: b.both.has})
 }
 
 // few reports whether so few customers are left by the other filters that a page is

@@ -149,6 +149,8 @@ func (s *idSet) append(group idGroup) {
 	}
 }
 
+func (s idSet) has(id int64) bool { return s.group(tally.BucketOf(id)).has(placeOf(id)) }
+
 // group is that of a bucket; an empty one where the set has none.
 func (s idSet) group(bucket int64) idGroup {
 	if len(s.groups) == 0 {

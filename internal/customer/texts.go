@@ -12,10 +12,6 @@ import (
 // of a search beside filters goes by the segments instead, which takes as long.
 const mostTexts = 400
 
-// mostUnrostered is the same for a page in another order where no roster is at hand, as in
-// the seconds after a start: all who are found would be read and sorted.
-const mostUnrostered = 20_000
-
 // byTexts reads a page by the texts of those whom the other filters leave, where a
 // segment says that few have to be looked at, or no segment says anything; ok is false
 // where they are many.
@@ -24,12 +20,9 @@ func (b *beside) byTexts(ctx context.Context, sort input.Sort, wanted part) (lis
 	if err != nil || sealed && b.texts(found, sort, wanted) > mostTexts {
 		return nil, false, err
 	}
-	return b.pickTexts(ctx, sort, wanted, mostTexts)
-}
-
-// pickTexts does, however many there are, up to a bound.
-func (b *beside) pickTexts(ctx context.Context, sort input.Sort, wanted part, most int64) (list []Customer, ok bool, err error) {
-	ids, ok, err := b.pick(ctx, b.listing.withoutSearch(), sort, wanted, most)
+	ids, ok, err := b.pick(b.listing.withoutSearch(), sort, wanted, func(l listing, wanted part) ([]int64, bool, error) {
+		return b.walkTexts(ctx, l, sort, wanted)
+	})
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -62,13 +55,16 @@ func (b *beside) texts(found int64, sort input.Sort, wanted part) int64 {
 	return min(looks, b.left)
 }
 
+// walk finds so many customers of a listing in an order.
+type walk func(l listing, wanted part) (ids []int64, ok bool, err error)
+
 // pick finds the ids of a page. In the order of due dates those without a date come
 // last; who they are on a later page cannot be told without a count.
-func (b *beside) pick(ctx context.Context, l listing, sort input.Sort, wanted part, most int64) (ids []int64, ok bool, err error) {
+func (b *beside) pick(l listing, sort input.Sort, wanted part, walk walk) (ids []int64, ok bool, err error) {
 	if sort.Field() != input.ByDueDate || !l.due.none {
-		return b.walkTexts(ctx, l, sort, wanted, most)
+		return walk(l, wanted)
 	}
-	ids, ok, err = b.walkTexts(ctx, l.withDate(), sort, wanted, most)
+	ids, ok, err = walk(l.withDate(), wanted)
 	found := int64(len(ids))
 	if err != nil || !ok || found == wanted.limit {
 		return ids, ok, err
@@ -76,12 +72,12 @@ func (b *beside) pick(ctx context.Context, l listing, sort input.Sort, wanted pa
 	if found == 0 && wanted.offset > 0 {
 		return nil, false, nil
 	}
-	undated, ok, err := b.walkTexts(ctx, l.withoutDate(), sort, part{limit: wanted.limit - found}, most)
+	undated, ok, err := walk(l.withoutDate(), part{limit: wanted.limit - found})
 	return append(ids, undated...), ok, err
 }
 
 // walkTexts looks at the customers of a listing without its search, in an order.
-func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, wanted part, most int64) (ids []int64, ok bool, err error) {
+func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
 	l.few = b.left <= mostTexts && !walksDates(Query{Filter: l.filter, Sort: sort})
 	if l.byDate, err = b.service.byDate(ctx, l, b.company, b.left, b.left); err != nil {
 		return nil, false, err
@@ -91,7 +87,7 @@ func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, want
 		window = sorting{service: b.service, listing: l, company: b.company, count: b.left, sort: sort}.window(l)
 		window.Ascending = !sort.Descending()
 	}
-	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: 3 * most}
+	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: 3 * mostTexts}
 	picking.Condition, picking.Args = SearchCondition(b.service.db.Engine(), textColumn, b.listing.filter.Search)
 	return window.Pick(ctx, b.service.db, picking)
 }

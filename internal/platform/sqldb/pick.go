@@ -6,13 +6,14 @@ import (
 )
 
 // Picking is what a walk along a window looks for: rows for which a condition
-// holds that no index of the walk knows.
+// holds that no index of the walk knows, or whose ids are known.
 type Picking struct {
 	Condition string // with Args
 	Args      []any
-	Skip      int64 // how many that hold are passed over
-	Want      int64 // how many come after them, at most
-	Most      int64 // rows that are looked at, at most
+	Has       func(id int64) bool // in place of a condition
+	Skip      int64               // how many that hold are passed over
+	Want      int64               // how many come after them, at most
+	Most      int64               // rows that are looked at, at most
 }
 
 // NearPick is up to which offset a page is read without the total. Farther ones are
@@ -27,7 +28,11 @@ var errPicked = errors.New("picked")
 // then of those that come after.
 func (w Window) Pick(ctx context.Context, querier Querier, picking Picking) (ids []int64, ok bool, err error) {
 	w.Limit = picking.Most
-	text, args := w.find(w.ID + `, CASE WHEN ` + picking.Condition + ` THEN 1 ELSE 0 END`)
+	holding := `1`
+	if picking.Has == nil {
+		holding = `CASE WHEN ` + picking.Condition + ` THEN 1 ELSE 0 END`
+	}
+	text, args := w.find(w.ID + `, ` + holding)
 	args = append(append([]any{}, picking.Args...), args...)
 	var seen, held int64
 	err = Each(ctx, querier, text, args, func(row Row) error {
@@ -36,7 +41,7 @@ func (w Window) Pick(ctx context.Context, querier Querier, picking Picking) (ids
 			return err
 		}
 		seen++
-		if holds == 0 {
+		if holds == 0 || picking.Has != nil && !picking.Has(id) {
 			return nil
 		}
 		if held++; held > picking.Skip {
