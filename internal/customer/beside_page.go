@@ -21,9 +21,6 @@ const (
 // is not the way.
 func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
 	if b.both != nil {
-		if list, ok, err := b.byMany(ctx, sort, wanted); err != nil || ok {
-			return list, ok, err
-		}
 		return b.byIDs(ctx, sort, wanted)
 	}
 	if sort.IsNewest() && !b.few(wanted) {
@@ -45,19 +42,16 @@ func (b *beside) page(ctx context.Context, sort input.Sort, wanted part) (list [
 // byMany reads a page of so many customers that it is met on a short walk along its order,
 // sooner than all of them are put in order.
 func (b *beside) byMany(ctx context.Context, sort input.Sort, wanted part) (list []Customer, ok bool, err error) {
-	if sort.IsNewest() || sort.Field() == input.ByID {
-		return nil, false, nil
-	}
 	if err := b.ask(ctx); err != nil {
 		return nil, false, err
 	}
 	most := mostWalked + b.both.number/walkedAsOrdered
-	if b.roster == nil && b.both.number > mostSorted {
-		most = mostUnrostered
+	if b.roster == nil && b.both.number > mostSorted { // all of them would be read and sorted
+		most = b.both.number * readAsWalked
 	} else if b.both.number < b.company/fewOfAll {
 		return nil, false, nil
 	}
-	if b.walked(sort, wanted) > most {
+	if 2*b.walked(sort, wanted) > most {
 		return nil, false, nil
 	}
 	ids, ok, err := b.pick(b.walkOfAll(sort), sort, wanted, func(l listing, wanted part) ([]int64, bool, error) {
@@ -73,14 +67,11 @@ const (
 	// mostWalked is how many customers are met along an order in the time in which a few
 	// hundred are read and sorted, walkedAsOrdered how many are put in order by the
 	// roster in the time of one of them.
-	mostWalked      = 4000
-	walkedAsOrdered = 200
+	mostWalked      = 8000
+	walkedAsOrdered = 100
 	// fewOfAll is of how many one is searched for where they may all stand together in an
 	// order, such as those of a name.
 	fewOfAll = 8
-	// mostUnrostered is how many are met where no roster is at hand, as right after a
-	// start: all would be read and sorted.
-	mostUnrostered = 20_000
 )
 
 // walkOfAll is what a walk goes along: all customers or, in the order of due dates, those
@@ -107,7 +98,7 @@ func (b *beside) walked(sort input.Sort, wanted part) int64 {
 func (b *beside) walkIDs(ctx context.Context, l listing, sort input.Sort, wanted part, most int64) (ids []int64, ok bool, err error) {
 	window := sorting{service: b.service, listing: l, company: b.company, count: b.company, sort: sort}.window(l)
 	window.Ascending = !sort.Descending()
-	return window.Pick(ctx, b.service.db, sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: 2 * most, Has: b.both.has})
+	return window.Pick(ctx, b.service.db, sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: most, Has: b.both.has})
 }
 
 // few reports whether so few customers are left by the other filters that a page is
@@ -126,6 +117,9 @@ func (b *beside) byIDs(ctx context.Context, sort input.Sort, wanted part) (list 
 		return b.rows(ctx, sort, wanted.fromEnd(b.both.number).of(*b.both))
 	case b.both.number <= fewSorted:
 		return b.sorted(ctx, sort, wanted)
+	}
+	if list, ok, err := b.byMany(ctx, sort, wanted); err != nil || ok {
+		return list, ok, err
 	}
 	at, err := b.describe(ctx, *b.both)
 	switch {

@@ -240,7 +240,7 @@ func (s *Service) restoreRoster(ctx context.Context, companyID int64) error {
 	for at, rank := range made.names {
 		begin[at] = rank.id
 	}
-	names, err := namesOf(ctx, s.db, companyID, begin)
+	names, err := namesOf(ctx, s.db, "name_key", companyID, begin)
 	if err != nil {
 		return err
 	}

@@ -175,17 +175,3 @@ func savePart(ctx context.Context, tx *sqldb.Tx, companyID, saving int64, part r
 		companyID, part.number, saving, part.data)
 	return err
 }
-
-// namesOf are those of some customers.
-func namesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (map[int64]string, error) {
-	names := make(map[int64]string, len(ids))
-	err := sqldb.Each(ctx, querier, `SELECT id, name_key FROM customers WHERE company_id = ? AND {visible id} AND id {in ?}`,
-		[]any{companyID, ids}, func(row sqldb.Row) error {
-			var id int64
-			var name string
-			err := row.Scan(&id, &name)
-			names[id] = name
-			return err
-		})
-	return names, err
-}
