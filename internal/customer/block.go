@@ -99,8 +99,11 @@ type moving map[int64]int64
 // has tells whether the block has what a segment has of a key.
 func (m moving) has(last, key int64) bool {
 	moved, moves := m[last]
-	return !moves || key <= moved
+	return !moves || reached(moved, key)
 }
+
+// reached tells whether a segment that is moved so far has its key in the block.
+func reached(moved, key int64) bool { return key <= moved }
 
 // add takes in what a statement says: numbers of segments, each with how far it is.
 func (m moving) add(partly string) {

@@ -48,7 +48,7 @@ func (l *look) sample(ctx context.Context, querier sqldb.Querier, companyID int6
 			return err
 		}
 		for _, segment := range segmentsOf(of, stored, idSpan{last - 1, last}) {
-			if of == last || (moving{last: moved}).has(last, key) {
+			if of == last || reached(moved, key) {
 				sample.add(gramRow{gram(key), segment.places}, l.grams)
 			}
 		}

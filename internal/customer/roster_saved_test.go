@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -122,6 +123,30 @@ func TestRestoredRosterHasTheOrderOfItsCustomers(t *testing.T) {
 	if before < 50 || len(made.names) != 0 {
 		t.Errorf("%d ranks were %d, all of whose names may have changed", before, len(made.names))
 	}
+}
+
+// A roster that is renewed while the one before it is being saved is to be saved, too.
+func TestRosterIsUnsavedUntilItIsSavedAsItIs(t *testing.T) {
+	var rosters rosters
+	first, second := &roster{}, &roster{}
+	want := func(when string, now time.Time, since time.Duration, want *roster) {
+		t.Helper()
+		if got := rosters.unsaved(now, since)[1]; got != want {
+			t.Errorf("%s: %p is to be saved, want %p", when, got, want)
+		}
+	}
+	rosters.put(1, first, noon)
+	want("never saved", noon, savedEvery, first)
+	rosters.save(1, first, noon)
+	want("saved", noon.Add(time.Hour), 0, nil)
+	rosters.put(1, second, noon)
+	want("renewed", noon.Add(savedEvery-1), savedEvery, nil)
+	want("renewed, and time has passed", noon.Add(savedEvery), savedEvery, second)
+	want("renewed, and the process ends", noon, 0, second)
+	rosters.save(1, first, noon)
+	want("the one before was saved", noon, 0, second)
+	rosters.save(1, second, noon)
+	want("this one was", noon, 0, nil)
 }
 
 func TestSavedRosterHasNoNames(t *testing.T) {

@@ -25,12 +25,13 @@ type rosters struct {
 	begun  bool // the largest companies were looked for
 }
 
-// kept is a roster, when somebody last asked for it, and what was last saved of it.
+// kept is a roster, when somebody last asked for it, and whether and when it was saved: not
+// what was, which would stay in memory beside it.
 type kept struct {
 	*roster
 	used    time.Time
-	saved   *roster // nil: it never was
-	savedAt time.Time
+	saved   bool      // as it is
+	savedAt time.Time // or one before it; zero: never
 }
 
 const (
@@ -88,20 +89,21 @@ func (r *rosters) put(companyID int64, made *roster, now time.Time) {
 	if r.known == nil {
 		r.known = map[int64]*kept{}
 	}
-	next := kept{roster: made, used: now}
-	if before := r.known[companyID]; before != nil {
-		next.saved, next.savedAt = before.saved, before.savedAt
+	at := r.known[companyID]
+	if at == nil {
+		at = &kept{}
+		r.known[companyID] = at
 	}
-	r.known[companyID] = &next
+	at.roster, at.used, at.saved = made, now, false
 }
 
-// unsaved are those of which another was saved last, or none, so long ago.
+// unsaved are those that are not saved as they are, nor others before them since so long.
 func (r *rosters) unsaved(now time.Time, since time.Duration) map[int64]*roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := map[int64]*roster{}
 	for companyID, at := range r.known {
-		if at.roster != at.saved && now.Sub(at.savedAt) >= since {
+		if !at.saved && now.Sub(at.savedAt) >= since {
 			found[companyID] = at.roster
 		}
 	}
@@ -113,7 +115,7 @@ func (r *rosters) save(companyID int64, saved *roster, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at := r.known[companyID]; at != nil {
-		at.saved, at.savedAt = saved, now
+		at.saved, at.savedAt = at.roster == saved, now
 	}
 }
 

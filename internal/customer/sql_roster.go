@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 
@@ -146,8 +145,10 @@ func saveRoster(ctx context.Context, db *sqldb.DB, companyID int64, r *roster) e
 	var last rosterPart
 	for part := range r.parts() {
 		if last.number > 0 {
-			err := db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error { return savePart(ctx, tx, companyID, saving, last) })
-			if err := cmp.Or(err, db.Yield(ctx)); err != nil {
+			if err := db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error { return savePart(ctx, tx, companyID, saving, last) }); err != nil {
+				return err
+			}
+			if err := db.Yield(ctx); err != nil {
 				return err
 			}
 		}

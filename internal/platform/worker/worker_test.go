@@ -105,6 +105,24 @@ func TestJobSleepsUntilItIsWokenAndAtMostHalfAMinute(t *testing.T) {
 	}
 }
 
+// What there is to do at the start is not put off by the pace of the job, which goes on
+// from there.
+func TestJobThatIsWokenAtTheStartRunsAtOnce(t *testing.T) {
+	var at []time.Duration
+	hour(t, func(log *slog.Logger) worker.Task {
+		began, wake := time.Now(), worker.NewWake()
+		wake.Hint()
+		return worker.Job{Name: "sweep", Every: 2 * time.Second, Wake: wake, Run: func(context.Context) error {
+			at = append(at, time.Since(began))
+			wake.Hint()
+			return nil
+		}}.Task(log)
+	})
+	if want := []time.Duration{0, 2 * time.Second, 4 * time.Second}; len(at) < len(want) || !slices.Equal(at[:len(want)], want) {
+		t.Errorf("turns at %v, want first %v", at, want)
+	}
+}
+
 func TestLoopThatIsAttendedToLooksSeldom(t *testing.T) {
 	var at []time.Duration
 	hour(t, func(log *slog.Logger) worker.Task {
