@@ -64,7 +64,7 @@ func (s *Service) sumSource(ctx context.Context, l listing, company, matches int
 		return sqldb.Source{}, err
 	}
 	l.few = company > smallSort
-	l.byDate, err = s.byDate(ctx, l, company, matches, matches)
+	l.byDate, err = s.allByDate(ctx, l, company, matches)
 	return l.matching(), err
 }
 

@@ -136,7 +136,7 @@ func (b *beside) test(ctx context.Context, found idSet) (idSet, error) {
 // others are all whom the other filters leave.
 func (b *beside) others(ctx context.Context) (left idSet, err error) {
 	l := b.listing.withoutSearch()
-	if l.byDate, err = b.service.byDate(ctx, l, b.company, b.left, b.left); err != nil {
+	if l.byDate, err = b.service.allByDate(ctx, l, b.company, b.left); err != nil {
 		return idSet{}, err
 	}
 	return b.gather(ctx, l.matching())

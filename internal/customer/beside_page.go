@@ -96,7 +96,7 @@ func (b *beside) walked(sort input.Sort, wanted part) int64 {
 
 // walkIDs looks at customers in an order for those whom both sides leave.
 func (b *beside) walkIDs(ctx context.Context, l listing, sort input.Sort, wanted part, most int64) (ids []int64, ok bool, err error) {
-	window := sorting{service: b.service, listing: l, company: b.company, count: b.company, sort: sort}.window(l)
+	window := sorting{service: b.service, listing: l, sort: sort}.window(l)
 	window.Ascending = !sort.Descending()
 	return window.Pick(ctx, b.service.db, sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: most, Has: b.both.has})
 }

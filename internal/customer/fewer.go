@@ -41,7 +41,7 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 // sample is what the newest segment has of the terms.
 func (l *look) sample(ctx context.Context, querier sqldb.Querier, companyID int64) (*gramSegment, error) {
 	sample := &gramSegment{places: map[gram]places{}}
-	err := sqldb.Each(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
+	err := sqldb.Planned(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
 		var of, key, last, moved int64
 		var stored []byte
 		if err := row.Scan(&of, &key, &stored, &last, &moved); err != nil {

@@ -65,8 +65,8 @@ func (s *Service) early(
 
 // Count is how many customers a filter has.
 func (s *Service) Count(ctx context.Context, actor account.Actor, filter Filter) (int64, error) {
-	_, _, count, err := s.matches(ctx, actor, filter)
-	return count, err
+	_, n, err := s.matches(ctx, actor, filter, input.Newest)
+	return n.matches, err
 }
 
 // searchesBeside reports whether a listing is a search beside filters that the

@@ -58,31 +58,44 @@ func (s *Service) List(
 		return s.newest(ctx, actor, page)
 	}
 	l := s.listing(actor, filter)
-	company, count, err := s.totals(ctx, l)
+	window, count, ok, err := s.deep(ctx, l, page)
+	if err == nil && !ok {
+		return s.counted(ctx, l, page)
+	}
+	if err != nil || page.Offset() >= count {
+		return []Customer{}, count, err
+	}
+	list, err := reading.Rows(ctx, s.db, l.company, window)
+	return list, count, err
+}
+
+// counted is List by way of the total.
+func (s *Service) counted(ctx context.Context, l listing, page input.Page) ([]Customer, int64, error) {
+	n, err := s.numbers(ctx, l, input.Newest)
 	if err != nil {
 		return nil, 0, err
 	}
-	if list, total, ok, err := s.searched(ctx, l, company, page); err != nil || ok {
+	if list, total, ok, err := s.searched(ctx, l, n.company, page); err != nil || ok {
 		return list, total, err
 	}
 	if list, total, ok, err := s.listBeside(ctx, l, page); err != nil || ok {
 		return list, total, err
 	}
-	if l, err = s.known(ctx, l, company); err != nil {
+	if l, err = s.known(ctx, l, n.company); err != nil {
 		return nil, 0, err
 	}
-	if count == uncounted {
-		count, err = s.countMatches(ctx, l, company)
+	if n.matches == uncounted {
+		n.matches, err = s.countMatches(ctx, l, n.company)
 	}
-	if err != nil || page.Offset() >= count {
-		return []Customer{}, count, err
+	if err != nil || page.Offset() >= n.matches {
+		return []Customer{}, n.matches, err
 	}
-	window, err := s.window(ctx, l, company, count, page)
+	window, err := s.window(ctx, l, n, page)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window)
-	return list, count, err
+	list, err := reading.Rows(ctx, s.db, l.company, window)
+	return list, n.matches, err
 }
 
 // newest is a page near the beginning of the whole list: where it is does not
@@ -116,39 +129,6 @@ func (s *Service) listing(actor account.Actor, filter Filter) listing {
 		due:     filter.due(today),
 		month:   monthOf(today),
 	}
-}
-
-// matches is what a filter chooses, with how many customers the company has and
-// how many of them match.
-func (s *Service) matches(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-) (l listing, company, count int64, err error) {
-	l = s.listing(actor, filter)
-	company, count, err = s.totals(ctx, l)
-	if err == nil && count == uncounted {
-		count, err = s.countMatches(ctx, l, company)
-	}
-	return l, company, count, err
-}
-
-// uncounted is how many match where only a look at them tells.
-const uncounted = -1
-
-// totals are how many customers the company has and, as far as the counter knows, how many
-// of them match.
-func (s *Service) totals(ctx context.Context, l listing) (company, count int64, err error) {
-	switch {
-	case l.filter == (Filter{}):
-		company, err = counter.Total(ctx, s.db, l.company)
-		return company, company, err
-	case l.filter.tallied():
-		at, err := counter.Standing(ctx, s.db, l.company, l.keys())
-		return at.Total, at.Left, err
-	}
-	company, err = counter.Total(ctx, s.db, l.company)
-	return company, uncounted, err
 }
 
 // due is the span of due dates that a filter leaves.
@@ -223,7 +203,7 @@ type listing struct {
 	due     due
 	month   string  // the present one
 	few     bool    // there are so few matches that they are found by what they are filtered by, and sorted
-	byDate  bool    // matches are found by their due dates, as byDate decides
+	byDate  bool    // matches are found by their due dates, as foundByDate decides
 	found   []int64 // whom the search finds; nil: their texts tell
 }
 
@@ -239,56 +219,18 @@ const (
 	mostFound = 50_000
 )
 
-// byDate decides how so many of the matches are found, from the newest or the oldest on.
-// Planners guess it wrong for a company that has most of the rows, so the choice is made
-// here, from exact counts: customers are read from the index of dates and sorted, if they
-// are fewer than those who are met on a walk along the ids of the company, of a plan or of
-// a product.
-func (s *Service) byDate(ctx context.Context, l listing, company, matches, wanted int64) (bool, error) {
-	if l.due.open() {
-		return false, nil
-	}
-	if !l.hasGoods() && l.filter.Status != Cancelled {
-		return matches*sortedAsWalked < wanted*company/max(1, matches), nil
-	}
-	inDates, inOthers, err := s.sides(ctx, l)
-	if l.due.oneDay() {
-		inDates = wanted * inDates / max(1, matches)
-	}
-	return inDates*readAsWalked < wanted*inOthers/max(1, matches), err
-}
-
-const (
-	// sortedAsWalked is how many entries are passed on a walk in the time in which one
-	// of the index of dates is sorted, readAsWalked in which it is looked up and sorted.
-	sortedAsWalked = 3
-	readAsWalked   = 12
-	// mostPassed is how many entries are passed in the time in which a page is found
-	// through the buckets.
-	mostPassed = 4000
-)
-
 func (l listing) hasGoods() bool { return l.filter.PlanID != 0 || l.filter.ProductID != 0 }
+
+// byGoods reports whether a listing is filtered by a plan, a product or both and nothing
+// else.
+func (l listing) byGoods() bool {
+	return l.hasGoods() && l.filter == (Filter{PlanID: l.filter.PlanID, ProductID: l.filter.ProductID})
+}
 
 // byDays reports whether a listing is filtered by days and states and nothing else.
 func (l listing) byDays() bool {
 	return (!l.due.open() || l.filter.Status != "") &&
 		l.filter == (Filter{Status: l.filter.Status, DueFrom: l.filter.DueFrom, DueTo: l.filter.DueTo})
-}
-
-// sides are how many customers the span of due dates of a listing has, and how many its
-// other filters leave, of which a product beside a plan is in the index of the plan.
-func (s *Service) sides(ctx context.Context, l listing) (inDates, inOthers int64, err error) {
-	dates, others := l, l
-	dates.filter, others.due = Filter{}, due{none: true}
-	if others.filter.PlanID != 0 {
-		others.filter.ProductID = 0
-	}
-	if inDates, _, err = counter.Sum(ctx, s.db, l.company, dates.keys()); err != nil {
-		return 0, 0, err
-	}
-	inOthers, _, err = counter.Sum(ctx, s.db, l.company, others.keys())
-	return inDates, inOthers, err
 }
 
 // matching finds the customers of the filter, in the order of their ids.

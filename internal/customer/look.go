@@ -180,7 +180,7 @@ func (l *look) readSegments(ctx context.Context, querier sqldb.Querier, companyI
 
 func (l *look) readRows(ctx context.Context, querier sqldb.Querier, companyID int64) error {
 	text, args := l.statement(querier.Engine(), companyID)
-	return l.whileMatching(func() error { return sqldb.Each(ctx, querier, text, args, l.scan) })
+	return l.whileMatching(func() error { return sqldb.Planned(ctx, querier, text, args, l.scan) })
 }
 
 // whileMatching reads rows, and has the segments searched whose rows were all read.

@@ -7,6 +7,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/internal/tally"
 )
 
 // A page of a sorted list costs what it holds and what it passes over in one
@@ -76,11 +77,39 @@ func TestFoundCustomersAreSortedByTheirRows(t *testing.T) {
 	}
 }
 
+// A page that is planned once is found between the ids of its bucket, or along those of
+// its day.
+func TestPlannedPagesOfPostgresAreFoundByIDs(t *testing.T) {
+	if sqldbtest.Raced {
+		t.Skip("one goroutine, and many rows")
+	}
+	world := newWorld(t, sqldb.Postgres)
+	world.fill(t)
+	world.exec(t, `ANALYZE`)
+	page := input.Page{Number: 5, Size: 50}
+	for _, filter := range []Filter{{}, {PlanID: 1}, {ProductID: 1}, {PlanID: 1, ProductID: 1}, {Status: Active}, {Status: Cancelled}, {Status: Expired}} {
+		window := world.listing(world.actor, filter).pageOf(page)
+		window.Where.And("c.id < ? AND c.id >= ?", 2*tally.BucketSize, tally.BucketSize)
+		text, args := window.IDs()
+		plan := sqldbtest.ExplainPlanned(t, world.db, text, len(args))
+		if !strings.Contains(plan, "(id < $") || strings.Contains(plan, "Seq Scan") {
+			t.Errorf("%+v:\n%s", filter, plan)
+		}
+	}
+	window, err := world.window(t.Context(), world.listing(world.actor, Filter{Status: DueToday}), numbers{company: filled, matches: 1000}, page)
+	must(t, err)
+	text, args := window.IDs()
+	if plan := sqldbtest.ExplainPlanned(t, world.db, text, len(args)); !window.Planned ||
+		!strings.Contains(plan, "customers_due") || strings.Contains(plan, "Sort") {
+		t.Errorf("those of one day:\n%s", plan)
+	}
+}
+
 // fewOf is a listing that has few of the filled ones.
 func (w *world) fewOf(t *testing.T, filter Filter) (l listing) {
 	t.Helper()
 	l, few := w.listing(w.actor, filter), int64(20)
-	byDate, err := w.byDate(t.Context(), l, filled, few, few)
+	byDate, err := w.allByDate(t.Context(), l, filled, few)
 	must(t, err)
 	l.few, l.byDate = true, byDate
 	return l
@@ -94,7 +123,7 @@ var statisticsOf = map[sqldb.Engine][]string{sqldb.SQLite: {`SELECT 1`, `ANALYZE
 // PostgreSQL the first, since it may weigh for itself what the middle of so few
 // costs.
 func (w *world) statement(l listing, sort input.Sort) (text string, args []any) {
-	window := sorting{service: w.Service, listing: l, company: filled, count: filled, sort: sort}.window(l)
+	window := sorting{service: w.Service, listing: l, sort: sort}.window(l)
 	window.Ascending, window.Limit = !sort.Descending(), 50
 	if w.db.Engine() == sqldb.SQLite {
 		window.Offset = 10_000

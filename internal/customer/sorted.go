@@ -46,23 +46,19 @@ func (s *Service) sorted(
 	if query.Sort == input.Newest || query.Sort == "" {
 		return s.List(ctx, actor, query.Filter, page)
 	}
-	l, company, count, err := s.matches(ctx, actor, query.Filter)
-	if err != nil || page.Offset() >= count {
-		return []Customer{}, count, err
+	l, n, err := s.matches(ctx, actor, query.Filter, query.Sort)
+	if err != nil || page.Offset() >= n.matches {
+		return []Customer{}, n.matches, err
 	}
-	if l, err = s.knownBeside(ctx, l, company); err != nil {
+	if l, err = s.knownBeside(ctx, l, n.company); err != nil {
 		return nil, 0, err
 	}
-	l.few = (count < smallSort || l.handsOver() && count < mostFound) && query.Filter != (Filter{}) && !walksDates(query)
-	if l.few {
-		if l.byDate, err = s.byDate(ctx, l, company, count, count); err != nil {
-			return nil, 0, err
-		}
-	}
-	sorting := sorting{service: s, listing: l, company: company, count: count, sort: query.Sort}
+	l.few = (n.matches < smallSort || l.handsOver() && n.matches < mostFound) && query.Filter != (Filter{}) && !walksDates(query)
+	l.byDate = l.few && l.foundByDate(n, n.matches)
+	sorting := sorting{service: s, listing: l, numbers: n, sort: query.Sort}
 	list, err := sorting.page(ctx, page)
 	sortKeys.Arrange(list, query.Sort)
-	return list, count, err
+	return list, n.matches, err
 }
 
 // walksDates reports whether a list is filtered by what it is sorted by: the walk
@@ -79,8 +75,7 @@ func walksDates(query Query) bool {
 type sorting struct {
 	service *Service
 	listing listing
-	company int64 // customers of the company
-	count   int64 // matches
+	numbers numbers
 	sort    input.Sort
 }
 
@@ -98,11 +93,14 @@ func (p part) among(ids []int64) []int64 {
 // page reads the customers of a page. In the order of due dates the list has
 // two parts, those with a date and those without.
 func (s sorting) page(ctx context.Context, page input.Page) ([]Customer, error) {
-	wanted := part{offset: page.Offset(), limit: page.Size, matches: s.count}
+	wanted := part{offset: page.Offset(), limit: page.Size, matches: s.numbers.matches}
 	if s.sort.Field() != input.ByDueDate || !s.listing.due.none {
 		return s.read(ctx, s.listing, wanted)
 	}
-	undated, err := s.service.countMatches(ctx, s.listing.withoutDate(), s.company)
+	undated, err := s.numbers.undated, error(nil)
+	if undated == uncounted {
+		undated, err = s.service.countMatches(ctx, s.listing.withoutDate(), s.numbers.company)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -79,12 +79,12 @@ func (b *beside) pick(l listing, sort input.Sort, wanted part, walk walk) (ids [
 // walkTexts looks at the customers of a listing without its search, in an order.
 func (b *beside) walkTexts(ctx context.Context, l listing, sort input.Sort, wanted part) (ids []int64, ok bool, err error) {
 	l.few = b.left <= mostTexts && !walksDates(Query{Filter: l.filter, Sort: sort})
-	if l.byDate, err = b.service.byDate(ctx, l, b.company, b.left, b.left); err != nil {
+	if l.byDate, err = b.service.allByDate(ctx, l, b.company, b.left); err != nil {
 		return nil, false, err
 	}
 	window := sqldb.Window{Source: l.matching()}
 	if !sort.IsNewest() {
-		window = sorting{service: b.service, listing: l, company: b.company, count: b.left, sort: sort}.window(l)
+		window = sorting{service: b.service, listing: l, sort: sort}.window(l)
 		window.Ascending = !sort.Descending()
 	}
 	picking := sqldb.Picking{Skip: wanted.offset, Want: wanted.limit, Most: 3 * mostTexts}

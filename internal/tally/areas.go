@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"carteira/internal/platform/sqldb"
@@ -78,43 +79,6 @@ func addAreaSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[ar
 // bucketCount is how many records of a filter a bucket has.
 type bucketCount struct{ bucket, n int64 }
 
-// areaBuckets are the buckets of an area that have records of a filter, the
-// newest first.
-func areaBuckets(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	filter Filter,
-	area int64,
-) ([]bucketCount, error) {
-	var texts []string
-	var args []any
-	for _, run := range runsOf(filter.Days) {
-		var where sqldb.Where
-		where.And("company_id = ?", companyID)
-		where.And("book = ? AND area = ? AND unit = ?", string(counter), area, run.unit)
-		among([]Days{run.Days}, &where, "day")
-		where.Join(filter.Where)
-		texts = append(texts, `SELECT bucket, n FROM tally_areas`+where.String())
-		args = append(args, where.Args...)
-	}
-	var where sqldb.Where
-	where.And("company_id = ?", companyID)
-	where.And("book = ?", string(counter))
-	among(filter.Days, &where, "day")
-	where.Join(filter.Where)
-	size := int64(bucketsInArea) // of a bucket of all areas
-	if area != allAreas {
-		where.And("bucket >= ? AND bucket < ?", area*bucketsInArea, (area+1)*bucketsInArea)
-		size = 1
-	}
-	texts = append(texts, `SELECT bucket / CAST(? AS BIGINT) AS bucket, n FROM tally_deltas`+where.String())
-	args = append(append(args, size), where.Args...)
-	return sqldb.All(ctx, querier, scanBucket, `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (`+strings.Join(texts, ` UNION ALL `)+`) AS counted
-		GROUP BY bucket ORDER BY bucket DESC`, args...)
-}
-
 // locate finds the bucket in which the record at an offset is, and how many
 // records are before that bucket. Past the last one found is false.
 func locate(buckets []bucketCount, offset int64) (at bucketCount, skipped int64, found bool) {
@@ -128,34 +92,73 @@ func locate(buckets []bucketCount, offset int64) (at bucketCount, skipped int64,
 }
 
 // DayWindow is Window for a list that is filtered by days and states and nothing
-// else: a deep page is found through the areas.
+// else, with how many records it has. A page is found in one statement: the area that it
+// is in and, of that area, the buckets.
 func (b Counter) DayWindow(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
 	filter Filter,
 	window sqldb.Window,
-) (sqldb.Window, error) {
-	areas, err := areaBuckets(ctx, querier, companyID, b, filter, allAreas)
-	if err != nil {
-		return window, err
-	}
-	area, skipped, found := locate(areas, window.Offset)
-	if !found {
-		return window, nil
-	}
+) (placed sqldb.Window, records int64, err error) {
+	var buckets []bucketCount
+	skipped := int64(0)
+	text, args := dayStatement(companyID, b, filter, window.Offset)
+	err = sqldb.Each(ctx, querier, text, args, func(row sqldb.Row) error {
+		var kind, first, second int64
+		err := row.Scan(&kind, &first, &second)
+		if kind == rowOfAll {
+			records, skipped = first, second
+		} else {
+			buckets = append(buckets, bucketCount{first, second})
+		}
+		return err
+	})
 	window.Offset -= skipped
-	buckets, err := areaBuckets(ctx, querier, companyID, b, filter, area.bucket)
-	if err != nil {
-		return window, err
+	return windowIn(buckets, window), records, err
+}
+
+// The kinds of rows of a day statement.
+const (
+	rowOfAll    = iota // how many records there are, and how many before the area
+	rowOfBucket        // of the area, and how many it has
+)
+
+// dayStatement finds the area in which the record at an offset is, and the buckets of it.
+// Past the last record there are none.
+func dayStatement(companyID int64, counter Counter, filter Filter, offset int64) (text string, args []any) {
+	const placed = `(SELECT area FROM place)`
+	areaOf := `bucket / ` + strconv.Itoa(bucketsInArea)
+	areas, ofAreas := areaCounts(companyID, counter, filter, strconv.Itoa(allAreas), areaOf, `TRUE`)
+	buckets, ofBuckets := areaCounts(companyID, counter, filter, placed, `bucket`, areaOf+` = `+placed)
+	return `
+		WITH areas AS MATERIALIZED (SELECT bucket AS area, CAST(SUM(n) AS BIGINT) AS n FROM (` + areas + `) AS counted GROUP BY bucket),
+		place AS MATERIALIZED (SELECT area, before FROM (
+				SELECT area, n, CAST(SUM(n) OVER (ORDER BY area DESC) AS BIGINT) - n AS before FROM areas) AS places
+			WHERE before <= ? AND before + n > ?)
+		SELECT 0 AS kind, COALESCE(CAST(SUM(n) AS BIGINT), 0) AS first, COALESCE((SELECT before FROM place), 0) FROM areas
+		UNION ALL SELECT 1, bucket, CAST(SUM(n) AS BIGINT) FROM (` + buckets + `) AS counted GROUP BY bucket
+		ORDER BY kind, first DESC`, slices.Concat(ofAreas, []any{offset, offset}, ofBuckets)
+}
+
+// areaCounts reads how many records of a filter the buckets of an area have, in parts
+// that are to be added up: of the sums, and of the deltas for which a condition holds.
+func areaCounts(companyID int64, counter Counter, filter Filter, area, bucketOfDelta, condition string) (text string, args []any) {
+	var texts []string
+	read := func(bucket, table, condition string, days []Days) {
+		var where sqldb.Where
+		where.And("company_id = ? AND book = ?", companyID, string(counter))
+		where.And(condition)
+		among(days, &where, "day")
+		where.Join(filter.Where)
+		texts = append(texts, `SELECT `+bucket+` AS bucket, n FROM `+table+where.String())
+		args = append(args, where.Args...)
 	}
-	bucket, skipped, found := locate(buckets, window.Offset)
-	window.Offset -= skipped
-	if !found { // they have gone since the areas were read
-		window.Where.And(window.ID+" < ?", area.bucket*bucketsInArea*bucketSize)
-		return window, nil
+	for _, run := range runsOf(filter.Days) {
+		read(`bucket`, `tally_areas`, `area = `+area+` AND unit = '`+run.unit+`'`, []Days{run.Days})
 	}
-	return bucket.window(window), nil
+	read(bucketOfDelta, `tally_deltas`, condition, filter.Days)
+	return strings.Join(texts, ` UNION ALL `), args
 }
 
 // window begins in a bucket, at its nearer end where the page is all in it.
@@ -165,5 +168,6 @@ func (b bucketCount) window(window sqldb.Window) sqldb.Window {
 		return window
 	}
 	window.Where.And(window.ID+" >= ?", b.bucket*bucketSize)
+	window.Planned = true
 	return window.FromNearerEnd(b.n)
 }

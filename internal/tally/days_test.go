@@ -154,9 +154,12 @@ func wantDaysPage(t *testing.T, db *sqldb.DB, filter Filter, ids []int64, page i
 	t.Helper()
 	source := sqldb.Source{From: "things", ID: "id", Order: "id"}
 	source.Where.And("company_id = ? AND id {in ?}", 1, ids)
-	window, err := Customers.DayWindow(t.Context(), db, 1, filter,
+	window, records, err := Customers.DayWindow(t.Context(), db, 1, filter,
 		sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()})
 	must(t, err)
+	if records != int64(len(ids)) {
+		t.Errorf("%d records, want %d", records, len(ids))
+	}
 	wantIDs(t, db, window, ids, page)
 	wantNear(t, window)
 }

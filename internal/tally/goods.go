@@ -18,16 +18,16 @@ type Goods struct{ PlanID, ProductID int64 }
 func (b Counter) byGoods() bool { return b == Customers }
 
 // FilteredWindow is Window for a list that is filtered by goods and nothing
-// else: a deep page is found through the buckets of the goods.
+// else, with how many records it has: a page is found through the buckets of the goods.
 func (b Counter) FilteredWindow(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
 	goods Goods,
 	window sqldb.Window,
-) (sqldb.Window, error) {
+) (placed sqldb.Window, records int64, err error) {
 	found, err := goodsBuckets(ctx, querier, companyID, b, goods)
-	return windowIn(found, window), err
+	return windowIn(found, window), recordsIn(found), err
 }
 
 // goodsBucket is where records are counted that have a plan and a product in

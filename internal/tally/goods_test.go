@@ -78,9 +78,12 @@ func wantGoodsPage(t *testing.T, db *sqldb.DB, goods Goods, ids []int64, page in
 	if goods.ProductID != 0 {
 		source.Where.And(fmt.Sprintf("1 + id %% 3 = %d", goods.ProductID))
 	}
-	window, err := Customers.FilteredWindow(t.Context(), db, 1, goods,
+	window, records, err := Customers.FilteredWindow(t.Context(), db, 1, goods,
 		sqldb.Window{Source: source, Limit: page.Size, Offset: page.Offset()})
 	must(t, err)
+	if records != int64(len(ids)) {
+		t.Errorf("%d records, want %d", records, len(ids))
+	}
 	wantIDs(t, db, window, ids, page)
 	wantNear(t, window)
 }

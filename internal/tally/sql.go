@@ -104,19 +104,14 @@ func (r *reading) addRuns(columns string, runs []run) {
 	}
 }
 
-func sum(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	filter Filter,
-) (n, cents int64, err error) {
+func sumStatement(companyID int64, counter Counter, filter Filter, n, cents *int64) sqldb.Statement {
 	from, args := sumsOf("state", companyID, counter, filter)
-	err = sqldb.Each(ctx, querier, `
-		SELECT COALESCE(CAST(SUM(n) AS BIGINT), 0), COALESCE(CAST(SUM(cents) AS BIGINT), 0) FROM `+from, args, func(row sqldb.Row) error {
-		return row.Scan(&n, &cents)
-	})
-	return n, cents, err
+	return sqldb.Statement{
+		Text: `
+		SELECT COALESCE(CAST(SUM(n) AS BIGINT), 0), COALESCE(CAST(SUM(cents) AS BIGINT), 0) FROM ` + from,
+		Args: args,
+		Scan: func(row sqldb.Row) error { return row.Scan(n, cents) },
+	}
 }
 
 func by[K comparable](

@@ -18,17 +18,33 @@ type Standing struct {
 
 // Standing reads all of it in one statement: a record that came between two would
 // make a filter look as if it left another number than it does.
-func (b Counter) Standing(ctx context.Context, querier sqldb.Querier, companyID int64, filter Filter) (Standing, error) {
+func (b Counter) Standing(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter Filter,
+) (found Standing, err error) {
+	err = sqldb.Together(ctx, querier, b.StandingStatement(companyID, filter, &found))
+	return found, err
+}
+
+// StandingStatement is Standing for sqldb.Together with other statements.
+func (b Counter) StandingStatement(companyID int64, filter Filter, into *Standing) sqldb.Statement {
 	const mine = ` WHERE company_id = ? AND book = ?`
 	of := []any{companyID, string(b)}
 	from, args := sumsOf("state", companyID, b, filter)
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (found Standing, err error) {
-		var folded, added int64
-		err = row.Scan(&found.at.Folds, &folded, &found.at.Deltas, &found.at.Sum, &added, &found.Left)
-		found.Total = folded + added
-		return found, err
-	}, `SELECT COALESCE((SELECT folds FROM tally_totals`+mine+`), 0), COALESCE((SELECT n FROM tally_totals`+mine+`), 0),
-			d.number, d.ids, d.added, COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM `+from+`), 0)
+	return sqldb.Statement{
+		Text: `
+		SELECT COALESCE((SELECT folds FROM tally_totals` + mine + `), 0), COALESCE((SELECT n FROM tally_totals` + mine + `), 0),
+			d.number, d.ids, d.added, COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM ` + from + `), 0)
 		FROM (SELECT count(*) AS number, COALESCE(CAST(SUM(id) AS BIGINT), 0) AS ids, COALESCE(CAST(SUM(n) AS BIGINT), 0) AS added
-			FROM tally_deltas`+mine+`) d`, slices.Concat(of, of, args, of)...)
+			FROM tally_deltas` + mine + `) d`,
+		Args: slices.Concat(of, of, args, of),
+		Scan: func(row sqldb.Row) error {
+			var folded, added int64
+			err := row.Scan(&into.at.Folds, &folded, &into.at.Deltas, &into.at.Sum, &added, &into.Left)
+			into.Total = folded + added
+			return err
+		},
+	}
 }

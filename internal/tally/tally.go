@@ -156,7 +156,14 @@ func (b Counter) Sum(
 	companyID int64,
 	filter Filter,
 ) (n, cents int64, err error) {
-	return sum(ctx, querier, companyID, b, filter)
+	err = sqldb.Together(ctx, querier, sumStatement(companyID, b, filter, &n, &cents))
+	return n, cents, err
+}
+
+// SumStatement is Sum of the records for sqldb.Together with other statements.
+func (b Counter) SumStatement(companyID int64, filter Filter, into *int64) sqldb.Statement {
+	cents := int64(0)
+	return sumStatement(companyID, b, filter, into, &cents)
 }
 
 // By counts the records by the values of a column of the keys that the filter

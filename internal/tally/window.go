@@ -25,10 +25,28 @@ func (b Counter) Window(
 ) (sqldb.Window, error) {
 	window := sqldb.Window{Source: source, Whole: whole, Limit: page.Size, Offset: page.Offset()}
 	if whole && window.Offset > DeepOffset {
-		found, err := buckets(ctx, querier, companyID, b)
-		return windowIn(found, window), err
+		window, _, err := b.WholeWindow(ctx, querier, companyID, window)
+		return window, err
 	}
 	return window.FromNearerEnd(matches), nil
+}
+
+// WholeWindow is Window for a deep page of the whole list, with how many records it has.
+func (b Counter) WholeWindow(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	window sqldb.Window,
+) (placed sqldb.Window, records int64, err error) {
+	found, err := buckets(ctx, querier, companyID, b)
+	return windowIn(found, window), recordsIn(found), err
+}
+
+func recordsIn(buckets []bucketCount) (n int64) {
+	for _, bucket := range buckets {
+		n += bucket.n
+	}
+	return n
 }
 
 // windowIn begins in the bucket in which the first record of the page is; past the

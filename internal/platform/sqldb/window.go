@@ -14,6 +14,7 @@ type Window struct {
 	First     string // a column that orders before Order, the same way; "": none
 	Ascending bool   // Order from the smallest on
 	Whole     bool   // every row matches
+	Planned   bool   // one plan is the best, whatever the values, as Planned has it
 	Limit     int64
 	Offset    int64
 }
@@ -70,6 +71,9 @@ func (r Reading[T]) Rows(
 			beside = r.Beside(ownerID)
 			before = append(before, beside.Statements()...)
 		}
+	}
+	if window.Planned {
+		before = append(planOnce(querier), before...)
 	}
 	list := make([]T, 0, max(0, min(window.Limit, roomForRows)))
 	scan := r.Scanner()
