@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -12,8 +11,8 @@ func scanView(row sqldb.Row) (view View, err error) {
 	return view, err
 }
 
-func viewsOf(ctx context.Context, querier sqldb.Querier, actor Actor, list List) ([]View, error) {
-	return sqldb.All(ctx, querier, scanView, `
+func readingViews(actor Actor, list List, into *[]View) sqldb.Statement {
+	return sqldb.Listing(into, scanView, `
 		SELECT id, list, name, query FROM list_views
 		WHERE company_id = ? AND user_id = ? AND list = ? ORDER BY name`,
 		actor.Company.ID, actor.UserID, string(list))
@@ -32,15 +31,15 @@ func deleteView(ctx context.Context, tx *sqldb.Tx, actor Actor, id int64) (View,
 		actor.Company.ID, actor.UserID, id)
 }
 
-// columnsOf is the empty text for who has chosen none.
-func columnsOf(ctx context.Context, querier sqldb.Querier, actor Actor, list List) (string, error) {
-	text, err := sqldb.Value[string](ctx, querier,
-		`SELECT columns FROM list_columns WHERE company_id = ? AND user_id = ? AND list = ?`,
-		actor.Company.ID, actor.UserID, string(list))
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return "", nil
+// readingColumns reads nothing for who has chosen none.
+func readingColumns(actor Actor, list List, into *[]string) sqldb.Statement {
+	scan := func(row sqldb.Row) (columns string, err error) {
+		err = row.Scan(&columns)
+		return columns, err
 	}
-	return text, err
+	return sqldb.Listing(into, scan, `
+		SELECT columns FROM list_columns WHERE company_id = ? AND user_id = ? AND list = ?`,
+		actor.Company.ID, actor.UserID, string(list))
 }
 
 func saveColumns(ctx context.Context, tx *sqldb.Tx, actor Actor, list List, columns string) error {

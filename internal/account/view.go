@@ -71,9 +71,12 @@ func readList(in *input.Form) List {
 	return List(in.Choice("list", names...).Value)
 }
 
-// Views are what the user saved of a list, by name.
-func (s *Service) Views(ctx context.Context, actor Actor, list List) ([]View, error) {
-	return viewsOf(ctx, s.db, actor, list)
+// Arranged is how the user has a list: the saved views, by name, and the columns that
+// were chosen; none: the usual ones.
+func (s *Service) Arranged(ctx context.Context, actor Actor, list List) (views []View, columns []string, err error) {
+	var chosen []string
+	err = sqldb.Together(ctx, s.db, readingViews(actor, list, &views), readingColumns(actor, list, &chosen))
+	return views, strings.Fields(strings.Join(chosen, " ")), err
 }
 
 // SaveView saves a view. One of the same name is replaced.
@@ -86,7 +89,8 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 		if _, err := lockUser(ctx, tx, actor.Company.ID, actor.UserID); err != nil {
 			return err
 		}
-		saved, err := viewsOf(ctx, tx, actor, view.List)
+		var saved []View
+		err := sqldb.Together(ctx, tx, readingViews(actor, view.List, &saved))
 		if err != nil {
 			return err
 		}
@@ -108,12 +112,6 @@ func (s *Service) DeleteView(ctx context.Context, actor Actor, id int64) (View, 
 		return sqldb.Found(err, "view")
 	})
 	return view, err
-}
-
-// Columns are the columns of a list that the user chose; none: the usual ones.
-func (s *Service) Columns(ctx context.Context, actor Actor, list List) ([]string, error) {
-	text, err := columnsOf(ctx, s.db, actor, list)
-	return strings.Fields(text), err
 }
 
 // ColumnChoice is which columns of a list a user wants.

@@ -19,7 +19,7 @@ func view(list, name, query string) account.ViewDraft {
 // views are what a user saved of customers, as "name query".
 func (h house) views(t *testing.T, actor account.Actor) string {
 	t.Helper()
-	list, err := h.Views(t.Context(), actor, account.CustomerList)
+	list, _, err := h.Arranged(t.Context(), actor, account.CustomerList)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestColumnsOfAListAreRemembered(t *testing.T) {
 		ana := visit.Actor
 		want := func(list account.List, names ...string) {
 			t.Helper()
-			got, err := h.Columns(t.Context(), ana, list)
+			_, got, err := h.Arranged(t.Context(), ana, list)
 			if err != nil || !slices.Equal(got, names) {
 				t.Errorf("%s: %v, %v; want %v", list, got, err, names)
 			}

@@ -106,7 +106,11 @@ func (s *Service) matches(
 	filter Filter,
 ) (l listing, all, count int64, err error) {
 	l = s.listing(actor, filter)
-	if all, err = counter.Total(ctx, s.db, actor.Company.ID); err == nil {
+	if filter != (Filter{}) && filter.tallied() {
+		at, err := counter.Standing(ctx, s.db, l.company, l.keys())
+		return l, at.Total, at.Left, err
+	}
+	if all, err = counter.Total(ctx, s.db, l.company); err == nil {
 		count, err = s.count(ctx, l, all)
 	}
 	return l, all, count, err
@@ -157,10 +161,6 @@ func (f Filter) tallied() bool {
 func (s *Service) count(ctx context.Context, listing listing, all int64) (int64, error) {
 	if listing.filter == (Filter{}) {
 		return all, nil
-	}
-	if listing.filter.tallied() {
-		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
-		return n, err
 	}
 	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
 		return s.countRows(ctx, listing, 1+smallSort)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/input"
@@ -73,6 +74,22 @@ func lockPlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Plan, err
 	return planByID(ctx, tx, companyID, id)
 }
 
+// counted reads a page by a statement that ends with LIMIT and OFFSET, and how many rows
+// there are by another of the same arguments.
+func counted[T any](
+	ctx context.Context,
+	querier sqldb.Querier,
+	scan func(sqldb.Row) (T, error),
+	count, rows string,
+	args []any,
+	page input.Page,
+) (list []T, total int64, err error) {
+	err = sqldb.Together(ctx, querier,
+		sqldb.Statement{Text: count, Args: args, Scan: func(row sqldb.Row) error { return row.Scan(&total) }},
+		sqldb.Listing(&list, scan, rows, slices.Concat(args, []any{page.Size, page.Offset()})...))
+	return list, total, err
+}
+
 func plans(
 	ctx context.Context,
 	querier sqldb.Querier,
@@ -81,19 +98,10 @@ func plans(
 	page input.Page,
 ) ([]Plan, int64, error) {
 	where := filter.where(companyID)
-	total, err := sqldb.Value[int64](
-		ctx,
-		querier,
+	return counted(ctx, querier, scanPlan,
 		`SELECT count(*) FROM customer_plans p`+where.String(),
-		where.Args...,
-	)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := sqldb.All(ctx, querier, scanPlan,
 		planSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
-		append(where.Args, page.Size, page.Offset())...)
-	return list, total, err
+		where.Args, page)
 }
 
 func allPlans(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Plan, error) {
@@ -167,19 +175,10 @@ func products(
 	page input.Page,
 ) ([]Product, int64, error) {
 	where := filter.where(companyID)
-	total, err := sqldb.Value[int64](
-		ctx,
-		querier,
+	return counted(ctx, querier, scanProduct,
 		`SELECT count(*) FROM products p`+where.String(),
-		where.Args...,
-	)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := sqldb.All(ctx, querier, scanProduct,
 		productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
-		append(where.Args, page.Size, page.Offset())...)
-	return list, total, err
+		where.Args, page)
 }
 
 func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Product, error) {

@@ -42,7 +42,8 @@ func totals(
 func largest(ctx context.Context, querier sqldb.Querier, counter Counter, from, most int64) ([]int64, error) {
 	type company struct{ id, n int64 }
 	all, err := sqldb.All(ctx, querier, func(row sqldb.Row) (one company, err error) {
-		return one, row.Scan(&one.id, &one.n)
+		err = row.Scan(&one.id, &one.n)
+		return one, err
 	}, `SELECT company_id, n FROM tally_totals WHERE book = ? AND n >= ? ORDER BY n DESC /* every company_id */`, string(counter), from)
 	var ids []int64
 	for _, one := range all {

@@ -101,6 +101,16 @@ func Together(ctx context.Context, querier Querier, statements ...Statement) err
 	return finish(querier.translate(querier.batch(ctx, statements)))
 }
 
+// Listing is All for Together with other statements.
+func Listing[T any](into *[]T, scan func(Row) (T, error), text string, args ...any) Statement {
+	*into = []T{}
+	return Statement{Text: text, Args: args, Scan: func(row Row) error {
+		v, err := scan(row)
+		*into = append(*into, v)
+		return err
+	}}
+}
+
 // Planned is Each for a long statement that is best run in one way, whatever its
 // values. PostgreSQL would plan it for them at every call, which takes as long as to
 // run it; outside of a transaction it is told to plan it once. A statement that one

@@ -121,7 +121,7 @@ func (s *Server) arranged(req *request, list account.List) (arrangement, error) 
 	found := arrangement{
 		List: list, Query: viewQuery(req.URL.Query()), Back: req.URL.RequestURI(), Form: page.NewForm(), shown: map[string]bool{},
 	}
-	saved, err := s.Accounts.Views(req.Context(), req.Actor, list)
+	saved, chosen, err := s.Accounts.Arranged(req.Context(), req.Actor, list)
 	if err != nil {
 		return found, err
 	}
@@ -130,7 +130,6 @@ func (s *Server) arranged(req *request, list account.List) (arrangement, error) 
 			chip{Label: view.Name, URL: viewPath(view, req.URL.Path), Current: view.Query == found.Query}, view.ID,
 		})
 	}
-	chosen, err := s.Accounts.Columns(req.Context(), req.Actor, list)
 	for _, column := range columnsOf[list] {
 		shown := column.usual
 		if len(chosen) > 0 {
