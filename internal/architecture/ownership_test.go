@@ -165,7 +165,7 @@ var owned = map[string]table{
 	"tally_buckets": {owner: "internal/tally"},
 	"tally_goods":   {owner: "internal/tally"},
 	"tally_months":  {owner: "internal/tally"},
-	"tally_areas":   {owner: "internal/tally"},
+	"tally_places":  {owner: "internal/tally"},
 	"tally_totals":  {owner: "internal/tally"},
 }
 

@@ -3,6 +3,7 @@ package tally
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -57,23 +58,49 @@ func addAreas(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta
 	return addAreaSums(ctx, tx, companyID, sums)
 }
 
-// addAreaSums deletes rows that have come to nothing.
+// addAreaSums deletes rows that have come to nothing. Buckets that are the same column are
+// added together.
 func addAreaSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[areaKey]int64) error {
-	maps.DeleteFunc(sums, func(_ areaKey, n int64) bool { return n == 0 })
-	var rows [][]any
-	emptied := false
+	var rows [bucketsInArea][][]any
+	emptied := map[Counter]bool{}
 	for _, at := range slices.SortedFunc(maps.Keys(sums), compareAreas) {
-		emptied = emptied || sums[at] < 0
-		rows = append(rows, []any{companyID, string(at.counter), at.area, at.unit, at.day, at.state, at.bucket, sums[at]})
+		if sums[at] == 0 {
+			continue
+		}
+		if sums[at] < 0 {
+			emptied[at.counter] = true
+		}
+		part, column := at.bucket/bucketsInArea, at.bucket%bucketsInArea
+		rows[column] = append(rows[column], []any{companyID, string(at.counter), at.area, at.unit, at.day, at.state, part, sums[at], sums[at]})
 	}
-	err := upsert(ctx, tx, rows, `
-		INSERT INTO tally_areas (company_id, book, area, unit, day, state, bucket, n) VALUES `, `
-		ON CONFLICT (company_id, book, area, unit, day, state, bucket) DO UPDATE SET n = tally_areas.n + excluded.n`)
-	if err != nil || !emptied {
-		return err
+	for column, name := range bucketColumns {
+		err := upsert(ctx, tx, rows[column], `
+			INSERT INTO tally_places (company_id, book, area, unit, day, state, part, n, `+name+`) VALUES `, `
+			ON CONFLICT (company_id, book, area, unit, day, state, part) DO UPDATE
+			SET n = tally_places.n + excluded.n, `+name+` = NULLIF(COALESCE(tally_places.`+name+`, 0) + excluded.`+name+`, 0)`)
+		if err != nil {
+			return err
+		}
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM tally_areas WHERE company_id = ? AND n = 0`, companyID)
-	return err
+	for counter := range emptied {
+		_, err := tx.Exec(ctx, `DELETE FROM tally_places WHERE company_id = ? AND book = ? AND n = 0 AND COALESCE(`+
+			strings.Join(bucketColumns, ", ")+`) IS NULL`, companyID, string(counter))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucketColumns are those of the buckets that a row has, NULL where a bucket has no records.
+var bucketColumns = eachColumn(func(column int) string { return "n" + strconv.Itoa(column) })
+
+func eachColumn(text func(column int) string) []string {
+	list := make([]string, bucketsInArea)
+	for column := range list {
+		list[column] = text(column)
+	}
+	return list
 }
 
 // bucketCount is how many records of a filter a bucket has.
@@ -104,7 +131,7 @@ func (b Counter) DayWindow(
 	var buckets []bucketCount
 	skipped := int64(0)
 	text, args := dayStatement(companyID, b, filter, window.Offset)
-	err = sqldb.Each(ctx, querier, text, args, func(row sqldb.Row) error {
+	err = sqldb.Planned(ctx, querier, text, args, func(row sqldb.Row) error {
 		var kind, first, second int64
 		err := row.Scan(&kind, &first, &second)
 		if kind == rowOfAll {
@@ -129,36 +156,48 @@ const (
 func dayStatement(companyID int64, counter Counter, filter Filter, offset int64) (text string, args []any) {
 	const placed = `(SELECT area FROM place)`
 	areaOf := `bucket / ` + strconv.Itoa(bucketsInArea)
-	areas, ofAreas := areaCounts(companyID, counter, filter, strconv.Itoa(allAreas), areaOf, `TRUE`)
-	buckets, ofBuckets := areaCounts(companyID, counter, filter, placed, `bucket`, areaOf+` = `+placed)
+	all, ofAll := areaSums(companyID, counter, filter, strconv.Itoa(allAreas), areaOf, `TRUE`)
+	near, ofNear := areaSums(companyID, counter, filter, placed, `bucket`, areaOf+` = `+placed)
 	return `
-		WITH areas AS MATERIALIZED (SELECT bucket AS area, CAST(SUM(n) AS BIGINT) AS n FROM (` + areas + `) AS counted GROUP BY bucket),
+		WITH sums AS MATERIALIZED (` + all + `),
+		areas AS MATERIALIZED (SELECT bucket AS area, n FROM (` + bucketsIn("sums") + `) AS counted WHERE n > 0),
 		place AS MATERIALIZED (SELECT area, before FROM (
 				SELECT area, n, CAST(SUM(n) OVER (ORDER BY area DESC) AS BIGINT) - n AS before FROM areas) AS places
-			WHERE before <= ? AND before + n > ?)
+			WHERE before <= ? AND before + n > ?),
+		near AS MATERIALIZED (` + near + `)
 		SELECT 0 AS kind, COALESCE(CAST(SUM(n) AS BIGINT), 0) AS first, COALESCE((SELECT before FROM place), 0) FROM areas
-		UNION ALL SELECT 1, bucket, CAST(SUM(n) AS BIGINT) FROM (` + buckets + `) AS counted GROUP BY bucket
-		ORDER BY kind, first DESC`, slices.Concat(ofAreas, []any{offset, offset}, ofBuckets)
+		UNION ALL SELECT 1, bucket, n FROM (` + bucketsIn("near") + `) AS counted WHERE n > 0
+		ORDER BY kind, first DESC`, slices.Concat(ofAll, []any{offset, offset}, ofNear)
 }
 
-// areaCounts reads how many records of a filter the buckets of an area have, in parts
-// that are to be added up: of the sums, and of the deltas for which a condition holds.
-func areaCounts(companyID int64, counter Counter, filter Filter, area, bucketOfDelta, condition string) (text string, args []any) {
+// bucketsIn has a row for each bucket of a table whose columns are buckets.
+func bucketsIn(table string) string {
+	return strings.Join(eachColumn(func(column int) string {
+		return fmt.Sprintf(`SELECT part * %d + %d AS bucket, n%d AS n FROM %s`, bucketsInArea, column, column, table)
+	}), ` UNION ALL `)
+}
+
+// areaSums reads how many records of a filter the buckets of an area have: the sums, and
+// the deltas for which a condition holds.
+func areaSums(companyID int64, counter Counter, filter Filter, area, bucketOfDelta, condition string) (text string, args []any) {
 	var texts []string
-	read := func(bucket, table, condition string, days []Days) {
+	read := func(part string, columns []string, table, condition string, days []Days) {
 		var where sqldb.Where
 		where.And("company_id = ? AND book = ?", companyID, string(counter))
 		where.And(condition)
 		among(days, &where, "day")
 		where.Join(filter.Where)
-		texts = append(texts, `SELECT `+bucket+` AS bucket, n FROM `+table+where.String())
+		texts = append(texts, `SELECT `+part+` AS part, `+strings.Join(columns, ", ")+` FROM `+table+where.String())
 		args = append(args, where.Args...)
 	}
 	for _, run := range runsOf(filter.Days) {
-		read(`bucket`, `tally_areas`, `area = `+area+` AND unit = '`+run.unit+`'`, []Days{run.Days})
+		read(`part`, bucketColumns, `tally_places`, `area = `+area+` AND unit = '`+run.unit+`'`, []Days{run.Days})
 	}
-	read(bucketOfDelta, `tally_deltas`, condition, filter.Days)
-	return strings.Join(texts, ` UNION ALL `), args
+	read(fmt.Sprintf(`(%s) / %d`, bucketOfDelta, bucketsInArea), eachColumn(func(column int) string {
+		return fmt.Sprintf(`CASE WHEN (%s) %% %d = %d THEN n END AS n%d`, bucketOfDelta, bucketsInArea, column, column)
+	}), `tally_deltas`, condition, filter.Days)
+	sums := eachColumn(func(column int) string { return fmt.Sprintf(`CAST(SUM(n%d) AS BIGINT) AS n%d`, column, column) })
+	return `SELECT part, ` + strings.Join(sums, ", ") + ` FROM (` + strings.Join(texts, ` UNION ALL `) + `) AS counted GROUP BY part`, args
 }
 
 // window begins in a bucket, at its nearer end where the page is all in it.

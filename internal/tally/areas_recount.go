@@ -2,6 +2,9 @@ package tally
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"carteira/internal/platform/sqldb"
 )
@@ -23,8 +26,14 @@ func differentAreas(
 	if !counter.byDays() {
 		return nil, nil
 	}
-	args := []any{companyID, string(counter)}
-	args = append(append(args, records.Args...), companyID, string(counter), maxDifferences)
+	mine := []any{companyID, string(counter)}
+	args := slices.Concat(mine, records.Args)
+	stored := eachColumn(func(column int) string {
+		args = append(args, mine...)
+		return fmt.Sprintf(`SELECT area, unit, day, state, part * %d + %d AS bucket, n%d AS n FROM tally_places
+			WHERE company_id = ? AND book = ? AND n%d IS NOT NULL`, bucketsInArea, column, column, column)
+	})
+	args = append(args, maxDifferences)
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (at areaDifference, err error) {
 		at.counter = counter
 		err = row.Scan(&at.area, &at.unit, &at.day, &at.state, &at.bucket, &at.n)
@@ -36,7 +45,7 @@ func differentAreas(
 			) AS both_of_them GROUP BY bucket, day, state
 		)
 		SELECT area, unit, day, state, bucket, CAST(SUM(n) AS BIGINT) FROM (
-			SELECT area, unit, day, state, bucket, n FROM tally_areas WHERE company_id = ? AND book = ?
+			`+strings.Join(stored, ` UNION ALL `)+`
 			UNION ALL SELECT -1, 'day', day, state, bucket / 16, n FROM actual
 			UNION ALL SELECT -1, 'month', substr(day, 1, 7), state, bucket / 16, n FROM actual
 			UNION ALL SELECT bucket / 16, 'day', day, state, bucket, n FROM actual

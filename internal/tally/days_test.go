@@ -175,10 +175,11 @@ func TestDaysThatNobodyHasLeaveNoRow(t *testing.T) {
 		write(t, db, func(tx *sqldb.Tx) error { return Customers.Move(t.Context(), tx, 1, first, second) })
 		must(t, Compact(t.Context(), db))
 		for text, want := range map[string]int64{
-			`SELECT count(*) FROM tally_areas`:                                         4,
-			`SELECT CAST(SUM(n) AS BIGINT) FROM tally_areas WHERE day LIKE '2026-02%'`: 4,
-			`SELECT count(*) FROM tally_months`:                                        1,
-			`SELECT cents FROM tally_months WHERE month = '2026-02'`:                   7,
+			`SELECT count(*) FROM tally_places`: 4,
+			`SELECT count(*) FROM tally_places WHERE day LIKE '2026-02%' AND area = -1 AND part = 0 AND n2 = 1`: 2,
+			`SELECT count(*) FROM tally_places WHERE day LIKE '2026-02%' AND area = 2 AND part = 2 AND n8 = 1`:  2,
+			`SELECT count(*) FROM tally_months`:                      1,
+			`SELECT cents FROM tally_months WHERE month = '2026-02'`: 7,
 		} {
 			if n := number(t, db, text); n != want {
 				t.Errorf("%s: %d, want %d", text, n, want)
