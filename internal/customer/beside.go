@@ -19,6 +19,7 @@ type beside struct {
 	company int64   // customers of the company
 	left    int64   // whom the other filters leave, at the same moment
 	at      tally.Standing
+	sampled *gramSegment
 	found   *idSet // whom the search alone finds; nil: it is not read yet
 	both    *idSet // whom both leave; nil: that is not known yet
 
@@ -50,7 +51,9 @@ func (b *beside) read(ctx context.Context) (ok bool, err error) {
 	if b.found != nil {
 		return true, nil
 	}
-	found, err := b.service.look(b.listing.searchAlone(), b.company).read(ctx, b.service.db, b.listing.company)
+	look := b.service.look(b.listing.searchAlone(), b.company)
+	look.sampled = b.sampled
+	found, err := look.read(ctx, b.service.db, b.listing.company)
 	if errors.Is(err, errUnsealed) {
 		return false, nil
 	}

@@ -22,8 +22,11 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 	if len(l.grams) < 2 || l.span.after > 0 { // a part of the segments is read as fast as the sample
 		return nil, nil
 	}
-	sample, err := l.sample(ctx, querier, companyID)
-	if err != nil {
+	sample, err := l.sampled, error(nil)
+	if sample == nil {
+		sample, err = l.sample(ctx, querier, companyID)
+	}
+	if err != nil || sample == nil {
 		return nil, err
 	}
 	fewer := newLook(l.terms)
@@ -38,14 +41,19 @@ func (l *look) fewer(ctx context.Context, querier sqldb.Querier, companyID int64
 	return fewer, nil
 }
 
-// sample is what the newest segment has of the terms.
-func (l *look) sample(ctx context.Context, querier sqldb.Querier, companyID int64) (*gramSegment, error) {
-	sample := &gramSegment{places: map[gram]places{}}
-	err := sqldb.Planned(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
+// sample is what the newest segment has of the terms; nil: there is none.
+func (l *look) sample(ctx context.Context, querier sqldb.Querier, companyID int64) (sample *gramSegment, err error) {
+	err = sqldb.Planned(ctx, querier, gramsOfOne, []any{companyID, companyID, l.keys()}, func(row sqldb.Row) error {
 		var of, key, last, moved int64
 		var stored []byte
 		if err := row.Scan(&of, &key, &stored, &last, &moved); err != nil {
 			return err
+		}
+		if sample == nil {
+			sample = &gramSegment{places: map[gram]places{}}
+		}
+		if stored == nil { // the segment has none of them
+			return nil
 		}
 		for _, segment := range segmentsOf(of, stored, idSpan{last - 1, last}) {
 			if of == last || reached(moved, key) {
@@ -58,9 +66,19 @@ func (l *look) sample(ctx context.Context, querier sqldb.Querier, companyID int6
 }
 
 const gramsOfOne = `
-	SELECT p.last_id, p.gram, p.places, g.last_id, g.moved FROM (
+	SELECT COALESCE(p.last_id, 0), COALESCE(p.gram, 0), p.places, g.last_id, g.moved FROM (
 		SELECT block, last_id, moved FROM search_segments WHERE company_id = ? AND sealed ORDER BY last_id DESC LIMIT 1) g
-	CROSS JOIN search_grams p WHERE p.company_id = ? AND p.last_id IN (g.block, g.last_id) AND p.gram {in ?}`
+	LEFT JOIN search_grams p ON p.company_id = ? AND p.last_id IN (g.block, g.last_id) AND p.gram {in ?}`
+
+// number is how many customers of a segment have one of the terms; who has two counts
+// twice.
+func (s *gramSegment) number(terms []gramTerm) (n int64) {
+	var matcher matcher
+	for _, term := range terms {
+		n += int64(len(matcher.distances(s, term)))
+	}
+	return n
+}
 
 // rarest are so many of the term's grams, the rarest first, that nobody of a segment
 // has them; all, where somebody has.

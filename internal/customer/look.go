@@ -22,6 +22,8 @@ type look struct {
 	span  idSpan     // whom it looks at
 	first bool       // only the first are wanted
 
+	sampled *gramSegment // what the newest segment has of the terms; nil: it is not read yet
+
 	sealed   int64                  // the last id that is in a sealed segment
 	segments map[int64]*segmentRead // by the last id of each that has something
 	moving   moving                 // those that are not wholly in their block

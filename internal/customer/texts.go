@@ -31,17 +31,29 @@ func (b *beside) byTexts(ctx context.Context, sort input.Sort, wanted part) (lis
 
 // guess is about how many customers the search finds, by the newest segment.
 func (b *beside) guess(ctx context.Context) (count int64, ok bool, err error) {
+	count, ok, err = b.inNewest(ctx)
+	return count * b.company / b.service.sealer.size, ok, err
+}
+
+func (b *beside) inNewest(ctx context.Context) (count int64, ok bool, err error) {
+	look := b.service.look(b.listing.searchAlone(), b.company)
+	if len(look.short) == 0 { // the same sample says by which grams they are found
+		b.sampled, err = look.sample(ctx, b.service.db, b.listing.company)
+		if err != nil || b.sampled == nil {
+			return 0, false, err
+		}
+		return b.sampled.number(look.long), true, nil
+	}
 	ends, err := newestEnds(ctx, b.service.db, b.listing.company)
 	if err != nil || len(ends) < 2 {
 		return 0, false, err
 	}
-	look := b.service.look(b.listing.searchAlone(), b.company)
 	look.span = idSpan{after: ends[1], last: ends[0]}
 	found, err := look.read(ctx, b.service.db, b.listing.company)
 	if errors.Is(err, errUnsealed) {
 		return 0, false, nil
 	}
-	return found.count() * b.company / b.service.sealer.size, err == nil, err
+	return found.count(), err == nil, err
 }
 
 // texts is how many texts have to be read, if so many are found. In the order of due
