@@ -28,7 +28,8 @@ func (k sumKey) compare(other sumKey) int {
 	)
 }
 
-// addSums adds deltas to the sums: each sum once, and many in one statement.
+// addSums adds deltas to the sums: each sum once, and many in one statement. Totals come
+// first: two who add to those of a company wait for each other there, and nowhere else.
 func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta) error {
 	totals, buckets, keys := map[Counter]int64{}, map[bucketKey]int64{}, map[sumKey]Sums{}
 	for _, delta := range deltas {
@@ -37,6 +38,9 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 		key := sumKey{delta.counter, delta.Key}
 		key.Bucket = 0
 		add(keys, key, delta.Change)
+	}
+	if err := addTotals(ctx, tx, companyID, totals); err != nil {
+		return err
 	}
 	if err := addBuckets(ctx, tx, companyID, buckets); err != nil {
 		return err
@@ -49,7 +53,7 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 			return err
 		}
 	}
-	return addTotals(ctx, tx, companyID, totals)
+	return nil
 }
 
 func add[K comparable](sums map[K]Sums, at K, change Change) {
