@@ -19,9 +19,9 @@ type beside struct {
 	company int64   // customers of the company
 	left    int64   // whom the other filters leave, at the same moment
 	at      tally.Standing
-	sampled *gramSegment
-	found   *idSet // whom the search alone finds; nil: it is not read yet
-	both    *idSet // whom both leave; nil: that is not known yet
+	sampled *gramSegment // what the newest segment has of the search; nil: it is not read yet
+	found   *idSet       // whom the search alone finds; nil: it is not read yet
+	both    *idSet       // whom both leave; nil: that is not known yet
 
 	asked     bool    // for the roster
 	roster    *roster // nil: it is not at hand

@@ -65,7 +65,12 @@ func (s *Service) early(
 
 // Count is how many customers a filter has.
 func (s *Service) Count(ctx context.Context, actor account.Actor, filter Filter) (int64, error) {
-	_, n, err := s.matches(ctx, actor, filter, input.Newest)
+	var n numbers
+	l := s.listing(actor, filter)
+	err := s.total(ctx, l, &n)
+	if err == nil && n.matches == uncounted {
+		n.matches, err = s.countMatches(ctx, l, n.company)
+	}
 	return n.matches, err
 }
 

@@ -24,24 +24,31 @@ const uncounted = -1
 
 // numbers are as far as the counter knows them, in one flight.
 func (s *Service) numbers(ctx context.Context, l listing, sort input.Sort) (numbers, error) {
-	n := numbers{matches: uncounted, undated: uncounted}
+	n := numbers{undated: uncounted}
+	ask := l.sides(&n)
+	if sort.Field() == input.ByDueDate && l.due.none && l.filter.tallied() {
+		ask = append(ask, counter.SumStatement(l.company, l.withoutDate().keys(), &n.undated))
+	}
+	err := s.total(ctx, l, &n, ask...)
+	return n, err
+}
+
+// total asks how many customers the company has and how many match, together with others.
+func (s *Service) total(ctx context.Context, l listing, n *numbers, others ...sqldb.Statement) error {
 	var at tally.Standing
 	first := counter.StandingStatement(l.company, l.keys(), &at)
 	if l.filter == (Filter{}) || !l.filter.tallied() {
 		first = counter.TotalStatement(l.company, &at.Total)
 	}
-	ask := append(l.sides(&n), first)
-	if sort.Field() == input.ByDueDate && l.due.none && l.filter.tallied() {
-		ask = append(ask, counter.SumStatement(l.company, l.withoutDate().keys(), &n.undated))
-	}
-	err := sqldb.Together(ctx, s.db, ask...)
-	switch n.company = at.Total; {
+	err := sqldb.Together(ctx, s.db, append(others, first)...)
+	n.company, n.matches = at.Total, uncounted
+	switch {
 	case l.filter == (Filter{}):
 		n.matches = at.Total
 	case l.filter.tallied():
 		n.matches = at.Left
 	}
-	return n, err
+	return err
 }
 
 // sides ask for what is in the dates and what is in the others, where both filter.

@@ -11,11 +11,12 @@ import (
 // deep finds a page far from the beginning of a list through the buckets of it, which
 // also tell how many customers it has; ok is false where that is not the way.
 func (s *Service) deep(ctx context.Context, l listing, page input.Page) (window sqldb.Window, count int64, ok bool, err error) {
+	if page.Offset() <= tally.DeepOffset {
+		return sqldb.Window{}, 0, false, nil
+	}
 	l.byDate = l.due.oneDay()
 	window = l.pageOf(page)
 	switch {
-	case page.Offset() <= tally.DeepOffset:
-		return sqldb.Window{}, 0, false, nil
 	case window.Whole:
 		window, count, err = counter.WholeWindow(ctx, l.db, l.company, window)
 	case l.byGoods():

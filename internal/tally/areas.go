@@ -74,6 +74,9 @@ func addAreaSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[ar
 		rows[column] = append(rows[column], []any{companyID, string(at.counter), at.area, at.unit, at.day, at.state, part, sums[at], sums[at]})
 	}
 	for column, name := range bucketColumns {
+		if rows[column] == nil {
+			continue
+		}
 		err := upsert(ctx, tx, rows[column], `
 			INSERT INTO tally_places (company_id, book, area, unit, day, state, part, n, `+name+`) VALUES `, `
 			ON CONFLICT (company_id, book, area, unit, day, state, part) DO UPDATE
@@ -83,8 +86,8 @@ func addAreaSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[ar
 		}
 	}
 	for counter := range emptied {
-		_, err := tx.Exec(ctx, `DELETE FROM tally_places WHERE company_id = ? AND book = ? AND n = 0 AND COALESCE(`+
-			strings.Join(bucketColumns, ", ")+`) IS NULL`, companyID, string(counter))
+		_, err := tx.Exec(ctx, `DELETE FROM tally_places WHERE company_id = ? AND book = ? AND n = 0 AND COALESCE(`+allColumns+`) IS NULL`,
+			companyID, string(counter))
 		if err != nil {
 			return err
 		}
@@ -155,19 +158,38 @@ const (
 // Past the last record there are none.
 func dayStatement(companyID int64, counter Counter, filter Filter, offset int64) (text string, args []any) {
 	const placed = `(SELECT area FROM place)`
-	areaOf := `bucket / ` + strconv.Itoa(bucketsInArea)
-	all, ofAll := areaSums(companyID, counter, filter, strconv.Itoa(allAreas), areaOf, `TRUE`)
-	near, ofNear := areaSums(companyID, counter, filter, placed, `bucket`, areaOf+` = `+placed)
+	all, ofAll := areaSums(companyID, counter, filter, strconv.Itoa(allAreas), deltasOfAreas, `TRUE`)
+	near, ofNear := areaSums(companyID, counter, filter, placed, deltasOfBuckets, areaOfBucket+` = `+placed)
 	return `
 		WITH sums AS MATERIALIZED (` + all + `),
-		areas AS MATERIALIZED (SELECT bucket AS area, n FROM (` + bucketsIn("sums") + `) AS counted WHERE n > 0),
+		areas AS MATERIALIZED (SELECT bucket AS area, n FROM (` + bucketsOfSums + `) AS counted WHERE n > 0),
 		place AS MATERIALIZED (SELECT area, before FROM (
 				SELECT area, n, CAST(SUM(n) OVER (ORDER BY area DESC) AS BIGINT) - n AS before FROM areas) AS places
 			WHERE before <= ? AND before + n > ?),
 		near AS MATERIALIZED (` + near + `)
 		SELECT 0 AS kind, COALESCE(CAST(SUM(n) AS BIGINT), 0) AS first, COALESCE((SELECT before FROM place), 0) FROM areas
-		UNION ALL SELECT 1, bucket, n FROM (` + bucketsIn("near") + `) AS counted WHERE n > 0
+		UNION ALL SELECT 1, bucket, n FROM (` + bucketsOfNear + `) AS counted WHERE n > 0
 		ORDER BY kind, first DESC`, slices.Concat(ofAll, []any{offset, offset}, ofNear)
+}
+
+// Texts that are the same in each statement.
+var (
+	areaOfBucket    = `bucket / ` + strconv.Itoa(bucketsInArea)
+	allColumns      = strings.Join(bucketColumns, ", ")
+	bucketsOfSums   = bucketsIn("sums")
+	bucketsOfNear   = bucketsIn("near")
+	deltasOfAreas   = placedDelta(areaOfBucket)
+	deltasOfBuckets = placedDelta(`bucket`)
+	sumColumns      = strings.Join(eachColumn(func(column int) string {
+		return fmt.Sprintf(`CAST(SUM(n%d) AS BIGINT) AS n%d`, column, column)
+	}), ", ")
+)
+
+// placedDelta is the part and the columns of a delta, of whose bucket or area it is a change.
+func placedDelta(bucket string) string {
+	return fmt.Sprintf(`(%s) / %d AS part, `, bucket, bucketsInArea) + strings.Join(eachColumn(func(column int) string {
+		return fmt.Sprintf(`CASE WHEN (%s) %% %d = %d THEN n END AS n%d`, bucket, bucketsInArea, column, column)
+	}), ", ")
 }
 
 // bucketsIn has a row for each bucket of a table whose columns are buckets.
@@ -179,25 +201,22 @@ func bucketsIn(table string) string {
 
 // areaSums reads how many records of a filter the buckets of an area have: the sums, and
 // the deltas for which a condition holds.
-func areaSums(companyID int64, counter Counter, filter Filter, area, bucketOfDelta, condition string) (text string, args []any) {
+func areaSums(companyID int64, counter Counter, filter Filter, area, deltas, condition string) (text string, args []any) {
 	var texts []string
-	read := func(part string, columns []string, table, condition string, days []Days) {
+	read := func(columns, table, condition string, days []Days) {
 		var where sqldb.Where
 		where.And("company_id = ? AND book = ?", companyID, string(counter))
 		where.And(condition)
 		among(days, &where, "day")
 		where.Join(filter.Where)
-		texts = append(texts, `SELECT `+part+` AS part, `+strings.Join(columns, ", ")+` FROM `+table+where.String())
+		texts = append(texts, `SELECT `+columns+` FROM `+table+where.String())
 		args = append(args, where.Args...)
 	}
 	for _, run := range runsOf(filter.Days) {
-		read(`part`, bucketColumns, `tally_places`, `area = `+area+` AND unit = '`+run.unit+`'`, []Days{run.Days})
+		read(`part, `+allColumns, `tally_places`, `area = `+area+` AND unit = '`+run.unit+`'`, []Days{run.Days})
 	}
-	read(fmt.Sprintf(`(%s) / %d`, bucketOfDelta, bucketsInArea), eachColumn(func(column int) string {
-		return fmt.Sprintf(`CASE WHEN (%s) %% %d = %d THEN n END AS n%d`, bucketOfDelta, bucketsInArea, column, column)
-	}), `tally_deltas`, condition, filter.Days)
-	sums := eachColumn(func(column int) string { return fmt.Sprintf(`CAST(SUM(n%d) AS BIGINT) AS n%d`, column, column) })
-	return `SELECT part, ` + strings.Join(sums, ", ") + ` FROM (` + strings.Join(texts, ` UNION ALL `) + `) AS counted GROUP BY part`, args
+	read(deltas, `tally_deltas`, condition, filter.Days)
+	return `SELECT part, ` + sumColumns + ` FROM (` + strings.Join(texts, ` UNION ALL `) + `) AS counted GROUP BY part`, args
 }
 
 // window begins in a bucket, at its nearer end where the page is all in it.

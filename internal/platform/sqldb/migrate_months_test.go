@@ -53,37 +53,30 @@ func TestCustomersBeforeTheAreasAreCountedInThem(t *testing.T) {
 		if err := db.MigrateTo(t.Context(), 45); err != nil {
 			t.Fatal(err)
 		}
-		got := texts(t, db, `SELECT area || ' ' || unit || ' ' || day || ' ' || state || ' ' || bucket || ': ' || n FROM tally_areas
-			ORDER BY area, unit, day, state, bucket`)
-		want := []string{
+		wantTexts := func(query string, want ...string) {
+			t.Helper()
+			if got := texts(t, db, query); !slices.Equal(got, want) {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		}
+		wantTexts(`SELECT area || ' ' || unit || ' ' || day || ' ' || state || ' ' || bucket || ': ' || n FROM tally_areas
+			ORDER BY area, unit, day, state, bucket`,
 			"-1 day   0: 1", "-1 day 2025-12-31  0: 1", "-1 day 2026-01-31  0: 1", "-1 day 2026-01-31 cancelled 1: 1",
 			"-1 month   0: 1", "-1 month 2025-12  0: 1", "-1 month 2026-01  0: 1", "-1 month 2026-01 cancelled 1: 1",
 			"0 day   0: 1", "0 day 2025-12-31  0: 1", "0 day 2026-01-31  0: 1",
 			"0 month   0: 1", "0 month 2025-12  0: 1", "0 month 2026-01  0: 1",
-			"1 day 2026-01-31 cancelled 17: 1", "1 month 2026-01 cancelled 17: 1",
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got  %q\nwant %q", got, want)
-		}
+			"1 day 2026-01-31 cancelled 17: 1", "1 month 2026-01 cancelled 17: 1")
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got = texts(t, db, `SELECT area || ' ' || unit || ' ' || day || ' ' || state || ' ' || part || ': ' ||
+		wantTexts(`SELECT area || ' ' || unit || ' ' || day || ' ' || state || ' ' || part || ': ' ||
 				COALESCE(CAST(n0 AS TEXT), '-') || ' ' || COALESCE(CAST(n1 AS TEXT), '-') || COALESCE(CAST(COALESCE(n2, n3, n15) AS TEXT), '')
-			FROM tally_places ORDER BY area, unit, day, state, part`)
-		want = []string{
+			FROM tally_places ORDER BY area, unit, day, state, part`,
 			"-1 day   0: 1 -", "-1 day 2025-12-31  0: 1 -", "-1 day 2026-01-31  0: 1 -", "-1 day 2026-01-31 cancelled 0: - 1",
 			"-1 month   0: 1 -", "-1 month 2025-12  0: 1 -", "-1 month 2026-01  0: 1 -", "-1 month 2026-01 cancelled 0: - 1",
 			"0 day   0: 1 -", "0 day 2025-12-31  0: 1 -", "0 day 2026-01-31  0: 1 -",
 			"0 month   0: 1 -", "0 month 2025-12  0: 1 -", "0 month 2026-01  0: 1 -",
-			"1 day 2026-01-31 cancelled 1: - 1", "1 month 2026-01 cancelled 1: - 1",
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got  %q\nwant %q", got, want)
-		}
-		got = texts(t, db, `SELECT month || ': ' || n FROM tally_months ORDER BY month`)
-		if want := []string{": 1", "2026-01: 5"}; !slices.Equal(got, want) {
-			t.Errorf("months %q, want %q", got, want)
-		}
+			"1 day 2026-01-31 cancelled 1: - 1", "1 month 2026-01 cancelled 1: - 1")
+		wantTexts(`SELECT month || ': ' || n FROM tally_months ORDER BY month`, ": 1", "2026-01: 5")
 	})
 }
