@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker when a release is built.
-var version string
+// version and commit are set by the linker when tools/release builds.
+var version, commit string
 
 // Version is which version this program is: that of its release, or what Go
 // knows about the source that it was built from.
@@ -30,22 +30,38 @@ func versionOf(info *debug.BuildInfo) string {
 	if v := strings.TrimPrefix(info.Main.Version, "v"); v != "" && v != "(devel)" {
 		return v
 	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && setting.Value != "" {
-			return "dev-" + setting.Value[:min(len(setting.Value), 12)]
-		}
+	if at := recordedCommit(info); at != "" {
+		return "dev-" + at
 	}
 	return "dev"
 }
 
+func recordedCommit(info *debug.BuildInfo) string {
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value[:min(len(setting.Value), 12)]
+		}
+	}
+	return ""
+}
+
+// revision is the commit of the source: the linker's, or the one that Go recorded; "" where neither is known.
+func revision() string {
+	if commit != "" {
+		return commit
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return recordedCommit(info)
+	}
+	return ""
+}
+
 func versionLine() string {
-	return fmt.Sprintf(
-		"carteira %s %s/%s %s\n",
-		Version(),
-		runtime.GOOS,
-		runtime.GOARCH,
-		runtime.Version(),
-	)
+	name := Version()
+	if at := revision(); at != "" && !strings.Contains(name, at) {
+		name += " (" + at + ")"
+	}
+	return fmt.Sprintf("carteira %s %s/%s %s\n", name, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 func versionCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/config"
 )
 
-// settingsTable is the table of README.md.
+// settingsTable is the table of docs/operating.md.
 func settingsTable(settings []config.Setting) string {
 	cell := func(prefix, text string) string {
 		if text == "" {
@@ -34,8 +34,8 @@ func checkSettings(text string, settings []config.Setting) []string {
 	return nil
 }
 
-func TestReadmeHasEverySetting(t *testing.T) {
-	report(t, "README.md", checkSettings(read(t, "README.md"), config.Settings))
+func TestOperatingHasEverySetting(t *testing.T) {
+	report(t, "docs/operating.md", checkSettings(read(t, "docs/operating.md"), config.Settings))
 }
 
 func TestAMissingOrExtraSettingIsFound(t *testing.T) {

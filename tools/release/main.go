@@ -20,11 +20,15 @@ import (
 func main() {
 	var r release
 	platforms := flag.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64", "what to build for")
-	flag.StringVar(&r.version, "version", "", "version of the release (default: the newest in CHANGELOG.md)")
+	flag.StringVar(&r.version, "version", "", "make this release: the newest in CHANGELOG.md (default: a build named by date and commit)")
 	flag.StringVar(&r.root, "root", "../..", "folder of the source")
 	flag.StringVar(&r.dist, "dist", "../../dist", "folder for what is made; emptied first")
 	flag.Parse()
-	if err := r.run(strings.Split(*platforms, ",")); err != nil {
+	err := r.choose()
+	if err == nil {
+		err = r.run(strings.Split(*platforms, ","))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -34,6 +38,7 @@ func main() {
 type release struct {
 	root, dist string
 	version    string
+	commit     string    // of the source, shortened; "" where there is no repository
 	made       time.Time // of the source: all files have this time
 	manual     string    // folder of man pages and completions
 }
@@ -61,16 +66,32 @@ func (r *release) run(platforms []string) error {
 	return r.checksums()
 }
 
-func (r *release) prepare() error {
-	var err error
-	if r.version == "" {
-		if r.version, err = newestVersion(filepath.Join(r.root, "CHANGELOG.md")); err != nil {
-			return err
-		}
+// choose decides the version. A release has to be the newest of the changelog, with nothing unreleased before it; any
+// other build is named by date and commit, as a version that sorts below every release.
+func (r *release) choose() error {
+	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	if r.version != "" {
+		return checkRelease(string(text), r.version)
 	}
 	if r.made, err = sourceTime(r.root); err != nil {
 		return err
 	}
+	r.version = "0.0.0-" + r.made.Format("20060102")
+	if commit := sourceCommit(r.root); commit != "" {
+		r.version += ".g" + commit
+	}
+	return nil
+}
+
+func (r *release) prepare() error {
+	var err error
+	if r.made, err = sourceTime(r.root); err != nil {
+		return err
+	}
+	r.commit = sourceCommit(r.root)
 	if err := errors.Join(os.RemoveAll(r.dist), os.MkdirAll(r.dist, 0o755)); err != nil {
 		return err
 	}
@@ -111,7 +132,7 @@ func (r *release) name(t target, suffix string) string {
 
 func (r *release) build(t target) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X carteira/internal/cli.version="+r.version, "-o", t.binary, "./cmd/carteira")
+		"-ldflags", "-s -w -X carteira/internal/cli.version="+r.version+" -X carteira/internal/cli.commit="+r.commit, "-o", t.binary, "./cmd/carteira")
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 	cmd.Stderr = os.Stderr
@@ -120,17 +141,41 @@ func (r *release) build(t target) error {
 
 var heading = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+[^\]]*)\]`)
 
-// newestVersion is that of the first release that the changelog tells of.
+// newestVersion is that of the first release in the changelog.
 func newestVersion(changelog string) (string, error) {
-	text, err := os.ReadFile(changelog)
-	if err != nil {
-		return "", err
-	}
-	found := heading.FindSubmatch(text)
+	found := heading.FindStringSubmatch(changelog)
 	if found == nil {
 		return "", errors.New("CHANGELOG.md has no version")
 	}
-	return string(found[1]), nil
+	return found[1], nil
+}
+
+// checkRelease refuses a version that the changelog does not describe: its newest heading has to be that version, and
+// nothing may wait under Unreleased.
+func checkRelease(changelog, version string) error {
+	newest, err := newestVersion(changelog)
+	if err != nil {
+		return err
+	}
+	if newest != version {
+		return fmt.Errorf("the newest version in CHANGELOG.md is %s, not %s", newest, version)
+	}
+	before, _, _ := strings.Cut(changelog, "## ["+newest+"]")
+	if _, unreleased, ok := strings.Cut(before, "## [Unreleased]"); ok && strings.TrimSpace(unreleased) != "" {
+		return fmt.Errorf("CHANGELOG.md has changes under Unreleased: put them under %s, or under a newer version", version)
+	}
+	return nil
+}
+
+// sourceCommit is the commit that is built, "" where there is no repository.
+func sourceCommit(root string) string {
+	cmd := exec.Command("git", "rev-parse", "--short=12", "HEAD")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // sourceTime is SOURCE_DATE_EPOCH, or the time of the last commit.

@@ -54,7 +54,9 @@ func TestComposeHasHealthChecksAndTheVersion(t *testing.T) {
 		}
 	}
 	must(t, yaml.Unmarshal(text, &file))
-	version, err := newestVersion("../../CHANGELOG.md")
+	changelog, err := os.ReadFile("../../CHANGELOG.md")
+	must(t, err)
+	version, err := newestVersion(string(changelog))
 	must(t, err)
 	program := file.Services["carteira"]
 	if program.Image != "carteira:"+version || strings.Join(program.Healthcheck.Test, " ") != "CMD /carteira ready" ||
