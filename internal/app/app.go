@@ -16,6 +16,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
 	"carteira/internal/payment"
@@ -44,6 +45,7 @@ type App struct {
 	Accounts  *account.Service
 	Catalog   *catalog.Service
 	Customers *customer.Service
+	Intake    *intake.Service
 	Billing   *billing.Service
 	Resellers *reseller.Service
 	Dashboard *dashboard.Service
@@ -200,6 +202,7 @@ func assemble(
 		Accounts:  accounts,
 		Catalog:   plans,
 		Customers: customers,
+		Intake:    intake.New(db, customers),
 		Billing:   invoices,
 		Dashboard: dashboard.New(db),
 		Resellers: reseller.New(db, accounts, cfg.PublicURL),
@@ -322,8 +325,8 @@ func (a *App) jobs() []worker.Job {
 			Name: "count customers of plans that changed", Every: 2 * time.Second, Run: a.Customers.ContinueRepricing,
 			Wake: a.lookout.wake(a.Customers.RepricingLook),
 		},
-		{Name: "continue imports", Every: 5 * time.Second, Run: a.Customers.ContinueImport},
-		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Customers.PruneUploads},
+		{Name: "continue imports", Every: 5 * time.Second, Run: a.Intake.ContinueImport},
+		{Name: "prune uploads", Every: 10 * time.Minute, Run: a.Intake.PruneUploads},
 		{Name: "prune counts of signups", Every: time.Hour, Run: a.Resellers.Prune},
 		{Name: "prune idempotency keys", Every: 10 * time.Minute, Run: a.idempotency.Prune},
 	}

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
@@ -155,7 +156,7 @@ func (w *wanderer) importSome(t *testing.T, company int) string {
 			}
 		}
 	}
-	_, err := w.Customers.Import(t.Context(), w.actors[company], rows, customer.ImportOptions{Events: w.random.IntN(2) == 0, KeepGoing: true})
+	_, err := w.Intake.Import(t.Context(), w.actors[company], rows, intake.ImportOptions{Events: w.random.IntN(2) == 0, KeepGoing: true})
 	housetest.Must(t, err)
 	return "import"
 }

@@ -82,6 +82,7 @@ func (a *App) panel() http.Handler {
 		Accounts:  a.Accounts,
 		Catalog:   a.Catalog,
 		Customers: a.Customers,
+		Intake:    a.Intake,
 		Billing:   a.Billing,
 		Dashboard: a.Dashboard,
 		Webhooks:  a.Webhooks,

@@ -57,8 +57,6 @@ var roomsWithApply = []applied{
 	{
 		room: "internal/customer",
 		tables: map[string]string{
-			"customer_staging":  "how far an import has come",
-			"customer_uploads":  "a file on its way to an import; the import is audited",
 			"customer_expiries": "due dates that customer.expired was recorded for",
 			"customer_renewals": "how often a customer was renewed in a month",
 			"search_segments":   "an index of short searches, made of the rows",
@@ -70,8 +68,8 @@ var roomsWithApply = []applied{
 			"plan_repricings":   "how far the customers of a plan that changed have been counted anew",
 		},
 		functions: map[string]string{
-			"insertMany":   "an import writes many at once; drawImported draws their consequences",
-			"removeStaged": "takes back what nobody has seen of an import that came to nothing",
+			"insertMany":   "an import writes many at once; Announce draws their consequences",
+			"RemoveStaged": "takes back what nobody has seen of an import that came to nothing",
 			"fillCreated":  "completes the rows of an earlier version after a migration",
 			"updatePhone":  "repairs the rows of an earlier version after a migration",
 			"updateWorth":  "a plan's new price counts for all its customers at once; the plan's change is the audited one",

@@ -30,10 +30,10 @@ var realClock = map[string]clockUse{
 	"internal/account/mail.go":        {why: "leases of mails, and waiting for a mail server"},
 	"internal/account/sql_mail.go":    {why: "leases of mails"},
 
-	"internal/customer/staging.go":     {why: "leases of imports"},
-	"internal/customer/sql_staging.go": {why: "leases of imports"},
-	"internal/customer/upload.go":      {why: "files that a person uploads and a process reads"},
-	"internal/customer/sql_upload.go":  {why: "files that a person uploads and a process reads"},
+	"internal/customer/intake/staging.go":     {why: "leases of imports"},
+	"internal/customer/intake/sql_staging.go": {why: "leases of imports"},
+	"internal/customer/intake/upload.go":      {why: "files that a person uploads and a process reads"},
+	"internal/customer/intake/sql_upload.go":  {why: "files that a person uploads and a process reads"},
 
 	"internal/doctor/database.go":             {why: "it compares the clocks of machines"},
 	"internal/payment/call.go":                {both: true, why: "how long a gateway took"},

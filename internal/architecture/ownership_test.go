@@ -70,14 +70,15 @@ var owned = map[string]table{
 		"internal/billing":  "names the customer of each invoice in a list, and issues for customers whose day has come",
 		"internal/reminder": "finds the customers whose due date a rule is about",
 	}},
-	"customer_uploads": {owner: "internal/customer"},
+	"customer_uploads": {owner: "internal/customer/intake"},
 	"search_segments":  {owner: "internal/customer"},
 	"search_postings":  {owner: "internal/customer"},
 	"search_grams":     {owner: "internal/customer"},
 	"saved_rosters":    {owner: "internal/customer"},
 	"search_changes":   {owner: "internal/customer"},
 	"search_due":       {owner: "internal/customer"},
-	"customer_staging": {owner: "internal/customer", readers: map[string]string{
+	"customer_staging": {owner: "internal/customer/intake", readers: map[string]string{
+		"internal/customer":       "segments are not sealed while customers are hidden",
 		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
 	}},
 	"customer_expiries": {owner: "internal/customer"},

@@ -60,14 +60,24 @@ var rooms = []room{
 			tools, events, counts,
 			{"internal/account", "customers are the company's"},
 			{"internal/catalog", "a customer buys a plan, and renews by its period"},
-			{"internal/customer/sheet", "a row of a file is one more form"},
 			meaning,
 		},
-		tests: []arrow{document},
+		tests: []arrow{document, {"internal/customer/sheet", "each field can be imported"}},
 	},
 	{
 		path: "internal/customer/sheet", place: "a file becomes forms; what a customer must have is not its business",
 		may: []arrow{tools},
+	},
+	{
+		path: "internal/customer/intake", place: "customers are created by the rules of their room, wherever they come from",
+		may: []arrow{
+			tools,
+			{"internal/account", "files are the company's"},
+			{"internal/catalog", "a row names a plan, and may have it made"},
+			{"internal/customer", "a row becomes a customer"},
+			{"internal/customer/sheet", "a row of a file is one more form"},
+		},
+		tests: []arrow{events, counts},
 	},
 	{
 		path: "internal/billing", place: "an invoice does not know how it is paid",
@@ -206,7 +216,7 @@ var rooms = []room{
 	},
 	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
-		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/privacy", "a customer's file and erasure"}, {"internal/customer/sheet", "an import begins with a file"}}, capabilities),
+		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/privacy", "a customer's file and erasure"}, {"internal/customer/sheet", "an import begins with a file"}, {"internal/customer/intake", "files are imported here"}}, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{
 			{"internal/reminder/...", "messages are sent through a channel"}, {"internal/payment/...", "payments come through a gateway"},
 		}),
@@ -254,6 +264,7 @@ var rooms = []room{
 			tools,
 			{"internal/app", "a command opens the program"},
 			{"internal/customer/sheet", "an import begins with a file"},
+			{"internal/customer/intake", "imports a file"},
 			{"internal/web/api", "the demo prints a call that works when pasted"},
 			{"internal/reminder", "its use cases"},
 		}, capabilities),
@@ -267,6 +278,7 @@ var rooms = []room{
 			{"internal/catalog", "its plans and products"},
 			{"internal/customer", "its customers"},
 			{"internal/customer/sheet", "a file that it imports"},
+			{"internal/customer/intake", "imports it"},
 		},
 	},
 	{

@@ -18,10 +18,10 @@ var seesStaged = map[string]string{
 	"internal/customer.anyDeleted":     "no segment is cut while an import is staged",
 	"internal/customer.readTexts":      "no segment is cut while an import is staged",
 	"internal/customer.anyUnfilled":    "completes the rows of an earlier version, which had no staging",
-	"internal/customer.existing":       "a login or key that is staged is taken",
+	"internal/customer.Unique.Taken":   "a login or key that is staged is taken",
 	"internal/customer.listing.source": "adds the condition for whichever column has the id",
 	"internal/customer.markImported":   "is the import",
-	"internal/customer.staged":         "is the import",
+	"internal/customer.Staged":         "is the import",
 	"internal/customer.taken":          "a login or key that is staged is taken",
 	"internal/customer.unfilled":       "completes the rows of an earlier version, which had no staging",
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 )
 
@@ -74,7 +74,7 @@ func same(path string, of *sheetFile) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-func (b *badLines) report(problem customer.Problem) {
+func (b *badLines) report(problem intake.Problem) {
 	column := b.heading(problem.Field)
 	if b.csv != nil {
 		_ = b.csv.Write([]string{strconv.Itoa(problem.Line), column, problem.Value, problem.Reason}) // close tells

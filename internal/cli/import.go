@@ -10,7 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/app"
-	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 )
 
 func importCommand() *cobra.Command {
@@ -94,7 +94,7 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, bad.close()) }()
-		options := customer.ImportOptions{
+		options := intake.ImportOptions{
 			KeepGoing:      flag(cmd, "keep-going"),
 			CreateMissing:  flag(cmd, "create-missing"),
 			Events:         flag(cmd, "events"),
@@ -104,11 +104,11 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 			SkipDuplicates: flag(cmd, "skip-duplicates"),
 		}
 		progress := newProgress(cmd.ErrOrStderr(), file, program.DB.Now, options)
-		options.Problem = func(problem customer.Problem) {
+		options.Problem = func(problem intake.Problem) {
 			progress.clear()
 			bad.report(problem)
 		}
-		options.Warning = func(problem customer.Problem) {
+		options.Warning = func(problem intake.Problem) {
 			progress.clear()
 			fmt.Fprintf(
 				cmd.ErrOrStderr(),
@@ -120,12 +120,12 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 			)
 		}
 		shown := 0
-		options.Duplicate = func(problem customer.Problem) {
+		options.Duplicate = func(problem intake.Problem) {
 			if shown++; shown <= maxShown {
 				options.Warning(problem)
 			}
 		}
-		done, err := program.Customers.Import(ctx, actor, progress.rows, options)
+		done, err := program.Intake.Import(ctx, actor, progress.rows, options)
 		progress.clear()
 		bad.summarize()
 		sayDuplicates(cmd, done, options.SkipDuplicates)
@@ -137,7 +137,7 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 }
 
 // sayDuplicates says what became of the lines that seem to be there already.
-func sayDuplicates(cmd *cobra.Command, done customer.Imported, skipped bool) {
+func sayDuplicates(cmd *cobra.Command, done intake.Imported, skipped bool) {
 	fate := "they are imported all the same; --skip-duplicates passes over them"
 	if skipped {
 		fate = "they are passed over"
@@ -148,7 +148,7 @@ func sayDuplicates(cmd *cobra.Command, done customer.Imported, skipped bool) {
 }
 
 // verdict says what became of the import when not all of it went well.
-func verdict(ctx context.Context, done customer.Imported, err error) error {
+func verdict(ctx context.Context, done intake.Imported, err error) error {
 	stays := "nothing was imported"
 	if done.Imported > 0 {
 		stays = fmt.Sprintf("customers that were imported and stay: %d", done.Imported)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 )
 
@@ -31,7 +31,7 @@ func newProgress(
 	out io.Writer,
 	file *sheetFile,
 	now func() time.Time,
-	options customer.ImportOptions,
+	options intake.ImportOptions,
 ) *progress {
 	return &progress{
 		out:      out,

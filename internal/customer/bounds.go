@@ -9,9 +9,9 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// roomFor refuses more customers than the company may have. Two at once may both
+// RoomFor refuses more customers than the company may have. Two at once may both
 // be the last: it is a bound on space, not a price.
-func roomFor(ctx context.Context, querier sqldb.Querier, actor account.Actor, more int64) error {
+func RoomFor(ctx context.Context, querier sqldb.Querier, actor account.Actor, more int64) error {
 	most := actor.Company.Bounds().Customers
 	if most == 0 {
 		return nil
@@ -21,19 +21,4 @@ func roomFor(ctx context.Context, querier sqldb.Querier, actor account.Actor, mo
 		err = fault.Forbidden(fmt.Sprintf("a company on trial has at most %d customers; subscribe to have more", most))
 	}
 	return err
-}
-
-// roomForRows counts the rows of a file, if there is a bound to count for.
-func (im *importer) roomForRows(ctx context.Context, rows Rows) error {
-	if im.actor.Company.Bounds().Customers == 0 {
-		return nil
-	}
-	var n int64
-	for _, err := range rows() {
-		if err != nil {
-			return err
-		}
-		n++
-	}
-	return roomFor(ctx, im.service.db, im.actor, n)
 }

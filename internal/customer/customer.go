@@ -120,7 +120,6 @@ type Service struct {
 	counts   tally.Cache[int64]
 	spreads  tally.Cache[spread]
 	rosters  rosters
-	running  runningUploads
 	sealer   sealer
 }
 
@@ -146,11 +145,11 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 	}
 	change := Change{Action: ActionCreated}
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if err := roomFor(ctx, tx, actor, 1); err != nil {
+		if err := RoomFor(ctx, tx, actor, 1); err != nil {
 			return err
 		}
 		var refused fault.Fields
-		change.After, refused, err = draft.customer(tx.Now(), actor, catalogOf(ctx, tx, actor))
+		change.After, refused, err = draft.Customer(tx.Now(), actor, catalogOf(ctx, tx, actor))
 		if err != nil {
 			return err
 		}

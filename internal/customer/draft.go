@@ -109,12 +109,12 @@ func readDraft(in *input.Form) Draft {
 	return draft
 }
 
-// customer makes a new customer of the draft. What the company's rules refuse
+// Customer makes a new customer of the draft. What the company's rules refuse
 // is returned as fields, all of it.
-func (d Draft) customer(
+func (d Draft) Customer(
 	now time.Time,
 	actor account.Actor,
-	on catalogLookup,
+	on Catalog,
 ) (Customer, fault.Fields, error) {
 	customer := Customer{UUID: id.NewUUID(), UpdatedAt: now, Autopay: AutopayNone}
 	customer.createdAt(now, actor.Company.Zone)
@@ -196,24 +196,24 @@ func (d Draft) refuseReason(customer Customer, refused *fault.Fields) {
 	}
 }
 
-// catalogLookup finds what the company sells: in the database for one
+// Catalog finds what the company sells: in the database for one
 // customer, in a cache for the many of an import.
-type catalogLookup struct {
-	plan    func(id int64) (catalog.Plan, error)
-	product func(id int64) (catalog.Product, error)
+type Catalog struct {
+	Plan    func(id int64) (catalog.Plan, error)
+	Product func(id int64) (catalog.Product, error)
 }
 
 // catalogOf finds in the database. In a transaction, the plan that is found is
 // kept from being changed.
-func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) catalogLookup {
-	return catalogLookup{
-		plan: func(id int64) (catalog.Plan, error) {
+func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) Catalog {
+	return Catalog{
+		Plan: func(id int64) (catalog.Plan, error) {
 			if tx, writes := querier.(*sqldb.Tx); writes {
 				return catalog.HoldPlan(ctx, tx, actor, id)
 			}
 			return catalog.FindPlan(ctx, querier, actor, id)
 		},
-		product: func(id int64) (catalog.Product, error) {
+		Product: func(id int64) (catalog.Product, error) {
 			return catalog.FindProduct(ctx, querier, actor, id)
 		},
 	}
@@ -222,11 +222,11 @@ func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) 
 // resolve looks up plan and product. It returns the plan when the draft names
 // one.
 func (d Draft) resolve(
-	on catalogLookup,
+	on Catalog,
 	customer *Customer,
 ) (plan catalog.Plan, refused fault.Fields, err error) {
 	if d.PlanID.Given() && d.PlanID.Value != customer.Plan.ID {
-		plan, err = chosen(d.PlanID.Value, "plan_id", &refused, on.plan)
+		plan, err = chosen(d.PlanID.Value, "plan_id", &refused, on.Plan)
 		if err != nil {
 			return plan, refused, err
 		}
@@ -236,7 +236,7 @@ func (d Draft) resolve(
 		customer.buys(plan)
 	}
 	if d.ProductID.Given() && d.ProductID.Value != customer.Product.ID {
-		product, err := chosen(d.ProductID.Value, "product_id", &refused, on.product)
+		product, err := chosen(d.ProductID.Value, "product_id", &refused, on.Product)
 		if err != nil {
 			return plan, refused, err
 		}

@@ -98,14 +98,12 @@ func TestImportedExpiryIsNotRecordedLater(t *testing.T) {
 		world := newWorld(t, engine)
 		world.create(t, `{"name":"Bia"}`)
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			im := &importer{service: world.Service, actor: world.actor}
-			customer, _, err := Draft{}.customer(tx.Now(), world.actor, catalogOf(t.Context(), tx, world.actor))
+			customer, _, err := Draft{}.Customer(tx.Now(), world.actor, catalogOf(t.Context(), tx, world.actor))
 			customer.Name, customer.DueOn, customer.OwnDay = "Ana", day("2026-01-10"), 10
 			if err != nil {
 				return err
 			}
-			_, err = (&writing{importer: im, tx: tx}).insertRows(t.Context(), []Customer{customer})
-			return err
+			return InsertMany(t.Context(), tx, world.actor, []Customer{customer}, true)
 		}))
 		for _, dueOn := range []string{"2026-01-10", "2027-01-01", "2026-01-10"} {
 			world.update(t, 2, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))

@@ -142,6 +142,9 @@ func (s *Service) repriceSome(ctx context.Context, tx *sqldb.Tx, actor account.A
 	return saveRepricing(ctx, tx, at)
 }
 
+// span is some consecutive ids.
+type span struct{ from, to int64 }
+
 // alike are customers of a plan of whom all is the same that decides what they
 // are worth.
 type alike struct {

@@ -51,6 +51,6 @@ func TestRefusalOfARunThatWasTakenBackIsForgotten(t *testing.T) {
 func (w *world) add(t *testing.T, tx *sqldb.Tx, usuario string) error {
 	t.Helper()
 	draft := Draft{Name: input.Some("Joana"), Usuario: input.Some(usuario)}
-	made, _, err := draft.customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
+	made, _, err := draft.Customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
 	return errors.Join(err, w.apply(t.Context(), tx, w.actor, &Change{Action: ActionCreated, After: made}))
 }

@@ -161,8 +161,9 @@ func (s sealer) mark(ctx context.Context, tx *sqldb.Tx, companyID int64) (sealin
 	if err != nil || len(ends) == 0 {
 		return sealingOver, err
 	}
-	staged, err := readStage(ctx, tx)
-	if err != nil || staged.hiddenFrom <= staged.hiddenTo {
+	staged, err := sqldb.Value[int64](ctx, tx,
+		`SELECT COUNT(*) FROM customer_staging WHERE hidden_from <= hidden_to /* every company_id */`)
+	if err != nil || staged > 0 {
 		return sealingWaits, err
 	}
 	for _, last := range ends {

@@ -319,25 +319,6 @@ func taken(
 	return usuario, external, err
 }
 
-// existing returns which of the values are already taken in a unique column, be
-// it by a customer that an import has staged.
-func existing(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	column string,
-	values []string,
-) (map[string]bool, error) {
-	list, err := sqldb.Values[string](ctx, querier, `
-		SELECT `+column+` FROM customers WHERE company_id = ? AND `+column+` <> '' AND `+column+` {in ?}`, companyID,
-		values)
-	found := make(map[string]bool, len(list))
-	for _, v := range list {
-		found[v] = true
-	}
-	return found, err
-}
-
 // eachCustom reads the company's own fields of every customer that has some.
 func eachCustom(
 	ctx context.Context,

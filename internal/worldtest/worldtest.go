@@ -14,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/housetest"
@@ -31,6 +32,7 @@ type World struct {
 	Accounts  *account.Service
 	Catalog   *catalog.Service
 	Customers *customer.Service
+	Intake    *intake.Service
 	Actor     account.Actor
 }
 
@@ -53,9 +55,11 @@ func open(tb testing.TB, url string, clock *sqldbtest.Clock) *World {
 	tb.Helper()
 	db := sqldbtest.Open(tb, url, sqldbtest.WithClock(clock))
 	events := &event.Log{}
+	customers := customer.New(db, events)
 	return &World{
 		URL: url, DB: db, Clock: clock, Events: events,
-		Accounts: account.New(db, account.Config{}), Catalog: catalog.New(db), Customers: customer.New(db, events),
+		Accounts: account.New(db, account.Config{}), Catalog: catalog.New(db), Customers: customers,
+		Intake: intake.New(db, customers),
 	}
 }
 
@@ -108,10 +112,10 @@ func (w *World) Customer(tb testing.TB, fields ...string) customer.Customer {
 // before that: on SQLite as soon as its customers can be seen.
 func (w *World) Import(tb testing.TB, file string) error {
 	tb.Helper()
-	_, err := w.Customers.Import(tb.Context(), w.Actor, func() iter.Seq2[sheet.Row, error] {
+	_, err := w.Intake.Import(tb.Context(), w.Actor, func() iter.Seq2[sheet.Row, error] {
 		rows, err := sheet.Open(strings.NewReader(file))
 		housetest.Must(tb, err)
 		return rows.All()
-	}, customer.ImportOptions{})
+	}, intake.ImportOptions{})
 	return err
 }

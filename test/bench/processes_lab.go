@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
@@ -99,14 +100,14 @@ func (l *lab) close() error {
 // yet.
 func (l *lab) seed(ctx context.Context, db *sqldb.DB) error {
 	bar := newProgress(fmt.Sprintf("seeding %d companies", labCompanies))
-	service := customer.New(db, &event.Log{})
+	service := intake.New(db, customer.New(db, &event.Log{}))
 	for i := range labCompanies {
 		tenant, err := newTenant(ctx, db, fmt.Sprintf("company%d", i))
 		if err != nil {
 			return err
 		}
 		l.today = tenant.Today(db.Now())
-		if _, err := service.Import(ctx, tenant.Actor, l.rows(&tenant), customer.ImportOptions{}); err != nil {
+		if _, err := service.Import(ctx, tenant.Actor, l.rows(&tenant), intake.ImportOptions{}); err != nil {
 			return err
 		}
 		ids, err := sqldb.Values[int64](ctx, db, `SELECT id FROM customers WHERE company_id = ? ORDER BY id`, tenant.Company.ID)
@@ -126,7 +127,7 @@ func (l *lab) seed(ctx context.Context, db *sqldb.DB) error {
 	return tally.Compact(ctx, db)
 }
 
-func (l *lab) rows(tenant *tenant) customer.Rows {
+func (l *lab) rows(tenant *tenant) intake.Rows {
 	set := dataset{today: l.today, listed: *tenant}
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
@@ -106,8 +107,8 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 	for from := 0; from < d.size; from += importChunk {
 		to := min(from+importChunk, d.size)
 		var first error
-		done, err := customers.Import(ctx, d.listed.Actor, d.rows(from, to),
-			customer.ImportOptions{KeepGoing: true, Problem: func(problem customer.Problem) {
+		done, err := intake.New(db, customers).Import(ctx, d.listed.Actor, d.rows(from, to),
+			intake.ImportOptions{KeepGoing: true, Problem: func(problem intake.Problem) {
 				first = cmp.Or(first, fmt.Errorf("customer %d: %s %q: %s", problem.Line, problem.Field, problem.Value, problem.Reason))
 			}})
 		if err := cmp.Or(err, first); err != nil {
@@ -121,7 +122,7 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 	return d.tellExpired(ctx, db)
 }
 
-func (d *dataset) rows(from, to int) customer.Rows {
+func (d *dataset) rows(from, to int) intake.Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
 			for i := from; i < to; i++ {

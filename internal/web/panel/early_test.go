@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
-	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb/sqldbtest"
@@ -40,7 +40,7 @@ func (p *person) crowd() {
 		housetest.Must(p.t, err)
 		return reader.All()
 	}
-	_, err := p.Customers.Import(p.t.Context(), p.actor, rows, customer.ImportOptions{CreateMissing: true, Invoices: true})
+	_, err := p.Intake.Import(p.t.Context(), p.actor, rows, intake.ImportOptions{CreateMissing: true, Invoices: true})
 	housetest.Must(p.t, err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/text"
@@ -21,11 +22,11 @@ func (s *Server) importPage(req *request) error {
 // upload takes the file. Its size is bounded before it is read.
 func (s *Server) upload(req *request) error {
 	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute)) //nolint:forbidigo // a deadline of the connection
-	req.Body = http.MaxBytesReader(req.w, req.Body, customer.MaxUpload+maxForm)
+	req.Body = http.MaxBytesReader(req.w, req.Body, intake.MaxUpload+maxForm)
 	name, content, err := readFile(req.Request)
-	var upload customer.Upload
+	var upload intake.Upload
 	if err == nil {
-		upload, err = s.Customers.SaveUpload(req.Context(), req.Actor, name, content)
+		upload, err = s.Intake.SaveUpload(req.Context(), req.Actor, name, content)
 	}
 	if refused(err) || fault.KindOf(err) == fault.KindTooLarge {
 		form := page.NewForm()
@@ -78,21 +79,21 @@ func readFileOf(r *http.Request, field string) (name string, content []byte, err
 }
 
 type uploadData struct {
-	Upload  customer.Upload
+	Upload  intake.Upload
 	Columns []columnData
 	Rows    [][]string
 	Form    *page.Form
 	Percent int
 	Ready   bool // checked, with something to import
 
-	Problems   []customer.Problem // with the names that the page has for fields
-	Warnings   []customer.Problem
-	Duplicates []customer.Problem
+	Problems   []intake.Problem // with the names that the page has for fields
+	Warnings   []intake.Problem
+	Duplicates []intake.Problem
 	Rejected   bool // there are lines that were not, or will not be, imported
 }
 
 type columnData struct {
-	customer.Preview
+	intake.Preview
 	Options []page.Option
 }
 
@@ -101,13 +102,13 @@ func (s *Server) uploadPage(req *request) error {
 }
 
 func (s *Server) showUpload(req *request, form *page.Form, refusal error) error {
-	upload, err := s.Customers.Upload(req.Context(), req.Actor, req.id)
+	upload, err := s.Intake.Upload(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	data := uploadDataOf(req, upload)
 	data.Form = form
-	if upload.State != customer.UploadNew {
+	if upload.State != intake.UploadNew {
 		return s.show(req, page.View{
 			Name:  "import_progress",
 			Title: "Import customers",
@@ -133,7 +134,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 }
 
 // uploadDataOf is what every page of an upload shows.
-func uploadDataOf(req *request, upload customer.Upload) uploadData {
+func uploadDataOf(req *request, upload intake.Upload) uploadData {
 	out := upload.Outcome
 	data := uploadData{
 		Upload:     upload,
@@ -150,7 +151,7 @@ func uploadDataOf(req *request, upload customer.Upload) uploadData {
 	return data
 }
 
-func choicesForm(choices customer.Choices) *page.Form {
+func choicesForm(choices intake.Choices) *page.Form {
 	return page.NewForm(
 		"keep_going", boolText(choices.KeepGoing),
 		"create_missing", boolText(choices.CreateMissing),
@@ -162,8 +163,8 @@ func choicesForm(choices customer.Choices) *page.Form {
 }
 
 // namedProblems have the names that the page has for fields.
-func namedProblems(req *request, list []customer.Problem) []customer.Problem {
-	var named []customer.Problem
+func namedProblems(req *request, list []intake.Problem) []intake.Problem {
+	var named []intake.Problem
 	for _, problem := range list {
 		if name, ok := fieldNames[problem.Field]; ok {
 			problem.Field = req.lang.T(name.Label)
@@ -194,7 +195,7 @@ var fieldNames = func() map[string]page.Option {
 	return names
 }()
 
-func columns(req *request, upload customer.Upload) ([]columnData, error) {
+func columns(req *request, upload intake.Upload) ([]columnData, error) {
 	preview, err := upload.Preview()
 	if err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func columns(req *request, upload customer.Upload) ([]columnData, error) {
 
 func (s *Server) checkUpload(req *request) error {
 	on := func(name string) bool { return page.Sent(req.Request, nil).Value(name) == "true" }
-	_, err := s.Customers.CheckUpload(req.Context(), req.Actor, req.id, customer.Choices{
+	_, err := s.Intake.CheckUpload(req.Context(), req.Actor, req.id, intake.Choices{
 		Fields:         req.PostForm["column"],
 		KeepGoing:      on("keep_going"),
 		CreateMissing:  on("create_missing"),
@@ -241,7 +242,7 @@ func (s *Server) checkUpload(req *request) error {
 }
 
 func (s *Server) startUpload(req *request) error {
-	if err := s.Customers.StartUpload(req.Context(), req.Actor, req.id); err != nil {
+	if err := s.Intake.StartUpload(req.Context(), req.Actor, req.id); err != nil {
 		return req.complain(importPath(req.id), err)
 	}
 	page.Go(req.w, req.Request, importPath(req.id))

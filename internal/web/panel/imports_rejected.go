@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 )
 
 // rejectedRows sends the lines of an upload that are not imported: the columns
@@ -13,7 +13,7 @@ import (
 // can be uploaded again, since an import passes over columns that it does not
 // know.
 func (s *Server) rejectedRows(req *request) error {
-	file, err := s.Customers.Rejected(req.Context(), req.Actor, req.id)
+	file, err := s.Intake.Rejected(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func (s *Server) rejectedRows(req *request) error {
 		if err := write(harmlessRow(append(slices.Clone(file.Headings), "linha", "motivo"))); err != nil {
 			return err
 		}
-		return file.Each(func(record customer.RejectedRecord) error {
+		return file.Each(func(record intake.RejectedRecord) error {
 			return write(rejectedRow(req, len(file.Headings), record))
 		})
 	})
@@ -30,7 +30,7 @@ func (s *Server) rejectedRows(req *request) error {
 
 // rejectedRow is a line with its number and the reasons under their headings.
 // Cells that no heading is for come behind them.
-func rejectedRow(req *request, headings int, record customer.RejectedRecord) []string {
+func rejectedRow(req *request, headings int, record intake.RejectedRecord) []string {
 	row := make([]string, headings, headings+2)
 	beyond := record.Fields[min(headings, len(record.Fields)):]
 	copy(row, record.Fields)
@@ -38,7 +38,7 @@ func rejectedRow(req *request, headings int, record customer.RejectedRecord) []s
 	return harmlessRow(append(row, beyond...))
 }
 
-func reasonsOf(req *request, problems []customer.Problem) string {
+func reasonsOf(req *request, problems []intake.Problem) string {
 	var reasons []string
 	for _, problem := range namedProblems(req, problems) {
 		reason := req.lang.Reason(problem.Reason)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 )
 
 // rejected downloads the lines of an upload that are not imported.
@@ -66,7 +66,7 @@ func TestCustomersWhoSeemToBeThereAreShownAndCanBeLeftOut(t *testing.T) {
 		}
 		wantRejected(t, person.rejected(location), want)
 		upload := person.importNow(person.idOf(location))
-		if upload.State != customer.UploadDone || upload.Outcome.Done != (customer.Imported{Imported: 1, Failed: 3, Duplicates: 2}) {
+		if upload.State != intake.UploadDone || upload.Outcome.Done != (intake.Imported{Imported: 1, Failed: 3, Duplicates: 2}) {
 			t.Errorf("imported %+v", upload)
 		}
 		person.get(location).want(t, http.StatusOK, "Clientes importados: 1.", "porque parecem já estar cadastradas: 2", location+"/rejected")

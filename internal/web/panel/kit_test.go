@@ -25,6 +25,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
 	"carteira/internal/platform/housetest"
@@ -71,7 +72,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}})
 	server := New(Deps{
 		Privacy: privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
-		DB:      db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Billing: invoices,
+		DB:      db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Intake: intake.New(db, customers), Billing: invoices,
 		Payments:  payments,
 		Reminders: reminders,
 		Dashboard: dashboard.New(db), Resellers: reseller.New(db, accounts, "https://carteira.example"), PublicURL: "https://carteira.example",
@@ -260,7 +261,7 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	deliveries, _, err := p.Webhooks.Deliveries(ctx, actor, hook.ID, webhook.DeliveryFilter{}, input.Page{Number: 1, Size: 10})
 	must(err)
-	upload, err := p.Customers.SaveUpload(ctx, actor, "clientes.csv", []byte("nome;vencimento\nAna;31/12/2026\n"))
+	upload, err := p.Intake.SaveUpload(ctx, actor, "clientes.csv", []byte("nome;vencimento\nAna;31/12/2026\n"))
 	must(err)
 	user, _, err := p.Accounts.CreateUser(ctx, actor, account.ReadNewUser(values("name", "Rui", "email", fmt.Sprintf("rui%d@example.com", actor.Company.ID), "role", "staff")))
 	must(err)

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -123,9 +124,9 @@ func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
 		for i := range 1203 {
 			fmt.Fprintf(&sheet, "Cliente %d;c%d\n", i, i)
 		}
-		upload, err := office.Customers.SaveUpload(t.Context(), person.actor, "x.csv", []byte(sheet.String()))
+		upload, err := office.Intake.SaveUpload(t.Context(), person.actor, "x.csv", []byte(sheet.String()))
 		if err == nil {
-			upload, err = office.Customers.CheckUpload(t.Context(), person.actor, upload.ID, upload.Choices)
+			upload, err = office.Intake.CheckUpload(t.Context(), person.actor, upload.ID, upload.Choices)
 		}
 		if err != nil || upload.Outcome.Done.Skipped != 1203 {
 			t.Fatalf("checked %+v, %v", upload.Outcome, err)
@@ -170,15 +171,15 @@ func (p *person) export(path string) [][]string {
 }
 
 // importNow starts an import and waits for its end.
-func (p *person) importNow(id int64) customer.Upload {
+func (p *person) importNow(id int64) intake.Upload {
 	p.t.Helper()
 	p.follow(fmt.Sprintf("/imports/%d/start", id)).want(p.t, http.StatusOK)
 	for {
-		upload, err := p.Customers.Upload(p.t.Context(), p.actor, id)
+		upload, err := p.Intake.Upload(p.t.Context(), p.actor, id)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if upload.State != customer.UploadRunning {
+		if upload.State != intake.UploadRunning {
 			return upload
 		}
 	}
@@ -227,7 +228,7 @@ func TestImportByUpload(t *testing.T) {
 		if _, err := fmt.Sscanf(location, "/imports/%d", &id); err != nil {
 			t.Fatal(err)
 		}
-		if upload := person.importNow(id); upload.State != customer.UploadDone || upload.Outcome.Done != (customer.Imported{Imported: 1, Failed: 1}) {
+		if upload := person.importNow(id); upload.State != intake.UploadDone || upload.Outcome.Done != (intake.Imported{Imported: 1, Failed: 1}) {
 			t.Errorf("imported %+v", upload)
 		}
 		person.get(location).want(t, http.StatusOK, "Clientes importados: 1.", "Linhas que não foram importadas: 1.", "WhatsApp", "123")

@@ -20,6 +20,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/dashboard"
 	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
@@ -48,6 +49,7 @@ type Deps struct {
 	Accounts  *account.Service
 	Catalog   *catalog.Service
 	Customers *customer.Service
+	Intake    *intake.Service
 	Billing   *billing.Service
 	Dashboard *dashboard.Service
 	Webhooks  *webhook.Service

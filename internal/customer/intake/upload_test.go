@@ -1,4 +1,4 @@
-package customer_test
+package intake_test
 
 import (
 	"sync"
@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -14,8 +15,12 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
+func intakeOf(db *sqldb.DB, log *event.Log) *intake.Service {
+	return intake.New(db, customer.New(db, log))
+}
+
 // twoProcesses share a database and a clock.
-func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Service, actor account.Actor, db *sqldb.DB, clock *sqldbtest.Clock) {
+func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *intake.Service, actor account.Actor, db *sqldb.DB, clock *sqldbtest.Clock) {
 	t.Helper()
 	clock = sqldbtest.NewClock(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))
 	url := sqldbtest.URL(t, engine)
@@ -24,11 +29,11 @@ func twoProcesses(t *testing.T, engine sqldb.Engine) (here, there *customer.Serv
 	if err != nil {
 		t.Fatal(err)
 	}
-	there = customer.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), &event.Log{})
-	return customer.New(db, &event.Log{}), there, account.System(company, "test"), db, clock
+	there = intakeOf(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), &event.Log{})
+	return intakeOf(db, &event.Log{}), there, account.System(company, "test"), db, clock
 }
 
-func checked(t *testing.T, service *customer.Service, actor account.Actor) customer.Upload {
+func checked(t *testing.T, service *intake.Service, actor account.Actor) intake.Upload {
 	t.Helper()
 	upload, err := service.SaveUpload(t.Context(), actor, "x.csv", []byte("nome\nAna\nBia\n"))
 	if err == nil {
@@ -42,7 +47,7 @@ func checked(t *testing.T, service *customer.Service, actor account.Actor) custo
 
 func TestUploadIsImportedOnceHoweverOftenItIsStarted(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		here, there, actor, _, _ := twoProcesses(t, engine)
+		here, there, actor, db, _ := twoProcesses(t, engine)
 		upload := checked(t, here, actor)
 		errs := make([]error, 8)
 		var wg sync.WaitGroup
@@ -62,14 +67,14 @@ func TestUploadIsImportedOnceHoweverOftenItIsStarted(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		for upload.State = customer.UploadRunning; upload.State == customer.UploadRunning || upload.State == customer.UploadNew; {
+		for upload.State = intake.UploadRunning; upload.State == intake.UploadRunning || upload.State == intake.UploadNew; {
 			var err error
 			if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, n, err := here.List(t.Context(), actor, customer.Filter{}, input.Page{Number: 1, Size: 10})
-		if err != nil || started != 1 || n != 2 || upload.State != customer.UploadDone || upload.Outcome.Done.Imported != 2 {
+		_, n, err := customer.New(db, &event.Log{}).List(t.Context(), actor, customer.Filter{}, input.Page{Number: 1, Size: 10})
+		if err != nil || started != 1 || n != 2 || upload.State != intake.UploadDone || upload.Outcome.Done.Imported != 2 {
 			t.Errorf("%d started, %d customers, %+v, %v", started, n, upload, err)
 		}
 	})
@@ -86,11 +91,11 @@ func TestUploadWhoseProcessDiedShowsAsBrokenOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil || upload.State != customer.UploadRunning {
+		if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil || upload.State != intake.UploadRunning {
 			t.Errorf("at once: %s, %v", upload.State, err)
 		}
 		clock.Advance(2 * time.Minute)
-		if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil || upload.State != customer.UploadFailed || upload.Outcome.Reason == "" {
+		if upload, err = there.Upload(t.Context(), actor, upload.ID); err != nil || upload.State != intake.UploadFailed || upload.Outcome.Reason == "" {
 			t.Errorf("later: %+v, %v", upload, err)
 		}
 		clock.Advance(4 * 24 * time.Hour)

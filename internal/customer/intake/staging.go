@@ -1,4 +1,4 @@
-package customer
+package intake
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/customer"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
@@ -58,14 +59,14 @@ type stage struct {
 
 // stageChoices are what another process must know to finish an import.
 type stageChoices struct {
-	consequences
+	customer.Consequences
 	addedGoods
 }
 
 var noStage = stage{phase: free, hiddenTo: -1, last: -1}
 
 // number gives customers the ids that were reserved for them.
-func (st *stage) number(customers []Customer) error {
+func (st *stage) number(customers []customer.Customer) error {
 	if st.next+int64(len(customers))-1 > st.last {
 		return errors.New("the file has more rows than when it was checked")
 	}
@@ -137,8 +138,8 @@ func (im *importer) stageRows(
 	ctx context.Context,
 	stager *stager,
 	rows Rows,
-) (counted importCounts, out outcome, err error) {
-	counted = importCounts{}
+) (counted customer.Counts, out outcome, err error) {
+	counted = customer.Counts{}
 	for batch, err := range im.batches(rows) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, out, err
@@ -156,7 +157,7 @@ func (im *importer) stageRows(
 		if err != nil {
 			return nil, out, err
 		}
-		counted.join(w.counted)
+		counted.Join(w.counted)
 		if out.join(written); out.failed > 0 {
 			return nil, out, errUndone
 		}
@@ -222,13 +223,13 @@ func (s *stager) settle(ctx context.Context) error {
 func (s *stager) settleSome(ctx context.Context, size int64) error {
 	return worker.Guard(ctx, func() error {
 		return s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
-			want := st.choices.consequences
+			want := st.choices.Consequences
 			ids, _ := st.chunk(size)
-			list, err := staged(ctx, tx, s.actor.Company.ID, ids)
+			list, err := customer.Staged(ctx, tx, s.actor.Company.ID, ids.from, ids.to)
 			if err != nil {
 				return err
 			}
-			return s.service.drawImported(ctx, tx, s.actor, want, list)
+			return s.service.customers.Announce(ctx, tx, s.actor, want, list)
 		})
 	})
 }
@@ -242,7 +243,7 @@ func (s *stager) discard(ctx context.Context) error {
 		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			added := st.choices.addedGoods
 			ids, last := st.chunk(shortBatch)
-			if err := removeStaged(ctx, tx, s.actor.Company.ID, ids); err != nil || !last {
+			if err := customer.RemoveStaged(ctx, tx, s.actor.Company.ID, ids.from, ids.to); err != nil || !last {
 				return err
 			}
 			return removeAdded(ctx, tx, s.actor, added)
@@ -278,7 +279,7 @@ func (s *Service) reserve(
 	ctx context.Context,
 	actor account.Actor,
 	count int,
-	want consequences,
+	want customer.Consequences,
 ) (*stager, error) {
 	for {
 		if err := s.ContinueImport(ctx); err != nil {
@@ -287,7 +288,7 @@ func (s *Service) reserve(
 		own := &stager{service: s, actor: actor, stage: stage{
 			phase:     staging,
 			companyID: actor.Company.ID,
-			choices:   stageChoices{consequences: want},
+			choices:   stageChoices{Consequences: want},
 			lease:     id.NewCode(16),
 		}}
 		reserved, err := own.tryReserve(ctx, int64(count))

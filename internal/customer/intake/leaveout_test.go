@@ -1,4 +1,4 @@
-package customer
+package intake_test
 
 import (
 	"fmt"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -21,32 +23,38 @@ Caio;;;;;;31/02/2026
 
 func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		world := newWorld(t, engine)
+		world := openOffice(t, engine)
 		rows := func() iter.Seq2[sheet.Row, error] {
 			file, err := sheet.Open(strings.NewReader(untidyFile))
-			must(t, err)
+			housetest.Must(t, err)
 			return file.All()
 		}
 		for _, c := range []struct {
 			leaveOut bool
-			want     Imported
+			want     intake.Imported
 			problems []string
 			warnings []string
 		}{
-			{false, Imported{Failed: 3, Skipped: 1, Duplicates: 1}, []string{"2 email", "3 whatsapp", "3 cpf_cnpj", "5 data_de_vencimento"}, []string{"4 whatsapp"}},
+			{false, intake.Imported{Failed: 3, Skipped: 1, Duplicates: 1}, []string{"2 email", "3 whatsapp", "3 cpf_cnpj", "5 data_de_vencimento"}, []string{"4 whatsapp"}},
 			{
 				true,
-				Imported{Failed: 1, Skipped: 3, Duplicates: 1},
+				intake.Imported{Failed: 1, Skipped: 3, Duplicates: 1},
 				[]string{"5 data_de_vencimento"},
 				[]string{"2 email", "3 cpf_cnpj", "3 whatsapp", "4 whatsapp"},
 			},
 		} {
 			var problems, warnings []string
-			done, err := world.Import(t.Context(), world.actor, rows, ImportOptions{
+			done, err := world.Import(t.Context(), world.actor, rows, intake.ImportOptions{
 				DryRun: true, LeaveOut: c.leaveOut,
-				Problem:   func(problem Problem) { problems = append(problems, fmt.Sprint(problem.Line, " ", problem.Field)) },
-				Warning:   func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
-				Duplicate: func(problem Problem) { warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field)) },
+				Problem: func(problem intake.Problem) {
+					problems = append(problems, fmt.Sprint(problem.Line, " ", problem.Field))
+				},
+				Warning: func(problem intake.Problem) {
+					warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field))
+				},
+				Duplicate: func(problem intake.Problem) {
+					warnings = append(warnings, fmt.Sprint(problem.Line, " ", problem.Field))
+				},
 			})
 			slices.Sort(warnings)
 			slices.Sort(problems)
@@ -55,7 +63,7 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 				t.Errorf("leave out %v: %+v, %v\nproblems %q\nwarnings %q", c.leaveOut, done, err, problems, warnings)
 			}
 		}
-		done, err := world.Import(t.Context(), world.actor, rows, ImportOptions{KeepGoing: true, LeaveOut: true})
+		done, err := world.Import(t.Context(), world.actor, rows, intake.ImportOptions{KeepGoing: true, LeaveOut: true})
 		if err != nil || done.Imported != 3 {
 			t.Errorf("imported %+v, %v", done, err)
 		}

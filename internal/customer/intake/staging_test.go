@@ -1,4 +1,4 @@
-package customer_test
+package intake_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
@@ -27,7 +28,7 @@ const stagedRows = 600
 
 // whileWriting calls then at some rows of the second pass, in which an import
 // writes.
-func whileWriting(file []byte, then func(row int)) customer.Rows {
+func whileWriting(file []byte, then func(row int)) intake.Rows {
 	pass := 0
 	return func() iter.Seq2[sheet.Row, error] {
 		pass++
@@ -57,7 +58,7 @@ func TestOthersWriteWhileAnImportDoesAndSeeNothingOfIt(t *testing.T) {
 	ctx, own := t.Context(), int64(0)
 	firstHidden := int64(0)
 	rows := whileWriting(staged(stagedRows), func(row int) {
-		record, err := office.Create(ctx, office.actor, customer.ReadNew(pairs("name", fmt.Sprint("Vizinha ", row))))
+		record, err := office.customers.Create(ctx, office.actor, customer.ReadNew(pairs("name", fmt.Sprint("Vizinha ", row))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,18 +72,18 @@ func TestOthersWriteWhileAnImportDoesAndSeeNothingOfIt(t *testing.T) {
 		if n := office.total(t, customer.Filter{Search: "souza"}); n != 0 {
 			t.Errorf("after %d rows a search finds %d", row, n)
 		}
-		if _, err := office.Find(ctx, office.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := office.customers.Find(ctx, office.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("after %d rows the first is found: %v", row, err)
 		}
-		if err := office.Delete(ctx, office.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
+		if err := office.customers.Delete(ctx, office.actor, firstHidden); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("after %d rows the first can be deleted: %v", row, err)
 		}
-		_, err = office.Create(ctx, office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER0")))
+		_, err = office.customers.Create(ctx, office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER0")))
 		if got := fault.FieldsOf(err); got.Get("usuario") == nil {
 			t.Errorf("after %d rows a login of the file is free: %v", row, err)
 		}
 	})
-	done, err := office.Import(ctx, office.actor, rows, customer.ImportOptions{CreateMissing: true, Events: true})
+	done, err := office.Import(ctx, office.actor, rows, intake.ImportOptions{CreateMissing: true, Events: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestOthersWriteWhileAnImportDoesAndSeeNothingOfIt(t *testing.T) {
 	if n := office.total(t, customer.Filter{Search: "souza"}); n == 0 {
 		t.Error("a search finds nobody afterwards")
 	}
-	if first, err := office.Find(ctx, office.actor, firstHidden); err != nil || first.ExternalID != "C0" {
+	if first, err := office.customers.Find(ctx, office.actor, firstHidden); err != nil || first.ExternalID != "C0" {
 		t.Errorf("the first is %+v, %v", first, err)
 	}
 	if int64(len(office.recorded)) != want {
@@ -120,7 +121,7 @@ func TestStagedImportThatIsRefusedLeavesNothing(t *testing.T) {
 	ctx := t.Context()
 	rows := whileWriting(staged(stagedRows), func(row int) {
 		if row == 150 {
-			if _, err := office.Create(ctx, office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "user500"))); err != nil {
+			if _, err := office.customers.Create(ctx, office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "user500"))); err != nil {
 				t.Error(err)
 			}
 		}
@@ -129,11 +130,11 @@ func TestStagedImportThatIsRefusedLeavesNothing(t *testing.T) {
 			if plan != "Família" {
 				t.Errorf("the newest plan is %s", plan)
 			}
-			office.load(t, "nome,plano\nBia,"+plan+"\n", customer.ImportOptions{})
+			office.load(t, "nome,plano\nBia,"+plan+"\n", intake.ImportOptions{})
 		}
 	})
 	var problems []string
-	done, err := office.Import(ctx, office.actor, rows, customer.ImportOptions{CreateMissing: true, Problem: func(problem customer.Problem) {
+	done, err := office.Import(ctx, office.actor, rows, intake.ImportOptions{CreateMissing: true, Problem: func(problem intake.Problem) {
 		problems = append(problems, fmt.Sprintf("%d %s: %s", problem.Line, problem.Field, problem.Reason))
 	}})
 	if err != nil {
@@ -147,7 +148,7 @@ func TestStagedImportThatIsRefusedLeavesNothing(t *testing.T) {
 	if got := plansOf(t, office.db, office.actor); len(got) != 1 || got[0] != "Família" {
 		t.Errorf("the plans %q stay", got)
 	}
-	done, _ = office.load(t, strings.Replace(string(staged(stagedRows)), ";user500;", ";other;", 1), customer.ImportOptions{CreateMissing: true})
+	done, _ = office.load(t, strings.Replace(string(staged(stagedRows)), ";user500;", ";other;", 1), intake.ImportOptions{CreateMissing: true})
 	wantImported(t, done, stagedRows, 0, 0)
 }
 
@@ -164,7 +165,7 @@ func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
 		}
 	})
 	go func() {
-		_, err := here.Import(ctx, actor, rows, customer.ImportOptions{CreateMissing: true})
+		_, err := here.Import(ctx, actor, rows, intake.ImportOptions{CreateMissing: true})
 		done <- err
 	}()
 	<-reached
@@ -195,7 +196,7 @@ func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
 	if n := written(); n != 0 {
 		t.Errorf("the process that was away has written %d customers", n)
 	}
-	imported, err := there.Import(ctx, actor, whileWriting(staged(stagedRows), func(int) {}), customer.ImportOptions{CreateMissing: true})
+	imported, err := there.Import(ctx, actor, whileWriting(staged(stagedRows), func(int) {}), intake.ImportOptions{CreateMissing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,17 +229,17 @@ func TestConsequencesOfAnImportWhoseProcessDiedAreDrawnByAnother(t *testing.T) {
 	url := sqldbtest.URL(t, sqldb.SQLite)
 	db := sqldbtest.Open(t, url, sqldbtest.WithClock(clock))
 	first, second := newRecorder(400, sqldb.ErrUnavailable), newRecorder(0, nil)
-	here, there := customer.New(db, first.log), customer.New(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), second.log)
+	here, there := intakeOf(db, first.log), intakeOf(sqldbtest.Open(t, url, sqldbtest.WithClock(clock)), second.log)
 	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(pairs("name", "Rede", "email", "a@example.com")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	actor := account.System(company, "test")
-	done, err := here.Import(t.Context(), actor, rowsOf(staged(stagedRows)), customer.ImportOptions{CreateMissing: true, Events: true})
+	done, err := here.Import(t.Context(), actor, rowsOf(staged(stagedRows)), intake.ImportOptions{CreateMissing: true, Events: true})
 	if !errors.Is(err, sqldb.ErrUnavailable) || done.Imported != stagedRows {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	_, n, err := there.List(t.Context(), actor, customer.Filter{}, input.Page{Number: 1, Size: 1})
+	_, n, err := customer.New(db, second.log).List(t.Context(), actor, customer.Filter{}, input.Page{Number: 1, Size: 1})
 	if err != nil || n != stagedRows {
 		t.Errorf("%d customers are visible, %v", n, err)
 	}
@@ -264,18 +265,18 @@ func TestCustomerWhoseConsequencesFailHoldsUpNoOther(t *testing.T) {
 		tx.OnCommit(func() { recorded++ })
 		return nil
 	})
-	service := customer.New(db, log)
+	service := intakeOf(db, log)
 	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(pairs("name", "Rede", "email", "a@example.com")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	actor := account.System(company, "test")
-	done, err := service.Import(t.Context(), actor, rowsOf(staged(stagedRows)), customer.ImportOptions{CreateMissing: true, Events: true})
+	done, err := service.Import(t.Context(), actor, rowsOf(staged(stagedRows)), intake.ImportOptions{CreateMissing: true, Events: true})
 	if !errors.Is(err, broken) || done.Imported != stagedRows || recorded != stagedRows-1 {
 		t.Errorf("%+v, %d events, %v", done, recorded, err)
 	}
 	if done, err = service.Import(t.Context(), actor, rowsOf([]byte(strings.ReplaceAll(strings.ReplaceAll(string(staged(stagedRows)), "user", "x"), "C", "Y"))),
-		customer.ImportOptions{CreateMissing: true}); err == nil && done.Imported == stagedRows {
+		intake.ImportOptions{CreateMissing: true}); err == nil && done.Imported == stagedRows {
 		return
 	}
 	t.Errorf("the next import: %+v, %v", done, err)
@@ -283,7 +284,7 @@ func TestCustomerWhoseConsequencesFailHoldsUpNoOther(t *testing.T) {
 
 func TestUploadCountsAsImportedFromTheMomentItsCustomersAreVisible(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite, sqldbtest.WithClock(sqldbtest.NewClock(importDay)))
-	service := customer.New(db, newRecorder(400, sqldb.ErrUnavailable).log)
+	service := intakeOf(db, newRecorder(400, sqldb.ErrUnavailable).log)
 	company, _, err := account.New(db, account.Config{}).CreateCompany(t.Context(), account.ReadNewCompany(pairs("name", "Rede", "email", "a@example.com")))
 	if err != nil {
 		t.Fatal(err)
@@ -298,10 +299,10 @@ func TestUploadCountsAsImportedFromTheMomentItsCustomersAreVisible(t *testing.T)
 	if err == nil {
 		err = service.StartUpload(t.Context(), actor, upload.ID)
 	}
-	for err == nil && (upload.State == customer.UploadNew || upload.State == customer.UploadRunning) {
+	for err == nil && (upload.State == intake.UploadNew || upload.State == intake.UploadRunning) {
 		upload, err = service.Upload(t.Context(), actor, upload.ID)
 	}
-	if err != nil || upload.State != customer.UploadDone || upload.Outcome.Done.Imported != stagedRows {
+	if err != nil || upload.State != intake.UploadDone || upload.Outcome.Done.Imported != stagedRows {
 		t.Errorf("%+v, %v", upload.Outcome, err)
 	}
 }

@@ -1,4 +1,4 @@
-package customer
+package intake
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -19,7 +20,7 @@ import (
 
 // candidate is a row on its way to be a customer.
 type candidate struct {
-	Customer
+	customer.Customer
 	row    sheet.Row
 	faults fault.Fields
 }
@@ -117,7 +118,7 @@ func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Tim
 	if err != nil {
 		return err
 	}
-	made, more, err := draft.customer(now, im.actor, on.lookup())
+	made, more, err := draft.Customer(now, im.actor, on.lookup())
 	if err != nil {
 		return err
 	}
@@ -125,20 +126,22 @@ func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Tim
 	return draft.Problems.With(refused).With(more).Err()
 }
 
+// maxLine is how long the name of a plan or product may be.
+const maxLine = 255
+
 // rowDraft is a draft whose plan and product may be given by name.
 type rowDraft struct {
-	Draft
+	customer.Draft
 	plan, product input.Opt[string]
 	amount        input.Opt[money.Cents]
 }
 
 func readRow(row sheet.Row) rowDraft {
 	in := formOf(row)
-	in.Require("name")
 	draft := rowDraft{
-		Draft:   readDraft(in).withoutUnread(in),
-		plan:    in.Line("plan", maxName),
-		product: in.Line("product", maxName),
+		Draft:   customer.ReadNew(in),
+		plan:    in.Line("plan", maxLine),
+		product: in.Line("product", maxLine),
 		amount:  in.Money("value"),
 	}
 	draft.Problems = in.Problems()
@@ -190,11 +193,11 @@ func (im *importer) refuseTaken(
 	all []*candidate,
 ) error {
 	for _, unique := range []struct {
-		field, column string
-		of            func(*candidate) string
+		customer.Unique
+		of func(*candidate) string
 	}{
-		{"usuario", "usuario_key", func(candidate *candidate) string { return text.Lower(candidate.Usuario) }},
-		{"external_id", "external_id", func(candidate *candidate) string { return candidate.ExternalID }},
+		{customer.UniqueLogin, func(candidate *candidate) string { return text.Lower(candidate.Usuario) }},
+		{customer.UniqueKey, func(candidate *candidate) string { return candidate.ExternalID }},
 	} {
 		var values []string
 		for _, candidate := range all {
@@ -202,13 +205,13 @@ func (im *importer) refuseTaken(
 				values = append(values, v)
 			}
 		}
-		taken, err := existing(ctx, querier, im.actor.Company.ID, unique.column, values)
+		taken, err := unique.Taken(ctx, querier, im.actor.Company.ID, values)
 		if err != nil {
 			return err
 		}
 		for _, candidate := range all {
-			if taken[unique.of(candidate)] && candidate.faults.Get(unique.field) == nil {
-				candidate.faults.Add(unique.field, "is taken by another customer")
+			if taken[unique.of(candidate)] && candidate.faults.Get(unique.Field) == nil {
+				candidate.faults.Add(unique.Field, "is taken by another customer")
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package customer_test
+package intake_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
@@ -20,7 +21,7 @@ func TestUploadsHaveABound(t *testing.T) {
 		world := worldtest.New(t, engine)
 		save := func(size int) error {
 			content := append([]byte("nome;obs\n"), bytes.Repeat([]byte("Ana;x\n"), size/6)...)
-			_, err := world.Customers.SaveUpload(t.Context(), world.Actor, "clientes.csv", content)
+			_, err := world.Intake.SaveUpload(t.Context(), world.Actor, "clientes.csv", content)
 			return err
 		}
 		for range 10 {
@@ -30,11 +31,11 @@ func TestUploadsHaveABound(t *testing.T) {
 			t.Errorf("an eleventh file was taken: %v", err)
 		}
 		housetest.Must(t, world.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id = 4`, string(customer.UploadDone), world.Actor.Company.ID)
+			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id = 4`, string(intake.UploadDone), world.Actor.Company.ID)
 			return err
 		}))
 		housetest.Must(t, save(100))
-		if _, err := world.Customers.Upload(t.Context(), world.Actor, 4); fault.KindOf(err) != fault.KindNotFound {
+		if _, err := world.Intake.Upload(t.Context(), world.Actor, 4); fault.KindOf(err) != fault.KindNotFound {
 			t.Errorf("the one that was imported is still there: %v", err)
 		}
 		world.Actor.Company.Subscription.Anonymous = true
@@ -50,7 +51,7 @@ func TestAStrangersCompanyHasFewCustomers(t *testing.T) {
 		world.Actor.Company.Subscription.Anonymous = true
 		importing := func(n int) error {
 			file := "name\n" + strings.Repeat("Ana\n", n)
-			_, err := world.Customers.Import(t.Context(), world.Actor, rowsOf([]byte(file)), customer.ImportOptions{})
+			_, err := world.Intake.Import(t.Context(), world.Actor, rowsOf([]byte(file)), intake.ImportOptions{})
 			return err
 		}
 		if err := importing(301); fault.KindOf(err) != fault.KindForbidden {

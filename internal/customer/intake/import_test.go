@@ -1,4 +1,4 @@
-package customer_test
+package intake_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
@@ -28,11 +29,12 @@ import (
 
 // office is a company that files are imported into.
 type office struct {
-	*customer.Service
-	db       *sqldb.DB
-	catalog  *catalog.Service
-	actor    account.Actor
-	recorded []string // names of events
+	*intake.Service
+	customers *customer.Service
+	db        *sqldb.DB
+	catalog   *catalog.Service
+	actor     account.Actor
+	recorded  []string // names of events
 }
 
 // Noon of 31 January 2026 in São Paulo.
@@ -42,7 +44,8 @@ func openOffice(tb testing.TB, engine sqldb.Engine) *office {
 	tb.Helper()
 	db := sqldbtest.New(tb, engine, sqldbtest.WithClock(sqldbtest.NewClock(importDay)))
 	log := &event.Log{}
-	o := &office{Service: customer.New(db, log), db: db, catalog: catalog.New(db)}
+	customers := customer.New(db, log)
+	o := &office{Service: intake.New(db, customers), customers: customers, db: db, catalog: catalog.New(db)}
 	log.Watch(func(_ context.Context, _ *sqldb.Tx, recorded event.Event) error {
 		o.recorded = append(o.recorded, string(recorded.Name))
 		return nil
@@ -71,10 +74,10 @@ func (o *office) plan(t *testing.T, name, value, period string) catalog.Plan {
 
 // load imports a file that is not to break off, and returns what was wrong
 // with it as the command line says it.
-func (o *office) load(t *testing.T, file string, options customer.ImportOptions) (customer.Imported, []string) {
+func (o *office) load(t *testing.T, file string, options intake.ImportOptions) (intake.Imported, []string) {
 	t.Helper()
 	var problems []string
-	options.Problem = func(problem customer.Problem) {
+	options.Problem = func(problem intake.Problem) {
 		problems = append(problems, fmt.Sprintf("%d %s %q: %s", problem.Line, problem.Field, problem.Value, problem.Reason))
 	}
 	done, err := o.Import(t.Context(), o.actor, rowsOf([]byte(file)), options)
@@ -86,7 +89,7 @@ func (o *office) load(t *testing.T, file string, options customer.ImportOptions)
 
 func (o *office) total(t *testing.T, filter customer.Filter) int64 {
 	t.Helper()
-	_, n, err := o.List(t.Context(), o.actor, filter, input.Page{Number: 1, Size: 1})
+	_, n, err := o.customers.List(t.Context(), o.actor, filter, input.Page{Number: 1, Size: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +99,7 @@ func (o *office) total(t *testing.T, filter customer.Filter) int64 {
 // all lists the customers in the order of the file.
 func (o *office) all(t *testing.T) []customer.Customer {
 	t.Helper()
-	list, _, err := o.List(t.Context(), o.actor, customer.Filter{}, input.Page{Number: 1, Size: 1 << 20})
+	list, _, err := o.customers.List(t.Context(), o.actor, customer.Filter{}, input.Page{Number: 1, Size: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +107,9 @@ func (o *office) all(t *testing.T) []customer.Customer {
 	return list
 }
 
-func wantImported(t *testing.T, got customer.Imported, imported, failed, skipped int) {
+func wantImported(t *testing.T, got intake.Imported, imported, failed, skipped int) {
 	t.Helper()
-	if want := (customer.Imported{Imported: imported, Failed: failed, Skipped: skipped}); got != want {
+	if want := (intake.Imported{Imported: imported, Failed: failed, Skipped: skipped}); got != want {
 		t.Errorf("imported %+v, want %+v", got, want)
 	}
 }
@@ -127,7 +130,7 @@ func pairs(namesAndValues ...string) *input.Form {
 }
 
 // rowsOf walks a file in memory.
-func rowsOf(file []byte) customer.Rows {
+func rowsOf(file []byte) intake.Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		reader, err := sheet.Open(bytes.NewReader(file))
 		if err != nil {
@@ -154,7 +157,7 @@ func TestLatin1SheetWithPortugueseHeadingsIsImported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, problems := office.load(t, file, customer.ImportOptions{})
+		done, problems := office.load(t, file, intake.ImportOptions{})
 		wantProblems(t, problems)
 		wantImported(t, done, 3, 0, 0)
 
@@ -189,7 +192,7 @@ func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
 			",123,sem-arroba,31/02/2027",
 			"Bia,,,,x",
 			"Caio,,,",
-		}, "\n"), customer.ImportOptions{Events: true})
+		}, "\n"), intake.ImportOptions{Events: true})
 		wantImported(t, done, 0, 2, 2)
 		wantProblems(t, problems,
 			`3 whatsapp "123": must have 10 or 11 digits with its area code; a number of another country begins with +`,
@@ -216,7 +219,7 @@ func TestKeepGoingWritesWhatIsGood(t *testing.T) {
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
-		done, problems := office.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
+		done, problems := office.load(t, file.String(), intake.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 1191, 12, 0)
 		if len(problems) != 12 || problems[11] != `1109 data_de_vencimento "15/13/2026": must be a day that exists in the calendar` {
 			t.Errorf("problems %q", problems)
@@ -224,7 +227,7 @@ func TestKeepGoingWritesWhatIsGood(t *testing.T) {
 		if n := office.total(t, customer.Filter{Status: customer.Active}); n != 1191 {
 			t.Errorf("%d customers are counted", n)
 		}
-		done, _ = office.load(t, file.String(), customer.ImportOptions{KeepGoing: true})
+		done, _ = office.load(t, file.String(), intake.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 0, 1203, 0)
 	})
 }
@@ -249,20 +252,20 @@ func TestLoginsAndKeysAreTakenOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
 		for _, form := range []*input.Form{pairs("name", "Davi", "usuario", "davi"), pairs("name", "Eva", "external_id", "K9")} {
-			if _, err := office.Create(t.Context(), office.actor, customer.ReadNew(form)); err != nil {
+			if _, err := office.customers.Create(t.Context(), office.actor, customer.ReadNew(form)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		stranger := office.newCompany(t, "other@example.com")
-		if _, err := office.Create(t.Context(), stranger, customer.ReadNew(pairs("name", "Ana", "usuario", "ana"))); err != nil {
+		if _, err := office.customers.Create(t.Context(), stranger, customer.ReadNew(pairs("name", "Ana", "usuario", "ana"))); err != nil {
 			t.Fatal(err)
 		}
-		for _, options := range []customer.ImportOptions{{}, {DryRun: true}, {DryRun: true, KeepGoing: true}} {
+		for _, options := range []intake.ImportOptions{{}, {DryRun: true}, {DryRun: true, KeepGoing: true}} {
 			done, problems := office.load(t, file, options)
 			wantImported(t, done, 0, 4, 3)
 			wantProblems(t, problems, want...)
 		}
-		done, problems := office.load(t, file, customer.ImportOptions{KeepGoing: true})
+		done, problems := office.load(t, file, intake.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 3, 4, 0)
 		wantProblems(t, problems, want...)
 	})
@@ -282,7 +285,7 @@ func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
 		for _, values := range forms {
-			_, err := office.Create(t.Context(), office.actor, customer.ReadNew(input.FromStrings(values)))
+			_, err := office.customers.Create(t.Context(), office.actor, customer.ReadNew(input.FromStrings(values)))
 			want := fault.FieldsOf(err)
 			if want.Empty() {
 				t.Fatalf("Create takes %v", values)
@@ -291,7 +294,7 @@ func TestRowsAreHeldToTheRulesOfCreate(t *testing.T) {
 				return func(yield func(sheet.Row, error) bool) { yield(sheet.Row{Line: 2, Values: values}, nil) }
 			}
 			var got fault.Fields
-			done, err := office.Import(t.Context(), office.actor, rows, customer.ImportOptions{Problem: func(problem customer.Problem) { got.Add(problem.Field, problem.Reason) }})
+			done, err := office.Import(t.Context(), office.actor, rows, intake.ImportOptions{Problem: func(problem intake.Problem) { got.Add(problem.Field, problem.Reason) }})
 			if err != nil || done.Failed != 1 {
 				t.Fatal(done, err)
 			}
@@ -330,7 +333,7 @@ func TestPlansAreChosenByName(t *testing.T) {
 			"Íris;alheio;;;Rádio",
 			"João;;;99,00;",
 		}, "\n")
-		done, problems := office.load(t, file, customer.ImportOptions{KeepGoing: true})
+		done, problems := office.load(t, file, intake.ImportOptions{KeepGoing: true})
 		wantImported(t, done, 4, 6, 0)
 		wantProblems(t, problems,
 			`5 plan "duplo": 2 have this name; give the id in a column plan_id`,
@@ -375,16 +378,16 @@ func TestMissingPlansAndProductsAreMadeWhenAsked(t *testing.T) {
 			}
 			return strings.Join(s, ", ")
 		}
-		done, problems := office.load(t, file, customer.ImportOptions{CreateMissing: true, DryRun: true})
+		done, problems := office.load(t, file, intake.ImportOptions{CreateMissing: true, DryRun: true})
 		wantProblems(t, problems)
 		wantImported(t, done, 0, 0, 3)
 		bad := file + "\nDavi;Anual;;\nEva;Anual;trinta;"
-		_, problems = office.load(t, bad, customer.ImportOptions{CreateMissing: true})
+		_, problems = office.load(t, bad, intake.ImportOptions{CreateMissing: true})
 		wantProblems(t, problems, `5 value "": must say what the new plan costs`, `6 value "trinta": must be an amount such as 1.234,56`)
 		if got := made(); got != "" {
 			t.Fatalf("a file that was not imported left %s", got)
 		}
-		done, problems = office.load(t, file, customer.ImportOptions{CreateMissing: true})
+		done, problems = office.load(t, file, intake.ImportOptions{CreateMissing: true})
 		wantProblems(t, problems)
 		wantImported(t, done, 3, 0, 0)
 		if got := made(); got != "Mensal 35.00 1month true, Fibra true" {
@@ -401,18 +404,18 @@ func TestMissingPlansAndProductsAreMadeWhenAsked(t *testing.T) {
 func TestEventsAreRecordedOnlyWhenAsked(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
-		office.load(t, "nome\nAna\nBia\n", customer.ImportOptions{})
+		office.load(t, "nome\nAna\nBia\n", intake.ImportOptions{})
 		if len(office.recorded) > 0 {
 			t.Errorf("recorded %v", office.recorded)
 		}
-		office.load(t, "nome\nCaio\nDavi\n", customer.ImportOptions{Events: true})
+		office.load(t, "nome\nCaio\nDavi\n", intake.ImportOptions{Events: true})
 		n, err := sqldb.Value[int64](t.Context(), office.db, `SELECT count(*) FROM events WHERE name = 'customer.created' AND body LIKE '%"name":"Caio"%' OR body LIKE '%"name":"Davi"%'`)
 		if len(office.recorded) != 2 || n != 2 || err != nil {
 			t.Errorf("recorded %v, %d in the table, %v", office.recorded, n, err)
 		}
 		for _, events := range []bool{false, true} {
-			office.load(t, "nome,vencimento\nEva,30/01/2026\nFábio,31/01/2026\nGil,01/02/2026\n", customer.ImportOptions{Events: events})
-			if told, err := office.Expire(t.Context(), office.actor); err != nil || told == 1 != events {
+			office.load(t, "nome,vencimento\nEva,30/01/2026\nFábio,31/01/2026\nGil,01/02/2026\n", intake.ImportOptions{Events: events})
+			if told, err := office.customers.Expire(t.Context(), office.actor); err != nil || told == 1 != events {
 				t.Errorf("events %v: told of %d expired, %v", events, told, err)
 			}
 		}
@@ -424,7 +427,7 @@ func TestCountsAreRightAfterAnImport(t *testing.T) {
 	crowd(&file, 1200)
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
-		office.load(t, file.String(), customer.ImportOptions{CreateMissing: true})
+		office.load(t, file.String(), intake.ImportOptions{CreateMissing: true})
 		check := func() {
 			t.Helper()
 			list := office.all(t)
@@ -457,7 +460,7 @@ func TestCountsAreRightAfterAnImport(t *testing.T) {
 }
 
 // afterPass runs then when the file has been read to its end for the nth time.
-func afterPass(rows customer.Rows, n int, then func()) customer.Rows {
+func afterPass(rows intake.Rows, n int, then func()) intake.Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
 			for row, err := range rows() {
@@ -478,12 +481,12 @@ func TestLoginTakenBetweenCheckAndWriteIsReported(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
 		rows := afterPass(rowsOf(file.Bytes()), 1, func() {
-			if _, err := office.Create(t.Context(), office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER7"))); err != nil {
+			if _, err := office.customers.Create(t.Context(), office.actor, customer.ReadNew(pairs("name", "Ana", "usuario", "USER7"))); err != nil {
 				t.Error(err)
 			}
 		})
 		var problems []string
-		options := customer.ImportOptions{CreateMissing: true, Problem: func(problem customer.Problem) {
+		options := intake.ImportOptions{CreateMissing: true, Problem: func(problem intake.Problem) {
 			problems = append(problems, fmt.Sprintf("%d %s: %s", problem.Line, problem.Field, problem.Reason))
 		}}
 		done, err := office.Import(t.Context(), office.actor, rows, options)
@@ -507,10 +510,10 @@ func TestTwoImportsOfOneFileImportItOnce(t *testing.T) {
 			for _, name := range []string{"Mensal", "Básico", "Família"} {
 				office.plan(t, name, "35.00", "1month")
 			}
-			results := make(chan customer.Imported)
+			results := make(chan intake.Imported)
 			for range 2 {
 				go func() {
-					done, err := office.Import(t.Context(), office.actor, rowsOf(file.Bytes()), customer.ImportOptions{KeepGoing: keepGoing})
+					done, err := office.Import(t.Context(), office.actor, rowsOf(file.Bytes()), intake.ImportOptions{KeepGoing: keepGoing})
 					if err != nil {
 						t.Error(err)
 					}
@@ -529,14 +532,14 @@ func TestCancelledImportLeavesNothingOrWholeBatches(t *testing.T) {
 	var file bytes.Buffer
 	crowd(&file, 900)
 	for _, tt := range []struct {
-		options customer.ImportOptions
+		options intake.ImportOptions
 		pass    int
 		want    map[sqldb.Engine]int64
 	}{
-		{options: customer.ImportOptions{CreateMissing: true}, pass: 1},
-		{options: customer.ImportOptions{CreateMissing: true}, pass: 2},
+		{options: intake.ImportOptions{CreateMissing: true}, pass: 1},
+		{options: intake.ImportOptions{CreateMissing: true}, pass: 2},
 		{
-			options: customer.ImportOptions{CreateMissing: true, KeepGoing: true}, pass: 1,
+			options: intake.ImportOptions{CreateMissing: true, KeepGoing: true}, pass: 1,
 			want: map[sqldb.Engine]int64{sqldb.SQLite: 640, sqldb.Postgres: 512}, // whole batches
 		},
 	} {
@@ -579,7 +582,7 @@ func TestFileThatBreaksOffIsAnError(t *testing.T) {
 			if keepGoing {
 				want = 2
 			}
-			done, err := office.Import(t.Context(), office.actor, rowsOf([]byte(file)), customer.ImportOptions{KeepGoing: keepGoing})
+			done, err := office.Import(t.Context(), office.actor, rowsOf([]byte(file)), intake.ImportOptions{KeepGoing: keepGoing})
 			if err == nil || !strings.Contains(err.Error(), "the record after line 3 is longer") || done.Imported != want {
 				t.Errorf("%+v, %v", done, err)
 			}
@@ -610,8 +613,8 @@ func BenchmarkImport(b *testing.B) {
 		b.Run(string(engine), func(b *testing.B) {
 			for b.Loop() {
 				office := openOffice(b, engine)
-				done, err := office.Import(b.Context(), office.actor, rowsOf(file.Bytes()), customer.ImportOptions{CreateMissing: true})
-				if err != nil || done != (customer.Imported{Imported: 100_000}) {
+				done, err := office.Import(b.Context(), office.actor, rowsOf(file.Bytes()), intake.ImportOptions{CreateMissing: true})
+				if err != nil || done != (intake.Imported{Imported: 100_000}) {
 					b.Fatal(done, err)
 				}
 			}

@@ -1,4 +1,8 @@
-package customer
+// Package intake brings customers in from files: it keeps an uploaded file, finds
+// what is wrong with its rows and which of them are there already, and creates
+// the customers of the rest, all of them or none. What a customer must have is
+// the customer room's to say.
+package intake
 
 import (
 	"cmp"
@@ -7,9 +11,22 @@ import (
 	"iter"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/sqldb"
 )
+
+// Service has the use cases.
+type Service struct {
+	db        *sqldb.DB
+	customers *customer.Service
+	running   runningUploads
+}
+
+// New makes the service.
+func New(db *sqldb.DB, customers *customer.Service) *Service {
+	return &Service{db: db, customers: customers}
+}
 
 // Rows walks a file from its beginning, every time that it is called: an
 // import reads it once to check and once to write.
@@ -266,4 +283,19 @@ func (im *importer) report(out outcome) {
 			im.options.Warning(warning)
 		}
 	}
+}
+
+// roomForRows counts the rows of a file, if there is a bound to count for.
+func (im *importer) roomForRows(ctx context.Context, rows Rows) error {
+	if im.actor.Company.Bounds().Customers == 0 {
+		return nil
+	}
+	var n int64
+	for _, err := range rows() {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	return customer.RoomFor(ctx, im.service.db, im.actor, n)
 }

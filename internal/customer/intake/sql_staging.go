@@ -1,4 +1,4 @@
-package customer
+package intake
 
 import (
 	"context"
@@ -56,24 +56,5 @@ func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
 			choices = ?, lease = ?, renewed_at = ? /* every company_id */`,
 		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last,
 		string(choices), st.lease, tx.Real().UnixMicro())
-	return err
-}
-
-// staged reads the customers of a range of ids.
-func staged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) ([]Customer, error) {
-	return sqldb.All(ctx, tx, scanJoined, `SELECT `+columns+` FROM customers c`+joins+`
-		WHERE c.company_id = ? AND c.id BETWEEN ? AND ? ORDER BY c.id`, companyID, ids.from, ids.to)
-}
-
-// removeStaged deletes customers that nobody has seen. Nothing refers to them
-// but what goes with them.
-func removeStaged(ctx context.Context, tx *sqldb.Tx, companyID int64, ids span) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM customers WHERE company_id = ? AND id BETWEEN ? AND ?`,
-		companyID,
-		ids.from,
-		ids.to,
-	)
 	return err
 }

@@ -1,4 +1,4 @@
-package customer
+package intake
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -129,10 +130,10 @@ func (s *catalogCache) pretend() {
 	}
 }
 
-func (s *catalogCache) lookup() catalogLookup {
-	return catalogLookup{
-		plan:    func(id int64) (catalog.Plan, error) { return cached(s.plans, id) },
-		product: func(id int64) (catalog.Product, error) { return cached(s.products, id) },
+func (s *catalogCache) lookup() customer.Catalog {
+	return customer.Catalog{
+		Plan:    func(id int64) (catalog.Plan, error) { return cached(s.plans, id) },
+		Product: func(id int64) (catalog.Product, error) { return cached(s.products, id) },
 	}
 }
 

@@ -1,15 +1,13 @@
-package customer
+package intake
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/tally"
 )
 
 // writing is one transaction of an import.
@@ -17,7 +15,7 @@ type writing struct {
 	importer *importer
 	tx       *sqldb.Tx
 	catalog  *catalogCache
-	counted  importCounts
+	counted  customer.Counts
 	stage    *stage // what the customers are hidden by; nil: they are not
 }
 
@@ -36,7 +34,7 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) 
 		importer: im,
 		tx:       tx,
 		catalog:  on,
-		counted:  importCounts{},
+		counted:  customer.Counts{},
 	}, nil
 }
 
@@ -51,9 +49,6 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	var good []*candidate
 	for _, candidate := range all {
 		if candidate.faults.Empty() {
-			made := Change{Action: ActionCreated, After: candidate.Customer}
-			made.settleWorth(im.actor.Today(w.tx.Now()))
-			candidate.Customer = made.After
 			good = append(good, candidate)
 		}
 	}
@@ -61,11 +56,11 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 	if err != nil {
 		return err
 	}
-	for _, customer := range made {
-		w.counted.add(customer, im.actor.Today(w.tx.Now()))
+	for _, record := range made {
+		w.counted.Add(record, im.actor.Today(w.tx.Now()))
 	}
 	if w.stage == nil {
-		err := im.service.drawImported(ctx, w.tx, im.actor, im.options.consequences(), made)
+		err := im.service.customers.Announce(ctx, w.tx, im.actor, im.options.consequences(), made)
 		if err != nil {
 			return err
 		}
@@ -82,8 +77,8 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 func (w *writing) insert(
 	ctx context.Context,
 	good []*candidate,
-) (made []Customer, taken []*candidate, err error) {
-	customers := make([]Customer, len(good))
+) (made []customer.Customer, taken []*candidate, err error) {
+	customers := make([]customer.Customer, len(good))
 	for i, candidate := range good {
 		customers[i] = candidate.Customer
 	}
@@ -92,12 +87,11 @@ func (w *writing) insert(
 			return nil, nil, err
 		}
 	}
-	ids, err := w.insertRows(ctx, customers)
-	if err != nil {
+	if err := customer.InsertMany(ctx, w.tx, w.importer.actor, customers, !w.importer.options.Events); err != nil {
 		return nil, nil, err
 	}
-	for _, candidate := range good {
-		if candidate.ID = ids[candidate.UUID]; candidate.ID == 0 {
+	for i, candidate := range good {
+		if candidate.Customer = customers[i]; candidate.ID == 0 {
 			taken = append(taken, candidate)
 			continue
 		}
@@ -107,60 +101,8 @@ func (w *writing) insert(
 	return made, taken, nil
 }
 
-// insertRows writes customers and returns their ids by uuid.
-func (w *writing) insertRows(ctx context.Context, customers []Customer) (map[string]int64, error) {
-	company, today := w.importer.actor.Company.ID, w.importer.actor.Today(w.tx.Now())
-	// An import that records no events must not cause customer.expired for half
-	// the file: who is past the due date counts as recorded.
-	before := expiry{expired: !w.importer.options.Events}
-	for i := range customers {
-		customers[i].expiry = before.after(customers[i].expires(), today)
-	}
-	ids, err := insertMany(ctx, w.tx, company, customers)
-	if err != nil || w.importer.options.Events {
-		return ids, err
-	}
-	return ids, markImported(ctx, w.tx, company, slices.Collect(maps.Values(ids)))
-}
-
-// consequences are what an import has besides the customers themselves.
-type consequences struct {
-	Events   bool `json:"events,omitempty"`
-	Invoices bool `json:"invoices,omitempty"`
-}
-
-func (o ImportOptions) consequences() consequences {
-	return consequences{o.Events, o.Invoices}
-}
-
-// action is what the import does to each customer.
-func (c consequences) action() Action {
-	if c.Invoices {
-		return ActionCreated
-	}
-	return ActionImported
-}
-
-// drawImported draws the consequences of customers who have been inserted, as
-// apply does for one: counts and the audit line come once, in finish.
-func (s *Service) drawImported(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	want consequences,
-	list []Customer,
-) error {
-	made := make([]Change, len(list))
-	for i, customer := range list {
-		made[i] = Change{Action: want.action(), After: customer}
-		if !want.Events {
-			continue
-		}
-		if err := s.recordEvent(ctx, tx, actor, &made[i]); err != nil {
-			return err
-		}
-	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: made})
+func (o ImportOptions) consequences() customer.Consequences {
+	return customer.Consequences{Events: o.Events, Invoices: o.Invoices}
 }
 
 // explain says why good rows were not inserted: an earlier line or another
@@ -180,7 +122,7 @@ func (w *writing) explain(ctx context.Context, taken []*candidate) error {
 
 // finish ends an import of all rows: it counts them, and writes down with them
 // that they were imported.
-func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, counted importCounts, n int) error {
+func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, counted customer.Counts, n int) error {
 	if err := im.count(ctx, tx, counted, n); err != nil || im.options.finished == nil {
 		return err
 	}
@@ -190,15 +132,15 @@ func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, counted importCoun
 // count counts what was written, and writes one audit line for all of it. It has
 // the company's day looked at: customers that become visible with it may be past
 // their due dates.
-func (im *importer) count(ctx context.Context, tx *sqldb.Tx, counted importCounts, n int) error {
-	if err := tally.AddAll(ctx, tx, im.actor.Company.ID, counted.entries()); err != nil || n == 0 {
+func (im *importer) count(ctx context.Context, tx *sqldb.Tx, counted customer.Counts, n int) error {
+	if err := counted.Write(ctx, tx, im.actor.Company.ID); err != nil || n == 0 {
 		return err
 	}
 	if err := account.AskDayWork(ctx, tx, im.actor.Company.ID); err != nil {
 		return err
 	}
 	return account.WriteAudit(ctx, tx, im.actor, account.AuditEntry{
-		Action: string(ActionImported),
+		Action: string(customer.ActionImported),
 		Record: "customer",
 		After:  account.AuditFields{"customers": n},
 	})

@@ -1,0 +1,149 @@
+package customer
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/sqldb"
+	"carteira/internal/tally"
+)
+
+// InsertMany writes the rows of new customers for an import, and sets the ids of
+// those that were written: one whose login or key another customer has is left
+// without. Either all have a reserved id or none has. Counts, audit line and
+// Announce are the import's to call.
+//
+// An import that records no events must not cause customer.expired for half the
+// file: with quiet, a customer past the due date counts as recorded.
+func InsertMany(ctx context.Context, tx *sqldb.Tx, actor account.Actor, list []Customer, quiet bool) error {
+	today := actor.Today(tx.Now())
+	before := expiry{expired: quiet}
+	for i := range list {
+		made := Change{Action: ActionCreated, After: list[i]}
+		made.settleWorth(today)
+		list[i] = made.After
+		list[i].expiry = before.after(list[i].expires(), today)
+	}
+	ids, err := insertMany(ctx, tx, actor.Company.ID, list)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].ID = ids[list[i].UUID]
+	}
+	if !quiet {
+		return nil
+	}
+	return markImported(ctx, tx, actor.Company.ID, slices.Collect(maps.Values(ids)))
+}
+
+// Consequences are what an import has besides the customers themselves.
+type Consequences struct {
+	Events   bool `json:"events,omitempty"`
+	Invoices bool `json:"invoices,omitempty"`
+}
+
+// action is what the import does to each customer.
+func (c Consequences) action() Action {
+	if c.Invoices {
+		return ActionCreated
+	}
+	return ActionImported
+}
+
+// Announce records the events of customers who have been inserted and runs the
+// watchers, as apply does for one.
+func (s *Service) Announce(ctx context.Context, tx *sqldb.Tx, actor account.Actor, want Consequences, list []Customer) error {
+	made := make([]Change, len(list))
+	for i, customer := range list {
+		made[i] = Change{Action: want.action(), After: customer}
+		if !want.Events {
+			continue
+		}
+		if err := s.recordEvent(ctx, tx, actor, &made[i]); err != nil {
+			return err
+		}
+	}
+	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: made})
+}
+
+// Counts are how many created customers are to be counted, once for all.
+type Counts map[countedAt]tally.Sums
+
+// countedAt is a place of a counter.
+type countedAt struct {
+	counter tally.Counter
+	key     tally.Key
+}
+
+// Add counts a customer as one who is created.
+func (counts Counts) Add(customer Customer, today civil.Date) {
+	created := Change{Action: ActionCreated, After: customer}
+	for _, entry := range append(created.counts(), created.countedWorth(today)...) {
+		counts.sum(countedAt{entry.Counter, entry.Key}, tally.Sums{N: entry.N, Cents: entry.Cents})
+	}
+}
+
+// Join adds what others have counted.
+func (counts Counts) Join(more Counts) {
+	for at, sums := range more {
+		counts.sum(at, sums)
+	}
+}
+
+func (counts Counts) sum(at countedAt, more tally.Sums) {
+	known := counts[at]
+	counts[at] = tally.Sums{N: known.N + more.N, Cents: known.Cents + more.Cents}
+}
+
+// Write adds the counts to the company's counters.
+func (counts Counts) Write(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	entries := make([]tally.Entry, 0, len(counts))
+	for at, sums := range counts {
+		entries = append(entries, tally.Entry{
+			Counter: at.counter,
+			Change:  tally.Change{Key: at.key, N: sums.N, Cents: sums.Cents},
+		})
+	}
+	return tally.AddAll(ctx, tx, companyID, entries)
+}
+
+// Staged reads the customers of a range of ids, be they visible or not.
+func Staged(ctx context.Context, tx *sqldb.Tx, companyID, from, to int64) ([]Customer, error) {
+	return sqldb.All(ctx, tx, scanJoined, `SELECT `+columns+` FROM customers c`+joins+`
+		WHERE c.company_id = ? AND c.id BETWEEN ? AND ? ORDER BY c.id`, companyID, from, to)
+}
+
+// RemoveStaged deletes customers that an import has hidden. Nothing refers to
+// them but what goes with them.
+func RemoveStaged(ctx context.Context, tx *sqldb.Tx, companyID, from, to int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customers WHERE company_id = ? AND id BETWEEN ? AND ?`, companyID, from, to)
+	return err
+}
+
+// Unique is a field that no two customers of a company have alike.
+type Unique struct {
+	Field  string // as requests name it
+	column string
+}
+
+// The unique fields. Logins are compared in lower case.
+var (
+	UniqueLogin = Unique{"usuario", "usuario_key"}
+	UniqueKey   = Unique{"external_id", "external_id"}
+)
+
+// Taken returns which of the values customers of the company have, be it one
+// that an import has staged.
+func (u Unique) Taken(ctx context.Context, querier sqldb.Querier, companyID int64, values []string) (map[string]bool, error) {
+	list, err := sqldb.Values[string](ctx, querier, `
+		SELECT `+u.column+` FROM customers WHERE company_id = ? AND `+u.column+` <> '' AND `+u.column+` {in ?}`, companyID, values)
+	found := make(map[string]bool, len(list))
+	for _, value := range list {
+		found[value] = true
+	}
+	return found, err
+}
