@@ -123,10 +123,19 @@ func (l Lang) T(english string, args ...any) string {
 // isOne reports whether a count, as a number or as FormatInt writes it, is one.
 func isOne(count any) bool { return fmt.Sprint(count) == "1" }
 
+// What a reason may be to be translated: it may quote what a caller has sent, and
+// each level of reasons inside it is held against every shape.
+const (
+	longestReason = 2 << 10
+	deepestReason = 3
+)
+
 // Reason translates a text that a room made: the reason of a refused field,
 // the message of a fault.
-func (l Lang) Reason(english string) string {
-	if l != Portuguese {
+func (l Lang) Reason(english string) string { return l.reason(english, deepestReason) }
+
+func (l Lang) reason(english string, levels int) string {
+	if l != Portuguese || len(english) > longestReason || levels == 0 {
 		return english
 	}
 	catalog := messages()
@@ -140,7 +149,7 @@ func (l Lang) Reason(english string) string {
 		}
 		args := make([]any, len(found)-1)
 		for i, part := range found[1:] {
-			args[i] = l.part(part, english)
+			args[i] = l.part(part, english, levels)
 		}
 		return fmt.Sprintf(shape.portuguese, args...)
 	}
@@ -149,9 +158,9 @@ func (l Lang) Reason(english string) string {
 
 // part translates a part of a reason: a reason inside another, as after "not sent
 // in time:", is one itself.
-func (l Lang) part(part, whole string) string {
+func (l Lang) part(part, whole string, levels int) string {
 	if strings.Contains(part, ": ") && len(part) < len(whole) {
-		return l.Reason(part)
+		return l.reason(part, levels-1)
 	}
 	return l.word(part)
 }

@@ -3,7 +3,9 @@ package page
 import (
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -186,6 +188,66 @@ func TestFlashIsShownOnceAndTranslated(t *testing.T) {
 	bad := show(t, View{Name: "form", Data: NewForm()}, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: flashCookie, Value: "%%%"}) })
 	if bad.Code != http.StatusOK || strings.Contains(bad.Body.String(), `role="status"`) {
 		t.Errorf("a damaged message: %d", bad.Code)
+	}
+}
+
+// A cookie comes from a browser, which may be anyone's.
+func TestMessagesThatABrowserMadeUpAreNotShown(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	for _, flash := range []Flash{
+		{Kind: "error", Text: "%999999999d", Args: []any{1}},
+		{Kind: "error", Text: "%[1]*[1]d", Args: []any{999_999}},
+		{Kind: "error", Text: strings.Repeat("%[1]999999d", 900), Args: []any{1}},
+		{Kind: "error", Text: "Call 0800 and say your password"},
+		{Kind: "error", Text: "%s was saved.", Args: []any{long}},
+		{Kind: "error", Text: "%s was saved.", Args: []any{[]any{long}}},
+		{Kind: "error", Text: "%s was saved.", Args: []any{map[string]any{"a": 1}}},
+		{Kind: "error", Text: "%s was saved.", Args: []any{1, 2, 3, 4, 5, 6}},
+		{Kind: "error", Text: "%s was saved.", Args: []any{"Bia"}, Undo: long},
+		{Kind: "error", Text: long},
+	} {
+		encoded, err := json.Marshal(flash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookie := &http.Cookie{Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString(encoded)}
+		shown := show(t, View{Name: "form", Data: NewForm()}, func(r *http.Request) { r.AddCookie(cookie) }).Body.String()
+		if strings.Contains(shown, `role="status"`) || len(shown) > 20_000 {
+			t.Errorf("%.80s: %d bytes, shown: %v", encoded, len(shown), strings.Contains(shown, `role="status"`))
+		}
+	}
+}
+
+// What we say ourselves fits what a browser keeps, whatever it names.
+func TestMessagesOfOursAreShortEnoughToComeBack(t *testing.T) {
+	for _, name := range []string{strings.Repeat("\"", 999), strings.Repeat("\u2028", 999), strings.Repeat("\x00\xff", 999), strings.Repeat("ç", 999)} {
+		for _, leave := range []func(http.ResponseWriter, *http.Request){
+			func(w http.ResponseWriter, r *http.Request) {
+				Complain(w, r, "%d of %d: done. The others were refused: %s", 1, 2, name)
+			},
+			func(w http.ResponseWriter, r *http.Request) { Complain(w, r, "no such thing: "+name) },
+			func(w http.ResponseWriter, r *http.Request) { Say(w, r, "%s: due date is now %s.", name, name) },
+		} {
+			w := httptest.NewRecorder()
+			leave(w, httptest.NewRequest(http.MethodPost, "/", nil))
+			cookie := w.Result().Cookies()[0]
+			if len(cookie.String()) > 4096 {
+				t.Errorf("a cookie of %d bytes", len(cookie.String()))
+			}
+			shown := show(t, View{Name: "form", Data: NewForm()}, func(r *http.Request) { r.AddCookie(cookie) })
+			wantIn(t, shown.Body.String(), `role="status"`)
+		}
+	}
+}
+
+func TestReasonsOfCallersAreTranslatedThreeLevelsDeep(t *testing.T) {
+	deep := strings.Repeat("not sent in time: ", 50) + "x"
+	if said := Portuguese.Reason(deep); strings.Count(said, "not sent in time: ") < 40 {
+		t.Errorf("every level was held against every shape: %.200s", said)
+	}
+	long := "not sent in time: " + strings.Repeat("x", longestReason)
+	if said := Portuguese.Reason(long); said != long {
+		t.Errorf("translated: %.80s", said)
 	}
 }
 
