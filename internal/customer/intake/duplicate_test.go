@@ -25,13 +25,13 @@ func fileOf(t *testing.T, file string) intake.Rows {
 }
 
 // seemThere imports a file and returns which lines seem to be there already.
-func (w *office) seemThere(t *testing.T, actor account.Actor, file string, options intake.ImportOptions) (intake.Imported, []string) {
+func (o *office) seemThere(t *testing.T, actor account.Actor, file string, options intake.ImportOptions) (intake.Imported, []string) {
 	t.Helper()
 	var found []string
 	options.Duplicate = func(problem intake.Problem) {
 		found = append(found, fmt.Sprintf("%d %s %d", problem.Line, problem.Field, problem.CustomerID))
 	}
-	done, err := w.Import(t.Context(), actor, fileOf(t, file), options)
+	done, err := o.Import(t.Context(), actor, fileOf(t, file), options)
 	housetest.Must(t, err)
 	return done, found
 }
