@@ -1,11 +1,16 @@
 package outbound
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"slices"
 	"sync"
@@ -49,8 +54,7 @@ type Client struct {
 	userAgent string
 	once      bool
 	tls       *tls.Config
-	kept      kept
-	targets   targets
+	transport *http.Transport
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu      sync.Mutex
@@ -69,7 +73,6 @@ func NewClient(gate *Gate, options Options) *Client {
 		tls:       &tls.Config{RootCAs: options.RootCAs, MinVersion: tls.VersionTLS12},
 		dial:      (&net.Dialer{Control: gate.control}).DialContext,
 		settled:   map[string]netip.Addr{},
-		kept:      kept{routes: map[route][]*line{}},
 	}
 	if client.timeout <= 0 {
 		client.timeout = defaultTimeout
@@ -77,11 +80,27 @@ func NewClient(gate *Gate, options Options) *Client {
 	if client.maxBody <= 0 {
 		client.maxBody = defaultMaxBody
 	}
+	// HTTP/1.1 alone: an HTTP/2 receiver may fill megabytes of window before a
+	// call reads, and a handful of calls at once has nothing to multiplex.
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	client.transport = &http.Transport{
+		Proxy:                  nil, // a proxy of the environment would bypass the gate
+		DialContext:            client.dialRoute,
+		DialTLSContext:         client.dialTLS,
+		DisableKeepAlives:      options.Once,
+		Protocols:              &protocols,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
+		IdleConnTimeout:        idleTime,
+	}
 	return client
 }
 
-// Close ends the connections that nobody uses.
-func (c *Client) Close() { c.kept.clear() }
+// Close closes the idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Post sends body to a URL and returns the answer, whatever its status:
 // redirects are not followed. An answer that breaks off in its body is an
@@ -92,12 +111,7 @@ func (c *Client) Close() { c.kept.clear() }
 // A receiver that hangs up on a kept connection without a word has most often
 // closed it for being idle, so the body is sent again on a new one: receivers
 // must bear to get it twice, or be called by a client with Once.
-func (c *Client) Post(
-	ctx context.Context,
-	url string,
-	header http.Header,
-	body []byte,
-) (Result, error) {
+func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (Result, error) {
 	return c.timed(ctx, call{http.MethodPost, url, header, body})
 }
 
@@ -130,7 +144,7 @@ type call struct {
 // make makes a call. The status is the answer: a body that dawdles is cut off
 // with end, and what came of it is kept.
 func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (Result, error) {
-	target, err := c.targets.parse(given.url, c.gate.near)
+	target, err := parseTarget(given.url, c.gate.near)
 	if err != nil {
 		return Result{}, err
 	}
@@ -138,6 +152,7 @@ func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (
 	if err != nil {
 		return Result{}, err
 	}
+	given.header = c.header(given.header)
 	response, err := c.send(ctx, target, addrs, given)
 	if err != nil {
 		return Result{}, err
@@ -152,24 +167,15 @@ func (c *Client) make(ctx context.Context, end context.CancelFunc, given call) (
 // send tries the addresses in turn until one takes the connection. Each gets
 // its share of the time that is left, so that a dead one leaves some for the
 // next.
-func (c *Client) send(
-	ctx context.Context,
-	target target,
-	addrs []netip.Addr,
-	given call,
-) (*http.Response, error) {
-	request := takeBuffer()
-	defer giveBuffer(request)
-	if err := c.write(request, target, given); err != nil {
-		return nil, &unsentError{err}
-	}
+func (c *Client) send(ctx context.Context, target target, addrs []netip.Addr, given call) (*http.Response, error) {
 	deadline, _ := ctx.Deadline()
 	tries := c.order(target, addrs)
+	onEnd := func(do func()) func() bool { return context.AfterFunc(ctx, do) }
 	var err error
 	for i, addr := range tries {
 		connectBy := time.Now().Add(time.Until(deadline) / time.Duration(len(tries)-i))
 		var response *http.Response
-		response, err = c.sendTo(ctx, routeTo(addr, target), connectBy, request.Bytes())
+		response, err = c.sendTo(ctx, route{addr, target, connectBy, onEnd}, given)
 		if err == nil {
 			c.settle(target, addr, len(addrs))
 			return response, nil
@@ -181,23 +187,54 @@ func (c *Client) send(
 	return nil, err
 }
 
-// sendTo sends a request on a kept connection, or on a new one.
-func (c *Client) sendTo(ctx context.Context, route route, connectBy time.Time, request []byte) (*http.Response, error) {
-	kept := c.kept.take(route)
-	if kept != nil {
-		response, err := kept.exchange(ctx, request)
-		if err == nil || kept.heard || ctx.Err() != nil {
-			return response, err
-		}
-	}
-	line, err := c.open(ctx, route, connectBy)
-	switch {
-	case err == nil:
-		return line.exchange(ctx, request)
-	case kept == nil:
+// sendTo makes the request on a kept connection of the route, or on a new one.
+func (c *Client) sendTo(ctx context.Context, route route, given call) (*http.Response, error) {
+	var conn net.Conn
+	ctx = httptrace.WithClientTrace(context.WithValue(ctx, routeKey{}, route),
+		&httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }})
+	request, err := http.NewRequestWithContext(ctx, given.method, "", bytes.NewReader(given.body))
+	if err != nil {
 		return nil, &unsentError{err}
 	}
-	return nil, err
+	address := *route.target.url
+	address.Host = route.key()
+	request.URL, request.Host, request.Header = &address, route.target.hostPort, given.header
+	response, err := c.transport.RoundTrip(request)
+	switch {
+	case err != nil && conn == nil:
+		return nil, &unsentError{err}
+	case err != nil:
+		return nil, err
+	case response.StatusCode/100 != 2:
+		response.Body = &lastBody{response.Body, conn}
+	}
+	return response, nil
+}
+
+// lastBody closes the connection with the body. Receivers that refuse what they
+// get would otherwise push the kept connections of others out.
+type lastBody struct {
+	io.ReadCloser
+	conn net.Conn
+}
+
+func (b *lastBody) Close() error { return errors.Join(b.ReadCloser.Close(), b.conn.Close()) }
+
+var identity = []string{"identity"}
+
+func (c *Client) header(given http.Header) http.Header {
+	header := make(http.Header, len(given)+3)
+	maps.Copy(header, given) // the values are only read
+	if c.userAgent != "" {
+		header["User-Agent"] = []string{c.userAgent}
+	}
+	header["Accept-Encoding"] = identity
+	// Without a value it is not sent: it makes the transport send again when a
+	// kept connection turns out to be closed.
+	if _, ok := header["Idempotency-Key"]; !ok && !c.once {
+		header["Idempotency-Key"] = nil
+	}
+	return header
 }
 
 // order puts the address that answered last time first, if it is still one of

@@ -3,9 +3,11 @@ package outbound
 import (
 	"context"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"net"
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -15,56 +17,64 @@ const maxHandshake = 64 << 10
 
 var errHandshakeTooLong = errors.New("TLS handshake is too long")
 
-// A route is where a connection leads: the checked address, and the name that
-// TLS must prove there. Connections are kept by route, so that one is used again
-// only by a send that was checked for the very same address and that expects the
-// very same name; a name that moved leaves its old connections to die of age.
-// The address alone would not do: two names on one address would share a
-// connection proven for one of them.
+// A route is where a call leads: the checked address, and the name that TLS must
+// prove there. It travels in the context of the request to the dialer.
 type route struct {
-	addr  netip.Addr
-	port  uint16
-	name  string
-	plain bool // without TLS, into the operator's own network
+	addr      netip.Addr
+	target    target
+	connectBy time.Time
+	// onEnd runs a function when the call ends. The transport takes cancellation
+	// away from the contexts of dials, which would leave a stalled handshake behind.
+	onEnd func(func()) (stop func() bool)
 }
 
-func routeTo(addr netip.Addr, target target) route {
-	return route{addr: addr, port: target.port, name: target.host, plain: target.plain}
+type routeKey struct{}
+
+// key is the host that the transport sees, by which it keeps idle connections:
+// one is used again only by a call that was checked for the same address and
+// expects the same name. A name that moved leaves its old connections to die of
+// age, and two names on one address share none.
+func (r route) key() string {
+	name := hex.EncodeToString(r.addr.AsSlice())
+	if !r.target.addr.IsValid() {
+		name += "." + r.target.host
+	}
+	return net.JoinHostPort(name, strconv.Itoa(int(r.target.port)))
 }
 
-// open connects to a route.
-func (c *Client) open(ctx context.Context, route route, by time.Time) (*line, error) {
-	wire, err := c.connect(ctx, by, netip.AddrPortFrom(route.addr, route.port).String())
+// dialRoute connects to the route of the call that ctx belongs to.
+func (c *Client) dialRoute(ctx context.Context, _, _ string) (net.Conn, error) {
+	route := ctx.Value(routeKey{}).(route)
+	ctx, cancel := context.WithDeadline(ctx, route.connectBy)
+	defer cancel()
+	defer route.onEnd(cancel)()
+	conn, err := c.dial(ctx, "tcp", netip.AddrPortFrom(route.addr, route.target.port).String())
 	if err != nil {
 		return nil, &unreachedError{err}
 	}
-	conn := wire
-	if !route.plain {
-		if conn, err = c.secure(ctx, wire, route.name); err != nil {
-			_ = wire.Close()
-			return nil, &handshakeError{err}
-		}
-	}
-	return newLine(c, route, conn, wire), nil
-}
-
-// secure proves the name of a connection.
-func (c *Client) secure(ctx context.Context, wire net.Conn, name string) (net.Conn, error) {
-	measured := &handshakeConn{Conn: wire, left: maxHandshake}
-	config := c.tls.Clone()
-	config.ServerName = name
-	conn := tls.Client(measured, config)
-	if err := conn.HandshakeContext(ctx); err != nil {
-		return nil, err
-	}
-	measured.done = true
 	return conn, nil
 }
 
-func (c *Client) connect(ctx context.Context, by time.Time, address string) (net.Conn, error) {
-	ctx, cancel := context.WithDeadline(ctx, by)
+// dialTLS connects to a route and proves its name.
+func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	plain, err := c.dialRoute(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	route := ctx.Value(routeKey{}).(route)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return c.dial(ctx, "tcp", address)
+	defer route.onEnd(cancel)()
+	measured := &handshakeConn{Conn: plain, left: maxHandshake}
+	config := c.tls.Clone()
+	config.ServerName = route.target.host
+	conn := tls.Client(measured, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = plain.Close()
+		return nil, &handshakeError{err}
+	}
+	measured.done = true
+	return conn, nil
 }
 
 // unreachedError says that no connection came about, so that another address

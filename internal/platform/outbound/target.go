@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The reasons of the gate, fit to stand beside a field.
@@ -36,8 +35,9 @@ type target struct {
 	addr  netip.Addr // of a literal only
 	port  uint16
 	plain bool // without TLS
-	// What the request says: the path and the query, and the Host header.
-	uri, hostPort string
+	url   *url.URL
+	// hostPort is the Host header.
+	hostPort string
 	// inside is why only the operator's own networks will do, empty when any
 	// address does that may be reached.
 	inside string
@@ -64,7 +64,7 @@ func parseTarget(raw string, near bool) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	host.uri, host.port = address.RequestURI(), 443
+	host.url, host.port = address, 443
 	if host.plain = address.Scheme == "http"; host.plain {
 		host.port, host.inside = 80, reasonScheme
 	}
@@ -173,34 +173,4 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
-}
-
-// maxTargets bounds the addresses whose parts are remembered.
-const maxTargets = 1024
-
-// targets remembers what URLs were taken apart into: the same few are called
-// again and again. What they lead to is looked up and checked for every call.
-type targets struct {
-	mu    sync.RWMutex
-	known map[string]target
-}
-
-func (t *targets) parse(raw string, near bool) (target, error) {
-	t.mu.RLock()
-	found, ok := t.known[raw]
-	t.mu.RUnlock()
-	if ok {
-		return found, nil
-	}
-	found, err := parseTarget(raw, near)
-	if err != nil {
-		return found, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.known == nil || len(t.known) >= maxTargets {
-		t.known = map[string]target{}
-	}
-	t.known[raw] = found
-	return found, nil
 }
