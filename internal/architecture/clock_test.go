@@ -44,7 +44,6 @@ var realClock = map[string]clockUse{
 	"internal/web/panel/proof.go":             {why: "how long ago a password was asked for"},
 	"internal/webhook/check.go":               {why: "the timestamp header is the real time"},
 	"internal/webhook/sender/executor.go":     {both: true, why: "the timestamp header is the real time"},
-	"internal/webhook/sender/sql_idle.go":     {why: "leases of lanes"},
 	"internal/webhook/sender/sql_lanes.go":    {why: "leases of lanes"},
 
 	"internal/sandbox/driver.go": {both: true, why: "the lease of the driver, and waiting for requests"},

@@ -94,11 +94,9 @@ var crossing = map[string]reach{
 	"internal/webhook/sender.dueAmong":               sender,
 	"internal/webhook/sender.findingDue":             sender,
 	"internal/webhook/sender.dueLanes":               sender,
-	"internal/webhook/sender.leasingIdle":            sender,
 	"internal/webhook/sender.overdueUnsent":          sender,
 	"internal/webhook/sender.readingCallbackSecrets": sender,
 	"internal/webhook/sender.readingJobs":            sender,
-	"internal/webhook/sender.readingLeased":          sender,
 	"internal/webhook/sender.readingWebhooks":        sender,
 	"internal/webhook/sender.settleAccepted":         sender,
 

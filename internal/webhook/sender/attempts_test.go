@@ -419,7 +419,7 @@ func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 			world.Subscribe(healthy.URL, event.InvoicePaid)
 		}
 		stop := world.Start()
-		webhooktest.Eventually(t, "it hangs", func() bool { return len(hanging.Messages()) >= sender.LaneLimit })
+		webhooktest.Eventually(t, "it hangs", func() bool { return len(hanging.Messages()) > 0 })
 		world.Happen(events, event.InvoicePaid)
 		webhooktest.Eventually(t, "the others have got theirs", func() bool { return len(healthy.Messages()) == lanes*events })
 		if most := hanging.Busiest(); most > sender.LaneLimit {

@@ -3,6 +3,7 @@ package sender
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -31,12 +32,12 @@ type dispatcher struct {
 	lanes    map[int64]*lane
 	paces    paces
 	slots    slots
-	queues   [4][]*lane // lanes that can send: see queueOf
-	wanted   [3][]*lane // lanes to be leased, by class
-	refills  []*lane    // leased lanes that need more
-	gathered []attempt  // to be recorded by themselves, at the next tick
-	freed    []int64    // lanes given back, in which something may have become due meanwhile
-	releases []lease    // to be given back
+	queues   [queues][]*lane  // lanes that can send: see queueOf
+	wanted   [classes][]*lane // lanes to be leased, by class
+	refills  []*lane          // leased lanes that need more
+	gathered []attempt        // to be recorded by themselves, at the next tick
+	freed    []int64          // lanes given back, in which something may have become due meanwhile
+	releases []lease          // to be given back
 	shunned  map[int64]time.Duration
 	flights  map[*flight]struct{}
 	spare    []worker
@@ -176,7 +177,9 @@ const (
 	firstQueue   = iota // of quick lanes, with a first attempt next
 	retryQueue          // of quick lanes, with a retry next
 	unknownQueue        // of lanes of which nothing is known
-	slowQueue           // of slow or failing lanes
+	slowQueue
+	failingQueue
+	queues
 )
 
 func (d *dispatcher) classOf(lane *lane) class {
@@ -184,24 +187,20 @@ func (d *dispatcher) classOf(lane *lane) class {
 }
 
 func (d *dispatcher) queueOf(lane *lane) int {
-	switch d.classOf(lane) {
-	case slow:
-		return slowQueue
-	case unknown:
-		return unknownQueue
-	case quick:
+	class := d.classOf(lane)
+	if class == quick {
 		return firstQueue + lineOf(lane.ready[0].step)
 	}
-	return slowQueue
+	return slices.Index(classOfQueue[:], class)
 }
 
-var classOfQueue = [...]class{quick, quick, unknown, slow}
+var classOfQueue = [queues]class{quick, quick, unknown, slow, failing}
 
 // dispatch begins requests as long as there are slots. The lanes of a queue take
 // turns, one delivery each.
 func (d *dispatcher) dispatch() {
 	for at := range d.queues {
-		for len(d.queues[at]) > 0 && d.begun < maxUnrecorded && d.slots.admits(classOfQueue[at], d.now) {
+		for len(d.queues[at]) > 0 && d.begun < maxUnrecorded && d.slots.free(classOfQueue[at], d.now) > 0 {
 			lane := d.queues[at][0]
 			d.queues[at] = d.queues[at][1:]
 			lane.queued = false
@@ -214,11 +213,14 @@ func (d *dispatcher) dispatch() {
 	}
 }
 
-// canSend says whether a lane may make a request now. A receiver of which
-// nothing is known gets one for a trial, and more when it has answered or has
-// proved slow.
+// canSend says whether a lane may make a request now. A receiver gets one at a
+// time until it has answered.
 func (d *dispatcher) canSend(lane *lane) bool {
-	return lane.runnable() && (lane.inFlight == 0 || d.classOf(lane) != unknown)
+	if !lane.runnable() || lane.inFlight == 0 {
+		return lane.runnable()
+	}
+	class := d.classOf(lane)
+	return class == quick || class == slow
 }
 
 // begin makes a request for the next delivery of a lane.
@@ -248,11 +250,7 @@ func (d *dispatcher) begin(lane *lane) {
 func (d *dispatcher) onFinished(flight *flight) {
 	d.spare = append(d.spare, flight.worker)
 	delete(d.flights, flight)
-	d.slots.giveBack(
-		flight,
-		d.now,
-		flight.outcome.verdict == accepted && !flight.outcome.response.Truncated,
-	)
+	d.slots.giveBack(flight, d.now, flight.outcome.verdict == accepted && !flight.outcome.response.Truncated)
 	lane, a := flight.lane, attempt{
 		job:     flight.job,
 		outcome: flight.outcome,
@@ -341,9 +339,9 @@ func (d *dispatcher) want(id int64, failing bool) {
 func (d *dispatcher) onTick() {
 	d.recordGathered()
 	for flight := range d.flights {
-		if !flight.slow && d.now-flight.startedAt >= dawdling {
-			d.slots.dawdle(flight, d.now)
-			d.paces.dawdle(flight.lane.id)
+		if to := flight.slotAfter(d.now - flight.startedAt); to != flight.slot {
+			d.slots.move(flight, to, d.now)
+			d.paces.dawdle(flight.lane.id, to)
 			d.update(flight.lane)
 		}
 	}

@@ -20,7 +20,7 @@ type calls struct {
 	looking, renewing, freed bool
 	looked                   bool // the lanes have been looked for
 	lookAt, claimAt, renewAt time.Duration
-	slowAt, promoteAt        time.Duration // of slow lanes
+	failingAt, promoteAt     time.Duration // of failing lanes
 	lookPause, claimPause    backoff
 	failure                  error // of a single round
 }

@@ -15,7 +15,7 @@ const (
 	// shunTime is for how long a lane is left alone whose claim failed while
 	// others succeeded.
 	shunTime = time.Minute
-	// promoteEvery is how often the least slow lane goes before other slow ones.
+	// promoteEvery is how often the quickest failing lane goes before the others.
 	promoteEvery = 250 * time.Millisecond
 )
 
@@ -23,7 +23,7 @@ const (
 // the claim of others.
 const (
 	forQuick  = iota // lanes that need more, and quick ones that are wanted
-	forOthers        // slow lanes, and those of which nothing is known
+	forOthers        // all others that are wanted
 )
 
 // callClaim claims for lanes that need more, and leases lanes that are wanted.
@@ -101,7 +101,7 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 	classes := []class{quick}
 	refills := d.refills
 	if whom == forOthers {
-		classes, refills = []class{unknown, slow}, nil
+		classes, refills = []class{unknown, slow, failing}, nil
 	}
 	if len(refills) == 0 && !slices.ContainsFunc(classes, func(class class) bool { return len(d.wanted[class]) > 0 }) {
 		return nil, nil
@@ -118,9 +118,9 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 	}
 	for _, class := range classes {
 		free := d.freeFor(class)
-		if class == slow && free > 0 {
-			d.calls.slowAt = d.now + tickEvery/2 // once in a tick, and so in one transaction
-			d.promoteLeastSlow()
+		if class == failing && free > 0 {
+			d.calls.failingAt = d.now + tickEvery/2 // once in a tick, and so in one transaction
+			d.promoteQuickest()
 		}
 		d.wanted[class] = askFrom(d.wanted[class], func(lane *lane) bool {
 			size := min(d.paces[lane.id].claimSize(laneLimit), free)
@@ -136,34 +136,34 @@ func (d *dispatcher) requests(whom int) (requests []request, lanes []*lane) {
 	return asking.requests, asking.lanes
 }
 
-// refillOf is how many more deliveries to claim for a lane that is leased. A slow
-// one gets none while others of its class wait for a lease: it gives its own
-// back and waits behind them, or those that have a backlog would share all
-// requests to slow receivers among themselves.
+// refillOf is how many more deliveries to claim for a lane that is leased. One
+// that is not quick gets none while others of its class wait for a lease: it
+// gives its own back and waits behind them, or lanes with a backlog would share
+// all slots of the class among themselves.
 func (d *dispatcher) refillOf(lane *lane) int {
-	if d.classOf(lane) == slow && len(d.wanted[slow]) > 0 {
+	if class := d.classOf(lane); class != quick && len(d.wanted[class]) > 0 {
 		return 0
 	}
 	return lane.refill(d.paces[lane.id])
 }
 
-// promoteLeastSlow puts the least slow of the slow lanes before the others, now
-// and then: a receiver that was slow once, among hundreds that always are, soon
+// promoteQuickest puts the quickest of the failing lanes before the others, now
+// and then: a receiver that failed once, among hundreds that always hang, soon
 // gets the chance to prove it.
-func (d *dispatcher) promoteLeastSlow() {
-	list := d.wanted[slow]
+func (d *dispatcher) promoteQuickest() {
+	list := d.wanted[failing]
 	if len(list) == 0 || d.now < d.calls.promoteAt {
 		return
 	}
 	d.calls.promoteAt = d.now + promoteEvery
-	least := 0
+	quickest := 0
 	for i, lane := range list {
-		if d.paces[lane.id].before(d.paces[list[least].id]) {
-			least = i
+		if d.paces[lane.id].before(d.paces[list[quickest].id]) {
+			quickest = i
 		}
 	}
-	first := list[least]
-	copy(list[1:least+1], list[:least])
+	first := list[quickest]
+	copy(list[1:quickest+1], list[:quickest])
 	list[0] = first
 }
 
@@ -201,26 +201,23 @@ func (a *asking) ask(lane *lane, size int) bool {
 	return true
 }
 
-// freeFor is for how many deliveries of a class there will be slots.
+// freeFor is for how many deliveries of a class there will be slots. A receiver
+// of which nothing is known makes one request whatever was claimed for it.
 func (d *dispatcher) freeFor(class class) int {
-	switch class {
-	case slow:
-		if d.now < d.calls.slowAt {
-			return 0
-		}
-		free := d.slots.freeSlow(d.now)
-		for _, lane := range d.queues[slowQueue] {
-			free -= len(lane.ready)
-		}
-		return free
-	case unknown:
-		if !d.slots.admits(unknown, d.now) {
-			return 0
-		}
-		return laneLimit * (trialSlots - d.slots.trial - len(d.queues[unknownQueue]))
-	case quick:
+	if class == quick {
+		return quickSlots
 	}
-	return quickSlots
+	if class == failing && d.now < d.calls.failingAt {
+		return 0
+	}
+	free, queue := d.slots.free(class, d.now), d.queues[slices.Index(classOfQueue[:], class)]
+	if class == unknown {
+		return laneLimit * (free - len(queue))
+	}
+	for _, lane := range queue {
+		free -= len(lane.ready)
+	}
+	return free
 }
 
 // askFrom asks for the lanes of a list as long as ask does, and returns the rest.

@@ -17,9 +17,22 @@ type flight struct {
 	ctx       context.Context // of the lane's lease
 	startedAt time.Duration
 	class     class
-	slow      bool // it takes a slow slot
+	slot      class // whose slot it takes by now
 	outcome   outcome
 	worker    worker
+}
+
+// slotAfter is the class whose slot a request takes that has been made for so
+// long. One to a receiver of which nothing is known may be the first of many that
+// hang, so it takes no slot of those that answer slowly.
+func (f *flight) slotAfter(used time.Duration) class {
+	switch {
+	case used < dawdling || f.slot == failing:
+		return f.slot
+	case used >= hanging || f.slot == unknown:
+		return failing
+	}
+	return slow
 }
 
 // worker is a goroutine that makes one request after the other. It is kept as

@@ -150,13 +150,3 @@ func (s *Sender) Renew(ctx context.Context, lanes ...int64) ([]int64, error) {
 func Delay(delays []time.Duration, step int, asked time.Duration) time.Duration {
 	return schedule(delays).delay(step, asked)
 }
-
-// ReadingLeased is the statement that reads what an idle lane was leased for.
-func (s *Sender) ReadingLeased(ctx context.Context, lane int64) (text string, args []any, err error) {
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		statement := readingLeased(tx, request{lane: lane, token: "one"}, nil)
-		text, args = statement.Text, statement.Args
-		return nil
-	})
-	return text, args, err
-}

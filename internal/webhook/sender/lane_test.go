@@ -286,22 +286,22 @@ func TestPaceFollowsTheLastRequests(t *testing.T) {
 	if n < 5 || n > 20 {
 		t.Errorf("it is quick again after %d quick answers", n)
 	}
-	short.outcome.response.Truncated = true
-	for range 20 {
-		p = p.after(short)
+	if classOf(p, false) != quick {
+		t.Errorf("its class is %d", classOf(p, false))
 	}
-	if !p.slow() {
-		t.Error("a receiver whose answers must be cut short is not slow")
+	short.outcome.response.Truncated = true
+	if p = p.after(short); classOf(p, false) != failing {
+		t.Error("answers that are cut short are made with those that answer well")
 	}
 }
 
-// However many receivers hang, one that is known to be quick finds a slot, and
-// what hangs is bounded.
-func TestQuickLanesAlwaysFindASlot(t *testing.T) {
+// However many receivers hang, those that answer find as many slots as without
+// them, and what hangs is bounded.
+func TestHangingRequestsTakeNoSlotOfThoseThatAnswer(t *testing.T) {
 	var s slots
 	var flights []*flight
 	begin := func(class class, now time.Duration) bool {
-		if !s.admits(class, now) {
+		if s.free(class, now) == 0 {
 			return false
 		}
 		f := &flight{class: class, startedAt: now}
@@ -309,48 +309,70 @@ func TestQuickLanesAlwaysFindASlot(t *testing.T) {
 		flights = append(flights, f)
 		return true
 	}
-	for now := time.Duration(0); now < 10*time.Second; now += tickEvery {
-		for begin(unknown, now) || begin(slow, now) {
-		}
-		if !s.admits(quick, now) {
-			t.Fatalf("after %v there is no slot: %+v", now, s)
+	for now := time.Duration(0); now < time.Minute; now += tickEvery {
+		for begin(unknown, now) || begin(failing, now) {
 		}
 		for _, flight := range flights {
-			if !flight.slow && now-flight.startedAt >= dawdling {
-				s.dawdle(flight, now)
+			if to := flight.slotAfter(now - flight.startedAt); to != flight.slot {
+				s.move(flight, to, now)
 			}
 		}
+		if s.free(quick, now) != slotsOf[quick] || s.free(slow, now) != slotsOf[slow] {
+			t.Fatalf("after %v slots are taken: %+v", now, s)
+		}
 	}
-	if n := s.quick + s.slow; n > maxSlow+quickSlots || s.slow < maxSlow {
+	if n := s.taken[failing]; n < maxHanging || n > maxHanging+slotsOf[unknown] {
 		t.Errorf("%d requests hang", n)
 	}
 	for _, flight := range flights {
-		s.giveBack(flight, 20*time.Second, true)
+		s.giveBack(flight, time.Hour, true)
 	}
-	if s.quick != 0 || s.slow != 0 || s.freeSlow(20*time.Second) != slowBurst {
+	if s.taken != [classes]int{} || s.free(failing, time.Hour) != failingBurst {
 		t.Errorf("left are %+v", s)
+	}
+}
+
+func TestRequestMovesToTheSlotsOfWhatItProvesToBe(t *testing.T) {
+	for _, step := range []struct {
+		slot, want class
+		used       time.Duration
+	}{
+		{quick, quick, dawdling - 1},
+		{quick, slow, dawdling},
+		{slow, slow, hanging - 1},
+		{slow, failing, hanging},
+		{quick, failing, hanging},
+		{unknown, unknown, dawdling - 1},
+		{unknown, failing, dawdling},
+		{failing, failing, 0},
+		{failing, failing, hanging},
+	} {
+		f := &flight{slot: step.slot}
+		if got := f.slotAfter(step.used); got != step.want {
+			t.Errorf("class %d after %v: %d, want %d", step.slot, step.used, got, step.want)
+		}
 	}
 }
 
 // Receivers that fail at once share processor time as those that hang share
 // slots, and evenly.
-func TestRequestsToSlowReceiversAreSpread(t *testing.T) {
+func TestRequestsToFailingReceiversAreSpread(t *testing.T) {
 	var s slots
 	count := 0
 	const span, tick = 10 * time.Second, 10 * time.Millisecond
 	for now := time.Duration(0); now < span; now += tick {
 		before := count
-		for s.admits(slow, now) {
-			f := &flight{class: slow, startedAt: now}
+		for s.free(failing, now) > 0 {
+			f := &flight{class: failing, startedAt: now}
 			s.take(f)
 			s.giveBack(f, now, false)
 			count++
 		}
-		if count-before > slowBurst {
+		if count-before > failingBurst {
 			t.Fatalf("%d at once", count-before)
 		}
 	}
-	if want := int(span / slowEvery); count > want+slowBurst || count < want-slowBurst {
+	if want := int(span / failingEvery); count > want+failingBurst || count < want-failingBurst {
 		t.Errorf("%d in %v, want %d", count, span, want)
 	}
 }
@@ -363,6 +385,10 @@ func TestSlowLanesTakeTurns(t *testing.T) {
 	leased.more, swift.more = true, true
 	if n := d.refillOf(leased); n != laneLimit {
 		t.Errorf("alone it claims %d more", n)
+	}
+	d.wanted[failing] = []*lane{{id: 4, wanted: true}}
+	if n := d.refillOf(leased); n != laneLimit {
+		t.Errorf("it claims %d more while one that fails waits", n)
 	}
 	d.wanted[slow] = []*lane{{id: 3, wanted: true}}
 	if n := d.refillOf(leased); n != 0 {
@@ -383,43 +409,43 @@ func TestSlowLanesTakeTurns(t *testing.T) {
 	}
 }
 
-// Hundreds of receivers that always fail or dawdle do not keep one waiting that
-// was slow once.
-func TestLeastSlowLaneIsPromotedNowAndThen(t *testing.T) {
-	d := &dispatcher{paces: paces{1: {average: time.Second, failing: true}, 2: {average: time.Second}, 4: {average: 600 * time.Millisecond}}}
+// Hundreds of receivers that always hang do not keep one waiting that failed
+// once.
+func TestQuickestFailingLaneIsPromotedNowAndThen(t *testing.T) {
+	d := &dispatcher{paces: paces{1: {average: 3 * time.Second}, 2: {average: time.Second}, 4: {average: 600 * time.Millisecond}}}
 	for id := range int64(5) { // nothing is known of two of them
-		d.wanted[slow] = append(d.wanted[slow], &lane{id: id})
+		d.wanted[failing] = append(d.wanted[failing], &lane{id: id})
 	}
 	order := func() (ids []int64) {
-		for _, lane := range d.wanted[slow] {
+		for _, lane := range d.wanted[failing] {
 			ids = append(ids, lane.id)
 		}
 		return ids
 	}
-	d.promoteLeastSlow()
+	d.promoteQuickest()
 	if got := order(); !slices.Equal(got, []int64{4, 0, 1, 2, 3}) {
 		t.Errorf("promoted: %v", got)
 	}
-	d.wanted[slow] = append(d.wanted[slow][1:], d.wanted[slow][0])
-	d.promoteLeastSlow()
+	d.wanted[failing] = append(d.wanted[failing][1:], d.wanted[failing][0])
+	d.promoteQuickest()
 	if got := order(); !slices.Equal(got, []int64{0, 1, 2, 3, 4}) {
 		t.Errorf("promoted again at once: %v", got)
 	}
 	d.now += promoteEvery
-	d.paces[4] = pace{average: time.Second, failing: true}
-	d.promoteLeastSlow()
+	d.paces[4] = pace{average: 2 * time.Second}
+	d.promoteQuickest()
 	if got := order(); !slices.Equal(got, []int64{2, 0, 1, 3, 4}) {
 		t.Errorf("promoted later: %v", got)
 	}
 }
 
-// Trials that fail or dawdle are paid for like requests to slow receivers;
+// Trials that fail or hang are paid for like requests to failing receivers;
 // others are not.
 func TestFailedTrialsAreCharged(t *testing.T) {
 	for _, well := range []bool{true, false} {
 		var s slots
 		count := 0
-		for ; count < 1000 && s.admits(unknown, 0); count++ {
+		for ; count < 1000 && s.free(unknown, 0) > 0; count++ {
 			f := &flight{class: unknown}
 			s.take(f)
 			s.giveBack(f, 0, well)
@@ -427,11 +453,11 @@ func TestFailedTrialsAreCharged(t *testing.T) {
 		before := s.paidTo
 		hangs := &flight{class: unknown}
 		s.take(hangs)
-		s.dawdle(hangs, dawdling)
-		if s.giveBack(hangs, Timeout, false); s.paidTo != max(before, dawdling)+slowEvery {
-			t.Errorf("a trial that dawdles is charged %v", s.paidTo-before)
+		s.move(hangs, failing, dawdling)
+		if s.giveBack(hangs, Timeout, false); s.paidTo != max(before, dawdling)+failingEvery {
+			t.Errorf("a trial that hangs is charged %v", s.paidTo-before)
 		}
-		if failed := int(trialDebt/slowEvery) + 1; well && count != 1000 || !well && count != failed {
+		if failed := int(trialDebt/failingEvery) + 1; well && count != 1000 || !well && count != failed {
 			t.Errorf("%d trials at once that ended well: %t", count, well)
 		}
 	}

@@ -3,8 +3,10 @@ package sender
 import "time"
 
 const (
-	// dawdling is from when on a request is slow.
+	// dawdling is from when on a request is slow, and hanging from when on it is
+	// taken for one that will get no answer.
 	dawdling = 500 * time.Millisecond
+	hanging  = 5 * time.Second
 	// maxClaim is how many deliveries of one lane are claimed at once.
 	maxClaim = 16 * laneLimit
 	// maxKnown bounds the lanes whose pace is remembered.
@@ -15,22 +17,19 @@ const (
 type pace struct {
 	average time.Duration // of the time used by a request; 0: nothing is known
 	streak  int           // accepted attempts in a row
-	failing bool          // the last attempt failed
+	failing bool          // the last attempt failed, hangs, or was cut short
 }
 
 // after returns the pace after one more request. The average follows the last
-// few requests. An answer that was cut short counts as slow: its connection
-// cannot be used again, and the next one costs a handshake.
+// few requests. An answer that was cut short counts as a failure here: its
+// connection cannot be used again, and the next one costs a handshake.
 func (p pace) after(attempt attempt) pace {
 	used := max(attempt.outcome.response.Duration, time.Microsecond)
-	if attempt.outcome.response.Truncated {
-		used = max(used, 2*dawdling)
-	}
 	if p.average == 0 {
 		p.average = used
 	}
 	p.average += (used - p.average) / 4
-	p.failing = attempt.failed()
+	p.failing = attempt.failed() || attempt.outcome.response.Truncated
 	p.streak++
 	if attempt.outcome.verdict != accepted {
 		p.streak = 0
@@ -38,23 +37,18 @@ func (p pace) after(attempt attempt) pace {
 	return p
 }
 
-// dawdle takes note of a request that has become slow and not ended yet.
-func (p paces) dawdle(lane int64) {
+// dawdle takes note of a request that takes as long as a class does, and has not
+// ended yet.
+func (p paces) dawdle(lane int64, as class) {
 	known := p[lane]
 	known.average = max(known.average, dawdling)
+	known.failing = known.failing || as == failing
 	p[lane] = known
 }
 
-// before says whether a slow receiver is known to be less slow than another
-// one: it did not fail, or used less time.
+// before says whether a receiver is known to use less time than another one.
 func (p pace) before(other pace) bool {
-	switch {
-	case p.average == 0:
-		return false
-	case p.failing != other.failing:
-		return !p.failing
-	}
-	return other.average == 0 || p.average < other.average
+	return p.average > 0 && (other.average == 0 || p.average < other.average)
 }
 
 func (p pace) slow() bool { return p.average >= dawdling }

@@ -20,8 +20,6 @@ type request struct {
 	open  []int64 // what that lease is for already
 }
 
-func (r request) extends() bool { return r.token != "" }
-
 // grant is what a request brought.
 type grant struct {
 	lane       int64
@@ -34,35 +32,19 @@ type grant struct {
 }
 
 // claim leases lanes, and extends leases, for their due deliveries. A lane that
-// another process has is passed over, and so is one whose row is locked. Nothing
-// waits for the disk to have a lease: whoever finds it lost sends again.
+// another process has is passed over, and so is one with a locked row. Nothing
+// waits for the disk to have a lease: a process that finds it lost sends again.
 func (s store) claim(ctx context.Context, requests []request) (grants []grant, err error) {
 	slices.SortFunc(requests, func(a, b request) int { return cmp.Compare(a.lane, b.lane) })
-	if len(requests) <= maxIdle && !slices.ContainsFunc(requests, request.extends) {
-		grants, requests, err = s.claimIdle(ctx, requests)
-	}
-	if err == nil && len(requests) > 0 {
-		var more []grant
-		more, err = s.claimLocked(ctx, requests)
-		grants = append(grants, more...)
-	}
-	if err != nil {
-		return grants, fmt.Errorf("claim deliveries: %w", err)
-	}
-	crashpoint.Here("after-claim-commit")
-	return grants, nil
-}
-
-// claimLocked locks the lanes, looks at them, and decides.
-func (s store) claimLocked(ctx context.Context, requests []request) (grants []grant, err error) {
 	err = s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) (err error) {
 		grants, err = s.claimTx(ctx, tx, requests)
 		crashpoint.Here("before-claim-commit")
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("claim deliveries: %w", err)
 	}
+	crashpoint.Here("after-claim-commit")
 	return grants, nil
 }
 

@@ -1,12 +1,10 @@
 package sender_test
 
 import (
-	"strings"
 	"sync"
 	"testing"
 
 	"carteira/internal/event"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/webhooktest"
 )
@@ -119,17 +117,4 @@ func TestIdleLaneIsClaimedByWhatIsKnownOfIt(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What a lane is leased for is not looked for in all that waits in it.
-func TestIdleLaneIsReadByIDs(t *testing.T) {
-	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
-		id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)
-		world.Happen(500, event.InvoicePaid)
-		text, args, err := world.Sender().ReadingLeased(t.Context(), id)
-		webhooktest.Must(t, err)
-		if plan := sqldbtest.Explain(t, world.DB, text, args...); strings.Contains(plan, "delivery_queue_order") {
-			t.Error(plan)
-		}
-	})
 }
