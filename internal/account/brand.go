@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -50,12 +52,28 @@ func (s *Service) SetLogo(ctx context.Context, actor Actor, file []byte) error {
 	if len(file) == 0 {
 		return fault.Field("logo", "choose a file")
 	}
-	content, err := picture.Fit(file, logoSize)
+	if err := s.countLogo(ctx, actor); err != nil {
+		return err
+	}
+	content, err := picture.Fit(ctx, file, logoSize)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return fault.Field("logo", err.Error())
 	}
 	sum := sha256.Sum256(content)
 	return s.changeLogo(ctx, actor, logo{hex.EncodeToString(sum[:16]), content})
+}
+
+// countLogo counts a file that is to be decoded, and refuses one too many.
+func (s *Service) countLogo(ctx context.Context, actor Actor) error {
+	const logosOfHour = 20
+	err := s.countAttempt(ctx, []quota{{"logo:" + strconv.FormatInt(actor.Company.ID, 10), logosOfHour, time.Hour}})
+	if fault.KindOf(err) == fault.KindRateLimited {
+		return fault.New(fault.KindRateLimited, "too many logos were sent; wait an hour and try again")
+	}
+	return err
 }
 
 // RemoveLogo takes the logo off the company's pages.

@@ -31,6 +31,15 @@ func TestLogoIsFoundByItsVersionUntilItIsReplaced(t *testing.T) {
 		if size := drawn.Bounds().Size(); size.X != 480 || size.Y != 160 {
 			t.Errorf("the logo is %v large", size)
 		}
+		for range 19 {
+			if err := house.SetLogo(t.Context(), visit.Actor, []byte("<svg/>")); fault.KindOf(err) != fault.KindInvalid {
+				t.Fatal(err)
+			}
+		}
+		if err := house.SetLogo(t.Context(), visit.Actor, file.Bytes()); fault.KindOf(err) != fault.KindRateLimited {
+			t.Errorf("the logo after 20 of an hour: %v", err)
+		}
+		house.clock.Advance(61 * time.Minute)
 		for _, wrong := range [][]byte{nil, []byte("<svg/>")} {
 			if err := house.SetLogo(t.Context(), visit.Actor, wrong); fault.KindOf(err) != fault.KindInvalid {
 				t.Errorf("%q: %v", wrong, err)

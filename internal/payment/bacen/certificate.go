@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -48,6 +49,20 @@ func readPEM(options *wire.Options, text string) tls.Certificate {
 	return certificate
 }
 
+// unsealing is of who opens a .p12 file: one at a time, so that the others' requests
+// keep a core.
+var unsealing = make(chan struct{}, 1)
+
+// isWrongPassword reports whether a file whose plain part was read did not open:
+// with another password the rest is noise, of which the library may say anything
+// but that something is missing or unknown to it.
+func isWrongPassword(err error) bool {
+	if _, unknown := errors.AsType[pkcs12.NotImplementedError](err); err == nil || unknown {
+		return false
+	}
+	return !strings.Contains(err.Error(), "missing") && !strings.Contains(err.Error(), "expected exactly one")
+}
+
 // readP12 reads what banks give out: certificate, key and chain in one file.
 func readP12(options *wire.Options, text string) tls.Certificate {
 	const wanted = "must be PEM text, or a .p12 file in base64"
@@ -56,9 +71,16 @@ func readP12(options *wire.Options, text string) tls.Certificate {
 		options.Refuse("certificate", wanted)
 		return tls.Certificate{}
 	}
-	key, leaf, chain, err := pkcs12.DecodeChain(data, options.Text("certificate_password"))
+	password := options.Text("certificate_password")
+	if data, err = bounded(data, password); err != nil {
+		options.Refuse("certificate", wanted)
+		return tls.Certificate{}
+	}
+	unsealing <- struct{}{}
+	defer func() { <-unsealing }()
+	key, leaf, chain, err := pkcs12.DecodeChain(data, password)
 	switch {
-	case err == pkcs12.ErrIncorrectPassword: //nolint:errorlint // the library returns it as it is
+	case isWrongPassword(err):
 		options.Refuse("certificate_password", "must be the password of the .p12 file")
 		return tls.Certificate{}
 	case err != nil:

@@ -5,11 +5,13 @@ package picture
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"image"
 	"image/color"
 	_ "image/jpeg" // is read
 	"image/png"
+	"io"
 )
 
 // Size is a box in pixels.
@@ -18,31 +20,79 @@ type Size struct{ Width, Height int }
 // The reasons by which a file is refused, for people.
 var (
 	ErrFormat = errors.New("must be a PNG or JPEG picture")
-	ErrLarge  = errors.New("must have at most 3000 pixels a side")
+	ErrLarge  = errors.New("must have at most 3000 pixels a side and 4 million in all")
+	ErrScans  = errors.New("has too many layers; save it as PNG, or as JPEG that is not progressive")
 )
 
-// maxSide bounds the memory that a small file can make us use: a picture of one
-// colour packs very well.
-const maxSide = 3000
+// What a small file can make us do is bounded before it is decoded: a picture of
+// one colour packs very well, and each scan of a progressive JPEG goes over all
+// pixels again.
+const (
+	maxSide   = 3000
+	maxPixels = 4 << 20
+	maxVisits = 16 * maxPixels // pixels times scans: three times those of a common progressive JPEG
+)
+
+// scan is the marker that each scan of a JPEG begins with. Inside a scan no such
+// bytes can be, so that there are at most as many scans as markers.
+var scan = []byte{0xff, 0xda}
+
+// turn is of who decodes: one at a time, whose memory is bounded.
+var turn = make(chan struct{}, 1)
 
 // Fit reads a PNG or JPEG file and returns a PNG of its pixels that fits the
 // box; a picture that fits already keeps its size. Nothing else of the file is
-// kept: no text, no profile, nothing that a browser could run.
-func Fit(file []byte, box Size) ([]byte, error) {
-	config, _, err := image.DecodeConfig(bytes.NewReader(file))
-	if err != nil || config.Width < 1 || config.Height < 1 {
-		return nil, ErrFormat
+// kept: no text, no profile, nothing that a browser could run. It waits for its
+// turn, and ends with the context.
+func Fit(ctx context.Context, file []byte, box Size) ([]byte, error) {
+	if err := affordable(file); err != nil {
+		return nil, err
 	}
-	if config.Width > maxSide || config.Height > maxSide {
-		return nil, ErrLarge
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	source, _, err := image.Decode(bytes.NewReader(file))
+	source, _, err := image.Decode(whileWanted{ctx, bytes.NewReader(file)})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, ErrFormat
 	}
 	var out bytes.Buffer
 	err = png.Encode(&out, shrink(source, fitting(source.Bounds(), box)))
 	return out.Bytes(), err
+}
+
+// affordable refuses a file by what its head says and its markers count.
+func affordable(file []byte) error {
+	config, format, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil || config.Width < 1 || config.Height < 1 {
+		return ErrFormat
+	}
+	pixels := config.Width * config.Height
+	if config.Width > maxSide || config.Height > maxSide || pixels > maxPixels {
+		return ErrLarge
+	}
+	if format == "jpeg" && bytes.Count(file, scan) > maxVisits/pixels {
+		return ErrScans
+	}
+	return nil
+}
+
+// whileWanted is a file that ends when who asked has gone.
+type whileWanted struct {
+	ctx  context.Context //nolint:containedctx // decoders take a reader and no context
+	file io.Reader
+}
+
+func (r whileWanted) Read(into []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.file.Read(into)
 }
 
 // fitting is the largest size with the proportions of a picture that fits the
