@@ -22,8 +22,10 @@ const (
 
 // How often an address is written to by those who may not be its owner.
 const (
-	resetsOfPerson = 3 // in an hour
-	probesOfDay    = 20
+	resetsOfPerson   = 3 // in an hour
+	probesOfDay      = 20
+	changesOfUser    = 3  // of the address, in a day
+	changesOfCompany = 10 // of all of its users', in a day
 )
 
 const takenReason = "is taken by another user"
@@ -85,20 +87,22 @@ func (s *Service) sendLink(ctx context.Context, user User, newPasswordLink newPa
 	})
 }
 
-// letters are what is written with each kind of link.
+// letters are what is written with each kind of link. Who reads them may not be the
+// user: nothing that a user can write is in them but the address.
 func (s *Service) letters(user User, link string) map[purpose]Mail {
 	return map[purpose]Mail{
 		forReset: {
+			urgent:  true,
 			To:      user.Email,
 			Subject: "Carteira: criar outra senha",
-			Text: "Olá, " + user.Name + ".\n\n" +
+			Text: "Olá.\n\n" +
 				"Alguém pediu outra senha para " + user.Email + ". Para criá-la, abra este link dentro de uma hora:\n\n" +
 				s.publicURL + "/password/" + link + "\n\nSe não foi você, ignore esta mensagem: nada muda.\n",
 		},
 		forConfirm: {
 			To:      user.Email,
 			Subject: "Carteira: confirmar o e-mail",
-			Text: "Olá, " + user.Name + ".\n\n" +
+			Text: "Olá.\n\n" +
 				"Para confirmar que " + user.Email + " é o seu e-mail, abra este link dentro de três dias:\n\n" +
 				s.publicURL + "/email/" + link + "\n\nSe você não tem conta, ignore esta mensagem.\n",
 		},
@@ -270,6 +274,9 @@ func (s *Service) ChangeEmail(ctx context.Context, visit Visit, change EmailChan
 	}
 	err := s.LimitProbes(ctx, visit.Actor, change.Email, func() error {
 		return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			if err := s.countEmailChange(ctx, tx, visit, change.Email); err != nil {
+				return err
+			}
 			return s.changeEmailTx(ctx, tx, visit, change.Email)
 		})
 	})
@@ -281,6 +288,22 @@ func (s *Service) ChangeEmail(ctx context.Context, visit Visit, change EmailChan
 		return err
 	}
 	return s.sendLink(ctx, user.User, newPasswordLink{purpose: forConfirm, life: confirmLife})
+}
+
+// countEmailChange counts a change that writes to an address of the user's choice,
+// and refuses one too many: our letters are not for strangers.
+func (s *Service) countEmailChange(ctx context.Context, tx *sqldb.Tx, visit Visit, email string) error {
+	if email == visit.User.Email {
+		return nil
+	}
+	err := countAttemptTx(ctx, tx, []quota{
+		{"address of user:" + strconv.FormatInt(visit.User.ID, 10), changesOfUser, dayWindow},
+		{"address of company:" + strconv.FormatInt(visit.Actor.Company.ID, 10), changesOfCompany, dayWindow},
+	})
+	if fault.KindOf(err) == fault.KindRateLimited {
+		return fault.New(fault.KindRateLimited, "the e-mail address was changed too often; try again tomorrow")
+	}
+	return err
 }
 
 func (s *Service) changeEmailTx(

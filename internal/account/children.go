@@ -2,8 +2,10 @@ package account
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -69,6 +71,33 @@ func errEmailTaken() error { return fault.Field("email", takenReason) }
 // EmailTaken reports whether a user of any company signs in with an address.
 func EmailTaken(ctx context.Context, querier sqldb.Querier, email string) (bool, error) {
 	return emailTaken(ctx, querier, 0, text.Lower(email))
+}
+
+// CountTrials counts the children of the actor's company whose trial has not ended.
+func CountTrials(ctx context.Context, querier sqldb.Querier, actor Actor, today civil.Date) (int64, error) {
+	return countTrials(ctx, querier, actor.Company.ID, today)
+}
+
+// ChildOf reports whether a child of the actor's company has an owner with the
+// mailbox of an address, however that is spelled.
+func ChildOf(ctx context.Context, querier sqldb.Querier, actor Actor, email string) (bool, error) {
+	owners, err := ownersOfChildren(ctx, querier, actor.Company.ID)
+	wanted := mailboxOf(email)
+	return slices.ContainsFunc(owners, func(address string) bool { return mailboxOf(address) == wanted }), err
+}
+
+// mailboxOf is an address without what its server ignores: case, what follows a plus,
+// and the dots of the largest one.
+func mailboxOf(email string) string {
+	name, server, _ := strings.Cut(text.Lower(email), "@")
+	name, _, _ = strings.Cut(name, "+")
+	if server == "googlemail.com" {
+		server = "gmail.com"
+	}
+	if server == "gmail.com" {
+		name = strings.ReplaceAll(name, ".", "")
+	}
+	return name + "@" + server
 }
 
 // FindChild finds a child of the actor's company.

@@ -16,6 +16,7 @@ type Mail struct {
 	To      string
 	Subject string
 	Text    string
+	urgent  bool // it goes before all that are not
 }
 
 // Mailer hands a mail to the operator's mail server.
@@ -53,6 +54,7 @@ func (s *Service) mailTx(ctx context.Context, tx *sqldb.Tx, companyID int64, mai
 	return insertMail(ctx, tx, companyID, queuedMail{
 		to:      mail.To,
 		content: s.box.Seal(content, mailContext(companyID)),
+		urgent:  mail.urgent,
 	})
 }
 
@@ -62,6 +64,7 @@ type queuedMail struct {
 	to            string
 	content       string // sealed
 	attempts      int
+	urgent        bool
 	runAt         time.Time
 }
 

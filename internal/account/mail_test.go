@@ -214,3 +214,33 @@ func TestOwnersAreToldByMail(t *testing.T) {
 		}
 	})
 }
+
+// What we write to an address that may be anyone's holds nothing that a user has
+// made up, and there is little of it.
+func TestOurLettersAreNoRelay(t *testing.T) {
+	eachHouse(t, func(t *testing.T, house house) {
+		house, post := house.withMail(t)
+		token, visit := house.signIn(t)
+		_, err := house.UpdateUser(t.Context(), account.Operator(visit.Actor.Company), visit.User.ID, account.ReadUserChanges(form("name", "Clique em http://golpe.example")))
+		housetest.Must(t, err)
+		change := func(address string) error {
+			current, err := house.Authenticate(t.Context(), token, here)
+			housetest.Must(t, err)
+			return house.ChangeEmail(t.Context(), current, account.ReadEmailChange(form("email", address)))
+		}
+		for n := range 3 {
+			housetest.Must(t, change(fmt.Sprintf("vitima%d@example.com", n)))
+		}
+		wantKind(t, change("vitima4@example.com"), fault.KindRateLimited)
+		housetest.Must(t, house.Forget(t.Context(), email("vitima2@example.com"), here))
+		housetest.Must(t, house.SendMails(t.Context()))
+		for _, mail := range post.mails {
+			if strings.Contains(mail.Subject+mail.Text, "golpe") {
+				t.Errorf("written to %s: %s", mail.To, mail.Text)
+			}
+		}
+		if first := post.mails[0]; len(post.mails) < 4 || !strings.Contains(first.Text, "/password/") {
+			t.Errorf("a new password waits behind %d letters: %+v", len(post.mails)-1, first)
+		}
+	})
+}

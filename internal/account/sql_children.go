@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -49,6 +50,19 @@ func emailTaken(
 		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`, emailKey,
 		userID)
 	return count > 0, err
+}
+
+func countTrials(ctx context.Context, querier sqldb.Querier, parentID int64, today civil.Date) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `
+		SELECT count(*) FROM companies WHERE parent_id = ? AND subscription = 'trial' AND expires_on >= ?`, parentID, today)
+}
+
+// ownersOfChildren are the addresses of the owners of all companies directly below one.
+func ownersOfChildren(ctx context.Context, querier sqldb.Querier, parentID int64) ([]string, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (address string, err error) {
+		err = row.Scan(&address)
+		return address, err
+	}, `SELECT u.email_key FROM companies c JOIN users u ON u.company_id = c.id AND u.role = 'owner' WHERE c.parent_id = ?`, parentID)
 }
 
 // inUse reports whether any user of a company has a password.

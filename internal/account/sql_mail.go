@@ -7,10 +7,18 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// urgentLead is by how much an urgent mail is due before others: a crowd of
+// confirmations must not keep a new password waiting.
+const urgentLead = 24 * time.Hour
+
 func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedMail) error {
+	due := tx.Real()
+	if mail.urgent {
+		due = due.Add(-urgentLead)
+	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO user_mails (company_id, address, content, attempts, run_at, created_at) VALUES (?, ?, ?, 0, ?, ?)`,
-		companyID, mail.to, mail.content, tx.Real().UnixMicro(), tx.Real().UnixMicro())
+		companyID, mail.to, mail.content, due.UnixMicro(), tx.Real().UnixMicro())
 	return err
 }
 

@@ -121,7 +121,7 @@ func (s *Service) signUpTx(
 ) (reseller Reseller, err error) {
 	parent := account.System(offer.Company, "signup")
 	order.planID = offer.Plan.ID
-	if order, err = order.priced(ctx, tx, parent); err != nil {
+	if order, err = order.priced(ctx, tx, parent, tx.Now()); err != nil {
 		return reseller, err
 	}
 	made, err := s.accounts.AddChildTx(ctx, tx, parent, order.child)

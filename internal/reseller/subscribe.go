@@ -3,10 +3,13 @@ package reseller
 import (
 	"cmp"
 	"context"
+	"strconv"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -27,6 +30,7 @@ type order struct {
 	invitation account.Invitation
 	anonymous  bool // a stranger makes it
 	plan       Plan // set by priced; ID 0: none
+	trialDays  int  // set by priced: the most that a trial has; 0: as many as the plan says
 }
 
 func (n NewReseller) order() order {
@@ -69,7 +73,11 @@ func (s *Service) create(
 	if err := account.RefusePassword(reseller.Password, reseller.Name, reseller.Email); err != nil {
 		return paid, err
 	}
-	if order.child.PasswordHash, err = account.HashPassword(ctx, reseller.Password); err != nil {
+	// What is cheap to refuse is refused before the hash, which is not.
+	if _, err := order.priced(ctx, s.db, actor, s.db.Now()); err != nil {
+		return paid, err
+	}
+	if order.child.PasswordHash, err = account.HashPassword(hashingFor(ctx, actor), reseller.Password); err != nil {
 		return paid, err
 	}
 	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
@@ -77,6 +85,13 @@ func (s *Service) create(
 		return err
 	})
 	return paid, err
+}
+
+// hashingFor has the password that a company chooses for another wait behind those
+// of people who sign in, and no more of them at once than of one network.
+func hashingFor(ctx context.Context, actor account.Actor) context.Context {
+	company := "company " + strconv.FormatInt(actor.Company.ID, 10)
+	return secret.InLane(ctx, secret.LaneStranger, secret.Caller{Network: company, Subject: company})
 }
 
 func (s *Service) createTx(
@@ -88,7 +103,7 @@ func (s *Service) createTx(
 	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
 		return paid, err
 	}
-	if order, err = order.priced(ctx, tx, actor); err != nil {
+	if order, err = order.priced(ctx, tx, actor, tx.Now()); err != nil {
 		return paid, err
 	}
 	made, err := s.accounts.AddChildTx(ctx, tx, actor, order.child)
@@ -116,8 +131,8 @@ func (s *Service) createTx(
 // priced returns the order with the plan and the subscription that are found for
 // it. It refuses what cannot be done while nothing has been written yet: the
 // company must be able to pay.
-func (o order) priced(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (order, error) {
-	plan, refused, err := o.check(ctx, tx, actor)
+func (o order) priced(ctx context.Context, querier sqldb.Querier, actor account.Actor, now time.Time) (order, error) {
+	plan, refused, err := o.check(ctx, querier, actor)
 	if err != nil {
 		return o, err
 	}
@@ -125,10 +140,15 @@ func (o order) priced(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (o
 		return o, err
 	}
 	o.plan, o.child.PlanName = plan.soldBy(actor), plan.Name
-	if o.child.Subscription, err = o.subscription(actor, actor.Today(tx.Now())); err != nil {
+	if o.kind == account.Trial && actor.Company.ParentID != 0 {
+		if o, err = o.boundedTrial(ctx, querier, actor, now); err != nil {
+			return o, err
+		}
+	}
+	if o.child.Subscription, err = o.subscription(actor, actor.Today(now)); err != nil {
 		return o, err
 	}
-	return o, enough(ctx, tx, actor, o.cost())
+	return o, enough(ctx, querier, actor, o.cost())
 }
 
 func (o order) cost() int64 {
@@ -202,6 +222,9 @@ func (o order) subscription(actor account.Actor, today civil.Date) (account.Subs
 	if plan.ID == 0 {
 		days, sub.Functions = defaultTrialDays, actor.Company.Subscription.Functions
 	}
+	if o.trialDays != 0 {
+		days = min(days, o.trialDays)
+	}
 	sub.ExpiresOn = today.AddDays(days)
 	sub.OwnDay = sub.ExpiresOn.Day()
 	return sub, nil
@@ -240,8 +263,8 @@ func extended(
 
 // enough refuses what the company cannot pay for while nothing has been
 // written yet.
-func enough(ctx context.Context, tx *sqldb.Tx, actor account.Actor, cost int64) error {
-	balance, err := balanceOf(ctx, tx, actor.Company.ID)
+func enough(ctx context.Context, querier sqldb.Querier, actor account.Actor, cost int64) error {
+	balance, err := balanceOf(ctx, querier, actor.Company.ID)
 	if err != nil || cost <= balance {
 		return err
 	}
