@@ -40,8 +40,9 @@ var crossing = map[string]reach{
 	"internal/reminder.channelByCallback": door,
 	"internal/reseller.planBySignupCode":  door,
 
-	"internal/event.readNews": schedule,
-	"internal/tally.totals":   tree,
+	"internal/event.readNews":           schedule,
+	"internal/account.ownersOfChildren": tree,
+	"internal/tally.totals":             tree,
 
 	"internal/account.anyAsked":             schedule,
 	"internal/account.askedAfter":           schedule,
