@@ -37,10 +37,8 @@ func ReadEdit(in *input.Form) Edit {
 		Description: in.Line("description", maxDescription),
 		Discount:    in.Money("discount"),
 	}
-	in.Ignore(slices.Concat(
-		ReadOnly,
-		[]string{"status", "late_fee", "late_interest", "payable_amount", "payment_link"},
-	)...)
+	in.Ignore(ReadOnly...)
+	in.Ignore("status")
 	edit.Problems = in.Problems()
 	return edit
 }

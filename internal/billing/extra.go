@@ -42,7 +42,8 @@ func ReadExtra(in *input.Form) Extra {
 func ReadNewInvoice(in *input.Form) (customerID int64, extra Extra) {
 	in.Require("customer_id")
 	customerID = in.ID("customer_id").Value
-	in.Ignore("id", "status", "overdue", "customer", "plan", "product")
+	in.Ignore(ReadOnly...)
+	in.Ignore("status")
 	return customerID, readExtra(in, extraNames{"total_amount", "due_date"})
 }
 

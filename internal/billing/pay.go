@@ -51,7 +51,7 @@ var ReadOnly = []string{
 	"id", "total_amount", "description", "due_date", "overdue", "paid_at", "paid_via", "created_at",
 	"updated_at", "customer", "plan", "product", "renewed", "renewal_problem", "due_date_moved_back",
 	"amount_received", "payable_amount", "late_fee", "late_interest", "discount", "period_unit",
-	"period_count",
+	"period_count", "payment_link",
 }
 
 // ReadStatusChange reads a change of status from the fields status, paid_at (a
@@ -60,6 +60,7 @@ func ReadStatusChange(in *input.Form) StatusChange {
 	in.Require("status")
 	change := StatusChange{Status: readStatus(in)}
 	in.Ignore(ReadOnly...)
+	in.Ignore("amount", "difference")
 	if change.Status != Open && change.Status != Cancelled {
 		change.PaidOn = in.Date("paid_at")
 		change.Amount = in.Money("amount")

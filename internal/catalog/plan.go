@@ -40,10 +40,11 @@ type PlanDraft struct {
 func ReadNewPlan(in *input.Form) PlanDraft {
 	in.Require("name")
 	in.Require("value")
-	if !in.Sent("period_unit") {
-		in.Require("period")
+	draft := readPlan(in)
+	if !in.Sent("period") && !in.Sent("period_unit") && !in.Sent("period_count") {
+		draft.Period = input.Some(civil.Period{Unit: civil.Month, Count: 1})
 	}
-	return readPlan(in)
+	return draft
 }
 
 // ReadPlanChanges reads the draft of a change.

@@ -90,6 +90,20 @@ func (f *Feed) Read(ctx context.Context, companyID int64, query Query) (Page, er
 	return page, nil
 }
 
+// Latest is the id of a company's newest event: a Query after it gets what happens
+// from now on. It is "" where no event is kept, and a Query after "" is the same then.
+func (f *Feed) Latest(ctx context.Context, companyID int64) (string, error) {
+	for {
+		cursor, err := f.cursor(ctx, companyID, "")
+		if err != nil {
+			return "", err
+		}
+		if !cursor.unplaced {
+			return lastIDOf(ctx, f.db, companyID, span{from: cursor.floor, until: cursor.last})
+		}
+	}
+}
+
 func gone() error {
 	return fault.New(
 		fault.KindGone,

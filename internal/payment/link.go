@@ -95,6 +95,44 @@ func (s *Service) codeOf(
 	return code, err
 }
 
+// PayPages returns where invoices can be paid, by invoice, for those that can: open
+// ones of a company that has a gateway. It calls no gateway.
+func (s *Service) PayPages(ctx context.Context, actor account.Actor, invoices []billing.Invoice) (map[int64]string, error) {
+	var open []int64
+	for i := range invoices {
+		if invoices[i].Status == billing.Open {
+			open = append(open, invoices[i].ID)
+		}
+	}
+	if len(open) == 0 || !actor.Company.Subscription.Functions.Has(account.FunctionPayments) {
+		return nil, nil
+	}
+	if _, err := s.active(ctx, s.db, actor.Company.ID); err != nil {
+		if fault.KindOf(err) == fault.KindInvalid { // it has no gateway
+			err = nil
+		}
+		return nil, err
+	}
+	pages, err := codesOfInvoices(ctx, s.db, actor.Company.ID, open)
+	if err != nil {
+		return nil, err
+	}
+	for _, invoiceID := range open {
+		code := pages[invoiceID]
+		if code == "" { // older than pages are: it gets one now
+			code, err = s.codeOf(ctx, actor, invoiceID)
+		}
+		switch {
+		case fault.KindOf(err) == fault.KindNotFound: // deleted since it was read
+			continue
+		case err != nil:
+			return nil, err
+		}
+		pages[invoiceID] = s.payURL(code)
+	}
+	return pages, nil
+}
+
 // linkTx is the address of the payer's page of an invoice.
 func (s *Service) linkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
 	code, err := payCode(ctx, tx, companyID, invoiceID)

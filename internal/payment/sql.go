@@ -226,6 +226,25 @@ func codeOfInvoice(
 	)
 }
 
+// codesOfInvoices returns the codes of the pages of invoices, by invoice.
+func codesOfInvoices(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	invoiceIDs []int64,
+) (map[int64]string, error) {
+	codes := make(map[int64]string, len(invoiceIDs))
+	err := sqldb.Each(ctx, querier, `SELECT invoice_id, code FROM pay_links WHERE company_id = ? AND invoice_id {in ?}`,
+		[]any{companyID, invoiceIDs}, func(row sqldb.Row) error {
+			var invoiceID int64
+			var code string
+			err := row.Scan(&invoiceID, &code)
+			codes[invoiceID] = code
+			return err
+		})
+	return codes, err
+}
+
 // newPayLinks are written at the end of the transaction that issues the invoice.
 var newPayLinks = &sqldb.Appending{
 	Table: "pay_links",

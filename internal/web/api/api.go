@@ -86,6 +86,9 @@ type call struct {
 	http  *http.Request
 	body  []byte
 	base  string // what the addresses in the answer begin with
+	// payAt are the pages on which the invoices of the answer can be paid, by
+	// invoice; payPages fills it before the records are written.
+	payAt map[int64]string
 }
 
 // form reads the body.
@@ -105,9 +108,6 @@ func (c *call) noBody() error {
 func (c *call) query() *input.Form {
 	return input.FromParameters(c.http.URL.Query())
 }
-
-// noQuery refuses the parameters of a query where none belongs.
-func (c *call) noQuery() error { return c.query().Err() }
 
 // New makes the API of what is behind it.
 func New(deps Deps) *Server {
@@ -140,10 +140,32 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	w.Header().Set("Cache-Control", "no-store")
 	status, body := s.answer(ctx, w, r)
-	web.Write(w, status, body)
+	if packed, ok := pack(w.Header(), r, body); ok {
+		web.Write(w, status, packed)
+	} else {
+		web.Write(w, status, body)
+	}
 	if reads(r) { // the answer to another may be stored under its idempotency key
 		keepBody(body)
 	}
+}
+
+// pack compresses what a GET answers for a caller that takes gzip. Its ETag becomes
+// a weak one: the bytes are others than those of the plain answer.
+func pack(header http.Header, r *http.Request, body []byte) ([]byte, bool) {
+	if !reads(r) {
+		return nil, false
+	}
+	header.Add("Vary", "Accept-Encoding")
+	packed, ok := web.Pack(r, body)
+	if !ok {
+		return nil, false
+	}
+	header.Set("Content-Encoding", "gzip")
+	if tag := header.Get("ETag"); tag != "" {
+		header.Set("ETag", "W/"+tag)
+	}
+	return packed, true
 }
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
@@ -273,6 +295,11 @@ func (s *Server) match(
 	}
 	if op.record != "" {
 		if c.id, c.event, err = pathID(r.URL, op); err != nil {
+			return route{}, nil, err
+		}
+	}
+	if !op.takesQuery() {
+		if err := c.query().Err(); err != nil {
 			return route{}, nil, err
 		}
 	}

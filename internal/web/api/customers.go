@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
@@ -24,6 +26,9 @@ func (s *Server) listCustomers(ctx context.Context, call *call) (web.Answer, err
 	}
 	ids := idsOf(list, func(record *customer.Customer) int64 { return record.ID })
 	invoices, err := s.Billing.Latest(ctx, call.actor, ids, limit)
+	if err == nil {
+		err = s.payPages(ctx, call, slices.Concat(slices.Collect(maps.Values(invoices))...))
+	}
 	return page(call, paging, total, web.List(list, call.withInvoices(invoices))), err
 }
 

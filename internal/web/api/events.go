@@ -31,6 +31,12 @@ func (s *Server) readEvents(ctx context.Context, call *call) (web.Answer, error)
 	if err := in.Err(); err != nil {
 		return web.Answer{}, err
 	}
+	if query.After == latest {
+		var err error
+		if query.After, err = s.Events.Latest(ctx, call.actor.Company.ID); err != nil {
+			return web.Answer{}, err
+		}
+	}
 	reader := event.Reader{CompanyID: call.actor.Company.ID, TokenID: call.actor.TokenID}
 	page, err := s.Events.Wait(ctx, reader, query, wait)
 	if err == nil && wait > 0 && len(page.Bodies) > 0 {
@@ -72,10 +78,13 @@ func (c *call) events(page event.Page, limit int) web.Answer {
 	}
 }
 
+// latest instead of an event's id begins after the newest event.
+const latest = "latest"
+
 func readAfter(in *input.Form) string {
 	after := in.Line("after", 40).Value
-	if after != "" && (len(after) != len("evt_")+26 || !isEventID(after)) {
-		in.Refuse("after", "must be the id of an event, as in meta.last_id")
+	if after != "" && after != latest && (len(after) != len("evt_")+26 || !isEventID(after)) {
+		in.Refuse("after", "must be the id of an event, as in meta.last_id, or latest")
 	}
 	return after
 }

@@ -101,8 +101,11 @@ func TestPlansAndProductsAreMadeAndChanged(t *testing.T) {
 		if changed := data[plan](t, caller.call(t, http.MethodPut, path, `{"value":"105.00","period":"1year","active":false}`)); changed.Value != "105.00" || changed.PeriodUnit != "year" || changed.Active {
 			t.Errorf("changed %+v", changed)
 		}
+		if monthly := data[plan](t, caller.call(t, http.MethodPost, "/customer-plans", `{"name":"X","value":"1.00"}`)); monthly.PeriodUnit != "month" || monthly.PeriodCount != 1 {
+			t.Errorf("without a period %+v", monthly)
+		}
 		for body, want := range map[string]string{
-			`{"name":"X","value":"1.00"}`:                                    "period: is required",
+			`{"name":"X","value":"1.00","period_count":2}`:                   "period_unit: is required with period_count",
 			`{"name":"X","value":"1.00","period_count":2,"period":"1month"}`: "period_unit: is required with period_count",
 			`{"name":"X","value":"1.00","period_unit":"hour"}`:               "period_unit: must be one of: day, week, month, year",
 			`{"value":"1.00","period":"1month"}`:                             "name: is required",

@@ -37,6 +37,9 @@ func (s *Server) invoicePage(
 		return web.Answer{}, err
 	}
 	list, total, err := s.Billing.Sorted(ctx, call.actor, asked, paging)
+	if err == nil {
+		err = s.payPages(ctx, call, list)
+	}
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -106,6 +109,9 @@ func (s *Server) wholeInvoice(
 	more func(*web.Object),
 ) (web.Answer, error) {
 	owner, err := s.Customers.Find(ctx, call.actor, invoice.Customer.ID)
+	if err == nil {
+		err = s.payPages(ctx, call, []billing.Invoice{invoice})
+	}
 	return web.Answer{Data: web.One(func(object *web.Object) {
 		call.writeInvoiceFields(object, &invoice)
 		object.Object("customer", func(object *web.Object) { call.writeCustomer(object, &owner) })
@@ -114,6 +120,12 @@ func (s *Server) wholeInvoice(
 			more(object)
 		}
 	})}, err
+}
+
+// payPages finds where the invoices of an answer can be paid.
+func (s *Server) payPages(ctx context.Context, call *call, invoices []billing.Invoice) (err error) {
+	call.payAt, err = s.Payments.PayPages(ctx, call.actor, invoices)
+	return err
 }
 
 // writeBought writes the plan and the product that an invoice is for.
@@ -154,6 +166,7 @@ func (c *call) writeInvoiceFields(object *web.Object, invoice *billing.Invoice) 
 	} else {
 		object.Int("period_count", int64(invoice.Period.Count))
 	}
+	object.Text("payment_link", c.payAt[invoice.ID])
 	object.Time("created_at", invoice.CreatedAt, invoice.CreatedAt.Location())
 	object.Time("updated_at", invoice.UpdatedAt, c.actor.Company.Zone)
 }

@@ -146,3 +146,23 @@ var inSnapshot = map[string]bool{
 	"/webhooks/{id}/deliveries": true,
 	"/dashboard":                true,
 }
+
+// withQuery are the operations that take parameters of a query. Others refuse any.
+var withQuery = map[string]bool{
+	"GET /customers":                      true,
+	"GET /customers/{id}/invoices":        true,
+	"POST /customers/{id}/renew-due-date": true,
+	"GET /invoices":                       true,
+	"GET /payments":                       true,
+	"GET /customer-plans":                 true,
+	"GET /products":                       true,
+	"GET /resellers":                      true,
+	"GET /plans":                          true,
+	"GET /webhooks":                       true,
+	"GET /webhooks/events":                true,
+	"GET /webhooks/{id}/deliveries":       true,
+	"GET /dashboard":                      true,
+	"GET /events":                         true,
+}
+
+func (op route) takesQuery() bool { return withQuery[op.method+" "+op.path] }

@@ -7,7 +7,6 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/input"
 	"carteira/internal/web"
 	"carteira/internal/webhook"
 )
@@ -19,26 +18,25 @@ type eventRecord struct {
 }
 
 func (s *Server) listEvents(_ context.Context, call *call) (web.Answer, error) {
-	if err := call.noQuery(); err != nil {
-		return web.Answer{}, err
-	}
 	list := make([]eventRecord, len(event.Catalog))
 	for i, entry := range event.Catalog {
 		list[i] = eventRecord{entry.Name, entry.Description, webhook.Sample(entry.Name)}
 	}
-	return short(call, len(list), list), nil
+	return short(call, list)
 }
 
-// short is the answer to a list that is always whole.
-func short(call *call, n int, list any) web.Answer {
-	header := call.links(input.Page{Number: 1, Size: int64(max(n, 1))}, int64(n))
-	return web.Answer{Data: web.JSON(list), Header: header, Meta: &web.Meta{
-		Total:       int64(n),
-		PerPage:     int64(max(n, 1)),
-		CurrentPage: 1,
-		LastPage:    1,
-		CompanyID:   call.actor.Company.ID,
-	}}
+// short is the answer to a list that is read whole: the page asked for is cut
+// from it.
+func short[T any](call *call, list []T) (web.Answer, error) {
+	query := call.query()
+	paging := query.Page()
+	if err := query.Err(); err != nil {
+		return web.Answer{}, err
+	}
+	total := int64(len(list))
+	from := min(paging.Offset(), total)
+	part := list[from:min(from+paging.Size, total)]
+	return page(call, paging, total, web.JSON(part)), nil
 }
 
 type webhookRecord struct {
@@ -84,9 +82,6 @@ func (c *call) timeOrNull(at time.Time) *string {
 }
 
 func (s *Server) listWebhooks(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noQuery(); err != nil {
-		return web.Answer{}, err
-	}
 	all, err := s.Webhooks.List(ctx, call.actor)
 	if err != nil {
 		return web.Answer{}, err
@@ -95,7 +90,7 @@ func (s *Server) listWebhooks(ctx context.Context, call *call) (web.Answer, erro
 	for i, hook := range all {
 		list[i] = call.webhook(hook)
 	}
-	return short(call, len(list), list), nil
+	return short(call, list)
 }
 
 func (s *Server) createWebhook(ctx context.Context, call *call) (web.Answer, error) {

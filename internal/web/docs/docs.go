@@ -18,10 +18,10 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
+	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/openapi"
 )
@@ -157,7 +157,7 @@ func scalar(version string) http.Handler {
 		if r.URL.Query().Get("v") == version {
 			header.Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
-		if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		if !web.AcceptsGzip(r) {
 			inflate(w)
 			return
 		}
@@ -175,17 +175,6 @@ func inflate(w io.Writer) {
 		panic(fmt.Sprintf("scalar.js.gz: %v", err)) // embedded and tested
 	}
 	_, _ = io.Copy(w, reader) // #nosec G110 -- our own file; an error is the client's going away
-}
-
-func acceptsGzip(header string) bool {
-	for coding := range strings.SplitSeq(header, ",") {
-		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
-		if name = strings.ToLower(strings.TrimSpace(name)); name == "gzip" || name == "*" {
-			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(quality), "q="), 64)
-			return err != nil || q > 0
-		}
-	}
-	return false
 }
 
 func hash(content []byte) string {

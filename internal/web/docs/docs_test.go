@@ -178,25 +178,6 @@ func TestViewerIsKeptForEverByItsVersionOnly(t *testing.T) {
 	wantHeader(t, get(t, "/docs/scalar.js?v=old", "Accept-Encoding", "gzip"), "Cache-Control", "no-cache")
 }
 
-func TestAcceptsGzip(t *testing.T) {
-	for header, want := range map[string]bool{
-		"":                     false,
-		"br":                   false,
-		"gzip":                 true,
-		"br, GZIP;q=0.5":       true,
-		"gzip;q=0":             false,
-		"gzip; q=0.0":          false,
-		"*":                    true,
-		"identity, *;q=0":      false,
-		"deflate, gzip, br":    true,
-		"x-gzip-like, deflate": false,
-	} {
-		if got := acceptsGzip(header); got != want {
-			t.Errorf("%q: got %v", header, got)
-		}
-	}
-}
-
 func TestVendoredFilesAreTheOnesNamed(t *testing.T) {
 	const folder = "static/vendor/"
 	notes, err := os.ReadFile(folder + "VENDOR.md")

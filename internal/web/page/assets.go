@@ -8,10 +8,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"maps"
-	"mime"
 	"net/http"
 	"path"
 	"slices"
@@ -19,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"carteira/internal/web"
 )
 
 //go:embed static
@@ -115,24 +115,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("version") == bundle.version {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	if asset.packed != nil && acceptsGzip(r) {
+	if asset.packed != nil && web.AcceptsGzip(r) {
 		header.Set("Content-Encoding", "gzip")
 		header.Set("Content-Length", strconv.Itoa(len(asset.packed))) // ServeContent leaves it out of an encoded answer
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(asset.packed))
 		return
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(asset.plain))
-}
-
-func acceptsGzip(r *http.Request) bool {
-	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, params, err := mime.ParseMediaType("x/" + strings.TrimSpace(coding))
-		if err == nil && (name == "x/gzip" || name == "x/*") {
-			q, err := strconv.ParseFloat(params["q"], 64)
-			return err != nil || q > 0
-		}
-	}
-	return false
 }
 
 // packed is content compressed as well as can be; nil when that gains nothing.
@@ -145,26 +134,6 @@ func packed(content []byte) []byte {
 		return nil
 	}
 	return out.Bytes()
-}
-
-var packers = sync.Pool{New: func() any {
-	writer, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
-	return writer
-}}
-
-// pack compresses a page for whoever can read it so. Small ones fit into one
-// packet as they are.
-func pack(r *http.Request, body []byte) ([]byte, bool) {
-	if len(body) < 1400 || !acceptsGzip(r) {
-		return nil, false
-	}
-	writer := packers.Get().(*gzip.Writer) //nolint:forcetypeassert // only these are in the pool
-	defer packers.Put(writer)
-	var out bytes.Buffer
-	writer.Reset(&out)
-	_, _ = writer.Write(body) // to memory
-	_ = writer.Close()
-	return out.Bytes(), true
 }
 
 // iconFile has every picture of lucide once, so that a page only names those

@@ -181,7 +181,7 @@ func send(w http.ResponseWriter, r *http.Request, view View, body []byte) {
 	// The default, no-referrer, would hide the Origin that forms are checked by.
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("Vary", "Accept-Encoding")
-	if packed, ok := pack(r, body); ok {
+	if packed, ok := web.Pack(r, body); ok {
 		header.Set("Content-Encoding", "gzip")
 		body = packed
 	}
