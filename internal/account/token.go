@@ -41,6 +41,16 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	return actor, quota, nil
 }
 
+// MayWrite reports whether a token may change something, and fails for one that does
+// not work. It counts no call: what is done with the token is counted by itself.
+func (s *Service) MayWrite(ctx context.Context, token string) (bool, error) {
+	if !id.ValidToken(token) {
+		return false, unauthenticated()
+	}
+	actor, err := actorNamedBy(ctx, s.db, id.HashToken(token), s.db.Real())
+	return actor.Scope != ScopeRead, err
+}
+
 func unauthenticated() error {
 	return fault.New(fault.KindUnauthenticated, "Unauthenticated")
 }

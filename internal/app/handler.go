@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/text"
 	"carteira/internal/web"
+	"carteira/internal/web/agent"
 	"carteira/internal/web/api"
 	"carteira/internal/web/callback"
 	"carteira/internal/web/checkout"
@@ -42,8 +43,6 @@ func (a *App) Handler() http.Handler {
 	})
 	mux.Handle("GET /readyz", a.health)
 	mux.Handle("GET /metrics", a.guardMetrics(promhttp.HandlerFor(reg, promhttp.HandlerOpts{})))
-	mux.Handle("/", a.panel())
-	rest := named(mux)
 	apiServer := api.New(api.Deps{
 		DB:          a.DB,
 		Accounts:    a.Accounts,
@@ -59,6 +58,9 @@ func (a *App) Handler() http.Handler {
 		PublicURL:   a.Config.PublicURL,
 		Sandbox:     a.Sandbox,
 	})
+	mux.Handle("/mcp", agent.Handler(apiServer, a.Accounts.MayWrite))
+	mux.Handle("/", a.panel())
+	rest := named(mux)
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.securityHeaders(w.Header())
 		a.sandboxed(w, r)

@@ -215,6 +215,11 @@ var rooms = []room{
 		tests: edgeTests,
 	},
 	{
+		path: "internal/web/agent", place: "edges are leaves: they call rooms, and never each other",
+		may:   []arrow{tools, kit, {"openapi", "tools for models are made of the document"}},
+		tests: edgeTests,
+	},
+	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
 		may: slices.Concat([]arrow{tools, kit, pages, {"internal/reminder", "its rules are edited here"}, {"internal/privacy", "a customer's file and erasure"}, {"internal/customer/sheet", "an import begins with a file"}, {"internal/customer/intake", "files are imported here"}}, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{
@@ -266,6 +271,7 @@ var rooms = []room{
 			{"internal/customer/sheet", "an import begins with a file"},
 			{"internal/customer/intake", "imports a file"},
 			{"internal/web/api", "the demo prints a call that works when pasted"},
+			{"internal/web/agent", "a command serves models over its input and output"},
 			{"internal/reminder", "its use cases"},
 		}, capabilities),
 	},

@@ -78,7 +78,7 @@ Every flag has an environment variable, shown in its help.`,
 		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(),
 		invoiceCommand(), gatewayCommand(), paymentCommand(),
 		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(),
-		reminderCommand(), importCommand(), customerCommand(), sandboxCommand(),
+		reminderCommand(), importCommand(), customerCommand(), sandboxCommand(), mcpCommand(),
 	)
 	strictArgs(root)
 	return root

@@ -36,6 +36,11 @@ var pageSource string
 //go:embed static/vendor/scalar.js.gz
 var scalarGzip []byte
 
+// llms says to a model what is here and where to read on.
+//
+//go:embed llms.txt
+var llms []byte
+
 // edition is the page in a language.
 type edition struct {
 	Lang, Title, Menu, Back, Tokens, NoScript string
@@ -80,6 +85,7 @@ func Register(mux *http.ServeMux) {
 	mux.Handle("GET /docs/scalar.js", lazy(func() http.Handler { return scalar(version()) }))
 	mux.Handle("GET /openapi.yaml", shared(lazy(func() http.Handler { return file("application/yaml", openapi.YAML) })))
 	mux.Handle("GET /openapi.json", shared(lazy(func() http.Handler { return file("application/json", openapi.JSON()) })))
+	mux.Handle("GET /llms.txt", shared(file("text/plain; charset=utf-8", llms)))
 	mux.Handle("GET "+editions[page.Portuguese].document, shared(lazy(func() http.Handler {
 		return file("application/json", openapi.Portuguese())
 	})))

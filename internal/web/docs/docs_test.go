@@ -56,6 +56,16 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 	}
 }
 
+func TestModelsAreSaidWhereToRead(t *testing.T) {
+	recorder := get(t, "/llms.txt")
+	wantHeader(t, recorder, "Content-Type", "text/plain; charset=utf-8")
+	for _, want := range []string{"# Carteira", "/openapi.yaml", "/mcp", "/docs"} {
+		if !strings.Contains(recorder.Body.String(), want) {
+			t.Errorf("llms.txt has no %s", want)
+		}
+	}
+}
+
 func TestPageIsInTheReadersLanguage(t *testing.T) {
 	for _, want := range []struct{ path, accepts, lang, document, text string }{
 		{"/docs", "pt-BR,pt;q=0.9", "pt-BR", "/openapi.pt-BR.json", "← Painel"},
