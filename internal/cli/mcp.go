@@ -10,11 +10,12 @@ import (
 	"carteira/internal/web/agent"
 )
 
-// Where the command finds the installation and its token. The token is no flag: other
-// users of the machine can read the arguments of a process.
+// AgentURL and AgentToken are the variables in which carteira mcp finds the installation
+// and its token. The token is no flag: other users of the machine can read the
+// arguments of a process.
 const (
-	agentURL   = "CARTEIRA_API_URL"
-	agentToken = "CARTEIRA_API_TOKEN"
+	AgentURL   = "CARTEIRA_API_URL"
+	AgentToken = "CARTEIRA_API_TOKEN"
 )
 
 func mcpCommand() *cobra.Command {
@@ -25,23 +26,23 @@ func mcpCommand() *cobra.Command {
 		Long: `Serves every operation of the API as a tool of the Model Context Protocol, over
 standard input and output, for programs such as Claude Desktop that start their
 servers themselves. It calls an installation over the network, as any other client,
-with the token in ` + agentToken + `. A token for reading has only the tools that read.
+with the token in ` + AgentToken + `. A token for reading has only the tools that read.
 
 Programs that can call a server over HTTP need no command: every installation serves
 the same at /mcp, with the token as bearer.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			token := os.Getenv(agentToken)
+			token := os.Getenv(AgentToken)
 			if token == "" {
-				return errors.New("set " + agentToken + " to a token of the API (carteira token create)")
+				return errors.New("set " + AgentToken + " to a token of the API (carteira token create)")
 			}
-			if given := os.Getenv(agentURL); given != "" && !cmd.Flags().Changed("url") {
+			if given := os.Getenv(AgentURL); given != "" && !cmd.Flags().Changed("url") {
 				address = given
 			}
 			return agent.Serve(cmd.Context(), address, token, io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()})
 		},
 	}
-	cmd.Flags().StringVar(&address, "url", "http://127.0.0.1:8080", "address of the installation ["+agentURL+"]")
+	cmd.Flags().StringVar(&address, "url", "http://127.0.0.1:8080", "address of the installation ["+AgentURL+"]")
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -72,6 +73,15 @@ func (k *kitchen) start(command *exec.Cmd) *output {
 	return printed
 }
 
+// begun waits until a recipe has written down from where it reads the events.
+func (k *kitchen) begun(place string) {
+	k.t.Helper()
+	eventually(k.t, "the place is written", func() bool {
+		_, err := os.Stat(filepath.Join(k.folder, place))
+		return err == nil
+	})
+}
+
 func (k *kitchen) createCustomer(body map[string]any) customer {
 	k.t.Helper()
 	return k.client.want(200, "POST", "/customers", body).customer(k.t)
@@ -91,11 +101,14 @@ func TestCookbookThanksOnWhatsApp(t *testing.T) {
 		sent <- string(body)
 	}))
 	t.Cleanup(bridge.Close)
+	k.createCustomer(map[string]any{"name": "Paulo", "whatsapp": "11987654322", "plan_id": 1})
+	k.pay("1") // before the first run, which says nothing of it
 	k.start(k.recipe("js", "thank.mjs", "WHATSAPP_URL="+bridge.URL))
+	k.begun("thanked-until")
 	k.createCustomer(map[string]any{"name": "Maria", "plan_id": 1}) // has no number
 	k.createCustomer(map[string]any{"name": "João", "whatsapp": "11987654321", "plan_id": 1})
-	k.pay("1")
 	k.pay("2")
+	k.pay("3")
 	var message struct{ Number, Text string }
 	unmarshal(t, []byte(<-sent), &message)
 	if message.Number != "5511987654321" || !strings.Contains(message.Text, "João") || !strings.Contains(message.Text, "R$ 35,00") {
@@ -110,7 +123,9 @@ func TestCookbookCutsAndRestoresAccess(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(k.folder, "switch"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	k.createCustomer(map[string]any{"name": "Paulo", "usuario": "paulo", "plan_id": 1, "due_date": "2020-01-31"})
 	k.start(k.recipe("python", "access.py", "SWITCH=./switch"))
+	k.begun("access-until")
 	switched := func(want string) {
 		t.Helper()
 		eventually(t, "access is "+want, func() bool {
@@ -120,8 +135,100 @@ func TestCookbookCutsAndRestoresAccess(t *testing.T) {
 	}
 	k.createCustomer(map[string]any{"name": "João", "usuario": "joao", "plan_id": 1, "due_date": "2020-01-31"})
 	switched("off joao")
-	k.client.want(200, "PUT", "/customers/1", map[string]any{"due_date": "2099-01-31"})
+	k.client.want(200, "PUT", "/customers/2", map[string]any{"due_date": "2099-01-31"})
 	switched("on joao")
+	if text, _ := os.ReadFile(filepath.Join(k.folder, "switched")); strings.Contains(string(text), "paulo") {
+		t.Errorf("the first run switched what was before it: %s", text)
+	}
+}
+
+// router is a MikroTik that has the PPP secret of one login, as its REST service
+// shows it.
+type router struct {
+	mu       sync.Mutex
+	disabled string
+	sessions int
+}
+
+func (m *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if user, password, _ := r.BasicAuth(); user != "admin" || password != "s:enha" {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	switch r.Method + " " + r.URL.RequestURI() {
+	case "GET /rest/ppp/secret?name=joao":
+		_, _ = io.WriteString(w, `[{".id":"*1","name":"joao","disabled":"`+m.disabled+`"}]`)
+	case "PATCH /rest/ppp/secret/*1":
+		var change struct{ Disabled string }
+		_ = json.NewDecoder(r.Body).Decode(&change)
+		m.disabled = change.Disabled
+		_, _ = io.WriteString(w, `{}`)
+	case "GET /rest/ppp/active?name=joao":
+		_, _ = io.WriteString(w, `[{".id":"*80000001","name":"joao"}]`)
+	case "DELETE /rest/ppp/active/*80000001":
+		m.sessions--
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		_, _ = io.WriteString(w, `[]`)
+	}
+}
+
+func (m *router) state() (disabled string, sessions int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.disabled, m.sessions
+}
+
+func TestCookbookBlocksAndReleasesAtAProvider(t *testing.T) {
+	t.Parallel()
+	k := newKitchen(t)
+	gate := &router{disabled: "false", sessions: 1}
+	served := httptest.NewServer(gate)
+	t.Cleanup(served.Close)
+	radius := filepath.Join(k.folder, "radius.db")
+	create := exec.CommandContext(t.Context(), "python3", "-c", `import sqlite3, sys
+sqlite3.connect(sys.argv[1]).execute("CREATE TABLE radcheck (id INTEGER PRIMARY KEY, username TEXT, attribute TEXT, op TEXT, value TEXT)")`, radius)
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	rejected := func() string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "python3", "-c", `import sqlite3, sys
+print([tuple(row) for row in sqlite3.connect(sys.argv[1]).execute("SELECT username, attribute, op, value FROM radcheck")])`, radius).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	access := func(id string) string {
+		var record struct{ Custom map[string]string }
+		unmarshal(t, k.client.want(200, "GET", "/customers/"+id, nil).Data, &record)
+		return record.Custom["Acesso"]
+	}
+	k.createCustomer(map[string]any{"name": "Paulo", "usuario": "paulo", "plan_id": 1, "due_date": "2020-01-31"})
+	command := k.recipe("python", "provider.py", "MIKROTIK_URL="+strings.Replace(served.URL, "://", "://admin:s%3Aenha@", 1), "RADIUS_DB="+radius)
+	k.start(command)
+	k.begun("provider-until")
+	k.createCustomer(map[string]any{"name": "João", "usuario": "joao", "plan_id": 1, "due_date": "2020-01-31", "custom": map[string]string{"MAC": "00"}})
+	eventually(t, "João is blocked", func() bool { return access("2") == "bloqueado" })
+	if disabled, sessions := gate.state(); disabled != "true" || sessions != 0 || rejected() != "[('joao', 'Auth-Type', ':=', 'Reject')]" {
+		t.Errorf("blocked: disabled %s, %d sessions, radius %s", disabled, sessions, rejected())
+	}
+	if access("1") != "" {
+		t.Error("the first run blocked a customer of before")
+	}
+	k.client.want(200, "PUT", "/customers/2", map[string]any{"due_date": "2099-01-31"})
+	eventually(t, "João is released", func() bool { return access("2") == "liberado" })
+	if disabled, _ := gate.state(); disabled != "false" || rejected() != "[]" {
+		t.Errorf("released: disabled %s, radius %s", disabled, rejected())
+	}
+	var kept struct{ Custom map[string]string }
+	unmarshal(t, k.client.want(200, "GET", "/customers/2", nil).Data, &kept)
+	if kept.Custom["MAC"] != "00" {
+		t.Errorf("the customer's own fields became %v", kept.Custom)
+	}
 }
 
 func TestCookbookWritesASpreadsheet(t *testing.T) {
