@@ -47,7 +47,9 @@ func (r *release) image(t target) error {
 		},
 		Labels: map[string]string{
 			"org.opencontainers.image.title": "Carteira", "org.opencontainers.image.version": r.version,
-			"org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.vendor": "The Carteira authors",
+			"org.opencontainers.image.description": "Customers, invoices, PIX payments, resellers and webhooks in one program",
+			"org.opencontainers.image.created":     r.made.UTC().Format(time.RFC3339),
 		},
 	}
 	if img, err = mutate.ConfigFile(img, config); err != nil {
