@@ -1,7 +1,7 @@
 import type { paths } from "./api.js";
 import { CarteiraError } from "./error.js";
 import { retryDelay, sleep } from "./retry.js";
-import type { WebhookEvent } from "./webhook.js";
+import type { EventName, EventOf } from "./webhook.js";
 
 type Method = "get" | "post" | "put" | "delete";
 
@@ -17,7 +17,7 @@ type Path<O> = O extends { parameters: { path: infer I } } ? I : never;
 type Json<R> = R extends { content: { "application/json": infer B } } ? B : never;
 type Body<O> = O extends { requestBody?: infer R } ? Json<NonNullable<R>> : never;
 
-/** The paths whose answer is a list in pages. Short lists come whole, with `get`. */
+/** The paths whose answer is a list in pages. */
 type ListPath = { [P in PathWith<"get">]: IsPaged<NonNullable<Query<Operation<"get", P>>>> extends true ? P : never }[PathWith<"get">];
 type IsPaged<Q> = [Q] extends [never] ? false : "page" extends keyof Q ? true : false;
 
@@ -42,13 +42,13 @@ export type CallOptions<O> = {
   ([Query<O>] extends [never] ? { query?: never } : { query?: Query<O> }) &
   ([Body<O>] extends [never] ? { body?: never } : O extends { requestBody: object } ? { body: Body<O> } : { body?: Body<O> });
 
-export interface EventOptions {
-  /** The id of the last event that you have dealt with; those after it follow. */
+export interface EventOptions<N extends EventName = EventName> {
+  /** The id of the last event that you have dealt with; those after it follow. `latest`: what happens from now on. */
   after?: string;
   /** Where to begin without `after`: a time as RFC 3339. Without either, at the oldest event that is kept. */
   since?: string;
   /** Only these, such as `invoice.paid`. */
-  types?: readonly string[];
+  types?: readonly N[];
   /** How many seconds one call waits for an event; 25 unless told. With 0 the reading ends where the events do. */
   wait?: number;
   signal?: AbortSignal;
@@ -60,8 +60,8 @@ export type Result<O> = Omit<Answer<O>, "success">;
 /** Operations that need nothing may be called without options. */
 type Arguments<O> = {} extends CallOptions<O> ? [options?: CallOptions<O>] : [options: CallOptions<O>];
 
-interface FeedPage {
-  data: WebhookEvent[];
+interface FeedPage<N extends EventName> {
+  data: EventOf<N>[];
   meta: { last_id?: string | null; has_more: boolean };
 }
 
@@ -124,13 +124,14 @@ export class CarteiraClient {
    * The company's events as webhooks get them, oldest first, each once: `for await (const event of client.events({ after })) …`.
    * It goes on for ever, unless `wait` is 0 or the signal says to stop. Keep `event.id` with your work, and begin after it next time.
    */
-  async *events({ after, since, types, wait = 25, signal }: EventOptions = {}): AsyncGenerator<WebhookEvent> {
+  async *events<N extends EventName = EventName>({ after, since, types, wait = 25, signal }: EventOptions<N> = {}): AsyncGenerator<EventOf<N>> {
     for (let place = after, more = true; more || wait > 0; ) {
       const began = Date.now();
       const query = { after: place, since: place ? undefined : since, types: types?.join(","), limit: 200, wait: wait || undefined };
-      const answer = await this.#call<FeedPage>("get", "/events", { query, signal });
+      const answer = await this.#call<FeedPage<N>>("get", "/events", { query, signal });
       yield* answer.data;
-      place = answer.meta.last_id ?? place;
+      // Without any event yet, "latest" becomes the beginning: what comes next is all there is.
+      place = answer.meta.last_id ?? (place === "latest" ? undefined : place);
       more = answer.meta.has_more;
       // Where too many wait already, the answer comes at once.
       if (!more && !answer.data.length && Date.now() - began < wait * 500) await sleep(Math.min(wait * 1000, 5000), signal);

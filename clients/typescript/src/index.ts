@@ -1,6 +1,6 @@
 export { CarteiraClient, type CallOptions, type ClientOptions, type EventOptions, type Result } from "./client.js";
 export { CarteiraError } from "./error.js";
-export { verifyWebhook, WebhookError, type WebhookEvent } from "./webhook.js";
+export { verifyWebhook, WebhookError, type EventName, type EventOf, type WebhookEvent } from "./webhook.js";
 export type { components, paths } from "./api.js";
 
 import type { components } from "./api.js";

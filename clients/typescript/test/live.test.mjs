@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { CarteiraClient } from "../dist/index.js";
 
 const { URL: url, TOKEN: token } = process.env;
-const client = new CarteiraClient({ url, token });
+const client = url ? new CarteiraClient({ url, token }) : null; // without them these tests are skipped
 
 test("customers are made, changed, listed over pages and deleted", { skip: !url }, async () => {
   const key = crypto.randomUUID();

@@ -16,7 +16,9 @@ export async function calls(): Promise<void> {
   await carteira.delete("/customers/{id}", { path: { id: 7 } });
   for await (const one of carteira.list("/customers", { query: { status: "ativo" } })) takeCustomer(one);
   for await (const invoice of carteira.list("/invoices")) invoice.customer.name.trim();
-  for await (const event of carteira.events({ types: ["invoice.paid"] })) takeEvent(event);
+  for await (const invoice of carteira.list("/invoices", { query: { overdue: true } })) console.log(invoice.payment_link?.length);
+  for await (const event of carteira.events({ after: "latest", types: ["invoice.paid"] })) takeAmount(event.data.invoice.amount_received);
+  for await (const event of carteira.events()) takeEvent(event);
   // @ts-expect-error a name is required
   await carteira.post("/customers", { body: { email: "joao@example.com" } });
   // @ts-expect-error there is no such filter
@@ -25,14 +27,21 @@ export async function calls(): Promise<void> {
   await carteira.get("/customers/{id}");
   // @ts-expect-error nothing is sent with a GET
   await carteira.get("/account", { body: {} });
-  // @ts-expect-error a short list has no pages
-  carteira.list("/webhooks");
+  // @ts-expect-error one record is no list
+  carteira.list("/account");
+  // @ts-expect-error there is no such event
+  carteira.events({ types: ["invoice.payed"] });
 }
 
 function takeCustomer(customer: Customer): void {
   customer.name.trim();
 }
 
+function takeAmount(amount: string): void {
+  amount.trim();
+}
+
 function takeEvent(event: WebhookEvent): void {
   event.id.trim();
+  if (event.event === "customer.created") event.data.customer.name.trim();
 }
