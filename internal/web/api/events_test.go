@@ -82,7 +82,7 @@ func TestEventsAreReadAsWebhooksGotThem(t *testing.T) {
 func TestEventsRefuseWhatTheyDoNotKnow(t *testing.T) {
 	caller := newService(t, sqldb.SQLite).newCaller(t)
 	for query, want := range map[string]string{
-		"?after=7":            "after: must be the id of an event, as in meta.last_id",
+		"?after=7":            "after: must be the id of an event, as in meta.last_id, or latest",
 		"?since=yesterday":    "since: must be a date-time such as 2026-01-31T09:00:00-03:00, or a date in the form YYYY-MM-DD",
 		"?types=invoice.payd": `types: "invoice.payd" is not an event; did you mean invoice.paid?`,
 		"?types=everything":   `types: "everything" is not an event; GET /webhooks/events lists them`,

@@ -56,6 +56,26 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 	}
 }
 
+func TestPostmanGetsACollectionOfEveryOperation(t *testing.T) {
+	var collection struct {
+		Item []struct {
+			Item []struct{ Request struct{ Method string } }
+		}
+		Variable []struct{ Key, Value string }
+	}
+	if err := json.Unmarshal(get(t, "/postman.json").Body.Bytes(), &collection); err != nil {
+		t.Fatal(err)
+	}
+	requests := 0
+	for _, folder := range collection.Item {
+		requests += len(folder.Item)
+	}
+	paths, _, _ := strings.Cut(string(openapi.YAML), "\nwebhooks:\n")
+	if want := strings.Count(paths, "\n      operationId: "); requests != want || collection.Variable[0].Value != "http://example.com/api/v1" {
+		t.Errorf("%d requests of %d operations, variables %v", requests, want, collection.Variable)
+	}
+}
+
 func TestModelsAreSaidWhereToRead(t *testing.T) {
 	recorder := get(t, "/llms.txt")
 	wantHeader(t, recorder, "Content-Type", "text/plain; charset=utf-8")
