@@ -81,9 +81,7 @@ func (d *postmanDocument) item(method, path string, source json.RawMessage) (str
 		Tags                 []string
 		Parameters           []postmanParameter
 		RequestBody          *struct {
-			Content map[string]struct {
-				Examples map[string]struct{ Value json.RawMessage }
-			}
+			Content map[string]postmanMedia
 		}
 	}
 	var ofPath []postmanParameter
@@ -121,7 +119,7 @@ func (d *postmanDocument) item(method, path string, source json.RawMessage) (str
 	request := map[string]any{"method": method, "url": address, "description": op.Description}
 	if op.RequestBody != nil {
 		header = append(header, pair("Content-Type", "application/json"))
-		request["body"] = map[string]any{"mode": "raw", "raw": firstExample(op.RequestBody.Content["application/json"].Examples)}
+		request["body"] = map[string]any{"mode": "raw", "raw": op.RequestBody.Content["application/json"].first()}
 	}
 	request["header"] = header
 	folder := op.Tags[0]
@@ -149,15 +147,24 @@ func (p postmanParameter) text() string {
 	}
 }
 
-// firstExample is the example whose name comes first, as it is sent.
-func firstExample(examples map[string]struct{ Value json.RawMessage }) string {
+// postmanMedia is a body with its examples.
+type postmanMedia struct {
+	Example  json.RawMessage
+	Examples map[string]struct{ Value json.RawMessage }
+}
+
+// first is the only example, or that whose name comes first.
+func (m postmanMedia) first() string {
 	first := ""
-	for name := range examples {
+	for name := range m.Examples {
 		if first == "" || name < first {
 			first = name
 		}
 	}
-	return string(examples[first].Value)
+	if first == "" {
+		return string(m.Example)
+	}
+	return string(m.Examples[first].Value)
 }
 
 // sorted are the folders in the order of the document's tags.

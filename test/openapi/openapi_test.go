@@ -69,31 +69,6 @@ func TestClientOfOursCompilesAndCalls(t *testing.T) {
 	tests, err := filepath.Glob(client + "/test/*.test.mjs")
 	must(t, err)
 	run(t, []string{"URL=http://" + s.address, "TOKEN=" + s.token}, "node", append([]string{"--test"}, tests...)...)
-	wantProgramsOfTheReadme(t, client, s)
-}
-
-// wantProgramsOfTheReadme compiles the blocks of a client's README as they are there,
-// strictly, and runs the first.
-func wantProgramsOfTheReadme(t *testing.T, client string, s *server) {
-	t.Helper()
-	text, err := os.ReadFile(client + "/README.md")
-	must(t, err)
-	must(t, os.MkdirAll(client+"/test/readme", 0o755))
-	programs := 0
-	for _, block := range strings.Split(string(text), "```ts\n// ")[1:] {
-		name, program, _ := strings.Cut(block, "\n")
-		program, _, _ = strings.Cut(program, "```")
-		must(t, os.WriteFile(client+"/test/readme/"+name, []byte(program), 0o600))
-		programs++
-	}
-	if programs != strings.Count(string(text), "```ts\n") || programs < 3 {
-		t.Fatalf("%d programs have a name in their first line", programs)
-	}
-	run(t, nil, tool("tsc"), "--project", client+"/test/readme.tsconfig.json", "--typeRoots", "node_modules/@types")
-	out := run(t, []string{"API_URL=http://" + s.address, "TOKEN=" + s.token}, "node", client+"/test/readme/first.js")
-	if !strings.Contains(out, "João") {
-		t.Errorf("first.ts prints %s", out)
-	}
 }
 
 // wantPublishable packs a client and looks for what its users need.

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CarteiraClient } from "../dist/index.js";
+import "./readme.mjs"; // in this file, so that it runs before the tests that follow and not beside them
 
 const { URL: url, TOKEN: token } = process.env;
 const client = url ? new CarteiraClient({ url, token }) : null; // without them these tests are skipped
