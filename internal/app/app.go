@@ -154,9 +154,6 @@ func raise(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 
 // fill writes what a migration leaves to the rooms.
 func (a *App) fill(ctx context.Context) error {
-	if err := a.Customers.Fill(ctx); err != nil {
-		return err
-	}
 	return a.Billing.Fill(ctx)
 }
 
@@ -232,7 +229,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.beside.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(a.Accounts.SaveLastUse(ctx), a.Customers.SaveRosters(ctx), a.DB.Close())
+	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
 }
 
 // loopStale is how long an engine may be without a round that succeeds before
@@ -307,11 +304,6 @@ func (a *App) jobs() []worker.Job {
 		{Name: "fold counts", Every: 2 * time.Second, Wake: a.lookout.wake(tally.Look), Run: func(ctx context.Context) error {
 			return tally.Compact(ctx, a.DB)
 		}},
-		{
-			Name: "keep searches fast", Every: 2 * time.Second, Run: a.Customers.SealSegments,
-			Wake: a.lookout.wake(a.Customers.SealLook),
-		},
-		{Name: "keep customers at hand", Every: time.Second, Run: a.Customers.KeepRosters, Wake: a.Customers.RosterWake()},
 		{Name: "look for events of other processes", Every: event.PollEvery, Run: a.Events.Poll},
 		{
 			Name: "continue replays", Every: 2 * time.Second, Run: a.Webhooks.ContinueReplays,

@@ -51,7 +51,6 @@ func (a *App) watched() map[string]watched {
 		"fold counts":   {tally.Look, func(ctx context.Context) error { return tally.Compact(ctx, a.DB) }},
 		"plan messages": {a.Reminders.PlanLook, a.planMessages},
 		"count on":      {a.Customers.RepricingLook, a.Customers.ContinueRepricing},
-		"seal segments": {a.Customers.SealLook, a.Customers.SealSegments},
 	}
 }
 

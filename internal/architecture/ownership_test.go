@@ -71,15 +71,11 @@ var owned = map[string]table{
 		"internal/reminder": "finds the customers whose due date a rule is about",
 	}},
 	"customer_uploads": {owner: "internal/customer/intake"},
-	"search_segments":  {owner: "internal/customer"},
-	"search_postings":  {owner: "internal/customer"},
-	"search_grams":     {owner: "internal/customer"},
-	"saved_rosters":    {owner: "internal/customer"},
-	"search_changes":   {owner: "internal/customer"},
-	"search_due":       {owner: "internal/customer"},
 	"customer_staging": {owner: "internal/customer/intake", readers: map[string]string{
-		"internal/customer":       "segments are not sealed while customers are hidden",
 		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
+	}},
+	"customer_texts": {owner: "internal/customer", readers: map[string]string{
+		"internal/billing": "finds the invoices of customers whom a search finds",
 	}},
 	"customer_expiries": {owner: "internal/customer"},
 	"customer_renewals": {owner: "internal/customer"},

@@ -13,17 +13,12 @@ import (
 // that need not, or must not, has a reason here, by package and name. A LEFT
 // JOIN finds none: its left side has a row of the customer already.
 var seesStaged = map[string]string{
-	"internal/billing.scheduled":       "nothing is scheduled for a customer before it is visible",
-	"internal/customer.among":          "has the condition in another text",
-	"internal/customer.anyDeleted":     "no segment is cut while an import is staged",
-	"internal/customer.readTexts":      "no segment is cut while an import is staged",
-	"internal/customer.anyUnfilled":    "completes the rows of an earlier version, which had no staging",
-	"internal/customer.Unique.Taken":   "a login or key that is staged is taken",
-	"internal/customer.listing.source": "adds the condition for whichever column has the id",
-	"internal/customer.markImported":   "is the import",
-	"internal/customer.Staged":         "is the import",
-	"internal/customer.taken":          "a login or key that is staged is taken",
-	"internal/customer.unfilled":       "completes the rows of an earlier version, which had no staging",
+	"internal/billing.scheduled":                  "nothing is scheduled for a customer before it is visible",
+	"internal/customer.Unique.Taken":              "a login or key that is staged is taken",
+	"internal/customer.a variable of the package": "listing adds the condition, for whichever column has the id",
+	"internal/customer.markImported":              "is the import",
+	"internal/customer.Staged":                    "is the import",
+	"internal/customer.taken":                     "a login or key that is staged is taken",
 }
 
 // checkStaged looks at every text that reads customers.

@@ -132,8 +132,8 @@ func (s *Service) pick(ctx context.Context, p picking, page input.Page) (list []
 
 // ofFound is the condition that an invoice is of a customer who is searched for.
 func (l listing) ofFound() (condition string, args []any) {
-	contains, args := customer.SearchCondition(l.db.Engine(), "h.search", l.filter.Search)
-	return `EXISTS (SELECT 1 FROM customers h WHERE h.company_id = i.company_id AND h.id = i.customer_id AND {visible h.id}
+	contains, args := customer.SearchCondition(l.db.Engine(), "t.text", l.filter.Search)
+	return `EXISTS (SELECT 1 FROM customer_texts t WHERE t.company_id = i.company_id AND t.id = i.customer_id AND {visible t.id}
 		AND ` + contains + `)`, args
 }
 

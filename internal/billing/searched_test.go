@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
@@ -43,8 +42,7 @@ func TestInvoicesOfCustomersWhoAreFoundBySegments(t *testing.T) {
 	})
 }
 
-// crowd makes customers and has them sealed. On PostgreSQL that may wait for
-// transactions of other tests.
+// crowd makes customers.
 func (w *world) crowd(t *testing.T, count int) {
 	t.Helper()
 	for n := range count {
@@ -52,12 +50,4 @@ func (w *world) crowd(t *testing.T, count int) {
 		_, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", name)))
 		must(t, err)
 	}
-	for range 5000 {
-		must(t, w.customers.SealSegments(t.Context()))
-		if len(texts(t, w.db, `SELECT CAST(last_id AS TEXT) FROM search_segments WHERE company_id = ? AND sealed`, w.actor.Company.ID)) > 0 {
-			return
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	t.Fatal("the segments are never sealed")
 }

@@ -6,18 +6,11 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
-// smallSum is up to how many customers are added up at every look; those of a search are
-// as few as are kept, so that it is not searched twice.
-func smallSum(filter Filter) int64 {
-	if filter.Search != "" {
-		return mostKept
-	}
-	return 2000
-}
+// smallSum is up to how many customers are added up at every look.
+const smallSum = 2000
 
 // Amount is what the customers of a filter pay together, each for a period of
 // their own; cancelled ones, who pay nothing, only where they are asked for, with
@@ -35,52 +28,35 @@ func (s *Service) Amount(
 	if matches == 0 {
 		return 0, true, nil
 	}
-	l := s.listing(actor, filter)
-	if amount, ok, err = s.amountByPlan(ctx, actor, l); err != nil || ok || matches > smallSum(filter) {
+	if amount, ok, err = s.amountByPlan(ctx, actor, filter); err != nil || ok || matches > smallSum {
 		return amount, ok, err
 	}
-	company, err := counter.Total(ctx, s.db, actor.Company.ID)
-	if err != nil {
-		return 0, false, err
-	}
-	source, err := s.sumSource(ctx, l, company, matches)
-	if err != nil {
-		return 0, false, err
-	}
+	query := s.query(actor, Query{Filter: filter})
 	if filter.Status == "" {
-		source.Where.And("c.cancelled_at IS NULL")
+		query.Where.And("c.cancelled_at IS NULL")
 	}
-	cents, err := sumAmounts(ctx, s.db, source)
-	return money.Cents(cents), err == nil, err
-}
-
-// sumSource has the customers of a listing, who are few, as rows.
-func (s *Service) sumSource(ctx context.Context, l listing, company, matches int64) (sqldb.Source, error) {
-	if ids, ok, err := s.idsOf(ctx, l, company); err != nil || ok {
-		return among(l.company, ids), err
-	}
-	l, err := s.known(ctx, l, company)
+	ids, err := table.IDs(ctx, s.db, query)
 	if err != nil {
-		return sqldb.Source{}, err
+		return 0, false, err
 	}
-	l.few = company > smallSort
-	l.byDate, err = s.allByDate(ctx, l, company, matches)
-	return l.matching(), err
+	cents, err := sumAmounts(ctx, s.db, actor.Company.ID, ids)
+	return money.Cents(cents), err == nil, err
 }
 
 // amountByPlan multiplies what plans cost by how many customers have them. That
 // is not what they pay where some have a price of their own.
-func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, l listing) (money.Cents, bool, error) {
-	if !l.filter.tallied() || l.filter.Status == Cancelled {
+func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, filter Filter) (money.Cents, bool, error) {
+	if !filter.tallied() || filter.Status == Cancelled {
 		return 0, false, nil
 	}
-	own, usual := l.keys(), l.keys()
+	company, today := actor.Company.ID, actor.Today(s.db.Now())
+	own, usual := filter.keys(today), filter.keys(today)
 	own.And("state = ?", tally.CustomerOwnPrice)
 	usual.And("state = ?", "")
-	if count, _, err := counter.Sum(ctx, s.db, l.company, own); err != nil || count != 0 {
+	if count, _, err := counter.Sum(ctx, s.db, company, own); err != nil || count != 0 {
 		return 0, false, err
 	}
-	byPlan, err := tally.By[int64](ctx, s.db, counter, l.company, "plan_id", usual)
+	byPlan, err := tally.By[int64](ctx, s.db, counter, company, "plan_id", usual)
 	if err != nil {
 		return 0, false, err
 	}
@@ -93,9 +69,4 @@ func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, l listi
 		amount += plan.Value * money.Cents(byPlan[plan.ID].N)
 	}
 	return amount, true, nil
-}
-
-// tallied reports whether the counter of customers knows who matches.
-func (f Filter) tallied() bool {
-	return f.Search == "" && f.ExternalID == "" && f.CpfCnpj == "" && f.UpdatedSince == 0 && f.Figure == (Figure{})
 }

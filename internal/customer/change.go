@@ -2,7 +2,6 @@ package customer
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"carteira/internal/account"
@@ -70,9 +69,6 @@ func (s *Service) apply(
 	actor account.Actor,
 	change *Change,
 ) error {
-	if change.Before.listed || change.After.listed {
-		return errListed
-	}
 	if change.Action == ActionDeleted {
 		if err := s.tellWatchers(ctx, tx, actor, change); err != nil {
 			return err
@@ -95,10 +91,6 @@ func (s *Service) apply(
 	}
 	return s.tellWatchers(ctx, tx, actor, change)
 }
-
-// errListed is an error of ours: a record that was read for a list would overwrite
-// what the calendar and the counts keep of the customer.
-var errListed = errors.New("customer: a change of a record that was read for a list")
 
 // errTaken says that another customer has the login or the key.
 var errTaken = fault.Conflict("another change was made at the same moment; try again")

@@ -2,10 +2,9 @@ package customer
 
 import (
 	"context"
-	"fmt"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/civil"
 	"carteira/internal/tally"
 )
 
@@ -60,66 +59,36 @@ func stateOf(customer Customer) string {
 	return ""
 }
 
-// countMatches is how many customers a listing has. Filters are sums of the book; a search
-// is counted once until something changes. Customers that changed since an instant are
-// counted at every call: a change that moves no counter counts, too.
-func (s *Service) countMatches(ctx context.Context, listing listing, company int64) (int64, error) {
-	filter := listing.filter
-	if filter.UpdatedSince != 0 {
-		listing.few = true
-		return s.countRows(ctx, listing, company)
+// total is how many customers a filter has that the counter knows.
+func (s *Service) total(ctx context.Context, companyID int64, filter Filter, today civil.Date) (int64, error) {
+	if filter == (Filter{}) {
+		return counter.Total(ctx, s.db, companyID)
 	}
-	if filter.tallied() {
-		n, _, err := counter.Sum(ctx, s.db, listing.company, listing.keys())
-		return n, err
-	}
-	if spread, _, ok, err := s.spread(ctx, listing, company, input.Page{Number: 1}); err != nil || ok {
-		return spread.total, err
-	}
-	if listing.searchesBeside() {
-		if b, err := s.beside(ctx, listing); err != nil {
-			return 0, err
-		} else if b != nil {
-			return s.countBeside(ctx, b)
-		}
-	}
-	return s.counts.Get(ctx, s.db, listing.question(), func() (int64, error) {
-		return s.countRows(ctx, listing, company)
-	})
+	n, _, err := counter.Sum(ctx, s.db, companyID, filter.keys(today))
+	return n, err
 }
 
-// countRows counts the customers of a listing by their rows.
-func (s *Service) countRows(ctx context.Context, l listing, company int64) (int64, error) {
-	l, err := s.known(ctx, l, company)
-	if err != nil {
-		return 0, err
-	}
-	return l.matching().Count(ctx, s.db)
-}
-
-// question is what is counted, as the cache of counts knows it.
-func (l listing) question() tally.Question {
-	return tally.Question{
-		CompanyID: l.company, What: fmt.Sprintf("%+v %+v %s", l.filter, l.due, l.month), Counters: l.filter.counters(),
-	}
+// tallied reports whether the counter of customers knows who matches.
+func (f Filter) tallied() bool {
+	return f.Search == "" && f.ExternalID == "" && f.CpfCnpj == "" && f.UpdatedSince == 0 && f.Figure == (Figure{})
 }
 
 // keys are the filters that the counter knows.
-func (l listing) keys() (filter tally.Filter) {
-	if l.filter.PlanID != 0 {
-		filter.And("plan_id = ?", l.filter.PlanID)
+func (f Filter) keys(today civil.Date) (filter tally.Filter) {
+	if f.PlanID != 0 {
+		filter.And("plan_id = ?", f.PlanID)
 	}
-	if l.filter.ProductID != 0 {
-		filter.And("product_id = ?", l.filter.ProductID)
+	if f.ProductID != 0 {
+		filter.And("product_id = ?", f.ProductID)
 	}
-	switch l.filter.Status {
+	switch f.Status {
 	case "":
 	case Cancelled:
 		filter.And("state = ?", tally.CustomerCancelled)
 	default:
 		filter.And("state <> ?", tally.CustomerCancelled)
 	}
-	filter.Days = l.due.days()
+	filter.Days = f.due(today).days()
 	return filter
 }
 
@@ -128,8 +97,6 @@ func (d due) days() []tally.Days {
 	switch {
 	case d.open():
 		return []tally.Days{{}}
-	case d.missing:
-		return []tally.Days{tally.NoDay}
 	case d.none: // only Active leaves it so, which has a beginning and no end
 		return []tally.Days{tally.NoDay, {From: d.from.String()}}
 	}

@@ -19,7 +19,6 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
-	"carteira/internal/tally"
 )
 
 // Customer buys the company's service.
@@ -54,7 +53,6 @@ type Customer struct {
 	expiry        expiry
 	period        civil.Period // of the plan
 	recurring     recurring
-	listed        bool // read for a list, without expiry and recurring: apply refuses it
 }
 
 // Period is what the customer's price is for: that of its plan.
@@ -117,20 +115,16 @@ type Service struct {
 	events   *event.Log
 	watchers watch.List[Changes]
 	repriced watch.List[Repriced]
-	counts   tally.Cache[int64]
-	spreads  tally.Cache[spread]
-	rosters  rosters
-	sealer   sealer
 }
 
 // New makes the service.
 func New(db *sqldb.DB, events *event.Log) *Service {
-	return &Service{db: db, events: events, sealer: newSealer(db.Engine()), rosters: newRosters()}
+	return &Service{db: db, events: events}
 }
 
 // Find returns a customer of the company.
 func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Customer, error) {
-	return find(ctx, s.db, actor.Company.ID, id)
+	return byID(ctx, s.db, actor.Company.ID, id)
 }
 
 // CompanyOf finds the company that a customer belongs to, for the command line.

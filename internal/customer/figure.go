@@ -44,15 +44,6 @@ func readFigure(in *input.Form) Figure {
 	return figure
 }
 
-// counters are those whose stamp a count by the filter goes by.
-func (f Filter) counters() []tally.Counter {
-	counters := []tally.Counter{counter}
-	if f.Figure == (Figure{}) {
-		return counters
-	}
-	return append(counters, tally.Debtors, tally.Renewals, tally.Recurring)
-}
-
 // conditions hold for customers c.
 func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 	if !f.OwesFrom.IsZero() || !f.OwesTo.IsZero() {

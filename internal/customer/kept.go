@@ -8,7 +8,7 @@ import (
 )
 
 var keptColumns = sqldb.Columns(`id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
-	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at search`)
+	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at name_key`)
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
@@ -23,6 +23,11 @@ func (s *Service) KeptAbout(
 	if err != nil {
 		return nil, err
 	}
+	texts, err := sqldb.ReadKept(ctx, querier, "customer_texts", []string{"text"},
+		`SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`, actor.Company.ID, subject.CustomerID)
+	if err != nil {
+		return nil, err
+	}
 	expiries, err := sqldb.ReadKept(ctx, querier, "customer_expiries", []string{"due_on"},
 		`SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
 		actor.Company.ID, subject.CustomerID)
@@ -32,7 +37,7 @@ func (s *Service) KeptAbout(
 	renewals, err := sqldb.ReadKept(ctx, querier, "customer_renewals", []string{"month", "n"},
 		`SELECT month, CAST(n AS TEXT) FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`,
 		actor.Company.ID, subject.CustomerID)
-	return []sqldb.Kept{record, expiries, renewals}, err
+	return []sqldb.Kept{record, texts, expiries, renewals}, err
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.
@@ -46,8 +51,7 @@ func (s *Service) LockTx(
 }
 
 // EraseTx deletes a customer without saying who it was: neither the event nor
-// the audit line of the deletion bears a name, a phone or an address, and no
-// letter is left in what searches go by.
+// the audit line of the deletion bears a name, a phone or an address.
 func (s *Service) EraseTx(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -58,8 +62,5 @@ func (s *Service) EraseTx(
 	nameless.Name, nameless.Whatsapp, nameless.Email, nameless.Usuario, nameless.Notes = "", "", "", "", ""
 	nameless.ExternalID, nameless.CpfCnpj, nameless.CancelReason = "", "", ""
 	nameless.Address, nameless.Custom = Customer{}.Address, Customer{}.Custom
-	if err := s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless}); err != nil {
-		return err
-	}
-	return s.sealer.eraseAround(ctx, tx, actor.Company.ID, customer.ID)
+	return s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless})
 }

@@ -2,10 +2,14 @@ package customer
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -47,95 +51,122 @@ func ReadFilter(in *input.Form) Filter {
 	return filter
 }
 
+// Query is what a list is asked for: which customers, in which order.
+type Query struct {
+	Filter Filter
+	Sort   input.Sort
+}
+
+// ReadQuery reads a Query. A date in updated_since is the beginning of that day
+// in the zone. Wrong values are left to in.Err.
+func ReadQuery(in *input.Form, zone *time.Location) Query {
+	query := Query{Filter: ReadFilter(in), Sort: in.Sort()}
+	query.Filter.UpdatedSince = in.UpdatedSince(zone)
+	return query
+}
+
+// table has the customers as lists show them. Each order has an index, in which
+// are the columns that lists are filtered by.
+var table = listing.Table[Customer]{
+	From: "customers c", ID: "c.id", Owner: "c.company_id", Staged: true,
+	Columns: columns, Joins: joins, Scan: scanJoined,
+	RowID: func(customer Customer) int64 { return customer.ID },
+	Orders: map[string]listing.Order{
+		input.ByName:    {Column: "c.name_key"},
+		input.ByUpdated: {Column: "c.updated_at"},
+		input.ByDueDate: {Column: "c.due_on", Last: "c.due_on IS NULL"},
+	},
+	Texts: listing.Texts{From: "customer_texts t", Owner: "t.company_id", Text: "t.text", ID: "t.id"},
+}
+
 // List returns a page of customers, newest first, and how many there are.
-func (s *Service) List(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	page input.Page,
-) ([]Customer, int64, error) {
-	if filter == (Filter{}) && page.Offset() <= sqldb.NearOffset {
-		return s.newest(ctx, actor, page)
-	}
-	l := s.listing(actor, filter)
-	window, count, ok, err := s.deep(ctx, l, page)
-	if err == nil && !ok {
-		return s.counted(ctx, l, page)
-	}
-	if err != nil || page.Offset() >= count {
-		return []Customer{}, count, err
-	}
-	list, err := reading.Rows(ctx, s.db, l.company, window)
-	return list, count, err
+func (s *Service) List(ctx context.Context, actor account.Actor, filter Filter, page input.Page) ([]Customer, int64, error) {
+	return s.Sorted(ctx, actor, Query{Filter: filter, Sort: input.Newest}, page)
 }
 
-// counted is List by way of the total.
-func (s *Service) counted(ctx context.Context, l listing, page input.Page) ([]Customer, int64, error) {
-	n, err := s.numbers(ctx, l, input.Newest)
-	if err != nil {
-		return nil, 0, err
-	}
-	if list, total, ok, err := s.searched(ctx, l, n.company, page); err != nil || ok {
-		return list, total, err
-	}
-	if list, total, ok, err := s.listBeside(ctx, l, page); err != nil || ok {
-		return list, total, err
-	}
-	if l, err = s.known(ctx, l, n.company); err != nil {
-		return nil, 0, err
-	}
-	if n.matches == uncounted {
-		n.matches, err = s.countMatches(ctx, l, n.company)
-	}
-	if err != nil || page.Offset() >= n.matches {
-		return []Customer{}, n.matches, err
-	}
-	window, err := s.window(ctx, l, n, page)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := reading.Rows(ctx, s.db, l.company, window)
-	return list, n.matches, err
+// Sorted returns a page of customers in the order of the query, and how many
+// there are. Customers without a due date come last in the order of due dates,
+// whatever its direction.
+func (s *Service) Sorted(ctx context.Context, actor account.Actor, query Query, page input.Page) ([]Customer, int64, error) {
+	return table.Page(ctx, s.db, s.query(actor, query), page)
 }
 
-// newest is a page near the beginning of the whole list: where it is does not
-// depend on the total, so that both are read in one flight.
-func (s *Service) newest(ctx context.Context, actor account.Actor, page input.Page) ([]Customer, int64, error) {
-	window := sqldb.Window{
-		Source: s.listing(actor, Filter{}).source(),
-		Whole:  true, Limit: page.Size, Offset: page.Offset(),
-	}
-	total, known := sqldb.Recall[int64](ctx, totalOf(actor.Company.ID))
-	var before []sqldb.Statement
-	if !known {
-		before = append(before, counter.TotalStatement(actor.Company.ID, &total))
-	}
-	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window, before...)
-	if err == nil && !known {
-		sqldb.Remember(ctx, totalOf(actor.Company.ID), total)
-	}
-	return list, total, err
+// First returns the newest few customers of a filter, without a count of the
+// others.
+func (s *Service) First(ctx context.Context, actor account.Actor, filter Filter, limit int64) ([]Customer, error) {
+	return table.First(ctx, s.db, s.query(actor, Query{Filter: filter}), limit)
 }
 
-// totalOf is the company under whose id the number of its customers is remembered.
-type totalOf int64
+// Count is how many customers a filter has.
+func (s *Service) Count(ctx context.Context, actor account.Actor, filter Filter) (int64, error) {
+	return table.Count(ctx, s.db, s.query(actor, Query{Filter: filter}))
+}
 
-func (s *Service) listing(actor account.Actor, filter Filter) listing {
-	today := actor.Today(s.db.Now())
-	return listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		due:     filter.due(today),
-		month:   monthOf(today),
+// Walk calls visit for every customer of a filter, newest first.
+func (s *Service) Walk(ctx context.Context, actor account.Actor, filter Filter, visit func(Customer) error) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
 	}
+	return table.Each(ctx, s.db, s.query(actor, Query{Filter: filter}), visit)
+}
+
+// CustomNames are the names of the company's own fields that its customers have,
+// in alphabetical order: the columns of an export.
+func (s *Service) CustomNames(ctx context.Context, actor account.Actor) ([]string, error) {
+	names := map[string]bool{}
+	err := eachCustom(ctx, s.db, actor.Company.ID, func(custom Custom) {
+		for name := range custom.Map() {
+			names[name] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(names)), err
+}
+
+// query is what the table is asked. The counter knows the totals of the usual
+// filters.
+func (s *Service) query(actor account.Actor, query Query) listing.Query {
+	filter, today := query.Filter, actor.Today(s.db.Now())
+	asked := listing.Query{CompanyID: actor.Company.ID, Search: searchTerms(filter.Search), Sort: query.Sort}
+	filter.conditions(&asked.Where, today)
+	filter.Figure.conditions(&asked.Where, actor.Company.ID, monthOf(today))
+	if filter.tallied() {
+		asked.Total = func(ctx context.Context) (int64, error) { return s.total(ctx, actor.Company.ID, filter, today) }
+	}
+	return asked
+}
+
+// conditions hold for customers c. Expressions keep planners from other indexes
+// than that of the order, which has these columns.
+func (f Filter) conditions(where *sqldb.Where, today civil.Date) {
+	if f.ExternalID != "" {
+		where.And("c.external_id = ? AND c.external_id <> ''", f.ExternalID)
+	}
+	if f.CpfCnpj != "" {
+		where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", f.CpfCnpj)
+	}
+	if f.PlanID != 0 {
+		where.And("c.plan_id + 0 = ?", f.PlanID)
+	}
+	if f.ProductID != 0 {
+		where.And("c.product_id + 0 = ?", f.ProductID)
+	}
+	if f.UpdatedSince != 0 {
+		where.And("c.updated_at >= ?", f.UpdatedSince)
+	}
+	switch f.Status {
+	case "":
+	case Cancelled:
+		where.And("c.cancelled_at IS NOT NULL")
+	default:
+		where.And("c.cancelled_at IS NULL")
+	}
+	f.due(today).conditions(where)
 }
 
 // due is the span of due dates that a filter leaves.
 type due struct {
 	from, to civil.Date // zero: open
 	none     bool       // customers without a date are in it
-	missing  bool       // only customers without a date are in it
 }
 
 func (f Filter) due(today civil.Date) due {
@@ -152,29 +183,18 @@ func (f Filter) due(today civil.Date) due {
 	return d
 }
 
-func (d due) open() bool { return d.from.IsZero() && d.to.IsZero() && d.none && !d.missing }
+func (d due) open() bool { return d.from.IsZero() && d.to.IsZero() && d.none }
 
-// oneDay reports whether it is one, whose customers the index of dates has in the order
-// of their ids.
-func (d due) oneDay() bool { return !d.none && !d.missing && !d.from.IsZero() && d.from == d.to }
-
-// conditions hold for a table in which a missing date is noDate.
-func (d due) conditions(where *sqldb.Where, column, noDate string) {
+// conditions hold for customers c.
+func (d due) conditions(where *sqldb.Where) {
 	switch {
 	case d.open():
-	case d.missing:
-		where.And(column + " " + noDate)
 	case d.none: // only Active leaves it so, which has a beginning and no end
-		where.And("("+column+" "+noDate+" OR "+column+" >= ?)", d.from.String())
-	case d.oneDay():
-		where.And(column+" = ?", d.from.String())
+		where.And("(c.due_on IS NULL OR c.due_on >= ?)", d.from.String())
 	default:
-		if d.from.IsZero() {
-			d.from = firstDate
-		}
-		where.And(column+" >= ?", d.from.String())
+		where.And("c.due_on >= ?", later(d.from, firstDate).String())
 		if !d.to.IsZero() {
-			where.And(column+" <= ?", d.to.String())
+			where.And("c.due_on <= ?", d.to.String())
 		}
 	}
 }
@@ -193,139 +213,4 @@ func earlier(a, b civil.Date) civil.Date {
 		return b
 	}
 	return a
-}
-
-// listing is one call of List.
-type listing struct {
-	db      *sqldb.DB
-	company int64
-	filter  Filter
-	due     due
-	month   string  // the present one
-	few     bool    // there are so few matches that they are found by what they are filtered by, and sorted
-	byDate  bool    // matches are found by their due dates, as foundByDate decides
-	found   []int64 // whom the search finds; nil: their texts tell
-}
-
-const (
-	// smallSearch is up to how many customers reading the texts of all is as fast as
-	// looking for a segment.
-	smallSearch = 1000
-	// smallSort is up to how many matches are read and sorted rather than met on
-	// a walk along the ids.
-	smallSort = 10_000
-	// mostFound is up to how many of a search are: they may all stand at the other end
-	// of the order.
-	mostFound = 50_000
-)
-
-func (l listing) hasGoods() bool { return l.filter.PlanID != 0 || l.filter.ProductID != 0 }
-
-// byGoods reports whether a listing is filtered by a plan, a product or both and nothing
-// else.
-func (l listing) byGoods() bool {
-	return l.hasGoods() && l.filter == (Filter{PlanID: l.filter.PlanID, ProductID: l.filter.ProductID})
-}
-
-// byDays reports whether a listing is filtered by days and states and nothing else.
-func (l listing) byDays() bool {
-	return (!l.due.open() || l.filter.Status != "") &&
-		l.filter == (Filter{Status: l.filter.Status, DueFrom: l.filter.DueFrom, DueTo: l.filter.DueTo})
-}
-
-// matching finds the customers of the filter, in the order of their ids.
-func (l listing) matching() sqldb.Source {
-	on := asStored
-	if l.byDate {
-		on.plan, on.product = inNoIndex.plan, inNoIndex.product
-	} else {
-		on = on.notByDue()
-	}
-	if !l.few {
-		on.updated = inNoIndex.updated
-	}
-	source := l.filtered(on)
-	if l.filter.Search == "" && (l.byDate && !l.due.oneDay() || l.few && l.filter.UpdatedSince != 0) {
-		source.Order = "c.id + 0"
-	}
-	return source
-}
-
-// filterColumns are what customers are filtered by.
-type filterColumns struct{ plan, product, cancelled, updated, due, noDate string }
-
-var (
-	// asStored are the columns as they are, so that planners use their indexes.
-	asStored = filterColumns{
-		plan: "c.plan_id", product: "c.product_id", cancelled: "c.cancelled_at", updated: "c.updated_at",
-		due: "c.due_on", noDate: "IS NULL",
-	}
-	// inNoIndex are expressions of the same values, so that planners use none.
-	inNoIndex = filterColumns{
-		plan: "c.plan_id + 0", product: "c.product_id + 0", cancelled: "c.cancelled_at + 0", updated: "c.updated_at + 0",
-		due: "COALESCE(c.due_on, '')", noDate: "= ''",
-	}
-)
-
-// notByDue are the same columns, of which planners do not use the index of due dates: it
-// is in no order of ids, as those of plans, products and cancelled ones are.
-func (f filterColumns) notByDue() filterColumns {
-	f.due, f.noDate = inNoIndex.due, inNoIndex.noDate
-	return f
-}
-
-// filtered has the customers of the filter.
-func (l listing) filtered(on filterColumns) sqldb.Source {
-	source := l.source()
-	l.conditions(&source.Where, on)
-	return source
-}
-
-// conditions are those of the filter but for its search.
-func (l listing) conditions(where *sqldb.Where, on filterColumns) {
-	if l.filter.ExternalID != "" {
-		where.And("c.external_id = ? AND c.external_id <> ''", l.filter.ExternalID)
-	}
-	if l.filter.CpfCnpj != "" {
-		where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", l.filter.CpfCnpj)
-	}
-	if l.filter.PlanID != 0 {
-		where.And(on.plan+" = ?", l.filter.PlanID)
-	}
-	if l.filter.ProductID != 0 {
-		if l.filter.PlanID != 0 { // whose index has the products
-			on.product = inNoIndex.product
-		}
-		where.And(on.product+" = ?", l.filter.ProductID)
-	}
-	if l.filter.UpdatedSince != 0 {
-		where.And(on.updated+" >= ?", l.filter.UpdatedSince)
-	}
-	switch l.filter.Status {
-	case "":
-	case Cancelled:
-		where.And(on.cancelled + " IS NOT NULL")
-	default:
-		where.And(on.cancelled + " IS NULL")
-	}
-	l.filter.Figure.conditions(where, l.company, l.month)
-	l.due.conditions(where, on.due, on.noDate)
-}
-
-// source has the customers of the company, or those of them who are searched for.
-func (l listing) source() sqldb.Source {
-	source := sqldb.Source{From: "customers c", ID: "c.id", Order: "c.id"}
-	source.Where.And("c.company_id = ? AND {visible c.id}", l.company)
-	terms := searchTerms(l.filter.Search)
-	switch {
-	case terms == nil:
-	case l.handsOver():
-		source.Where.And("c.id {in ?}", l.found)
-	default:
-		// All ids are above 0. That it is said leads SQLite along the ids, where it
-		// would else count by way of any index and so read the table back and forth.
-		contains, args := containsOne(l.db.Engine(), textColumn, terms)
-		source.Where.And("c.id > 0 AND "+contains, args...)
-	}
-	return source
 }

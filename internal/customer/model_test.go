@@ -63,7 +63,7 @@ func found(customer Customer, search string) bool {
 	if strings.Trim(term, "0123456789+-.()/ ") == "" && digits != "" && containsAny(spellings, digits) {
 		return true
 	}
-	return containsAny(append(spellings, text.Fold(customer.Name), text.Fold(customer.Email), text.Fold(customer.Usuario)), term)
+	return containsAny(append(spellings, text.Fold(customer.Name), text.Fold(customer.Email), text.Fold(customer.Usuario), text.Fold(customer.ExternalID)), term)
 }
 
 func containsAny(texts []string, term string) bool {

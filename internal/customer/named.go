@@ -15,17 +15,12 @@ func NamesIn(
 	actor account.Actor,
 	ids []int64,
 ) (map[int64]string, error) {
-	return namesOf(ctx, querier, "name", actor.Company.ID, ids)
-}
-
-// namesOf are those of some customers: as they are written, or as they are compared.
-func namesOf(ctx context.Context, querier sqldb.Querier, column string, companyID int64, ids []int64) (map[int64]string, error) {
 	names := make(map[int64]string, len(ids))
 	if len(ids) == 0 {
 		return names, nil
 	}
-	err := sqldb.Each(ctx, querier, `SELECT id, `+column+` FROM customers WHERE company_id = ? AND id {in ?} AND {visible id}`,
-		[]any{companyID, ids}, func(row sqldb.Row) error {
+	err := sqldb.Each(ctx, querier, `SELECT id, name FROM customers WHERE company_id = ? AND id {in ?} AND {visible id}`,
+		[]any{actor.Company.ID, ids}, func(row sqldb.Row) error {
 			var id int64
 			var name string
 			err := row.Scan(&id, &name)

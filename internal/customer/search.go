@@ -1,8 +1,10 @@
 package customer
 
 import (
+	"context"
 	"strings"
 
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/platform/text"
@@ -25,11 +27,13 @@ func searchText(customer Customer) string {
 			text.Fold(taxid.Format(customer.CpfCnpj)),
 		)
 	}
+	if customer.ExternalID != "" {
+		parts = append(parts, text.Fold(customer.ExternalID))
+	}
 	return sqldb.Searchable(strings.Join(parts, "\n"))
 }
 
-// FoldedName is a name as lists are sorted by it, without case and accents: the
-// first line of the search text, which the column name_key has.
+// FoldedName is a name as lists are sorted by it, without case and accents.
 func FoldedName(name string) string { return sqldb.Searchable(text.Fold(name)) }
 
 // otherSpelling is a Brazilian mobile number with its ninth digit taken away,
@@ -47,23 +51,20 @@ func otherSpelling(phone string) string {
 	return ""
 }
 
-// textColumn has the text by which a customer is found.
-const textColumn = "c.search"
-
-// searchTerms are the texts of which one must be contained: the term itself,
-// and its digits when it is punctuated like a phone.
-func searchTerms(search string) []string {
+// searchTerms are what a text must contain: the term itself, or its digits when
+// it is punctuated like a phone.
+func searchTerms(search string) []listing.Term {
 	term := sqldb.Searchable(text.Fold(search))
 	if term == "" {
 		return nil
 	}
-	terms := []string{term}
+	spellings := listing.Term{term}
 	if strings.Trim(term, "0123456789+-.()/ ") == "" {
 		if digits := dialled(text.Digits(term)); digits != "" && digits != term {
-			terms = append(terms, digits)
+			spellings = append(spellings, digits)
 		}
 	}
-	return terms
+	return []listing.Term{spellings}
 }
 
 // dialled drops the zeros that people in Brazil dial before an area code.
@@ -74,8 +75,17 @@ func dialled(digits string) string {
 	return digits
 }
 
+// Searches reports whether a search is one for anybody: there is something to look for.
+func Searches(search string) bool { return searchTerms(search) != nil }
+
 // SearchCondition is the condition that a search finds the customer whose text a
 // column has.
 func SearchCondition(engine sqldb.Engine, column, search string) (condition string, values []any) {
-	return containsOne(engine, column, searchTerms(search))
+	return searchTerms(search)[0].Contained(engine, column)
+}
+
+// Found are the ids of those customers of a company whom a search finds, for lists
+// of what belongs to them.
+func Found(ctx context.Context, db *sqldb.DB, companyID int64, search string) ([]int64, error) {
+	return table.IDs(ctx, db, listing.Query{CompanyID: companyID, Search: searchTerms(search)})
 }

@@ -3,7 +3,6 @@ package customer
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,38 +15,19 @@ import (
 
 // columns are those of a record with its plan and its product; scanJoined reads
 // them in this order.
-var columns = listedColumns + bookColumns + `, COALESCE(p.name, ''), COALESCE(p.value_cents, 0),
-	COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0), COALESCE(r.name, '')`
+var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day, c.plan_id, c.product_id,
+	c.created_at, c.created_on, c.created_offset, c.cancelled_at, c.updated_at, c.autopay,
+	c.expiry_on, c.expired, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product,
+	COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0), COALESCE(r.name, '')`
 
 const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 
-// listedColumns are those of the table itself that lists show; listedPlaces has them
-// in this order.
-var listedColumns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day, c.plan_id, c.product_id,
-	c.created_at, c.created_on, c.created_offset, c.cancelled_at, c.updated_at, c.autopay`
+// scanJoined reads one row, with what others have allocated.
+var scanJoined = pooled()
 
-// bookColumns are what the calendar and the counts keep of a customer. Only who
-// changes one needs them: apply refuses a record that was read without.
-const bookColumns = `, c.expiry_on, c.expired, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product`
-
-// reading reads a page. A join would look a plan and a product up for each of its
-// customers, who have few different ones.
-var reading = sqldb.Reading[Customer]{
-	Columns: listedColumns, Table: "customers", Alias: "c",
-	Scanner: func() func(sqldb.Row, *Customer) error { return scanner(listedPlaces) },
-	ID:      func(customer Customer) int64 { return customer.ID },
-	Beside:  goodsBeside,
-}
-
-// scanJoined and scanAlone read one row each, with what others have allocated.
-var (
-	scanJoined = pooled(joinedPlaces)
-	scanAlone  = pooled(alonePlaces)
-)
-
-func pooled(placesOf func(*Customer, *times) []any) func(sqldb.Row) (Customer, error) {
-	idle := sync.Pool{New: func() any { return scanner(placesOf) }}
+func pooled() func(sqldb.Row) (Customer, error) {
+	idle := sync.Pool{New: func() any { return scanner() }}
 	return func(row sqldb.Row) (customer Customer, err error) {
 		read := idle.Get().(func(sqldb.Row, *Customer) error) //nolint:forcetypeassert // only scanners
 		defer idle.Put(read)
@@ -61,10 +41,10 @@ type times struct{ created, cancelled, updated int64 }
 
 // scanner reads one row after the other with what it allocates once: a list of
 // fifty makes a quarter less garbage.
-func scanner(placesOf func(*Customer, *times) []any) func(sqldb.Row, *Customer) error {
+func scanner() func(sqldb.Row, *Customer) error {
 	var customer Customer
 	var times times
-	places := placesOf(&customer, &times)
+	places := places(&customer, &times)
 	return func(row sqldb.Row, into *Customer) error {
 		err := row.Scan(places...)
 		customer.CreatedAt, customer.UpdatedAt = time.UnixMicro(times.created), time.UnixMicro(times.updated)
@@ -77,15 +57,18 @@ func scanner(placesOf func(*Customer, *times) []any) func(sqldb.Row, *Customer) 
 	}
 }
 
-// listedPlaces are where the values of listedColumns go.
-func listedPlaces(customer *Customer, times *times) []any {
-	customer.listed = true
+// places are where the values of columns go.
+func places(customer *Customer, times *times) []any {
 	return slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(customer), []any{
 		&customer.OwnDay, (*sqldb.OrZero)(&customer.Plan.ID), (*sqldb.OrZero)(&customer.Product.ID),
 		&times.created,
 		filledDay{&customer.CreatedOn},
 		&customer.createdOffset,
 		(*sqldb.OrZero)(&times.cancelled), &times.updated, (*string)(&customer.Autopay),
+		&customer.expiry.on, &customer.expiry.expired,
+	}, customer.recurring.places(), []any{
+		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
+		&customer.Product.Name,
 	})
 }
 
@@ -109,36 +92,12 @@ func (f filledDay) ScanRaw(text []byte) error {
 	return f.day.ScanRaw(text)
 }
 
-// alonePlaces are where the values of listedColumns and bookColumns go.
-func alonePlaces(customer *Customer, times *times) []any {
-	return slices.Concat(listedPlaces(customer, times), customer.bookPlaces())
-}
-
-// joinedPlaces are where the values of columns go.
-func joinedPlaces(customer *Customer, times *times) []any {
-	return slices.Concat(alonePlaces(customer, times), []any{
-		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
-		&customer.Product.Name,
-	})
-}
-
-// bookPlaces are where the values of bookColumns go.
-func (c *Customer) bookPlaces() []any {
-	c.listed = false
-	return append([]any{&c.expiry.on, &c.expiry.expired}, c.recurring.places()...)
-}
-
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
 	customer, err := sqldb.Brief(ctx, querier, scanJoined, byIDText, companyID, id)
 	return customer, sqldb.Found(err, "customer")
 }
 
-const ofID = ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
-
-var (
-	byIDText  = `SELECT ` + columns + ` FROM customers c` + joins + ofID
-	aloneText = `SELECT ` + listedColumns + bookColumns + ` FROM customers c` + ofID
-)
+var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
 
 func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
 	companyID, err := sqldb.Value[int64](
@@ -192,10 +151,11 @@ func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, 
 }
 
 // sumAmounts adds up what customers pay.
-func sumAmounts(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
+func sumAmounts(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (int64, error) {
 	return sqldb.Value[int64](ctx, querier, `
-		SELECT COALESCE(CAST(SUM(COALESCE(c.price_cents, p.value_cents)) AS BIGINT), 0) FROM `+source.From+`
-		LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id`+source.Where.String(), source.Where.Args...)
+		SELECT COALESCE(CAST(SUM(COALESCE(c.price_cents, p.value_cents)) AS BIGINT), 0) FROM customers c
+		LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
+		WHERE c.company_id = ? AND c.id {in ?} AND {visible c.id}`, companyID, ids)
 }
 
 // insertInto names the columns of insertArgs. A customer whose id was reserved
@@ -205,7 +165,7 @@ var insertInto = `INSERT INTO customers (` + insertColumns
 var insertReserved = `INSERT INTO customers (id, ` + insertColumns
 
 var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
-	own_day, usuario_key, plan_id, product_id, search, created_at, created_on, created_offset, updated_at,
+	own_day, usuario_key, plan_id, product_id, name_key, created_at, created_on, created_offset, updated_at,
 	expiry_on, expired, cancelled_at, autopay,
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
@@ -216,7 +176,7 @@ var insertOne = insertInto + sqldb.Tuples(1, strings.Count(insertColumns, ",")+1
 func insertArgs(companyID int64, customer Customer) []any {
 	return slices.Concat([]any{companyID, customer.UUID}, stored.Values(&customer), []any{
 		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
-		sqldb.RefTo(customer.Product.ID), searchText(customer),
+		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name),
 		customer.CreatedAt.UnixMicro(), customer.CreatedOn.String(), customer.createdOffset,
 		customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
 		cancelledAt(customer), string(customer.Autopay),
@@ -234,11 +194,18 @@ func cancelledAt(customer Customer) any {
 // insert returns 0 when another customer has the login or the key.
 func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
 	id, err := sqldb.InsertID(ctx, tx, insertOne, insertArgs(companyID, customer)...)
-	if err != nil {
+	if err != nil || id == 0 {
 		return 0, err
 	}
-	return id, askSealingFor(ctx, tx, companyID, id)
+	_, err = tx.Exec(ctx, insertText+sqldb.Tuples(1, textColumns), companyID, id, searchText(customer))
+	return id, err
 }
+
+// insertText names the columns of a customer's text, which searches read.
+const (
+	insertText  = `INSERT INTO customer_texts (company_id, id, text) VALUES `
+	textColumns = 3
+)
 
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
@@ -269,24 +236,48 @@ func insertMany(
 				ids[uuid] = id
 				return err
 			})
+		if err == nil {
+			err = insertTexts(ctx, tx, companyID, piece, ids)
+		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return ids, askSealingFor(ctx, tx, companyID, slices.Collect(maps.Values(ids))...)
+	return ids, nil
+}
+
+// insertTexts writes the texts of customers who have been inserted.
+func insertTexts(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer, ids map[string]int64) error {
+	var values []any
+	for _, customer := range customers {
+		if id := ids[customer.UUID]; id != 0 {
+			values = append(values, companyID, id, searchText(customer))
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, insertText+sqldb.Tuples(len(values)/textColumns, textColumns), values...)
+	return err
 }
 
 var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, search = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
+	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, name_key = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
 	autopay = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
 	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&customer), []any{
 		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
-		sqldb.RefTo(customer.Product.ID), searchText(customer), customer.UpdatedAt.UnixMicro(),
+		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(),
 		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay),
 	}, customer.recurring.values(), []any{companyID, customer.ID})...)
+	if err != nil {
+		return err
+	}
+	found := searchText(customer)
+	_, err = tx.Exec(ctx, `UPDATE customer_texts SET text = ? WHERE company_id = ? AND id = ? AND text <> ?`,
+		found, companyID, customer.ID, found)
 	return err
 }
 

@@ -39,7 +39,7 @@ func (t *Table[T]) matches(engine sqldb.Engine, query Query) (from string, where
 		where.And(t.on())
 	}
 	for _, term := range query.Search {
-		condition, args := term.contained(engine, t.Texts.Text)
+		condition, args := term.Contained(engine, t.Texts.Text)
 		where.And(condition, args...)
 	}
 	if t.Staged {
@@ -57,8 +57,8 @@ func (t *Table[T]) on() string {
 	return t.ID + " = " + t.Texts.ID
 }
 
-// contained is the condition that a text contains one of the spellings.
-func (term Term) contained(engine sqldb.Engine, column string) (condition string, args []any) {
+// Contained is the condition that a text contains one of the spellings.
+func (term Term) Contained(engine sqldb.Engine, column string) (condition string, args []any) {
 	parts := make([]string, len(term))
 	for i, spelling := range term {
 		parts[i], args = sqldb.Contains(engine, column), append(args, spelling)

@@ -29,11 +29,10 @@ type customersData struct {
 	Query    string                // of the list
 	Figures  map[string]string     // filters of a figure, which the form hands on
 	Owes     map[int64]money.Cents // what is overdue, by customer
-	Total    string                // how many, and what they pay together where that is known; "": it comes after the page
+	Total    string                // how many, and what they pay together where that is known
 }
 
 func (s *Server) customers(req *request) error {
-	counted := counting(req)
 	in := req.query()
 	paging, filter := in.Page(), customer.ReadFilter(in)
 	data := customersData{
@@ -54,10 +53,6 @@ func (s *Server) customers(req *request) error {
 	}
 	data.Figures = figureFilters(req)
 	glimpse, err := s.customersIn(req, req.URL.Query(), filter, paging)
-	if err == nil && counted && !glimpse.Counted {
-		glimpse.Counted = true
-		glimpse.Total, err = s.Customers.Count(req.Context(), req.Actor, filter)
-	}
 	if err != nil {
 		return err
 	}
@@ -65,10 +60,8 @@ func (s *Server) customers(req *request) error {
 	if data.Owes, err = s.owing(req, data.List); err != nil {
 		return err
 	}
-	if glimpse.Counted {
-		if data.Total, err = s.customersFoot(req, filter, glimpse.Total); err != nil {
-			return err
-		}
+	if data.Total, err = s.customersFoot(req, filter, glimpse.Total); err != nil {
+		return err
 	}
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err

@@ -77,10 +77,8 @@ func TestRowsOfASearchComeBeforeTheirTotal(t *testing.T) {
 func (p *person) wantTotalsAfter(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string][]string{
-		"/customers?search=oliveira&status=Vencido": {"200 clientes · R$ 7.000,00", "1–36 de 200", "Todos os 200 da lista"},
-		"/customers?search=a&plan_id=1&sort=name":   {"10.200 clientes", "1–36 de 10.200", "Todos os 10.200 da lista"},
-		"/invoices?search=oliveira&overdue=true":    {"200 faturas · R$ 7.000,00", "1–36 de 200", "Todos os 200 da lista"},
-		"/invoices?search=oliveira":                 {"3.400 faturas", "1–36 de 3.400", "Todos os 3.400 da lista"},
+		"/invoices?search=oliveira&overdue=true": {"200 faturas · R$ 7.000,00", "1–36 de 200", "Todos os 200 da lista"},
+		"/invoices?search=oliveira":              {"3.400 faturas", "1–36 de 3.400", "Todos os 3.400 da lista"},
 	} {
 		page, total := p.early(path)
 		counted := p.get(total).want(t, http.StatusOK, want...)
@@ -103,6 +101,8 @@ func (p *person) wantTotalsWith(t *testing.T) {
 		"/customers":                                        "10.200 clientes",
 		"/customers?status=Vencido":                         "600 clientes · R$ 21.000,00",
 		"/customers?search=oliveira":                        "3.400 clientes",
+		"/customers?search=oliveira&status=Vencido":         "200 clientes · R$ 7.000,00",
+		"/customers?search=a&plan_id=1&sort=name":           "10.200 clientes",
 		"/customers?search=Oliveira+5100&status=Vencido":    "1 cliente · R$ 35,00",
 		"/customers?search=OLIVEIRA&status=Vencido&page=6":  "200 clientes · R$ 7.000,00",
 		"/customers?search=OLIVEIRa&status=Vencido&page=99": "",
@@ -126,7 +126,7 @@ func (p *person) wantChosenWhole(t *testing.T) {
 		"/customers?search=oliveira&status=Vencido": "Cancelar 200 clientes?",
 		"/invoices?search=oliveira&overdue=true":    "Cancelar 200 faturas?",
 	} {
-		page, _ := p.early(path)
+		page := p.get(path).want(t, http.StatusOK, `rel="next"`)
 		links := page.rowLinks()
 		_, next := p.get(links[0]).want(t, http.StatusOK).neighbours()
 		if got, want := pathOf(t, next), pathOf(t, links[1]); got != want {
@@ -135,7 +135,6 @@ func (p *person) wantChosenWhole(t *testing.T) {
 		address, err := url.Parse(path)
 		housetest.Must(t, err)
 		p.post(address.Path+"/bulk", "action", "cancel", "all", "1", "of", address.RawQuery, "back", path).want(t, http.StatusOK, title)
-		p.early(path) // nothing of that has counted it
 	}
 }
 

@@ -103,7 +103,8 @@ func (s *Server) customersIn(
 	filter customer.Filter,
 	at input.Page,
 ) (input.Glimpse[customer.Customer], error) {
-	return s.Customers.Glimpse(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
+	list, total, err := s.Customers.Sorted(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
+	return input.Counted(list, total, at), err
 }
 
 // invoicesIn is customersIn for invoices.
