@@ -261,13 +261,13 @@ func insertTexts(ctx context.Context, tx *sqldb.Tx, companyID int64, customers [
 	return err
 }
 
-var updateText = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
+var updateRow = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
 	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, name_key = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
 	autopay = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
-	_, err := tx.Exec(ctx, updateText, slices.Concat(stored.Values(&customer), []any{
+	_, err := tx.Exec(ctx, updateRow, slices.Concat(stored.Values(&customer), []any{
 		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
 		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(),
 		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay),
@@ -275,8 +275,12 @@ func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Custome
 	if err != nil {
 		return err
 	}
+	return updateText(ctx, tx, companyID, customer)
+}
+
+func updateText(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
 	found := searchText(customer)
-	_, err = tx.Exec(ctx, `UPDATE customer_texts SET text = ? WHERE company_id = ? AND id = ? AND text <> ?`,
+	_, err := tx.Exec(ctx, `UPDATE customer_texts SET text = ? WHERE company_id = ? AND id = ? AND text <> ?`,
 		found, companyID, customer.ID, found)
 	return err
 }

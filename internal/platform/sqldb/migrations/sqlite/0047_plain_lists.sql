@@ -26,7 +26,6 @@ DROP INDEX customers_moved;
 DROP INDEX customers_name;
 DROP INDEX customers_plan;
 DROP INDEX customers_product;
-DROP INDEX customers_unfilled;
 DROP INDEX customers_updated;
 DROP INDEX customers_walk;
 
