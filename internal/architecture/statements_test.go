@@ -35,7 +35,7 @@ var spared = map[string]sparing{
 	"internal/platform/listing.ids":      {[]string{hole}, "its Table names the Owner, which matches and Rows hold to the company"},
 	"internal/platform/listing.IDs":      {[]string{hole}, "as ids"},
 	"internal/platform/listing.First":    {[]string{hole}, "as ids"},
-	"internal/platform/listing.window":   {[]string{hole}, "as ids"},
+	"internal/platform/listing.part":     {[]string{hole}, "as ids"},
 	"internal/platform/listing.Count":    {[]string{hole}, "as ids"},
 	"internal/platform/listing.Rows":     {[]string{hole}, "as ids"},
 	"internal/customer.companyOf":        {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},

@@ -105,7 +105,7 @@ func (t *Table[T]) Page(ctx context.Context, querier sqldb.Querier, query Query,
 
 // First returns the first rows, without a look at how many there are.
 func (t *Table[T]) First(ctx context.Context, querier sqldb.Querier, query Query, limit int64) ([]T, error) {
-	text, args := t.ids(querier.Engine(), query, query.sort())
+	text, args := t.ids(querier.Engine(), query)
 	ids, err := sqldb.Values[int64](ctx, querier, text+" LIMIT ?", append(args, limit)...)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (t *Table[T]) Count(ctx context.Context, querier sqldb.Querier, query Query
 
 // IDs returns the ids of all rows that match, in their order.
 func (t *Table[T]) IDs(ctx context.Context, querier sqldb.Querier, query Query) ([]int64, error) {
-	text, args := t.ids(querier.Engine(), query, query.sort())
+	text, args := t.ids(querier.Engine(), query)
 	return sqldb.Values[int64](ctx, querier, text, args...)
 }
 
@@ -185,21 +185,65 @@ type window struct{ offset, limit int64 }
 
 // window reads a part of a list without a search, of which the total is known:
 // the ids first, along an index, then the rows that they name. Joining before the
-// offset is applied would read every row that is skipped.
+// offset is applied would read every row that is skipped. Where some rows come
+// last, no index has them so: the list is two, one behind the other.
 func (t *Table[T]) window(ctx context.Context, querier sqldb.Querier, query Query, part window, total int64) ([]T, error) {
+	last := t.Orders[query.sort().Field()].Last
+	if last == "" {
+		ids, err := t.part(ctx, querier, query, part, total)
+		if err != nil {
+			return nil, err
+		}
+		return t.Rows(ctx, querier, query.CompanyID, ids)
+	}
+	front, back := query.with("NOT ("+last+")"), query.with(last)
+	behind, err := t.Count(ctx, querier, back)
+	if err != nil {
+		return nil, err
+	}
+	ahead := total - behind
+	ids, err := t.part(ctx, querier, front, part, ahead)
+	if err != nil {
+		return nil, err
+	}
+	rest := window{max(0, part.offset-ahead), part.limit - int64(len(ids))}
+	more, err := t.part(ctx, querier, back, rest, behind)
+	if err != nil {
+		return nil, err
+	}
+	return t.Rows(ctx, querier, query.CompanyID, append(ids, more...))
+}
+
+// with is the query with one more condition, and without a total.
+func (q Query) with(condition string) Query {
+	var where sqldb.Where
+	where.Join(q.Where)
+	where.And(condition)
+	q.Where, q.Total = where, nil
+	return q
+}
+
+// part finds ids along the index of the order, from the end of the list that is
+// nearer.
+func (t *Table[T]) part(ctx context.Context, querier sqldb.Querier, query Query, part window, total int64) ([]int64, error) {
+	if part.limit = min(part.limit, total-part.offset); part.limit <= 0 {
+		return nil, nil
+	}
 	sort, turned := query.sort(), part.offset > total/2
 	if turned {
 		sort, part.offset = sort.Turned(), total-part.offset-part.limit
 	}
-	text, args := t.ids(querier.Engine(), query, sort)
-	ids, err := sqldb.Values[int64](ctx, querier, text+" LIMIT ? OFFSET ?", append(args, part.limit, part.offset)...)
-	if err != nil {
-		return nil, err
+	from, where := t.matches(querier.Engine(), query)
+	order := t.ID + sort.Direction()
+	if column := t.Orders[sort.Field()].Column; column != "" {
+		order = column + sort.Direction() + ", " + order
 	}
+	ids, err := sqldb.Values[int64](ctx, querier, `SELECT `+t.ID+` FROM `+from+where.String()+` ORDER BY `+order+` LIMIT ? OFFSET ?`,
+		append(where.Args, part.limit, part.offset)...)
 	if turned {
 		slices.Reverse(ids)
 	}
-	return t.Rows(ctx, querier, query.CompanyID, ids)
+	return ids, err
 }
 
 func (q Query) sort() input.Sort {

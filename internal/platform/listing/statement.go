@@ -7,14 +7,14 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// ids is the statement that finds the ids of all matches in an order.
-func (t *Table[T]) ids(engine sqldb.Engine, query Query, sort input.Sort) (text string, args []any) {
+// ids is the statement that finds the ids of all matches in their order.
+func (t *Table[T]) ids(engine sqldb.Engine, query Query) (text string, args []any) {
 	from, where := t.matches(engine, query)
 	id := t.ID
 	if t.textsAlone(query) {
 		id = t.Texts.ID
 	}
-	return `SELECT ` + id + ` FROM ` + from + where.String() + ` ORDER BY ` + t.orderBy(id, query, sort), where.Args
+	return `SELECT ` + id + ` FROM ` + from + where.String() + ` ORDER BY ` + t.orderBy(id, query.sort()), where.Args
 }
 
 // textsAlone reports whether a search needs the table of texts and nothing else.
@@ -66,19 +66,12 @@ func (term Term) Contained(engine sqldb.Engine, column string) (condition string
 	return "(" + strings.Join(parts, " OR ") + ")", args
 }
 
-func (t *Table[T]) orderBy(id string, query Query, sort input.Sort) string {
-	order, known := t.Orders[sort.Field()]
-	parts := make([]string, 0, 3)
-	if known && order.Last != "" {
-		// Rows without a value come last however the list is sorted, and first
-		// when the list is read from its end.
-		last := "(" + order.Last + ")"
-		if sort != query.sort() {
-			last += " DESC"
-		}
-		parts = append(parts, last)
+func (t *Table[T]) orderBy(id string, sort input.Sort) string {
+	order, parts := t.Orders[sort.Field()], []string{}
+	if order.Last != "" {
+		parts = append(parts, "("+order.Last+")")
 	}
-	if known && order.Column != "" {
+	if order.Column != "" {
 		parts = append(parts, order.Column+sort.Direction())
 	}
 	return strings.Join(append(parts, id+sort.Direction()), ", ")
