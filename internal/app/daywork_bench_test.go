@@ -32,7 +32,7 @@ func fillIdle(b *testing.B, db *sqldb.DB, companies, customers int) {
 		`INSERT INTO companies (name, timezone, level, renew_from, renew_on_payment, lead_days, created_at, updated_at)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %[1]d)
 			SELECT 'C' || i, 'America/Sao_Paulo', 'user', 'due_date', %[3]s, 5, 1, 1 FROM n`,
-		`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day, notes, search,
+		`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day, notes, name_key,
 				created_at, created_on, updated_at, expiry_on)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %[2]d)
 			SELECT 1 + i %% %[1]d, 'u' || i, 'Ana', '', '', '', '', '', '2090-' || (10 + i %% 3) || '-' || (10 + i %% 18), 1, '', '', 1, '2026-01-31', 1,

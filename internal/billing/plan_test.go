@@ -36,7 +36,7 @@ func (w *world) fillSchedule(t *testing.T, count int) {
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		for _, statement := range []string{
 			`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
-				notes, search, created_at, updated_at)
+				notes, name_key, created_at, updated_at)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 			SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', '2026-' || (10 + i % 3) || '-' || (10 + i % 18), 1, '', '', 1, 1 FROM n`,
 			`INSERT INTO invoice_schedule (company_id, customer_id, due_on) SELECT company_id, id, due_on FROM customers`,
@@ -61,7 +61,7 @@ func TestSortedPagesAreReadFromOneIndex(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		world := newWorld(t, engine)
 		world.fillSchedule(t, 5000)
-		world.exec(t, `UPDATE customers SET search = 'ana ' || (id * 7919 % 5000) || ? WHERE company_id = 1`, "\n")
+		world.exec(t, `UPDATE customers SET name_key = 'ana ' || (id * 7919 % 5000) WHERE company_id = 1`)
 		world.exec(t, `INSERT INTO invoices (company_id, customer_id, generated, status, amount_cents, description, due_on, paid_via, note,
 				renewed_day, created_at, created_on, updated_at)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5)

@@ -32,6 +32,7 @@ func BenchmarkLists(b *testing.B) {
 }
 
 func (w *world) benchLists(b *testing.B, size int64) {
+	b.Helper()
 	middle := size / 100
 	today := w.actor.Today(noon)
 	for name, asked := range map[string]struct {

@@ -33,7 +33,7 @@ func benchmarkRepricing(b *testing.B, engine sqldb.Engine, count int) {
 	housetest.Must(b, base.DB.Write(b.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(b.Context(), fmt.Sprintf(`
 			INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
-				plan_id, notes, search, created_at, created_on, updated_at, mrr_cents)
+				plan_id, notes, name_key, created_at, created_on, updated_at, mrr_cents)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 			SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', '2026-' || (10 + i %% 3) || '-' || (10 + i %% 18), 1, 1, '', 'ana', 1, '2026-01-31', 1, 3500 FROM n`, count))
 		return err

@@ -47,7 +47,7 @@ func TestCostGrowsWithWhatIsDue(t *testing.T) {
 func (h *house) fill(rule Rule, n int) {
 	h.t.Helper()
 	h.exec(fmt.Sprintf(`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
-			notes, search, created_at, updated_at)
+			notes, name_key, created_at, updated_at)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 		SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', '2026-' || (10 + i %% 3) || '-' || (10 + i %% 18), 1, '', '', 1, 1 FROM n`, n))
 	for status, at := range map[Status]time.Time{Sent: morning.AddDate(0, -1, 0), Scheduled: morning.AddDate(0, 0, 1)} {
@@ -91,7 +91,7 @@ func TestLargeDayIsPlannedInSteps(t *testing.T) {
 	house := newHouse(t, sqldb.SQLite)
 	rule := house.usual()
 	house.exec(`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,
-			notes, search, created_at, updated_at)
+			notes, name_key, created_at, updated_at)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1234)
 		SELECT 1, 'u' || i, 'Ana', '', '', '', '', '', '2026-01-24', 24, '', '', 1, 1 FROM n`)
 	var made int

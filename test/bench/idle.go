@@ -176,7 +176,7 @@ func idleRows(engine sqldb.Engine, companies int) []string {
 		`INSERT INTO companies (name, timezone, level, renew_from, renew_on_payment, lead_days, created_at, updated_at)` + numbers(companies) + `
 			SELECT 'C' || i, CASE i % 20 WHEN 0 THEN 'America/Manaus' WHEN 1 THEN 'America/Rio_Branco' WHEN 2 THEN 'America/Noronha'
 				ELSE 'America/Sao_Paulo' END, 'user', 'due_date', TRUE, i % 21, 1, 1 FROM n`,
-		`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day, notes, search,
+		`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day, notes, name_key,
 				created_at, created_on, updated_at, expiry_on)` + numbers(10*companies) + fmt.Sprintf(`
 			SELECT 1 + i %% %d, 'u' || i, 'Ana', '', '', '', '', '', %s, 1, '', '', 1, '2026-01-31', 1, %s FROM n`, companies, due, due),
 		`INSERT INTO invoice_schedule (company_id, customer_id, due_on) SELECT company_id, id, due_on FROM customers`,
