@@ -93,6 +93,7 @@ func (a *App) panel() http.Handler {
 		Reminders: a.Reminders,
 		Privacy:   a.Privacy,
 		PublicURL: a.Config.PublicURL,
+		Reach:     a.Config.Reach(),
 		Sandbox:   a.Sandbox,
 	})
 }

@@ -43,7 +43,8 @@ func reminderOptions(
 		Links: payLinks{payments},
 		Keep:  time.Duration(cfg.MessageHistoryDays) * 24 * time.Hour,
 
-		PublicURL: cfg.PublicURL,
+		PublicURL:   cfg.PublicURL,
+		Unreachable: cfg.Reach() != config.Reachable,
 	}
 }
 

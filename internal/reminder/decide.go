@@ -310,16 +310,20 @@ func (s *Service) fillPayment(
 		return errNoInvoice
 	}
 	var err error
-	if link {
+	if link && !s.options.Unreachable {
 		filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id)
 		if err != nil {
 			return fmt.Errorf("payment link: %w", err)
 		}
 	}
-	if pix {
+	instead := link && s.options.Unreachable && about.invoice.status == billing.Open
+	if pix || instead {
 		if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
 			return fmt.Errorf("PIX code: %w", err)
 		}
+	}
+	if instead {
+		filling.link = filling.pix
 	}
 	return nil
 }

@@ -347,7 +347,10 @@ func (s *Service) testLetter(
 		}
 	}
 	if letter.Look != nil {
-		letter.Look.PayURL, letter.Look.QR = filling.link, s.draw(ctx, filling.pix)
+		letter.Look.QR = s.draw(ctx, filling.pix)
+		if !s.options.Unreachable {
+			letter.Look.PayURL = filling.link
+		}
 	}
 	letter.Name = filling.customer.Name
 	letter.Subject, letter.Text, letter.Template.Params = fill(template, filling)

@@ -55,8 +55,10 @@ func (s *Service) mailLook(
 	if !prepared.debitOn.IsZero() {
 		return look // nobody is asked to pay, and a code would cancel the debit
 	}
-	look.PayURL = prepared.link
-	if look.PayURL == "" {
+	if !s.options.Unreachable {
+		look.PayURL = prepared.link
+	}
+	if look.PayURL == "" && !s.options.Unreachable {
 		look.PayURL = extra(s.options.Links.PaymentLink(ctx, actor, candidate.invoice.id))
 	}
 	code := prepared.pix

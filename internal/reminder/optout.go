@@ -17,7 +17,7 @@ const optOutContext = "reminder-optout"
 // It is sealed, so that nobody can make one for another customer; it opens as long
 // as the key that sealed it is configured.
 func (s *Service) OptOutURL(companyID, customerID int64) string {
-	if s.options.PublicURL == "" || customerID == 0 {
+	if s.options.PublicURL == "" || s.options.Unreachable || customerID == 0 {
 		return ""
 	}
 	token := s.box.Seal(fmt.Appendf(nil, "%d.%d", companyID, customerID), optOutContext)

@@ -105,6 +105,9 @@ type Options struct {
 
 	// PublicURL is what links begin with; empty: mails have no opt-out link.
 	PublicURL string
+	// Unreachable: customers cannot open links that begin with PublicURL. Messages
+	// carry the PIX code where a text asks for the payment link, and no opt-out link.
+	Unreachable bool
 
 	// LaneCap is how many messages of one channel are under way at once; 0: as many
 	// as leave the others room when one hangs.

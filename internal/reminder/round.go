@@ -211,6 +211,9 @@ func (s *Service) sample(
 	}
 	filling := fillingOf(actor, about, actor.Today(s.db.Now()))
 	filling.link, filling.pix = sampleOf(paymentLink), sampleOf(pixCode)
+	if s.options.Unreachable {
+		filling.link = filling.pix
+	}
 	preview.Subject, preview.Text, preview.Params = fill(template, filling)
 	return preview
 }

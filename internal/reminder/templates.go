@@ -325,9 +325,27 @@ func (s *Service) Preview(
 func fill(template Template, filling filling) (subject, text string, params []string) {
 	params = make([]string, len(template.Approved.Params))
 	for i, param := range template.Approved.Params {
-		params[i] = oneLine(render(param, filling))
+		params[i] = cmp.Or(oneLine(render(param, filling)), "-") // Meta takes no empty parameter
 	}
-	return oneLine(render(template.Subject, filling)), render(template.Text, filling), params
+	text = template.Text
+	if filling.link == "" {
+		text = withoutLinkLines(text)
+	}
+	return oneLine(render(template.Subject, filling)), render(text, filling), params
+}
+
+// withoutLinkLines drops the lines that ask for a payment link, of which nothing
+// would be left but the words that announce it.
+func withoutLinkLines(text string) string {
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if link, _ := asks(line); !link {
+			kept = append(kept, line)
+		} else if len(kept) > 0 && kept[len(kept)-1] == "" {
+			kept = kept[:len(kept)-1] // the gap above the line
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // sampleFilling fills with the samples of the variables.

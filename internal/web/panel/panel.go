@@ -23,6 +23,7 @@ import (
 	"carteira/internal/customer/intake"
 	"carteira/internal/dashboard"
 	"carteira/internal/payment"
+	"carteira/internal/platform/config"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -58,6 +59,7 @@ type Deps struct {
 	Reminders *reminder.Service
 	Privacy   *privacy.Service
 	PublicURL string           // what links begin with
+	Reach     config.Reach     // whether customers can open such links
 	Sandbox   *sandbox.Service // nil: a real installation
 }
 
