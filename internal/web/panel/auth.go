@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
 )
@@ -98,6 +99,8 @@ func (s *Server) logout(req *request) error {
 type setupData struct {
 	Form  *page.Form
 	Zones []page.Option
+	Reach config.Reach
+	URL   string // the public address
 }
 
 func (s *Server) setupPage(req *request) error {
@@ -110,7 +113,7 @@ func (s *Server) setupPage(req *request) error {
 	}
 	return s.public(req, page.View{
 		Name: "setup", Title: "Welcome to Carteira",
-		Data: setupData{page.NewForm("timezone", account.DefaultTimezone), zoneOptions("")},
+		Data: setupData{page.NewForm("timezone", account.DefaultTimezone), zoneOptions(""), s.Reach, s.PublicURL},
 	})
 }
 
@@ -124,7 +127,7 @@ func (s *Server) setup(req *request) error {
 	if refused(err) {
 		return s.public(req, page.View{
 			Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err),
-			Data: setupData{page.Sent(req.Request, err), zoneOptions("")},
+			Data: setupData{page.Sent(req.Request, err), zoneOptions(""), s.Reach, s.PublicURL},
 		})
 	}
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
+	"carteira/internal/platform/config"
+	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
 )
 
@@ -47,7 +49,7 @@ func (s *Server) charging(
 		Customer: record,
 		Overdue:  invoice.Overdue(req.today),
 		Link:     link,
-		Message:  message(invoice, record, link, invoice.Overdue(req.today)),
+		Message:  s.chargeText(invoice, record, link, invoice.Overdue(req.today)),
 		Through:  s.through(req, link.Provider),
 		Owner:    allows(req.User.Role, owner),
 		Here:     invoicePath(invoice.ID),
@@ -79,26 +81,25 @@ func (req *request) mayCharge() bool {
 		req.Actor.Writable(req.today) == nil
 }
 
-// message is what a customer is sent. It is in Portuguese, in whatever language
-// the sender reads the panel.
-func message(
-	invoice billing.Invoice,
-	record customer.Customer,
-	link payment.Link,
-	overdue bool,
-) string {
+// chargeText is what a customer is sent. It is in Portuguese, in whatever language
+// the sender reads the panel. A link that the customer cannot open is left out: the
+// code that can be paid now, or the gateway's page, takes its place.
+func (s *Server) chargeText(invoice billing.Invoice, record customer.Customer, link payment.Link, overdue bool) string {
 	first, _, _ := strings.Cut(record.Name, " ")
-	text := "Hello, %s! Your invoice of %s is due on %s. You can pay it here: %s"
+	text := "Hello, %s! Your invoice of %s is due on %s."
 	if overdue {
-		text = "Hello, %s! Your invoice of %s was due on %s. You can pay it here: %s"
+		text = "Hello, %s! Your invoice of %s was due on %s."
 	}
-	return page.Portuguese.T(
-		text,
-		first,
-		link.Amount.BR(),
-		page.FormatDate(invoice.DueOn),
-		link.URL,
-	)
+	words := page.Portuguese.T(text, first, link.Amount.BR(), page.FormatDate(invoice.DueOn))
+	switch now := link.Current; {
+	case s.Reach == config.Reachable:
+		return words + " " + page.Portuguese.T("You can pay it here: %s", link.URL)
+	case now != nil && now.PixCode != "":
+		return words + " " + page.Portuguese.T("Copy this PIX code and paste it in your bank's app:") + "\n\n" + now.PixCode
+	case now != nil && now.CheckoutURL != "":
+		return words + " " + page.Portuguese.T("You can pay it here: %s", now.CheckoutURL)
+	}
+	return words
 }
 
 func invoicePath(id int64) string { return "/invoices/" + idText(id) }
@@ -117,6 +118,11 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 	if err != nil {
 		return err
 	}
+	if s.Reach != config.Reachable {
+		if err := s.makeCode(req, invoice); err != nil {
+			return err
+		}
+	}
 	charging, err := s.charging(req, invoice, record)
 	if err != nil {
 		return err
@@ -134,6 +140,19 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 		charging.Mends = s.attemptRows(req, record.ID, attempts[:1])[0].Mends
 	}
 	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: charging})
+}
+
+// makeCode has a charge made for an invoice that will be sent without a link. Where
+// the gateway refuses, the message goes without a code, and the page says why.
+func (s *Server) makeCode(req *request, invoice billing.Invoice) error {
+	if !req.mayCharge() || invoice.Status != billing.Open {
+		return nil
+	}
+	_, err := s.Payments.Charge(req.Context(), req.Actor, invoice.ID, "")
+	if refused(err) || fault.KindOf(err) == fault.KindUpstream {
+		return nil
+	}
+	return err
 }
 
 // chargeCustomer is the same for what a customer has to pay first.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/config"
 )
 
 // entry is a line of the menu. It shows to whom the role and the plan allow
@@ -72,6 +73,7 @@ type frame struct {
 	Owner   bool
 	Manage  bool // an owner who may change things
 	Notice  *notice
+	Reach   config.Reach // what keeps customers from opening links
 }
 
 // May tells a template whether the company's plan has a function.
@@ -101,6 +103,7 @@ func (s *Server) frame(req *request) (frame, error) {
 		Staff:   live && allows(req.User.Role, staff),
 		Totals:  allows(req.User.Role, viewer),
 		Owner:   allows(req.User.Role, owner),
+		Reach:   s.Reach,
 	}
 	f.Manage = live && f.Owner
 	badges, err := s.badges(req)

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
+	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
 )
@@ -25,7 +26,7 @@ func (s *Server) ownPage(req *request, record customer.Customer) (shown ownPage,
 		return shown, nil // the link opens the page: who only reads does not hand it out
 	}
 	shown.CustomerLink, err = s.Payments.CustomerPageLink(req.Context(), req.Actor, record.ID)
-	if shown.URL != "" && record.Whatsapp != "" {
+	if shown.URL != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
 		first, _, _ := strings.Cut(record.Name, " ")
 		text := page.Portuguese.T("Hello, %s! Here are your invoices, second copies and receipts: %s", first, shown.URL)
 		shown.WhatsApp = chatWith(record.Whatsapp, text)

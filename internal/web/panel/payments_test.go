@@ -161,7 +161,7 @@ func TestMessageOfAnOverdueInvoice(t *testing.T) {
 	invoice := billing.Invoice{Amount: 9000} // and the late fee
 	record := customer.Customer{Name: "Ana Lima"}
 	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
-	if got := message(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
+	if got := new(Server).chargeText(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}
 }

@@ -268,6 +268,7 @@ func (s *Server) table() []route {
 		{post, "/settings", owner, basic, s.saveSettings},
 		{post, "/settings/logo", owner, basic, long(s.saveLogo)},
 		{post, "/settings/logo/remove", owner, basic, s.removeLogo},
+		{get, "/settings/address", owner, basic, s.publicAddress},
 		{get, "/settings/users", owner, basic, s.users},
 		{get, "/settings/users/new", owner, basic, s.newUser},
 		{post, "/settings/users/new", owner, basic, s.createUser},
