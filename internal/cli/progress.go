@@ -18,7 +18,7 @@ type progress struct {
 	out      io.Writer
 	file     *sheetFile
 	now      func() time.Time
-	checking bool // the first pass over the file only checks
+	before   int // passes over the file that write nothing
 	terminal bool
 	drawn    bool
 	passes   int
@@ -33,13 +33,14 @@ func newProgress(
 	now func() time.Time,
 	options intake.ImportOptions,
 ) *progress {
-	return &progress{
-		out:      out,
-		file:     file,
-		now:      now,
-		checking: options.DryRun || !options.KeepGoing || options.SkipDuplicates,
-		terminal: isTerminal(out),
+	before := 0
+	if options.DryRun || !options.KeepGoing || options.SkipDuplicates {
+		before++
 	}
+	if options.CreateMissing { // the plans' prices
+		before++
+	}
+	return &progress{out: out, file: file, now: now, before: before, terminal: isTerminal(out)}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -86,7 +87,7 @@ func (p *progress) tick() {
 
 func (p *progress) draw(now time.Time) {
 	doing := "importing"
-	if p.checking && p.passes == 1 {
+	if p.passes <= p.before {
 		doing = "checking"
 	}
 	percent := 100 * p.file.read / max(p.file.size, 1)

@@ -23,6 +23,7 @@ type candidate struct {
 	customer.Customer
 	row    sheet.Row
 	faults fault.Fields
+	priced bool // has an own price because the row's amount is not the plan's
 }
 
 // problems lists what is wrong, under the names that the row has: a plan that
@@ -34,7 +35,7 @@ func (c *candidate) problems() (list []Problem) {
 			field = name
 		}
 		for _, reason := range reasons {
-			list = append(list, Problem{Line: c.row.Line, Field: field, Value: c.row.Values[field], Reason: reason})
+			list = append(list, c.problem(field, c.row.Values[field], reason))
 		}
 	}
 	return list
@@ -48,10 +49,17 @@ func (c *candidate) warnings() (list []Problem) {
 			value = c.row.Values[field]
 		}
 		for _, reason := range reasons {
-			list = append(list, Problem{Line: c.row.Line, Field: field, Value: value, Reason: reason})
+			list = append(list, c.problem(field, value, reason))
 		}
 	}
+	if c.priced {
+		list = append(list, c.problem("price", c.OwnPrice.String(), "differs from the plan's price: it becomes the customer's own"))
+	}
 	return list
+}
+
+func (c *candidate) problem(field, value, reason string) Problem {
+	return Problem{Line: c.row.Line, Name: c.row.Values["name"], Field: field, Value: value, Reason: reason}
 }
 
 // leaveOut takes values that were refused out of the row, where a customer need
@@ -122,7 +130,7 @@ func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Tim
 	if err != nil {
 		return err
 	}
-	candidate.Customer = made
+	candidate.Customer, candidate.priced = made, draft.differs
 	return draft.Problems.With(refused).With(more).Err()
 }
 
@@ -134,6 +142,7 @@ type rowDraft struct {
 	customer.Draft
 	plan, product input.Opt[string]
 	amount        input.Opt[money.Cents]
+	differs       bool // pays another price than the plan's
 }
 
 func readRow(row sheet.Row) rowDraft {

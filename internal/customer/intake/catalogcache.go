@@ -10,6 +10,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -22,6 +23,7 @@ type catalogCache struct {
 	products     map[int64]catalog.Product
 	planNames    names
 	productNames names
+	prices       planPrices // of plans that have to be made
 
 	// What a row names and the company lacks is made; nil: it is refused.
 	addPlan    func(catalog.Plan) (catalog.Plan, error)
@@ -154,26 +156,27 @@ func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error)
 	return refused, s.chooseProduct(draft, &refused)
 }
 
-// choosePlan finds the plan by name where a row gives no id. A new plan costs
-// the row's amount and is paid by the month.
+// choosePlan finds the plan by name where a row gives no id. A new plan is paid by
+// the month, and costs what most rows of the file pay for it.
 func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) error {
 	amount, priced := draft.amount.Get()
 	if name := draft.plan.Value; name != "" && !draft.PlanID.Given() {
 		ids := s.planNames.of(name,
 			func(id int64) bool { return s.plans[id].Active },
 			func(id int64) bool { return priced && s.plans[id].Value == amount })
+		usual, known := s.prices.of(name)
 		switch {
 		case len(ids) > 0:
 			draft.PlanID = only(ids, "plan", refused)
 		case s.addPlan == nil:
 			refused.Add("plan", "does not exist")
 		case draft.Problems.Any() || !refused.Empty():
-		case !priced:
+		case !known:
 			refused.Add("value", "must say what the new plan costs")
 		default:
 			plan, err := s.addPlan(catalog.Plan{
 				Name:   name,
-				Value:  amount,
+				Value:  usual,
 				Period: civil.Period{Unit: civil.Month, Count: 1},
 			})
 			if err != nil {
@@ -183,15 +186,24 @@ func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) error 
 			draft.PlanID = input.Some(plan.ID)
 		}
 	}
-	// Customers pay what the plan costs. Another amount must not be passed over
-	// in silence: their first invoice would be the one to tell.
-	if plan, ok := s.plans[draft.PlanID.Value]; ok && priced && plan.Value != amount {
-		refused.Add(
-			"value",
-			fmt.Sprintf("the plan costs %s; choose another plan, or leave the amount out", plan.Value.BR()),
-		)
-	}
+	s.ownPrice(draft)
 	return nil
+}
+
+// ownPrice gives a row its own price where its amount is not the plan's. A price
+// that is the plan's is none: it would stay behind when the plan's changes.
+func (s *catalogCache) ownPrice(draft *rowDraft) {
+	plan, chosen := s.plans[draft.PlanID.Value]
+	if !chosen {
+		return
+	}
+	if amount, priced := draft.amount.Get(); priced && !draft.OwnPrice.HasValue() {
+		draft.OwnPrice = input.Some(amount)
+	}
+	if price, own := draft.OwnPrice.Get(); own && price == plan.Value {
+		draft.OwnPrice = input.Opt[money.Cents]{}
+	}
+	draft.differs = draft.OwnPrice.HasValue()
 }
 
 // chooseProduct finds the product by name where a row gives no id.

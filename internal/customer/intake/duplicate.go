@@ -63,6 +63,7 @@ func (im *importer) alikeBefore(candidate *candidate) (list []Problem) {
 	for _, duplicate := range im.met.Of(candidate.row) {
 		list = append(list, Problem{
 			Line:   candidate.row.Line,
+			Name:   candidate.row.Values["name"],
 			Field:  duplicate.Field,
 			Value:  candidate.row.Values[duplicate.Field],
 			Reason: duplicate.Reason,
@@ -80,6 +81,7 @@ func (c *candidate) alike(there map[customer.Likeness]customer.Namesake) (list [
 		if other, found := there[likeness]; found {
 			list = append(list, Problem{
 				Line:       c.row.Line,
+				Name:       c.row.Values["name"],
 				Field:      likeness.Field,
 				Value:      c.row.Values[likeness.Field],
 				Reason:     reason(other, likeness.Field),

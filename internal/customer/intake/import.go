@@ -63,8 +63,9 @@ type ImportOptions struct {
 // Problem is what is wrong with a field of a row.
 type Problem struct {
 	Line       int    `json:"line"`
-	Field      string `json:"field"` // the API's name; "": the whole line
-	Value      string `json:"value"` // as the row has it
+	Name       string `json:"name,omitempty"` // of the customer, as the row has it
+	Field      string `json:"field"`          // the API's name; "": the whole line
+	Value      string `json:"value"`          // as the row has it
 	Reason     string `json:"reason"`
 	CustomerID int64  `json:"customer_id,omitempty"` // who has the value already; 0: nobody, or an earlier line
 }
@@ -108,6 +109,9 @@ func (s *Service) Import(
 		return im.total, err
 	}
 	var err error
+	if options.CreateMissing {
+		im.prices = usualPrices(rows)
+	}
 	if options.KeepGoing && !options.DryRun {
 		err = im.writeGood(ctx, rows)
 	} else if err = im.check(ctx, rows); err == nil && im.total.Failed == 0 && !options.DryRun {
@@ -127,6 +131,7 @@ type importer struct {
 	met      sheet.Duplicates
 	passed   map[int]bool // lines that are passed over as duplicates
 	quiet    bool         // problems and warnings are not reported
+	prices   planPrices
 }
 
 // check reads all rows and writes nothing. What is good counts as skipped,
@@ -136,6 +141,7 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 	if err != nil {
 		return err
 	}
+	on.prices = im.prices
 	if im.options.CreateMissing {
 		on.pretend()
 	}

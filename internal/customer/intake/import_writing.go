@@ -27,6 +27,7 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) 
 	if err != nil {
 		return nil, err
 	}
+	on.prices = im.prices
 	if im.options.CreateMissing {
 		on.addTo(ctx, tx, im.actor, added)
 	}

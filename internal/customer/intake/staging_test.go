@@ -26,7 +26,7 @@ import (
 // Large enough to be staged: several batches.
 const stagedRows = 600
 
-// whileWriting calls then at some rows of the second pass, in which an import
+// whileWriting calls then at some rows of the third pass, in which an import that makes plans
 // writes.
 func whileWriting(file []byte, then func(row int)) intake.Rows {
 	pass := 0
@@ -35,7 +35,7 @@ func whileWriting(file []byte, then func(row int)) intake.Rows {
 		return func(yield func(sheet.Row, error) bool) {
 			n := 0
 			for row, err := range rowsOf(file)() {
-				if n++; pass == 2 && n%150 == 0 {
+				if n++; pass == 3 && n%150 == 0 {
 					then(n)
 				}
 				if !yield(row, err) {
@@ -297,7 +297,7 @@ func TestUploadCountsAsImportedFromTheMomentItsCustomersAreVisible(t *testing.T)
 		_, err = service.CheckUpload(t.Context(), actor, upload.ID, choices)
 	}
 	if err == nil {
-		err = service.StartUpload(t.Context(), actor, upload.ID)
+		err = service.StartUpload(t.Context(), actor, upload.ID, false)
 	}
 	for err == nil && (upload.State == intake.UploadNew || upload.State == intake.UploadRunning) {
 		upload, err = service.Upload(t.Context(), actor, upload.ID)

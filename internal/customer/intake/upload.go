@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/phone"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -66,6 +68,8 @@ type Choices struct {
 	Events         bool     `json:"events"`
 	LeaveOut       bool     `json:"leave_out"`
 	SkipDuplicates bool     `json:"skip_duplicates"`
+	NinthDigit     bool     `json:"ninth_digit"`
+	AreaCode       string   `json:"area_code"` // of phones that have none
 }
 
 // UploadOutcome is what a check or an import found.
@@ -74,8 +78,8 @@ type UploadOutcome struct {
 	Lines      int       `json:"lines"`   // read so far
 	Total      int       `json:"total"`   // lines of the file, as the check counted them
 	Done       Imported  `json:"done"`
-	Problems   []Problem `json:"problems"`   // the first of them
-	Warnings   []Problem `json:"warnings"`   // the first of them
+	Problems   []Group   `json:"groups"`     // why lines are refused
+	Warnings   []Group   `json:"changes"`    // what is imported otherwise than the file has it
 	Duplicates []Problem `json:"duplicates"` // the first of them
 	Reason     string    `json:"reason"`     // why it was broken off
 }
@@ -92,6 +96,13 @@ func (s *Service) SaveUpload(
 			"file",
 			"must not be larger than 16 MiB; use carteira import for larger files",
 		)
+	}
+	if sheet.IsWorkbook(content) { // what is kept is read many times, and CSV is cheaper to read
+		lines, err := sheet.FromWorkbook(content)
+		if err != nil {
+			return Upload{}, fault.Field("file", err.Error())
+		}
+		content = lines
 	}
 	file, err := sheet.Open(bytes.NewReader(content))
 	if err != nil {
@@ -160,8 +171,26 @@ func (u Upload) Preview() ([]Preview, error) {
 	return columns, nil
 }
 
+// UsualArea is the area code of most phones of the file that have one; "" where none has.
+func (u Upload) UsualArea() string {
+	times, usual := map[string]int{}, ""
+	for row, err := range u.rows(func(int) {})() {
+		if err != nil { // the check says what is wrong with the file
+			break
+		}
+		number, brazilian := strings.CutPrefix(row.Values["whatsapp"], "+55")
+		if !brazilian || len(number) < 10 {
+			continue
+		}
+		if times[number[:2]]++; times[number[:2]] > times[usual] {
+			usual = number[:2]
+		}
+	}
+	return usual
+}
+
 // rows reads the file with its columns as they were named.
-func (u Upload) rows(seen func()) Rows {
+func (u Upload) rows(seen func(n int)) Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
 			file, err := sheet.Open(bytes.NewReader(u.content))
@@ -170,11 +199,14 @@ func (u Upload) rows(seen func()) Rows {
 				return
 			}
 			file.LeaveOut = u.Choices.LeaveOut
+			file.Phones = sheet.Phones{Area: u.Choices.AreaCode, Ninth: u.Choices.NinthDigit}
 			for i := range file.Columns {
 				file.Columns[i].Field = u.Choices.Fields[i]
 			}
+			n := 0
 			for row, err := range file.All() {
-				seen()
+				n++
+				seen(n)
 				if !yield(row, err) {
 					return
 				}
@@ -204,7 +236,7 @@ func (s *Service) CheckUpload(
 	upload.rejected = &rejected{}
 	options := upload.options(&out)
 	options.DryRun = true
-	out.Done, err = s.Import(ctx, actor, upload.rows(func() { out.Total++ }), options)
+	out.Done, err = s.Import(ctx, actor, upload.rows(func(n int) { out.Total = max(out.Total, n) }), options)
 	if err != nil {
 		return upload, fault.Field("file", err.Error())
 	}
@@ -226,6 +258,9 @@ func (u *Upload) choose(choices Choices) error {
 	if !named["name"] {
 		return fault.Field("columns", "one column must be the customer's name")
 	}
+	if choices.AreaCode != "" && !phone.IsArea(choices.AreaCode) {
+		return fault.Field("area_code", "must be an area code of two digits that exists in Brazil")
+	}
 	u.Choices = choices
 	return nil
 }
@@ -240,10 +275,10 @@ func (u Upload) options(out *UploadOutcome) ImportOptions {
 		LeaveOut:       choices.LeaveOut,
 		SkipDuplicates: choices.SkipDuplicates,
 		Problem: func(problem Problem) {
-			out.Problems = addFirst(out.Problems, problem)
+			out.Problems = addTo(out.Problems, problem)
 			u.rejected.add(problem)
 		},
-		Warning: func(problem Problem) { out.Warnings = addFirst(out.Warnings, problem) },
+		Warning: func(problem Problem) { out.Warnings = addTo(out.Warnings, problem) },
 		Duplicate: func(problem Problem) {
 			out.Duplicates = addFirst(out.Duplicates, problem)
 			if choices.SkipDuplicates {
@@ -277,8 +312,9 @@ func (s *Service) saveUpload(
 }
 
 // StartUpload imports a file that was checked, in the background. It is
-// started once, however often it is asked for.
-func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64) error {
+// started once, however often it is asked for. With keepGoing the good lines are
+// imported although others are bad.
+func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64, keepGoing bool) error {
 	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
 	if err != nil {
 		return err
@@ -287,6 +323,7 @@ func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64
 		return fault.Conflict("check the file first; a file is imported once")
 	}
 	upload.State = UploadRunning
+	upload.Choices.KeepGoing = upload.Choices.KeepGoing || keepGoing
 	if err := s.saveUpload(ctx, actor, upload, UploadNew); err != nil {
 		return err
 	}
@@ -304,7 +341,7 @@ func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upl
 	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
 		return s.endUpload(ctx, tx, actor, upload.ended(out, done, nil))
 	}
-	done, err := s.Import(ctx, actor, upload.rows(func() { s.running.step(upload.ID) }), options)
+	done, err := s.Import(ctx, actor, upload.rows(func(int) { s.running.step(upload.ID) }), options)
 	quiet()
 	// What was not written down shows as broken off. An import of all rows was,
 	// together with them.

@@ -56,7 +56,7 @@ func TestUploadIsImportedOnceHoweverOftenItIsStarted(t *testing.T) {
 			if i%2 == 1 {
 				service = there
 			}
-			wg.Go(func() { errs[i] = service.StartUpload(t.Context(), actor, upload.ID) })
+			wg.Go(func() { errs[i] = service.StartUpload(t.Context(), actor, upload.ID, false) })
 		}
 		wg.Wait()
 		started := 0

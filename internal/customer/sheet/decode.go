@@ -38,10 +38,28 @@ func decode(r io.Reader) (io.Reader, error) {
 		).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 1):
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
-	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
-		return nil, errors.New("the file is a spreadsheet, not CSV; open it and save it as CSV")
+	case IsWorkbook(start):
+		return decodeWorkbook(reader)
+	case bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
+		return nil, errors.New("the file is an old spreadsheet; open it and save it as .xlsx or CSV")
 	}
 	return &guesser{b: reader}, nil
+}
+
+// decodeWorkbook makes CSV of a workbook.
+func decodeWorkbook(r io.Reader) (io.Reader, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxWorkbook+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > maxWorkbook {
+		return nil, errWorkbookSize
+	}
+	lines, err := FromWorkbook(content)
+	if err != nil {
+		return nil, err
+	}
+	return decode(bytes.NewReader(lines))
 }
 
 // isUTF16 finds UTF-16 without a mark by its first two letters, which are ASCII

@@ -36,6 +36,7 @@ type Reader struct {
 	// LeaveOut has values that cannot be read, and that a customer need not
 	// have, left out with a warning: the row is good without them.
 	LeaveOut bool
+	Phones   Phones
 	// Totals are the lines that sum up others and were passed over, the first of
 	// them.
 	Totals []int
@@ -287,6 +288,9 @@ func (s *Reader) row(fields []string) Row {
 // read puts a cell into a row, spelled as the API takes it.
 func (s *Reader) read(row *Row, field, cell string) {
 	spell := spellers[field]
+	if field == "whatsapp" {
+		spell = s.Phones.spell
+	}
 	switch {
 	case cell == "":
 		return

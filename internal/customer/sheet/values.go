@@ -2,7 +2,9 @@ package sheet
 
 import (
 	"errors"
+	"strconv"
 	"strings"
+	"time"
 
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
@@ -17,7 +19,7 @@ type spelling struct{ value, warning string }
 
 // spellers turn what people in Brazil write into what the API takes.
 var spellers = map[string]func(string) (spelling, error){
-	"whatsapp":           spellPhone,
+	"whatsapp":           Phones{}.spell,
 	"email":              spellEmail,
 	"data_de_vencimento": whole(spellDate),
 	"value":              whole(spellAmount),
@@ -61,24 +63,53 @@ var absent = map[string]bool{
 
 // spellPhone reads the first number of a cell, which may have several: (11) 98765-4321 / (11) 3456-7890. The plus
 // before its digits says that the country code is there.
-func spellPhone(value string) (spelling, error) {
+// Phones is how numbers are completed that lack something. By itself nothing is:
+// a number that is guessed wrong is another person's.
+type Phones struct {
+	Area  string // the area code of numbers that have none; "": they are refused
+	Ninth bool   // mobile numbers of eight digits get the ninth
+}
+
+func (p Phones) spell(value string) (spelling, error) {
 	if isExponent(value) {
 		return spelling{}, errCut
 	}
-	digits, err := phone.Parse(withoutDecimals(value))
+	spelled, err := p.complete(withoutDecimals(value))
 	if err == nil {
-		return spelling{value: "+" + digits}, nil
+		return spelled, nil
 	}
 	pieces := several(value)
 	for _, piece := range pieces {
-		if digits, err := phone.Parse(withoutDecimals(piece)); err == nil {
-			return spelling{"+" + digits, "has several numbers, of which the first was taken"}, nil
+		if spelled, err := p.complete(withoutDecimals(piece)); err == nil {
+			return spelling{spelled.value, "has several numbers, of which the first was taken"}, nil
 		}
 	}
 	if len(pieces) > 1 {
-		_, err = phone.Parse(pieces[0])
+		_, err = p.complete(pieces[0])
 	}
 	return spelling{}, err
+}
+
+// complete reads one number.
+func (p Phones) complete(value string) (spelling, error) {
+	digits, err := phone.Parse(value)
+	if err == nil {
+		return spelling{value: "+" + digits}, nil
+	}
+	warning := ""
+	if errors.Is(err, phone.ErrNoArea) && p.Area != "" {
+		warning = "has the area code that you gave"
+		value = p.Area + strings.TrimLeft(text.Digits(value), "0")
+		digits, err = phone.Parse(value)
+	}
+	if errors.Is(err, phone.ErrNinth) && p.Ninth {
+		warning = "has the ninth digit now"
+		digits, err = phone.WithNinth(value)
+	}
+	if err != nil {
+		return spelling{}, err
+	}
+	return spelling{"+" + digits, warning}, nil
 }
 
 // between are what people put between two phones or two e-mail addresses.
@@ -205,6 +236,8 @@ func spellDate(value string) (string, error) {
 	}
 	if parts := strings.FieldsFunc(value, isDateSeparator); len(parts) == 3 {
 		value = dateOf(parts)
+	} else if serial, err := strconv.Atoi(value); err == nil && serial > firstSerial && serial < lastSerial {
+		value = dayOf(serial - serial1900)
 	}
 	day, err := civil.ParseBR(value)
 	if errors.Is(err, civil.ErrSyntax) {
@@ -214,6 +247,15 @@ func spellDate(value string) (string, error) {
 		return "", err
 	}
 	return day.String(), nil
+}
+
+// The serials by which spreadsheets store days, from 2000 to 2099: a cell that lost
+// its format shows one.
+const firstSerial, lastSerial = 36525, 73051
+
+// dayOf is a day as people write it, by its number since 1 January 1970.
+func dayOf(number int) string {
+	return time.Unix(int64(number)*24*60*60, 0).UTC().Format("02/01/2006")
 }
 
 func isDateSeparator(r rune) bool { return r == '/' || r == '-' || r == '.' }

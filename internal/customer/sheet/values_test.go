@@ -48,7 +48,7 @@ func TestTheFirstOfSeveralPhonesIsTaken(t *testing.T) {
 		{"ligar depois", "", "", "must be a phone number: digits, with country and area code"},
 	}
 	for _, tt := range tests {
-		got, err := spellPhone(tt.in)
+		got, err := Phones{}.spell(tt.in)
 		if got != (spelling{tt.want, tt.warning}) || (err == nil) != (tt.reason == "") || err != nil && err.Error() != tt.reason {
 			t.Errorf("%q: %+v, %v", tt.in, got, err)
 		}

@@ -140,6 +140,20 @@ func withoutCarrier(digits string) string {
 	return digits
 }
 
+// IsArea reports whether an area code exists in Brazil.
+func IsArea(code string) bool { return areaCodes[code] }
+
+// WithNinth reads a mobile number that lacks the ninth digit (ErrNinth), with a 9
+// before its eight. Whoever calls it has asked a person.
+func WithNinth(s string) (string, error) {
+	digits, _, _ := scan(s)
+	if len(digits) < 8 {
+		return "", ErrSyntax
+	}
+	at := len(digits) - 8
+	return Parse(digits[:at] + "9" + digits[at:])
+}
+
 // checkSubscriber checks what follows the area code. Eight digits that begin with 6 to 9 are a mobile number from
 // before the ninth digit came. That was done by 2016, and some of those numbers were given up on the way: putting a
 // 9 before one is a guess, by which a message would go to somebody else.

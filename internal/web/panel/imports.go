@@ -5,12 +5,15 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/customer"
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/phone"
 	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
 )
@@ -23,7 +26,7 @@ func (s *Server) importPage(req *request) error {
 func (s *Server) upload(req *request) error {
 	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute)) //nolint:forbidigo // a deadline of the connection
 	req.Body = http.MaxBytesReader(req.w, req.Body, intake.MaxUpload+maxForm)
-	name, content, err := readFile(req.Request)
+	name, content, err := readCells(req)
 	var upload intake.Upload
 	if err == nil {
 		upload, err = s.Intake.SaveUpload(req.Context(), req.Actor, name, content)
@@ -41,8 +44,22 @@ func (s *Server) upload(req *request) error {
 	if err != nil {
 		return err
 	}
+	// Most files need no word about their columns: what was guessed is checked at once.
+	_, err = s.Intake.CheckUpload(req.Context(), req.Actor, upload.ID, upload.Choices)
+	if err != nil && !refused(err) {
+		return err
+	}
 	page.Go(req.w, req.Request, importPath(upload.ID))
 	return nil
+}
+
+// readCells reads the uploaded file or, without one, the cells that were pasted.
+func readCells(req *request) (name string, content []byte, err error) {
+	name, content, err = readFile(req.Request)
+	if pasted := req.FormValue("cells"); err != nil && strings.TrimSpace(pasted) != "" {
+		return req.lang.T("pasted cells"), []byte(pasted), nil
+	}
+	return name, content, err
 }
 
 func importPath(id int64) string { return "/imports/" + idText(id) }
@@ -86,10 +103,16 @@ type uploadData struct {
 	Percent int
 	Ready   bool // checked, with something to import
 
-	Problems   []intake.Problem // with the names that the page has for fields
-	Warnings   []intake.Problem
+	Problems   []groupData // with the names that the page has for fields
+	Warnings   []groupData
 	Duplicates []intake.Problem
 	Rejected   bool // there are lines that were not, or will not be, imported
+}
+
+// groupData is some lines that have the same wrong with them, and what to do.
+type groupData struct {
+	intake.Group
+	Fix, Label string // a choice of the form, and its button; "": a person must correct the file
 }
 
 type columnData struct {
@@ -116,9 +139,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 		})
 	}
 	out := upload.Outcome
-	data.Ready = out.Checked &&
-		out.Done.Skipped > 0 &&
-		(out.Done.Failed == 0 || upload.Choices.KeepGoing)
+	data.Ready = out.Checked && out.Done.Skipped > 0
 	if refusal == nil {
 		data.Form = choicesForm(upload.Choices)
 	}
@@ -138,18 +159,51 @@ func uploadDataOf(req *request, upload intake.Upload) uploadData {
 	out := upload.Outcome
 	data := uploadData{
 		Upload:     upload,
-		Problems:   namedProblems(req, out.Problems),
-		Warnings:   namedProblems(req, out.Warnings),
 		Duplicates: namedProblems(req, out.Duplicates),
 		Rejected:   out.Done.Failed > 0 || upload.Choices.SkipDuplicates && out.Done.Duplicates > 0,
 	}
+	area := ""
+	lacksArea := func(group intake.Group) bool { return group.Reason == phone.ErrNoArea.Error() }
+	if slices.ContainsFunc(out.Warnings, lacksArea) || slices.ContainsFunc(out.Problems, lacksArea) {
+		area = upload.UsualArea()
+	}
+	data.Problems, data.Warnings = groupRows(req, out.Problems, area), groupRows(req, out.Warnings, area)
 	passes := 2 // the file is read once to check and once to write
 	if upload.Choices.KeepGoing && !upload.Choices.SkipDuplicates {
 		passes = 1
 	}
-	data.Percent = 100 * out.Lines / max(out.Total*passes, 1)
+	if upload.Choices.CreateMissing { // the plans' prices are read first
+		passes++
+	}
+	data.Percent = min(100, 100*out.Lines/max(out.Total*passes, 1))
 	return data
 }
+
+// groupRows are groups of lines as the page shows them, with the button that deals
+// with each.
+func groupRows(req *request, groups []intake.Group, area string) []groupData {
+	rows := make([]groupData, len(groups))
+	for n, group := range groups {
+		row := groupData{Group: group}
+		switch {
+		case group.Reason == "does not exist" && group.Value != "":
+			row.Fix, row.Label = "create_missing", req.lang.T("Create")
+		case group.Reason == phone.ErrNinth.Error():
+			row.Fix, row.Label = "ninth_digit", req.lang.T("Complete the ninth digit")
+		case group.Reason == phone.ErrNoArea.Error() && area != "":
+			row.Fix, row.Label = areaFix+area, req.lang.T("Use the area code %s", area)
+		}
+		row.First = namedProblems(req, group.First)
+		if name, known := fieldNames[group.Field]; known {
+			row.Field = req.lang.T(name.Label)
+		}
+		rows[n] = row
+	}
+	return rows
+}
+
+// areaFix stands before the area code in the value of a button.
+const areaFix = "area_code="
 
 func choicesForm(choices intake.Choices) *page.Form {
 	return page.NewForm(
@@ -159,6 +213,7 @@ func choicesForm(choices intake.Choices) *page.Form {
 		"events", boolText(choices.Events),
 		"leave_out", boolText(choices.LeaveOut),
 		"skip_duplicates", boolText(choices.SkipDuplicates),
+		"ninth_digit", boolText(choices.NinthDigit), "area_code", choices.AreaCode,
 	)
 }
 
@@ -166,6 +221,9 @@ func choicesForm(choices intake.Choices) *page.Form {
 func namedProblems(req *request, list []intake.Problem) []intake.Problem {
 	var named []intake.Problem
 	for _, problem := range list {
+		if amount, err := money.Parse(problem.Value); err == nil && (problem.Field == "value" || problem.Field == "price") {
+			problem.Value = amount.BR()
+		}
 		if name, ok := fieldNames[problem.Field]; ok {
 			problem.Field = req.lang.T(name.Label)
 		}
@@ -221,7 +279,12 @@ func columns(req *request, upload intake.Upload) ([]columnData, error) {
 }
 
 func (s *Server) checkUpload(req *request) error {
-	on := func(name string) bool { return page.Sent(req.Request, nil).Value(name) == "true" }
+	fix := req.PostFormValue("fix")
+	on := func(name string) bool { return fix == name || page.Sent(req.Request, nil).Value(name) == "true" }
+	area, given := strings.CutPrefix(fix, areaFix)
+	if !given {
+		area = strings.TrimSpace(req.PostFormValue("area_code"))
+	}
 	_, err := s.Intake.CheckUpload(req.Context(), req.Actor, req.id, intake.Choices{
 		Fields:         req.PostForm["column"],
 		KeepGoing:      on("keep_going"),
@@ -230,6 +293,8 @@ func (s *Server) checkUpload(req *request) error {
 		Events:         on("events"),
 		LeaveOut:       on("leave_out"),
 		SkipDuplicates: on("skip_duplicates"),
+		NinthDigit:     on("ninth_digit"),
+		AreaCode:       area,
 	})
 	if refused(err) {
 		return s.showUpload(req, page.Sent(req.Request, err), err)
@@ -242,7 +307,7 @@ func (s *Server) checkUpload(req *request) error {
 }
 
 func (s *Server) startUpload(req *request) error {
-	if err := s.Intake.StartUpload(req.Context(), req.Actor, req.id); err != nil {
+	if err := s.Intake.StartUpload(req.Context(), req.Actor, req.id, req.PostFormValue("keep_going") == "true"); err != nil {
 		return req.complain(importPath(req.id), err)
 	}
 	page.Go(req.w, req.Request, importPath(req.id))

@@ -1,8 +1,11 @@
 package panel
 
 import (
+	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
@@ -103,5 +106,31 @@ func TestDownloadedLinesCanBeUploadedAgain(t *testing.T) {
 		person.follow(again, "column", "name", "column", "whatsapp", "column", "", "column", "").want(t, http.StatusOK, "Importar 1 cliente")
 		person.importNow(person.idOf(again))
 		person.get("/customers/1").want(t, http.StatusOK, "-Ana", "98765-4321")
+	})
+}
+
+// One pass: what is wrong has a button each, and what was chosen stays chosen.
+func TestImportIsMendedButtonByButton(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		err := form.WriteField("cells",
+			"Nome\tCelular\tPlano\tValor\nAna\t(11) 8765-4321\tFibra\t1.234,56\nBia\t98765-4322\tFibra\t79,90\nCaio\t(35) 98765-4323\tFibra\t79,90\n")
+		if err = errors.Join(err, form.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r := person.request(http.MethodPost, "/imports", &body)
+		r.Header.Set("Content-Type", form.FormDataContentType())
+		location := person.do(r).location
+		named := []string{"column", "name", "column", "whatsapp", "column", "plan", "column", "value", "leave_out", "true"}
+		person.get(location).want(t, http.StatusOK, "Fibra: não existe · 3 linhas", `value="create_missing"`, "Criar", "células coladas")
+		named = append(named, "create_missing", "true")
+		person.follow(location, append(named, "fix", "create_missing")...).want(t, http.StatusOK, "fica como preço próprio do cliente · 1 linha", "R$ 1.234,56",
+			"Completar o nono dígito", `value="ninth_digit"`, "Usar o DDD 35", `value="area_code=35"`, "Importar 3 clientes")
+		named = append(named, "ninth_digit", "true")
+		person.follow(location, append(named, "fix", "area_code=35")...).want(t, http.StatusOK, "recebeu o nono dígito", "recebeu o DDD que você informou", `value="35"`)
+		person.importNow(person.idOf(location))
+		person.get("/customers").want(t, http.StatusOK, "(11) 98765-4321", "(35) 98765-4322", "(35) 98765-4323", "R$\u00a079,90", "R$\u00a01.234,56")
 	})
 }

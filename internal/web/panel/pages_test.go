@@ -207,7 +207,7 @@ func TestImportByUpload(t *testing.T) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.upload("x.csv", "").want(t, http.StatusUnprocessableEntity, "o arquivo está vazio")
-		person.upload("x.xlsx", "PK\x03\x04rest").want(t, http.StatusUnprocessableEntity, "salve como CSV")
+		person.upload("x.xlsx", "PK\x03\x04rest").want(t, http.StatusUnprocessableEntity, "abra-a e salve como CSV")
 		person.post("/imports").want(t, http.StatusUnprocessableEntity, "escolha um arquivo")
 		answer := person.upload("clientes.csv", "Assinante;Celular;Vence;Plano\nAna;11987650001;31/12/2026;Mensal\nBia;123;31/12/2026;Mensal\nCaio;;;Outro\n")
 		if answer.status != http.StatusSeeOther {
@@ -218,7 +218,7 @@ func TestImportByUpload(t *testing.T) {
 		person.post(answer.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
 		named := []string{"column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan"}
 		checked := person.follow(answer.location, named...).want(t, http.StatusOK, "Linhas certas: 1. Com algum problema: 2.", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
-		checked.lacks(t, "/start")
+		checked.want(t, http.StatusOK, "Importar 1 cliente", `name="keep_going" value="true"`)
 		if again := person.post(answer.location + "/start"); again.status != http.StatusSeeOther {
 			t.Errorf("starting what has bad lines answered %d", again.status)
 		}

@@ -33,7 +33,7 @@ func TestUnreachableAddressIsSaidAndNotSent(t *testing.T) {
 		office.Reach = config.Unencrypted
 		person.get("/").want(t, http.StatusOK, "não é criptografado")
 		owes := fmt.Sprintf("/customers/%d", invoice.Customer.ID)
-		person.follow(owes+"/page").want(t, http.StatusOK, "Seus clientes não abrem os links", `id="own-url"`).lacks(t, "segunda via", "%2Fmy%2F")
+		person.follow(owes+"/page").want(t, http.StatusOK, "Seus clientes não abrem os links", `id="own-url"`).lacks(t, "%2Fmy%2F")
 	})
 }
 
