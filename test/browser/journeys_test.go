@@ -229,7 +229,7 @@ func (b *tab) importCustomers() {
 	t.Helper()
 	b.visit("/customers")
 	b.press("Importar")
-	b.see("Um arquivo CSV")
+	b.see("Sua planilha como ela é")
 	file := sheet(t, "Assinante;Celular;Vence em;Plano;Valor\nAna;11987650001;31/12/2027;Mensal;35,00\nBia;123;31/12/2027;Mensal;35,00\nCaio;11987650003;31/12/2027;Rádio;99,90\n")
 	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
 	b.press("Enviar")
@@ -239,6 +239,8 @@ func (b *tab) importCustomers() {
 	b.do(chromedp.Click(chromedp.CSS("#f-create_missing")), chromedp.Click(chromedp.CSS("#f-keep_going")))
 	b.do(chromedp.Click(chromedp.CSS("#f-leave_out"))) // ticked unless one says otherwise
 	b.press("Verificar o arquivo")
+	b.do(chromedp.WaitReady(chromedp.CSS("#f-create_missing[checked]")))
+	b.stood = ""
 	b.see("Linhas certas: 2. Com algum problema: 1.", "deve ter 10 ou 11 dígitos com o DDD")
 	b.picture(t, rules(t), "import-checked")
 	b.press("Importar 2 clientes")
