@@ -63,12 +63,7 @@ func (s *Service) Watch(watcher watch.Watcher[Changes]) {
 // event, watchers. It is the only place that writes a customer's row, but for
 // an import, which does the same for many at once. A deleted customer is told
 // to watchers before the row goes, since their rows refer to it.
-func (s *Service) apply(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.Action == ActionDeleted {
 		if err := s.tellWatchers(ctx, tx, actor, change); err != nil {
 			return err
@@ -95,12 +90,7 @@ func (s *Service) apply(
 // errTaken says that another customer has the login or the key.
 var errTaken = fault.Conflict("another change was made at the same moment; try again")
 
-func (s *Service) writeRow(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	today := actor.Today(tx.Now())
 	switch change.Action {
 	case ActionCreated:
@@ -131,12 +121,7 @@ func (s *Service) writeRow(
 	}
 }
 
-func (s *Service) countChange(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.Action == ActionRenewed {
 		if err := countRenewal(ctx, tx, actor, change); err != nil {
 			return err
@@ -150,12 +135,7 @@ func (s *Service) countChange(
 	)
 }
 
-func (s *Service) auditChange(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.Action == ActionExpired {
 		return nil // the calendar did it
 	}
@@ -176,12 +156,7 @@ func (s *Service) auditChange(
 	return account.WriteAudit(ctx, tx, actor, entry)
 }
 
-func (s *Service) recordEvent(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.recorded {
 		return nil
 	}
@@ -189,12 +164,7 @@ func (s *Service) recordEvent(
 	return s.events.Record(ctx, tx, actor.Source(), name, data)
 }
 
-func (s *Service) tellWatchers(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.Action == ActionExpired {
 		return nil // the record is as it was
 	}

@@ -4,7 +4,12 @@ import (
 	"context"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/phone"
+	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
 
@@ -108,11 +113,7 @@ func (d due) days() []tally.Days {
 }
 
 // CountByPlan tells how many customers each plan has.
-func (s *Service) CountByPlan(
-	ctx context.Context,
-	actor account.Actor,
-	planIDs []int64,
-) (map[int64]tally.Sums, error) {
+func (s *Service) CountByPlan(ctx context.Context, actor account.Actor, planIDs []int64) (map[int64]tally.Sums, error) {
 	return s.countBy(ctx, actor, "plan_id", planIDs)
 }
 
@@ -137,4 +138,180 @@ func (s *Service) countBy(
 	filter := tally.Filter{Days: []tally.Days{{}}}
 	filter.And(column+" {in ?}", ids)
 	return tally.By[int64](ctx, s.db, counter, actor.Company.ID, column, filter)
+}
+
+// smallSum is up to how many customers are added up at every look.
+const smallSum = 2000
+
+// Amount is what the customers of a filter pay together, each for a period of
+// their own; cancelled ones, who pay nothing, only where they are asked for, with
+// what they paid. matches is how many there are. ok is false where there are too
+// many to add up at every look and no counter knows.
+func (s *Service) Amount(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	matches int64,
+) (amount money.Cents, ok bool, err error) {
+	if err := actor.NotAttendant(); err != nil {
+		return 0, false, err
+	}
+	if matches == 0 {
+		return 0, true, nil
+	}
+	if amount, ok, err = s.amountByPlan(ctx, actor, filter); err != nil || ok || matches > smallSum {
+		return amount, ok, err
+	}
+	query := s.query(actor, Query{Filter: filter})
+	if filter.Status == "" {
+		query.Where.And("c.cancelled_at IS NULL")
+	}
+	ids, err := table.IDs(ctx, s.db, query)
+	if err != nil {
+		return 0, false, err
+	}
+	cents, err := sumAmounts(ctx, s.db, actor.Company.ID, ids)
+	return money.Cents(cents), err == nil, err
+}
+
+// amountByPlan multiplies what plans cost by how many customers have them. That
+// is not what they pay where some have a price of their own.
+func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, filter Filter) (money.Cents, bool, error) {
+	if !filter.tallied() || filter.Status == Cancelled {
+		return 0, false, nil
+	}
+	company, today := actor.Company.ID, actor.Today(s.db.Now())
+	own, usual := filter.keys(today), filter.keys(today)
+	own.And("state = ?", tally.CustomerOwnPrice)
+	usual.And("state = ?", "")
+	if count, _, err := counter.Sum(ctx, s.db, company, own); err != nil || count != 0 {
+		return 0, false, err
+	}
+	byPlan, err := tally.By[int64](ctx, s.db, counter, company, "plan_id", usual)
+	if err != nil {
+		return 0, false, err
+	}
+	plans, err := catalog.AllPlans(ctx, s.db, actor)
+	if err != nil {
+		return 0, false, err
+	}
+	var amount money.Cents
+	for _, plan := range plans {
+		amount += plan.Value * money.Cents(byPlan[plan.ID].N)
+	}
+	return amount, true, nil
+}
+
+// Recounts count customers anew, as counted does, their creations and what they
+// are worth. Customers who were renewed in a month and deleted since are counted
+// and have no row, so that counter cannot be compared.
+func Recounts() []tally.Recount {
+	return []tally.Recount{
+		{Counter: counter, Records: func(scope tally.Scope) tally.Records {
+			return tally.Records{SQL: customerRecords, Args: []any{scope.CompanyID}}
+		}},
+		{Counter: tally.Created, Records: func(scope tally.Scope) tally.Records {
+			return tally.Records{SQL: creationRecords, Args: []any{scope.CompanyID}, States: []string{""}}
+		}},
+		{Counter: tally.Recurring, Records: movedThisMonth},
+		{Counter: tally.Recurring, Records: worthNow},
+	}
+}
+
+const (
+	customerRecords = `SELECT id / 4096 AS bucket, COALESCE(due_on, '') AS day, COALESCE(plan_id, 0) AS plan_id,
+		COALESCE(product_id, 0) AS product_id,
+		CASE WHEN cancelled_at IS NOT NULL THEN 'cancelled' WHEN price_cents IS NOT NULL THEN 'own' ELSE '' END AS state,
+		1 AS n, 0 AS cents
+		FROM customers WHERE company_id = ? AND {visible id}`
+	creationRecords = `SELECT 0 AS bucket, created_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
+		'' AS state, 1 AS n, 0 AS cents
+		FROM customers WHERE company_id = ? AND {visible id} AND created_on <> ''`
+)
+
+// movedThisMonth are the movements of the present month, as movement counts
+// them. A customer's row knows its last month alone, so those of earlier months
+// cannot be compared; nor can who was lost and deleted.
+func movedThisMonth(scope tally.Scope) tally.Records {
+	month := monthOf(scope.Today)
+	records := tally.Records{
+		Day: month,
+		States: []string{
+			tally.RecurringNew, tally.RecurringLost, tally.RecurringUp, tally.RecurringDown,
+			tally.RecurringIn, tally.RecurringOut,
+		},
+	}
+	for n, part := range movementParts {
+		if n > 0 {
+			records.SQL += ` UNION ALL `
+		}
+		records.SQL += `SELECT 0 AS bucket, mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
+			1 AS n, ` + part.amount + ` AS cents
+			FROM customers WHERE company_id = ? AND {visible id} AND mrr_month = ? AND ` + part.condition
+		records.Args = append(records.Args, scope.CompanyID, month)
+	}
+	return records
+}
+
+const (
+	atStart      = `mrr_start_plan AS plan_id, mrr_start_product AS product_id`
+	atPresent    = `COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id`
+	inBoth       = `mrr_start_cents > 0 AND mrr_cents > 0`
+	movedElse    = `(mrr_start_plan <> COALESCE(plan_id, 0) OR mrr_start_product <> COALESCE(product_id, 0))`
+	startAmount  = `mrr_start_cents`
+	amountOfUp   = `mrr_cents - mrr_start_cents`
+	amountOfDown = `mrr_start_cents - mrr_cents`
+)
+
+// movementParts are the parts of movement in SQL.
+var movementParts = []struct{ state, at, amount, condition string }{
+	{tally.RecurringNew, atPresent, `mrr_cents`, `mrr_start_cents = 0 AND mrr_cents > 0`},
+	{tally.RecurringLost, atStart, startAmount, `mrr_start_cents > 0 AND mrr_cents = 0`},
+	{tally.RecurringUp, atPresent, amountOfUp, inBoth + ` AND mrr_cents > mrr_start_cents`},
+	{tally.RecurringDown, atPresent, amountOfDown, inBoth + ` AND mrr_cents < mrr_start_cents`},
+	{tally.RecurringOut, atStart, startAmount, inBoth + ` AND ` + movedElse},
+	{tally.RecurringIn, atPresent, startAmount, inBoth + ` AND ` + movedElse},
+}
+
+// worthNow is what the customers of each plan and product are worth: what all
+// movements since the beginning must add up to. What is wrong about that is
+// corrected at the beginning, for no row knows in which month it went wrong.
+func worthNow(scope tally.Scope) tally.Records {
+	return tally.Records{
+		View: `'' AS day, plan_id, product_id, 'base' AS state,
+			CASE WHEN state IN ('base', 'new', 'in') THEN n WHEN state IN ('lost', 'lost_gone', 'out') THEN -n ELSE 0 END AS n,
+			CASE WHEN state IN ('base', 'new', 'in', 'up') THEN cents
+				WHEN state IN ('lost', 'lost_gone', 'out', 'down') THEN -cents ELSE 0 END AS cents`,
+		SQL: `SELECT 0 AS bucket, '' AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
+			'base' AS state, 1 AS n, mrr_cents AS cents
+			FROM customers WHERE company_id = ? AND {visible id} AND mrr_cents > 0`,
+		Args: []any{scope.CompanyID},
+	}
+}
+
+// CheckPhones looks for stored numbers that cannot exist. The migration that
+// brought the numbering plan repaired those whose digits left no doubt.
+func (s *Service) CheckPhones(ctx context.Context) (checkup.Finding, error) {
+	var wrong []int64
+	total := 0
+	err := sqldb.Each(sqldb.WithoutDeadline(ctx), s.db, `
+		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' AND {visible id} ORDER BY id /* every company_id */`,
+		nil, func(row sqldb.Row) error {
+			var id int64
+			var number string
+			if err := row.Scan(&id, &number); err != nil {
+				return err
+			}
+			total++
+			if fixed, certain := phone.Repair(number); !certain || fixed != number {
+				wrong = append(wrong, id)
+			}
+			return nil
+		})
+	if err != nil || len(wrong) == 0 {
+		return checkup.Good("all %d phone numbers can exist", total), err
+	}
+	return checkup.Warn("correct them in the panel; messages to them cannot arrive",
+		"%d of %d phone numbers cannot exist, the first of customers %v", len(wrong), total,
+		wrong[:min(len(wrong), 5)]), nil
 }

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"fmt"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -52,12 +53,7 @@ func (c Customer) passedUnseen(today civil.Date) bool {
 
 // askToExpire has the company's day looked at when one of its customers expires so
 // soon that the look of that day may be over already.
-func askToExpire(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	customers ...Customer,
-) error {
+func askToExpire(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customers ...Customer) error {
 	later := actor.Today(tx.Now()).AddDays(account.LaterDays)
 	for _, customer := range customers {
 		if on := customer.expiry.on; !on.IsZero() && on.Before(later) {
@@ -71,12 +67,7 @@ func askToExpire(
 // renewal that leads from a past date to another past date records
 // customer.expired for the first one, before customer.renewed: afterwards
 // nothing would.
-func (s *Service) settleExpiry(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	today := actor.Today(tx.Now())
 	if change.Action == ActionRenewed && change.Before.passedUnseen(today) && change.After.DueOn.Before(today) {
 		passed := Change{Action: ActionExpired, Before: change.Before, After: change.Before}
@@ -87,4 +78,168 @@ func (s *Service) settleExpiry(
 	}
 	change.After.expiry = change.Before.expiry.after(change.After.expires(), today)
 	return nil
+}
+
+// expireBatch bounds one transaction of Expire.
+const expireBatch = 100
+
+// Expire records customer.expired for every customer of the company whose due
+// date has passed, once per due date. It finds what is due through an index of
+// those not yet recorded, so a run with nothing due costs one look; what was
+// missed while no process ran is found by the next run, and any number of
+// processes may run it at once. It returns how many it recorded.
+func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) {
+	due, err := anyLapsed(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()).String())
+	if err != nil || !due {
+		return 0, err
+	}
+	total := 0
+	for found := expireBatch; found == expireBatch; {
+		var recorded int
+		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+			found, recorded, err = s.expireBatch(ctx, tx, actor)
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("expire customers of company %d: %w", actor.Company.ID, err)
+		}
+		total += recorded
+	}
+	return total, nil
+}
+
+// WithLapsed returns those of the companies that have something for Expire to do
+// on a day that all of them have. It takes one statement for any number of them.
+func (s *Service) WithLapsed(ctx context.Context, companyIDs []int64, today civil.Date) ([]int64, error) {
+	return withLapsed(ctx, s.db, companyIDs, today.String())
+}
+
+// NextDue is the next due date of the company after today; zero: there is none.
+func (s *Service) NextDue(ctx context.Context, actor account.Actor) (civil.Date, error) {
+	return nextDue(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()))
+}
+
+// expireBatch returns how many customers have passed their due date, and for
+// how many of them that was new.
+func (s *Service) expireBatch(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (found, recorded int, err error) {
+	ids, err := lapsed(ctx, tx, actor.Company.ID, actor.Today(tx.Now()).String(), expireBatch)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, id := range ids {
+		first, err := s.expire(ctx, tx, actor, id)
+		if err != nil {
+			return 0, 0, fmt.Errorf("customer %d: %w", id, err)
+		}
+		if first {
+			recorded++
+		}
+	}
+	return len(ids), recorded, nil
+}
+
+func (s *Service) expire(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (first bool, err error) {
+	customer, err := byID(ctx, tx, actor.Company.ID, id)
+	if err != nil {
+		return false, err
+	}
+	change := Change{Action: ActionExpired, Before: customer, After: customer}
+	err = s.apply(ctx, tx, actor, &change)
+	return !change.recorded, err
+}
+
+// addRenewal reports whether this is the customer's first renewal of the
+// month.
+func addRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month string) (bool, error) {
+	count, err := sqldb.Value[int64](ctx, tx, `
+		INSERT INTO customer_renewals AS r (company_id, customer_id, month, n) VALUES (?, ?, ?, 1)
+		ON CONFLICT (company_id, customer_id, month) DO UPDATE SET n = r.n + 1 RETURNING n`, companyID,
+		id, month)
+	return count == 1, err
+}
+
+// removeRenewal takes one renewal of a month back. It reports whether it was
+// the only one.
+func removeRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month string) (bool, error) {
+	changed, err := tx.Exec(ctx, `
+		DELETE FROM customer_renewals WHERE company_id = ? AND customer_id = ? AND month = ? AND n = 1`, companyID,
+		id, month)
+	if err != nil || changed == 1 {
+		return changed == 1, err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE customer_renewals SET n = n - 1 WHERE company_id = ? AND customer_id = ? AND month = ?`, companyID,
+		id, month)
+	return false, err
+}
+
+// lapsed locks customers whose due date has passed unrecorded, passing over
+// those that another process has locked.
+func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, limit int) ([]int64, error) {
+	return sqldb.Values[int64](ctx, tx, lapsedText, companyID, today, limit)
+}
+
+// expiry_on has an index of its own, without those who have none: as conditions
+// on the due date PostgreSQL takes nearly all rows to meet them, and reads the
+// table to find none.
+const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id}
+	ORDER BY expiry_on, id LIMIT ? {for update skip locked}`
+
+// anyLapsed keeps a run with nothing due away from the writer.
+func anyLapsed(ctx context.Context, querier sqldb.Querier, companyID int64, today string) (bool, error) {
+	n, err := sqldb.Value[int64](ctx, querier, anyLapsedText, companyID, today)
+	return n > 0, err
+}
+
+// The order keeps PostgreSQL from the table even where it expects many.
+const anyLapsedText = `SELECT count(*) FROM (
+	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id} ORDER BY expiry_on, id LIMIT 1) AS due`
+
+func withLapsed(ctx context.Context, querier sqldb.Querier, companyIDs []int64, today string) ([]int64, error) {
+	return sqldb.Values[int64](ctx, querier, withLapsedText, companyIDs, today)
+}
+
+const withLapsedText = `SELECT DISTINCT company_id FROM customers
+	WHERE company_id {in ?} AND expiry_on < ? AND expiry_on IS NOT NULL AND {visible id} /* every company_id */`
+
+// markExpired reports whether customer.expired is new for the due date.
+func markExpired(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (bool, error) {
+	first, err := tx.Exec(ctx, `
+		INSERT INTO customer_expiries (company_id, customer_id, due_on) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		companyID, customer.ID, customer.DueOn)
+	if err != nil {
+		return false, err
+	}
+	args := append([]any{true}, customer.recurring.values()...)
+	_, err = tx.Exec(ctx, `
+		UPDATE customers SET expired = ?, expiry_on = NULL,
+			mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
+		WHERE company_id = ? AND id = ?`, append(args, companyID, customer.ID)...)
+	return first == 1, err
+}
+
+// markImported writes down the due dates of imported customers who count as
+// expired, as if customer.expired had been recorded for them.
+func markImported(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO customer_expiries (company_id, customer_id, due_on)
+		SELECT company_id, id, due_on FROM customers WHERE company_id = ? AND id {in ?} AND expired`, companyID,
+		ids)
+	return err
+}
+
+func nextDue(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	today civil.Date,
+) (day civil.Date, err error) {
+	text, err := sqldb.Value[string](ctx, querier, `
+		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL
+			AND {visible id}`,
+		companyID, today.String())
+	if err != nil || text == "" {
+		return day, err
+	}
+	return civil.Parse(text)
 }

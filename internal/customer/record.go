@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"context"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
 )
 
 // Price is what a customer pays in place of the plan's value. The zero Price
@@ -116,4 +119,112 @@ func (d Draft) cancel(customer *Customer, now time.Time) {
 	case !cancelled:
 		customer.CancelledAt, customer.CancelReason = time.Time{}, ""
 	}
+}
+
+// Autopay is how far a customer is with having invoices debited by PIX Automático.
+type Autopay string
+
+// The states. The payment room decides which one it is.
+const (
+	AutopayNone   Autopay = "none"
+	AutopayAsked  Autopay = "asked"
+	AutopayActive Autopay = "active"
+	AutopayEnded  Autopay = "ended"
+)
+
+// AutopayStep is a step to another state of autopay, with who made it and why.
+type AutopayStep struct {
+	To     Autopay
+	By     string // payer, company, bank, expiry
+	Reason string // for people; may be empty
+}
+
+// SetAutopayTx records a step of a customer's autopay for the payment room, with
+// the event autopay.changed. A step to the state that the customer has is none.
+func (s *Service) SetAutopayTx(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	customerID int64,
+	step AutopayStep,
+) error {
+	before, err := lock(ctx, tx, actor.Company.ID, customerID)
+	if err != nil || before.Autopay == step.To {
+		return err
+	}
+	change := Change{Action: ActionAutopay, Before: before, After: before, autopay: step}
+	change.After.Autopay = step.To
+	return s.apply(ctx, tx, actor, &change)
+}
+
+// autopayData is the data of autopay.changed.
+type autopayData struct {
+	Customer brief   `json:"customer"`
+	Autopay  Autopay `json:"autopay"`
+	Previous Autopay `json:"previous"`
+	By       *string `json:"by"`
+	Reason   *string `json:"reason"`
+}
+
+func (c Change) autopayData() autopayData {
+	return autopayData{
+		Customer: briefOf(c.After),
+		Autopay:  c.After.Autopay,
+		Previous: c.Before.Autopay,
+		By:       orNull(c.autopay.By),
+		Reason:   orNull(c.autopay.Reason),
+	}
+}
+
+// auditAutopay is what the audit log shows of a step.
+func auditAutopay(customer Customer) account.AuditFields {
+	return account.AuditFields{"autopay": string(customer.Autopay)}
+}
+
+var keptColumns = sqldb.Columns(`id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
+	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at name_key`)
+
+// KeptAbout lists what this room keeps about a customer.
+func (s *Service) KeptAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	subject account.DataSubject,
+) ([]sqldb.Kept, error) {
+	record, err := sqldb.ReadKept(ctx, querier, "customers", keptColumns,
+		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM customers WHERE company_id = ? AND id = ? AND {visible id}`,
+		actor.Company.ID, subject.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := sqldb.ReadKept(ctx, querier, "customer_texts", []string{"text"},
+		`SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`, actor.Company.ID, subject.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	expiries, err := sqldb.ReadKept(ctx, querier, "customer_expiries", []string{"due_on"},
+		`SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
+		actor.Company.ID, subject.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	renewals, err := sqldb.ReadKept(ctx, querier, "customer_renewals", []string{"month", "n"},
+		`SELECT month, CAST(n AS TEXT) FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`,
+		actor.Company.ID, subject.CustomerID)
+	return []sqldb.Kept{record, texts, expiries, renewals}, err
+}
+
+// LockTx reads a customer for a change inside another use case's transaction.
+func (s *Service) LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
+	return lock(ctx, tx, actor.Company.ID, id)
+}
+
+// EraseTx deletes a customer without saying who it was: neither the event nor
+// the audit line of the deletion bears a name, a phone or an address.
+func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customer Customer) error {
+	nameless := customer
+	nameless.Name, nameless.Whatsapp, nameless.Email, nameless.Usuario, nameless.Notes = "", "", "", "", ""
+	nameless.ExternalID, nameless.CpfCnpj, nameless.CancelReason = "", "", ""
+	nameless.Address, nameless.Custom = Customer{}.Address, Customer{}.Custom
+	return s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless})
 }

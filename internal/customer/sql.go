@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -210,12 +211,7 @@ const (
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer whose login or key another one has is not in them.
 // Either all have a reserved id or none has.
-func insertMany(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	customers []Customer,
-) (map[string]int64, error) {
+func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
 		into := insertInto
@@ -315,12 +311,7 @@ func taken(
 }
 
 // eachCustom reads the company's own fields of every customer that has some.
-func eachCustom(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	visit func(Custom),
-) error {
+func eachCustom(ctx context.Context, querier sqldb.Querier, companyID int64, visit func(Custom)) error {
 	return sqldb.Each(ctx, querier, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
 		AND {visible id}`, []any{companyID},
 		func(row sqldb.Row) error {
@@ -337,4 +328,22 @@ func eachCustom(
 func countUpTo(ctx context.Context, querier sqldb.Querier, companyID, most int64) (int64, error) {
 	return sqldb.Value[int64](ctx, querier,
 		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND {visible id} LIMIT ?) AS counted`, companyID, most)
+}
+
+// NamesIn reads the names of customers for another room's list, by their ids.
+// Those that are deleted are left out.
+func NamesIn(ctx context.Context, querier sqldb.Querier, actor account.Actor, ids []int64) (map[int64]string, error) {
+	names := make(map[int64]string, len(ids))
+	if len(ids) == 0 {
+		return names, nil
+	}
+	err := sqldb.Each(ctx, querier, `SELECT id, name FROM customers WHERE company_id = ? AND id {in ?} AND {visible id}`,
+		[]any{actor.Company.ID, ids}, func(row sqldb.Row) error {
+			var id int64
+			var name string
+			err := row.Scan(&id, &name)
+			names[id] = name
+			return err
+		})
+	return names, err
 }
