@@ -160,9 +160,7 @@ var owned = map[string]table{
 	"tally_deltas":  {owner: "internal/tally"},
 	"tally_sums":    {owner: "internal/tally"},
 	"tally_buckets": {owner: "internal/tally"},
-	"tally_goods":   {owner: "internal/tally"},
 	"tally_months":  {owner: "internal/tally"},
-	"tally_places":  {owner: "internal/tally"},
 	"tally_totals":  {owner: "internal/tally"},
 }
 

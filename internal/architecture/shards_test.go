@@ -77,7 +77,6 @@ var crossing = map[string]reach{
 	"internal/reminder.rulesToPlan":         schedule,
 	"internal/tally.Look":                   schedule,
 	"internal/tally.companiesWithDeltas":    schedule,
-	"internal/tally.largest":                schedule,
 	"internal/web/idempotency.endLeases":    schedule,
 	"internal/web/idempotency.prune":        schedule,
 	"internal/webhook.ReplayLook":           schedule,

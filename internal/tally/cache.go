@@ -46,16 +46,10 @@ func (c *Cache[T]) Get(ctx context.Context, querier sqldb.Querier, question Ques
 	if err != nil {
 		return value, err
 	}
-	return c.GetAt(Standing{at: at}, question, count)
-}
-
-// GetAt is Get for who knows how the only counter of the question stood before he
-// began to read.
-func (c *Cache[T]) GetAt(standing Standing, question Question, count func() (T, error)) (value T, err error) {
-	if value, ok := c.at(question.key(), standing.at); ok {
+	if value, ok := c.at(question.key(), at); ok {
 		return value, nil
 	}
-	return c.put(question.key(), standing.at, count)
+	return c.put(question.key(), at, count)
 }
 
 // Renew returns what count returns, and keeps it for Get.

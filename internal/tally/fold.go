@@ -48,12 +48,7 @@ func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta)
 	if err := addKeys(ctx, tx, companyID, keys); err != nil {
 		return err
 	}
-	for _, more := range []func(context.Context, *sqldb.Tx, int64, []delta) error{addMonths, addGoods, addAreas} {
-		if err := more(ctx, tx, companyID, deltas); err != nil {
-			return err
-		}
-	}
-	return nil
+	return addMonths(ctx, tx, companyID, deltas)
 }
 
 func add[K comparable](sums map[K]Sums, at K, change Change) {
@@ -71,17 +66,16 @@ func addTotals(ctx context.Context, tx *sqldb.Tx, companyID int64, totals map[Co
 		ON CONFLICT (company_id, book) DO UPDATE SET n = tally_totals.n + excluded.n, folds = tally_totals.folds + 1`)
 }
 
-// addBuckets also removes a bucket that has come to nothing, unless it has a stamp:
-// if records come to it again, its folds must not begin anew.
+// addBuckets also removes a bucket that has come to nothing.
 func addBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[bucketKey]int64) error {
-	maps.DeleteFunc(sums, func(at bucketKey, n int64) bool { return n == 0 && !at.counter.stamped() })
+	maps.DeleteFunc(sums, func(_ bucketKey, n int64) bool { return n == 0 })
 	var rows [][]any
 	emptied := map[Counter][]int64{}
 	for _, at := range slices.SortedFunc(maps.Keys(sums), func(a, b bucketKey) int {
 		return cmp.Or(cmp.Compare(a.counter, b.counter), cmp.Compare(a.bucket, b.bucket))
 	}) {
 		rows = append(rows, []any{companyID, string(at.counter), at.bucket, sums[at], 1})
-		if sums[at] < 0 && !at.counter.stamped() {
+		if sums[at] < 0 {
 			emptied[at.counter] = append(emptied[at.counter], at.bucket)
 		}
 	}

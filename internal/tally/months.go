@@ -9,6 +9,9 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// Goods are a plan and a product; 0: none.
+type Goods struct{ PlanID, ProductID int64 }
+
 // monthKey is where a record is counted by the month of its day.
 type monthKey struct {
 	counter Counter

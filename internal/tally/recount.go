@@ -2,7 +2,6 @@ package tally
 
 import (
 	"context"
-	"slices"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
@@ -123,20 +122,11 @@ func differentPlaces(
 	if err != nil {
 		return nil, err
 	}
-	goods, err := differentGoods(ctx, querier, companyID, counter, records)
-	if err != nil {
-		return nil, err
-	}
-	areas, err := wrongAreas(ctx, querier, companyID, counter, records)
-	if err != nil {
-		return nil, err
-	}
-	found := slices.Concat(buckets, goods, areas)
 	total, err := differentTotal(ctx, querier, companyID, counter, records)
 	if total != 0 {
-		found = append(found, Change{N: total})
+		buckets = append(buckets, Change{N: total})
 	}
-	return found, err
+	return buckets, err
 }
 
 // Correct makes the counter say what the records are, while others change both:
@@ -195,20 +185,11 @@ func (r Recount) correctPlaces(ctx context.Context, tx *sqldb.Tx, companyID int6
 	if err != nil {
 		return 0, err
 	}
-	goods, err := r.correctGoods(ctx, tx, companyID, records)
-	if err != nil {
-		return 0, err
-	}
-	areas, err := r.correctAreas(ctx, tx, companyID, records)
-	if err != nil {
-		return 0, err
-	}
-	keys := buckets + goods + areas
 	total, err := differentTotal(ctx, tx, companyID, r.Counter, records)
 	if err != nil || total == 0 {
-		return keys, err
+		return buckets, err
 	}
-	return keys + 1, addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: -total})
+	return buckets + 1, addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: -total})
 }
 
 // correctSums corrects the sums by key.

@@ -38,23 +38,6 @@ func totals(
 	return found, err
 }
 
-// largest finds the companies by what is folded: a few records more or less do not matter.
-func largest(ctx context.Context, querier sqldb.Querier, counter Counter, from, most int64) ([]int64, error) {
-	type company struct{ id, n int64 }
-	all, err := sqldb.All(ctx, querier, func(row sqldb.Row) (one company, err error) {
-		err = row.Scan(&one.id, &one.n)
-		return one, err
-	}, `SELECT company_id, n FROM tally_totals WHERE book = ? AND n >= ? ORDER BY n DESC /* every company_id */`, string(counter), from)
-	var ids []int64
-	for _, one := range all {
-		if most -= one.n; most < 0 {
-			break
-		}
-		ids = append(ids, one.id)
-	}
-	return ids, err
-}
-
 // reading is one look at the sums and deltas of a counter.
 type reading struct {
 	companyID int64

@@ -8,12 +8,9 @@ import (
 )
 
 // Standing is what a counter says of a company at one moment: how many records there
-// are, and how many of them a filter leaves. What is counted of records that are read
-// later is kept by it (Cache.GetAt), so that nobody finds it who has seen a change
-// since.
+// are, and how many of them a filter leaves.
 type Standing struct {
 	Total, Left int64
-	at          stamp
 }
 
 // Standing reads all of it in one statement: a record that came between two would
@@ -35,16 +32,10 @@ func (b Counter) StandingStatement(companyID int64, filter Filter, into *Standin
 	from, args := sumsOf("state", companyID, b, filter)
 	return sqldb.Statement{
 		Text: `
-		SELECT COALESCE((SELECT folds FROM tally_totals` + mine + `), 0), COALESCE((SELECT n FROM tally_totals` + mine + `), 0),
-			d.number, d.ids, d.added, COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM ` + from + `), 0)
-		FROM (SELECT count(*) AS number, COALESCE(CAST(SUM(id) AS BIGINT), 0) AS ids, COALESCE(CAST(SUM(n) AS BIGINT), 0) AS added
-			FROM tally_deltas` + mine + `) d`,
-		Args: slices.Concat(of, of, args, of),
-		Scan: func(row sqldb.Row) error {
-			var folded, added int64
-			err := row.Scan(&into.at.Folds, &folded, &into.at.Deltas, &into.at.Sum, &added, &into.Left)
-			into.Total = folded + added
-			return err
-		},
+		SELECT COALESCE((SELECT n FROM tally_totals` + mine + `), 0)
+				+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas` + mine + `), 0),
+			COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM ` + from + `), 0)`,
+		Args: slices.Concat(of, of, args),
+		Scan: func(row sqldb.Row) error { return row.Scan(&into.Total, &into.Left) },
 	}
 }

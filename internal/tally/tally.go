@@ -125,13 +125,8 @@ func (b Counter) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, 
 
 // Total is how many records the company has in the counter.
 func (b Counter) Total(ctx context.Context, querier sqldb.Querier, companyID int64) (total int64, err error) {
-	err = sqldb.Together(ctx, querier, b.TotalStatement(companyID, &total))
+	err = sqldb.Together(ctx, querier, totalStatement(companyID, b, &total))
 	return total, err
-}
-
-// TotalStatement is Total for sqldb.Together with other statements.
-func (b Counter) TotalStatement(companyID int64, into *int64) sqldb.Statement {
-	return totalStatement(companyID, b, into)
 }
 
 // Totals is Total for many companies at once; one without records is left out.
@@ -143,12 +138,6 @@ func (b Counter) Totals(
 	return totals(ctx, querier, companyIDs, b)
 }
 
-// Largest are the companies that have at least so many records, the largest first, until
-// they have most of them together.
-func (b Counter) Largest(ctx context.Context, querier sqldb.Querier, from, most int64) ([]int64, error) {
-	return largest(ctx, querier, b, from, most)
-}
-
 // Sum counts the records, and their money, at the keys that the filter chooses.
 func (b Counter) Sum(
 	ctx context.Context,
@@ -158,12 +147,6 @@ func (b Counter) Sum(
 ) (n, cents int64, err error) {
 	err = sqldb.Together(ctx, querier, sumStatement(companyID, b, filter, &n, &cents))
 	return n, cents, err
-}
-
-// SumStatement is Sum of the records for sqldb.Together with other statements.
-func (b Counter) SumStatement(companyID int64, filter Filter, into *int64) sqldb.Statement {
-	cents := int64(0)
-	return sumStatement(companyID, b, filter, into, &cents)
 }
 
 // By counts the records by the values of a column of the keys that the filter

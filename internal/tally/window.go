@@ -25,28 +25,10 @@ func (b Counter) Window(
 ) (sqldb.Window, error) {
 	window := sqldb.Window{Source: source, Whole: whole, Limit: page.Size, Offset: page.Offset()}
 	if whole && window.Offset > DeepOffset {
-		window, _, err := b.WholeWindow(ctx, querier, companyID, window)
-		return window, err
+		found, err := buckets(ctx, querier, companyID, b)
+		return windowIn(found, window), err
 	}
 	return window.FromNearerEnd(matches), nil
-}
-
-// WholeWindow is Window for a deep page of the whole list, with how many records it has.
-func (b Counter) WholeWindow(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	window sqldb.Window,
-) (placed sqldb.Window, records int64, err error) {
-	found, err := buckets(ctx, querier, companyID, b)
-	return windowIn(found, window), recordsIn(found), err
-}
-
-func recordsIn(buckets []bucketCount) (n int64) {
-	for _, bucket := range buckets {
-		n += bucket.n
-	}
-	return n
 }
 
 // windowIn begins in the bucket in which the first record of the page is; past the
@@ -59,4 +41,29 @@ func windowIn(buckets []bucketCount, window sqldb.Window) sqldb.Window {
 	}
 	window.Offset -= skipped
 	return at.window(window)
+}
+
+// bucketCount is how many records a bucket has.
+type bucketCount struct{ bucket, n int64 }
+
+// locate finds the bucket in which the record at an offset is, and how many
+// records are before that bucket. Past the last one found is false.
+func locate(buckets []bucketCount, offset int64) (at bucketCount, skipped int64, found bool) {
+	for _, at := range buckets {
+		if skipped+at.n > offset {
+			return at, skipped, true
+		}
+		skipped += at.n
+	}
+	return bucketCount{}, skipped, false
+}
+
+// window begins in a bucket, at its nearer end where the page is all in it.
+func (b bucketCount) window(window sqldb.Window) sqldb.Window {
+	window.Where.And(window.ID+" < ?", (b.bucket+1)*bucketSize)
+	if window.Offset+window.Limit > b.n {
+		return window
+	}
+	window.Where.And(window.ID+" >= ?", b.bucket*bucketSize)
+	return window.FromNearerEnd(b.n)
 }

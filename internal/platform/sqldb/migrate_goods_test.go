@@ -46,7 +46,7 @@ func TestCustomersOfPlansBeforeTheGoodsAreCountedInThem(t *testing.T) {
 			insertRow(t, db, schema, "tally_deltas", delta)
 		}
 		run(t, db, "UPDATE customer_staging SET hidden_from = 9000, hidden_to = 9000")
-		if err := db.Migrate(t.Context()); err != nil {
+		if err := db.MigrateTo(t.Context(), 46); err != nil {
 			t.Fatal(err)
 		}
 		got := texts(t, db, `SELECT 'plan ' || plan_id || ' bucket ' || bucket || ': ' || n FROM tally_goods ORDER BY 1`)
