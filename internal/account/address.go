@@ -22,10 +22,11 @@ const (
 
 // How often an address is written to by those who may not be its owner.
 const (
-	resetsOfPerson   = 3 // in an hour
-	probesOfDay      = 20
-	changesOfUser    = 3  // of the address, in a day
-	changesOfCompany = 10 // of all of its users', in a day
+	resetsOfPerson     = 3 // in an hour
+	probesOfDay        = 20
+	resetsFromAnywhere = 12 // in an hour
+	changesOfUser      = 3  // of the address, in a day
+	changesOfCompany   = 10 // of all of its users', in a day
 )
 
 const takenReason = "is taken by another user"
@@ -55,10 +56,7 @@ func (s *Service) Forget(ctx context.Context, email NewEmail, from Visitor) erro
 		return fault.NotFound("page")
 	}
 	person := text.Lower(email.Email)
-	quotas := append(
-		networkQuotas("forgot:", from),
-		quota{"forgot person:" + person, resetsOfPerson, time.Hour},
-	)
+	quotas := forgotQuotas(person, from)
 	if err := s.countAttempt(ctx, quotas); err != nil {
 		return err
 	}
@@ -70,6 +68,18 @@ func (s *Service) Forget(ctx context.Context, email NewEmail, from Visitor) erro
 		return err
 	}
 	return s.sendLink(ctx, user.User, newPasswordLink{purpose: forReset, life: resetLife})
+}
+
+// forgotQuotas are those of who has forgotten a password: of a person from one
+// network, and of the person from everywhere, so that one stranger does not use up
+// what the owner of the address has.
+func forgotQuotas(person string, from Visitor) []quota {
+	narrow, _ := Networks(from.Address)
+	return append(
+		networkQuotas("forgot:", from),
+		quota{"forgot pair:" + person + " " + narrow, resetsOfPerson, time.Hour},
+		quota{"forgot person:" + person, resetsFromAnywhere, time.Hour},
+	)
 }
 
 // sendLink makes a link and writes it to its user.

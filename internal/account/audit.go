@@ -67,6 +67,11 @@ func WriteAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry
 	return insertAudit(ctx, tx, actor, entry)
 }
 
+// Note writes an entry of something that changes nothing, as an export.
+func (s *Service) Note(ctx context.Context, actor Actor, entry AuditEntry) error {
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error { return WriteAudit(ctx, tx, actor, entry) })
+}
+
 // WriteAuditEverywhere writes an entry into the audit log of every company: the
 // operator does something to all of them at once.
 func WriteAuditEverywhere(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {

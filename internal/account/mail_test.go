@@ -98,6 +98,12 @@ func TestForgottenPasswordsAreLimited(t *testing.T) {
 			for range 3 {
 				housetest.Must(t, house.Forget(t.Context(), email(address), here))
 			}
+			wantKind(t, house.Forget(t.Context(), email(address), here), fault.KindRateLimited)
+			for n := range 3 { // a stranger does not use up what others have
+				for range 3 {
+					housetest.Must(t, house.Forget(t.Context(), email(address), account.Visitor{Address: fmt.Sprintf("198.51.100.%d", n)}))
+				}
+			}
 			wantKind(t, house.Forget(t.Context(), email(address), account.Visitor{Address: "198.51.100.7"}), fault.KindRateLimited)
 		}
 	})

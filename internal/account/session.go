@@ -137,6 +137,22 @@ func (s *Service) SignOut(ctx context.Context, visit Visit) error {
 	})
 }
 
+// EndFormer ends the session that a browser held before it signed in again; its
+// token is lost to it, and must not be of use to others.
+func (s *Service) EndFormer(ctx context.Context, token string) error {
+	if token == "" {
+		return nil
+	}
+	visit, err := s.visit(ctx, token)
+	if fault.KindOf(err) == fault.KindUnauthenticated {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.SignOut(ctx, visit)
+}
+
 // Sessions lists where the actor's user is signed in, the latest use first.
 func (s *Service) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
 	return sessionsOf(ctx, s.db, actor.Company.ID, actor.UserID, s.db.Real())

@@ -62,6 +62,9 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/", a.panel())
 	rest := named(mux)
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.isPublicHTTPS() && r.URL.Scheme == "" { // no proxy that we trust says otherwise
+			r.URL.Scheme = "https"
+		}
 		a.securityHeaders(w.Header())
 		a.sandboxed(w, r)
 		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
@@ -133,10 +136,13 @@ func (a *App) securityHeaders(header http.Header) {
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	if a.Config.HTTPS() {
+	if a.Config.HTTPS() || a.isPublicHTTPS() {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
+
+// isPublicHTTPS reports whether people reach the program by https, whoever ends it.
+func (a *App) isPublicHTTPS() bool { return strings.HasPrefix(a.Config.PublicURL, "https://") }
 
 // guardMetrics hides /metrics from whoever should not see it: without a token
 // of its own it answers on a loopback address only, under a loopback name (a page

@@ -153,3 +153,19 @@ func (x *attacker) bombard(pattern, target, bomb string, names read) {
 		x.sized(fmt.Sprintf("%s with parameters %.30q", pattern, bomb), true, request(http.MethodGet, target+"?"+values.Encode(), http.NoBody))
 	}
 }
+
+// The public URL says how people reach the program, whether or not a proxy does.
+func TestPublicHTTPSMakesCookiesSecure(t *testing.T) {
+	program := newApp(t, sqldb.SQLite)
+	for url, secure := range map[string]bool{"https://carteira.example": true, "http://127.0.0.1": false} {
+		program.Config.PublicURL = url
+		r := request(http.MethodPost, "/preferences", strings.NewReader("lang=en&back=/"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		program.Handler().ServeHTTP(w, r)
+		cookies := w.Result().Cookies()
+		if len(cookies) != 1 || cookies[0].Secure != secure || (w.Header().Get("Strict-Transport-Security") != "") != secure {
+			t.Errorf("%s: %v, %q", url, cookies, w.Header().Get("Strict-Transport-Security"))
+		}
+	}
+}

@@ -172,6 +172,26 @@ func (d ChannelDraft) to(channel *Channel, kind Kind, secrets map[string]string)
 	}
 }
 
+// hostOptions are the options that say which machine the secrets of a channel are
+// sent to.
+var hostOptions = []string{"host", "port", "security", "base_url"}
+
+// secretsForNewHost refuses a draft that would send stored secrets to another
+// machine than the one they were typed for.
+func (d ChannelDraft) secretsForNewHost(channel Channel, kind Kind, secrets map[string]string) error {
+	moved := slices.ContainsFunc(hostOptions, func(name string) bool {
+		given := d.Options[name]
+		return given.Given() && given.Value != channel.Options[name]
+	})
+	var refused fault.Fields
+	for _, option := range kind.Options {
+		if moved && option.Secret && secrets[option.Name] != "" && d.Options[option.Name].Value == "" {
+			refused.Add(option.Name, "must be typed again, since the address it is sent to changes")
+		}
+	}
+	return refused.Err()
+}
+
 // CreateChannel makes a channel. Secrets that it made by itself are in shown,
 // and are not shown again.
 func (s *Service) CreateChannel(
@@ -260,6 +280,9 @@ func (s *Service) updateChannel(
 	}
 	channel := tried
 	channel.Options = maps.Clone(tried.Options)
+	if err := draft.secretsForNewHost(tried, kind, secrets); err != nil {
+		return tried, err
+	}
 	draft.to(&channel, kind, secrets)
 	if err := s.tryOptions(ctx, kind, channel.Options, secrets); err != nil {
 		return tried, err

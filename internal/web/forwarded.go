@@ -50,8 +50,8 @@ func IsForwarded(r *http.Request) bool {
 func clientOf(headers []string, trusted []netip.Prefix) string {
 	chain := strings.Split(strings.Join(headers, ","), ",")
 	for i := len(chain) - 1; i >= 0; i-- {
-		hop := strings.TrimSpace(chain[i])
-		if _, err := netip.ParseAddr(hop); err != nil {
+		hop, ok := hopOf(chain[i])
+		if !ok {
 			return ""
 		}
 		if i == 0 || !within(trusted, hop) {
@@ -59,6 +59,17 @@ func clientOf(headers []string, trusted []netip.Prefix) string {
 		}
 	}
 	return ""
+}
+
+// hopOf is the address of a link of the chain, which some proxies write with its
+// port.
+func hopOf(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().String(), true
+	}
+	at, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	return at.String(), err == nil
 }
 
 func within(networks []netip.Prefix, addr string) bool {

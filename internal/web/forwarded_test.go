@@ -17,6 +17,9 @@ func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 	}{
 		"no proxy":              {"10.0.0.1:80", nil, "", "10.0.0.1:80", ""},
 		"proxy":                 {"10.0.0.1:80", []string{"203.0.113.5"}, "https", "203.0.113.5", "https"},
+		"with a port":           {"10.0.0.1:80", []string{"203.0.113.5:4711"}, "", "203.0.113.5", ""},
+		"IPv6 with a port":      {"10.0.0.1:80", []string{"[2001:db8::7]:4711, 10.0.0.2:90"}, "", "2001:db8::7", ""},
+		"IPv6 in brackets":      {"10.0.0.1:80", []string{"[2001:db8::7]"}, "", "2001:db8::7", ""},
 		"proxy on IPv6":         {"[fd00::1]:80", []string{"2001:db8::7"}, "HTTP", "2001:db8::7", "http"},
 		"proxy on mapped IPv4":  {"[::ffff:10.0.0.1]:80", []string{"203.0.113.5"}, "", "203.0.113.5", ""},
 		"stranger":              {"192.0.2.1:80", []string{"203.0.113.5"}, "https", "192.0.2.1:80", ""},

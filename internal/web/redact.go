@@ -11,7 +11,7 @@ const redacted = "…"
 // another method, a doubled slash) is refused before the handler that knows its
 // key is asked.
 var keyed = map[string]int{
-	"password": 0, "setup": 0, "email": 0, "pay": 0, "signup": 0, "gateways": 1,
+	"password": 0, "setup": 0, "email": 0, "pay": 0, "signup": 0, "gateways": 1, "my": 0, "unsubscribe": 0, "channels": 1,
 }
 
 // minKey is the shortest run of characters that can be one of our keys.

@@ -13,6 +13,7 @@ func TestLogsKeepNoKeys(t *testing.T) {
 		"/setup/" + link + "/more", "/setup/" + link + ".", "/email/" + link, "/PASSWORD/" + link, "/nowhere/" + link,
 		"/pay/" + code, "/pay/" + code + "/", "/pay/" + code + "/state/", "//pay//" + code, "/pay/" + code + ";a=b", "/pagar/" + code,
 		"/pay/a" + "short", "/gateways/asaas/" + code, "/gateways/asaas/" + code + "/", "/gateways//asaas//" + code + "/pix/x",
+		"/my/a" + "short", "/unsubscribe/a" + "short/", "/channels/evolution/a" + "short", "/my/" + code, "/channels/whatsapp_cloud//" + code,
 		"/gateways/" + code, "/signup/" + code + "/", "/api/v1/cart_" + link, "/api%2F" + link,
 	} {
 		observed := observe(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })

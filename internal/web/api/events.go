@@ -48,7 +48,7 @@ func (s *Server) readEvents(ctx context.Context, call *call) (web.Answer, error)
 // stillValid refuses a token that was deleted, or has expired, while its call waited.
 func (s *Server) stillValid(ctx context.Context, actor account.Actor) error {
 	token, err := s.Accounts.Token(ctx, actor, actor.TokenID)
-	if fault.KindOf(err) == fault.KindNotFound || err == nil && token.Expired(s.DB.Now()) {
+	if fault.KindOf(err) == fault.KindNotFound || err == nil && token.Expired(s.DB.Real()) {
 		return fault.New(fault.KindUnauthenticated, "Unauthenticated")
 	}
 	return err

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 	"carteira/internal/web"
 	"carteira/internal/webhook"
 )
@@ -232,6 +234,9 @@ type secretRecord struct {
 }
 
 func (s *Server) readCallbackSecret(ctx context.Context, call *call) (web.Answer, error) {
+	if call.actor.Scope == account.ScopeRead { // who has the secret can sign as we do
+		return web.Answer{}, fault.Forbidden("scope: this token may only read; secrets need one with the scope full")
+	}
 	secret, err := s.Webhooks.CallbackSecret(ctx, call.actor)
 	return web.Answer{Data: web.JSON(secretRecord{secret})}, err
 }

@@ -49,6 +49,9 @@ func (s *Server) login(req *request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Accounts.EndFormer(req.Context(), token(req.Request)); err != nil {
+		return err
+	}
 	req.remember(in)
 	next := page.LocalPath(req.PostFormValue("next"))
 	if in.NeedsCode {

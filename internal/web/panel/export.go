@@ -1,7 +1,8 @@
 package panel
 
 import (
-	"encoding/csv"
+	"bufio"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -81,18 +82,37 @@ func sendCSV(req *request, name string, rows func(write func([]string) error) er
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	header.Set("Cache-Control", "no-store")
-	out := csv.NewWriter(patient{req.w, http.NewResponseController(req.w)})
-	out.Comma = ';'
+	out := bufio.NewWriter(patient{req.w, http.NewResponseController(req.w)})
 	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
 		return // the reader has gone away
 	}
-	err := rows(out.Write)
-	out.Flush()
-	if err != nil {
+	err := rows(func(cells []string) error { return writeRow(out, cells) })
+	if err = errors.Join(err, out.Flush()); err != nil {
 		// Half a file must not pass for the whole: the connection is cut.
 		web.ExchangeOf(req.Context()).Err = err
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// writeRow writes a line of the file. A text with a comma is quoted as well: where
+// that is what separates cells, the rest of it would be a cell of its own, and
+// could be a formula.
+func writeRow(out *bufio.Writer, cells []string) error {
+	for i, cell := range cells {
+		if i > 0 {
+			_ = out.WriteByte(';') // the error stays until Flush
+		}
+		if cell != "" && !isNumber(cell) && needsQuotes(cell) {
+			cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+		}
+		_, _ = out.WriteString(cell)
+	}
+	_, err := out.WriteString("\n")
+	return err
+}
+
+func needsQuotes(cell string) bool {
+	return strings.ContainsAny(cell, ";,\"\r\n") || cell[0] == ' ' || cell[0] == '\t'
 }
 
 // column is a column of the exported file.

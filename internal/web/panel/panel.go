@@ -183,6 +183,9 @@ func (s *Server) answer(req *request, op route) error {
 			return err
 		}
 	}
+	if err := s.noteHandedOut(req, op); err != nil {
+		return err
+	}
 	return op.handler(req)
 }
 

@@ -27,6 +27,15 @@ var outgoing = map[string]bool{
 	"POST /payments/gateways/{provider}": true,
 }
 
+// takesAway are the routes that take access away, or erase a person as the law
+// wants it: a company may always do that, whatever its standing.
+var takesAway = map[string]bool{
+	"POST /api/tokens/{id}/delete":       true,
+	"POST /settings/users/{id}/remove":   true,
+	"POST /customers/{id}/page/withdraw": true,
+	"POST /customers/{id}/erase":         true,
+}
+
 // barrier is what keeps a company from a page.
 type barrier string
 
@@ -52,7 +61,7 @@ func (op route) permit(actor account.Actor, today civil.Date) (barrier, error) {
 			return byPlan, err
 		}
 	}
-	if op.method == http.MethodGet {
+	if op.method == http.MethodGet || takesAway[op.pattern()] {
 		return "", nil
 	}
 	return byStanding, actor.Writable(today)

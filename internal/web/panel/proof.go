@@ -30,10 +30,44 @@ var sensitive = map[string]bool{
 	"GET /customers/{id}/file":                true,
 	"POST /customers/{id}/erase":              true,
 	"GET /customers/export":                   true,
+	"GET /invoices/export":                    true,
+	"GET /payments/export":                    true,
+	"GET /resellers/export":                   true,
+	"GET /credits/export":                     true,
+	"GET /messages/log/export":                true,
+	"GET /webhooks/{id}/export":               true,
+	"GET /settings/audit/export":              true,
+	"POST /messages/channels/new":             true,
+	"POST /messages/channels/{id}/edit":       true,
 	"GET /profile/second-factor":              true,
 	"POST /profile/second-factor":             true,
 	"POST /profile/email":                     true,
 	"POST /profile/second-factor/off":         true,
+}
+
+// handedOut are the routes that let data or a secret out of the program, with what
+// the audit log says of it.
+var handedOut = map[string]string{
+	"GET /customers/export":         "export.customers",
+	"GET /invoices/export":          "export.invoices",
+	"GET /payments/export":          "export.payments",
+	"GET /resellers/export":         "export.resellers",
+	"GET /credits/export":           "export.credits",
+	"GET /messages/log/export":      "export.messages",
+	"GET /webhooks/{id}/export":     "export.deliveries",
+	"GET /settings/audit/export":    "export.audit",
+	"GET /customers/{id}/file":      "export.customer_file",
+	"GET /webhooks/callback-secret": "callback_secret.shown",
+}
+
+// noteHandedOut leaves a line in the audit log before anything is let out.
+func (s *Server) noteHandedOut(req *request, op route) error {
+	action, ok := handedOut[op.pattern()]
+	if !ok {
+		return nil
+	}
+	kind, _, _ := strings.Cut(action, ".")
+	return s.Accounts.Note(req.Context(), req.Actor, account.AuditEntry{Action: action, Record: kind, ID: req.id})
 }
 
 // proofField is the field of a form that carries a proof beside its own fields.

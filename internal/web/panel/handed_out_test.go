@@ -1,0 +1,77 @@
+package panel
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
+)
+
+// Whatever leaves the program as a file or a secret asks who it is, and is in the
+// audit log, once.
+func TestWhatIsHandedOutIsProvedAndAudited(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		for _, route := range office.table() {
+			pattern := route.pattern()
+			if strings.HasSuffix(route.path, "/export") && handedOut[pattern] == "" {
+				t.Errorf("%s leaves no line in the audit log", pattern)
+			}
+			action := handedOut[pattern]
+			if action == "" {
+				continue
+			}
+			if !sensitive[pattern] {
+				t.Errorf("%s wants no proof", pattern)
+			}
+			if word(page.Portuguese, action) == action {
+				t.Errorf("%s has no words", action)
+			}
+			person.try(route, ids).want(t, http.StatusOK)
+			lines, n, err := office.Accounts.Audit(t.Context(), person.actor, account.AuditFilter{Action: action}, input.Page{Number: 1, Size: 9})
+			if err != nil || n != 1 || lines[0].Who == "" {
+				t.Errorf("%s: %d lines, %v", pattern, n, err)
+			}
+		}
+	})
+}
+
+func TestCellsWithACommaAreQuoted(t *testing.T) {
+	var file bytes.Buffer
+	out := bufio.NewWriter(&file)
+	if err := writeRow(out, []string{"a,=cmd|' /C calc'!A0", "10,50", "-3", "", "x;y", `say "b"`, "two\nlines", " c", "plain text"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := `"a,=cmd|' /C calc'!A0";10,50;-3;;"x;y";"say ""b""";"two` + "\n" + `lines";" c";plain text` + "\n"
+	if file.String() != want {
+		t.Errorf("%s\nwant %s", file.String(), want)
+	}
+}
+
+func TestSigningInAgainEndsTheFormerSession(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		sessions := func() int {
+			list, err := office.Accounts.Sessions(t.Context(), person.actor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list)
+		}
+		before := sessions()
+		person.signIn("ana@example.com", password)
+		if after := sessions(); after != before {
+			t.Errorf("%d sessions, then %d", before, after)
+		}
+		person.get("/customers").want(t, http.StatusOK)
+	})
+}
