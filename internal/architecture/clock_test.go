@@ -40,6 +40,7 @@ var realClock = map[string]clockUse{
 	"internal/reminder/deliver.go":            {both: true, why: "how long a carrier took"},
 	"internal/reseller/signup.go":             {both: true, why: "the limit of signups an hour"},
 	"internal/web/idempotency/sql.go":         {why: "leases and lives of keys: a caller repeats a call in real time"},
+	"internal/web/api/events.go":              {why: "whether the token of a call that waits has expired"},
 	"internal/web/idempotency/idempotency.go": {why: "lives of keys"},
 	"internal/web/panel/proof.go":             {why: "how long ago a password was asked for"},
 	"internal/webhook/check.go":               {why: "the timestamp header is the real time"},
