@@ -44,8 +44,8 @@ func personOf(t *testing.T, program *App) (account.Actor, customer.Customer) {
 func everywhereIn(t *testing.T, db *sqldb.DB, mark string) (found []string) {
 	t.Helper()
 	for table, columns := range map[string][]string{
-		"customers": {"name", "whatsapp", "email", "usuario", "notes", "search", "address", "custom", "external_id"},
-		"invoices":  {"description", "note"}, "charges": {"customer_name"}, "payments": {"customer_name"},
+		"customers": {"name", "whatsapp", "email", "usuario", "notes", "name_key", "address", "custom", "external_id"}, "customer_texts": {"text"},
+		"invoices": {"description", "note"}, "charges": {"customer_name"}, "payments": {"customer_name"},
 		"events": {"body"}, "delivery_attempts": {"response_body"}, "audit_log": {"name", "changes"}, "reminder_messages": {"address", "subject", "body"},
 	} {
 		for _, column := range columns {
