@@ -12,17 +12,14 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// newAuditLines are written at the end of their transaction.
-var newAuditLines = &sqldb.Appending{
-	Table: "audit_log",
-	Into: `INSERT INTO audit_log
-		(company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch) VALUES `,
-	Row: `(?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?, ?)`,
-}
-
 func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
-	changes := tx.LateText(entry.encode)
-	return tx.Append(ctx, newAuditLines,
+	changes, err := entry.encode()
+	if err != nil {
+		return err
+	}
+	return tx.Queue(ctx, `
+		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch)
+		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?, ?)`,
 		actor.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(actor.UserID),
 		sqldb.RefTo(actor.TokenID), actor.Company.ID, actor.TokenID, actor.Name, actor.From,
 		entry.Action, entry.Record, entry.ID, entry.Name, changes, actor.Batch)

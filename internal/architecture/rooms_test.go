@@ -345,7 +345,7 @@ var homes = []struct{ library, home, why string }{
 	{"database/sql", "internal/platform/sqldb/...", "the two databases meet in one place"},
 	{"github.com/jackc/pgx/v5/...", "internal/platform/sqldb/...", "the two databases meet in one place"},
 	{"modernc.org/sqlite/...", "internal/platform/sqldb/...", "the two databases meet in one place"},
-	{"modernc.org/libc/...", "internal/platform/sqldb/sqlite", "SQLite's own memory is touched in one place"},
+	{"zombiezen.com/go/sqlite/...", "internal/platform/sqldb/...", "the two databases meet in one place"},
 	{"github.com/spf13/cobra/...", "internal/cli", "a command is read in one place"},
 	{"testing", "", "what only tests need stays out of the program"},
 }

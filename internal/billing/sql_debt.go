@@ -26,20 +26,9 @@ func addDebtor(
 	return debtor, err == nil, err
 }
 
-// newDebtors are written at the end of the transaction that creates them.
-var newDebtors = &sqldb.Appending{
-	Table: "debtors",
-	Into:  `INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id) VALUES `,
-	Row:   `(?, ?, ?, ?, ?)`,
-}
-
-func appendDebtor(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, customerID int64,
-	first debtor,
-) error {
-	return tx.Append(ctx, newDebtors, companyID, customerID, first.since.String(), first.planID, first.productID)
+func appendDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, first debtor) error {
+	return tx.Queue(ctx, `INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id) VALUES (?, ?, ?, ?, ?)`,
+		companyID, customerID, first.since.String(), first.planID, first.productID)
 }
 
 func scanDebtor(row sqldb.Row) (debtor debtor, err error) {

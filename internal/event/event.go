@@ -87,13 +87,6 @@ type envelope struct {
 // Subject is data that knows the id of the record it is about.
 type Subject interface{ SubjectID() int64 }
 
-// events are written at the end of their transaction.
-var events = &sqldb.Appending{
-	Table: "events",
-	Into:  `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES `,
-	Row:   `(?, ?, ?, ?, ?)`,
-}
-
 // Record writes an event in tx and tells the watchers.
 func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) error {
 	_, err := l.RecordEvent(ctx, tx, from, name, data)
@@ -119,9 +112,12 @@ func (l *Log) RecordEvent(
 	if subject, ok := data.(Subject); ok {
 		event.Subject = subject.SubjectID()
 	}
-	body := tx.LateText(func() (string, error) { return encode(event) })
-	err := tx.Append(ctx, events, event.CompanyID, event.ID, string(name), event.At.UnixMicro(), body)
+	body, err := encode(event)
 	if err != nil {
+		return event, err
+	}
+	if err := tx.Queue(ctx, `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?)`,
+		event.CompanyID, event.ID, string(name), event.At.UnixMicro(), body); err != nil {
 		return event, fmt.Errorf("record %s: %w", name, err)
 	}
 	if err := l.Tell(ctx, tx, event); err != nil {

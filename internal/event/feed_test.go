@@ -37,7 +37,8 @@ func (p *process) write(ctx context.Context, from Source, beforeCommit func(), n
 				return err
 			}
 		}
-		if err := tx.CatchUp(ctx); err != nil { // the events have their ids long before the commit
+		// The events have their ids long before the commit.
+		if _, err := sqldb.Value[int64](ctx, tx, `SELECT count(*) FROM events /* every company_id */`); err != nil {
 			return err
 		}
 		beforeCommit()

@@ -139,12 +139,10 @@ func (s *Service) linkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID
 	return s.payURL(code), err
 }
 
-// newLinkTx is linkTx for an invoice that is being issued: nobody can have made
-// its page before, and the row can wait.
+// newLinkTx is linkTx for an invoice that is being issued, which has no page yet.
 func (s *Service) newLinkTx(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (string, error) {
 	code := id.NewLink(tx.Now())
-	err := tx.Append(ctx, newPayLinks, companyID, invoiceID, code, tx.Now().UnixMicro())
-	return s.payURL(code), err
+	return s.payURL(code), insertPayLink(ctx, tx, companyID, invoiceID, code)
 }
 
 // current finds the charge of an invoice that can be paid now.

@@ -245,11 +245,9 @@ func codesOfInvoices(
 	return codes, err
 }
 
-// newPayLinks are written at the end of the transaction that issues the invoice.
-var newPayLinks = &sqldb.Appending{
-	Table: "pay_links",
-	Into:  `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES `,
-	Row:   `(?, ?, ?, ?)`,
+func insertPayLink(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, code string) error {
+	return tx.Queue(ctx, `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)`,
+		companyID, invoiceID, code, tx.Now().UnixMicro())
 }
 
 // payCode returns the code of an invoice's page, made at the first time.

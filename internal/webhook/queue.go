@@ -5,7 +5,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/event"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/sqldb"
@@ -24,35 +23,20 @@ const (
 	Parked    = sender.Parked
 )
 
-// enqueue has a delivery written for each active webhook that wants the event,
-// and for each address that waits for the payment of the invoice, at the end of
-// the transaction that recorded the event.
-func (s *Service) enqueue(_ context.Context, tx *sqldb.Tx, recorded event.Event) error {
+// enqueue writes a delivery for each active webhook that wants the event, and
+// for each address that waits for the payment of the invoice, in the transaction
+// that records the event.
+func (s *Service) enqueue(ctx context.Context, tx *sqldb.Tx, recorded event.Event) error {
 	if recorded.Name == event.Ping {
 		return nil
 	}
-	of := enqueuingOf{recorded.CompanyID, civil.Of(recorded.At.In(recorded.Zone))}
-	late := sqldb.Later(tx, of, func() *enqueuing {
-		begun := &enqueuing{enqueuingOf: of, due: tx.DueClock()}
-		tx.OnCommit(func() {
-			if len(begun.lanes) > 0 {
-				s.sender.Wake(begun.lanes...)
-			}
-		})
-		return begun
+	var lanes []int64
+	tx.OnCommit(func() {
+		if len(lanes) > 0 {
+			s.sender.Wake(lanes...)
+		}
 	})
-	late.events = append(late.events, recorded.ID)
-	if recorded.Name == event.InvoicePaid {
-		late.paid = append(late.paid, recorded)
-	}
-	return nil
-}
-
-// enqueuingOf is the key of the deliveries that were put off: those of events of
-// a company on a day.
-type enqueuingOf struct {
-	companyID int64
-	day       civil.Date
+	return insertDeliveries(ctx, tx, recorded, &lanes)
 }
 
 // CheckNotification refuses an address for the notification of an invoice,

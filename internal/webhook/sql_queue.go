@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"slices"
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
@@ -41,18 +40,17 @@ const stoppedText = `WITH RECURSIVE lines(line) AS (
 		FROM lanes l WHERE l.lane IS NOT NULL
 	) AS t WHERE t.id IS NOT NULL /* every company_id */`
 
-// forWebhooks makes a delivery of each event for each webhook that wants it, in
-// the order of the events. There is none for a company whose subscription has
+// forWebhooks makes a delivery of an event for each webhook that wants it. There is none for a company whose subscription has
 // ended, is suspended or has no webhooks, or that is below a company that is
 // stopped. Most companies have no webhook at all, so the webhooks come first.
 const forWebhooks = `
 	INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
 	SELECT w.company_id, w.id, e.id, e.name, '', w.id, 'pending', FALSE, 0, e.occurred_at
 	FROM webhooks w CROSS JOIN events e
-	WHERE w.company_id = ? AND w.active = TRUE AND e.company_id = ? AND e.event_id {in ?}
+	WHERE w.company_id = ? AND w.active = TRUE AND e.company_id = ? AND e.event_id = ?
 		AND w.events LIKE '%,' || e.name || ',%'
 		AND EXISTS (SELECT 1 FROM companies c WHERE c.id = w.company_id AND ` + getsWebhooks + `)
-	ORDER BY e.id, w.id {for key share of w} RETURNING lane`
+	ORDER BY w.id {for key share of w} RETURNING lane`
 
 // forAddresses makes the deliveries of an event to the addresses that are to hear
 // of the payment of an invoice.
@@ -62,56 +60,31 @@ const forAddresses = `
 	FROM invoice_notifications n CROSS JOIN events e
 	WHERE n.company_id = ? AND n.invoice_id = ? AND e.company_id = ? AND e.event_id = ? RETURNING lane`
 
-// enqueuing are the deliveries of a company's events, which are made at the end
-// of the transaction that has recorded them.
-type enqueuing struct {
-	enqueuingOf
-
-	events []string
-	paid   []event.Event // those of invoices that were paid
-	due    sqldb.Ref
-	lanes  []int64 // of the deliveries that were made
-}
-
-// Tables are those that decide who gets a delivery, and those of deliveries.
-func (e *enqueuing) Tables() []string {
-	return []string{"deliveries", "delivery_queue", "webhooks", "invoice_notifications", "companies"}
-}
-
-// Statements make the deliveries and put them into the queue.
-func (e *enqueuing) Statements() []sqldb.Statement {
-	day := e.day.String()
-	text, events := sqldb.Few(forWebhooks, e.events)
-	statements := []sqldb.Statement{{
-		Text: text,
-		Args: slices.Concat([]any{e.companyID, e.companyID}, events, []any{day, day}),
-		Scan: e.scanLane,
-	}}
-	for _, paid := range e.paid {
-		statements = append(statements, sqldb.Statement{
-			Text: forAddresses,
-			Args: []any{e.companyID, paid.Subject, e.companyID, paid.ID},
-			Scan: e.scanLane,
-		})
+// insertDeliveries makes the deliveries of an event and puts them into the queue.
+// Their lanes are known once the transaction is committed.
+func insertDeliveries(ctx context.Context, tx *sqldb.Tx, recorded event.Event, lanes *[]int64) error {
+	scan := func(row sqldb.Row) error {
+		var lane int64
+		err := row.Scan(&lane)
+		*lanes = append(*lanes, lane)
+		return err
 	}
-	queue := sender.IntoQueue(e.due, e.companyID, e.events)
-	queue.Needless = func() bool { return len(e.lanes) == 0 }
-	return append(statements, queue)
-}
-
-// Merge adds the events of another transaction. Who has put off the first of them
-// wakes the sender for all.
-func (e *enqueuing) Merge(other sqldb.Late) {
-	more := other.(*enqueuing) //nolint:forcetypeassert // the key says so
-	e.events = append(e.events, more.events...)
-	e.paid = append(e.paid, more.paid...)
-}
-
-func (e *enqueuing) scanLane(row sqldb.Row) error {
-	var lane int64
-	err := row.Scan(&lane)
-	e.lanes = append(e.lanes, lane)
-	return err
+	day := civil.Of(recorded.At.In(recorded.Zone)).String()
+	args := []any{recorded.CompanyID, recorded.CompanyID, recorded.ID, day, day}
+	if err := tx.QueueScan(ctx, forWebhooks, args, scan); err != nil {
+		return err
+	}
+	if recorded.Name == event.InvoicePaid {
+		args := []any{recorded.CompanyID, recorded.Subject, recorded.CompanyID, recorded.ID}
+		if err := tx.QueueScan(ctx, forAddresses, args, scan); err != nil {
+			return err
+		}
+	}
+	if tx.Engine() == sqldb.SQLite && len(*lanes) == 0 {
+		return nil // the statements have run, and found no one
+	}
+	queue := sender.IntoQueue(tx.DueClock(), recorded.CompanyID, []string{recorded.ID})
+	return tx.Queue(ctx, queue.Text, queue.Args...)
 }
 
 func insertTest(

@@ -43,7 +43,7 @@ func (db *sqliteDB) copyTo(ctx context.Context, path string) error {
 		return sqliteError(err)
 	}
 	defer conn.Close() //nolint:errcheck // nothing was written through it
-	_, err = conn.Exec(ctx, sqlite.Query{Text: "VACUUM INTO ?", Args: []any{path}})
+	_, err = conn.Exec(ctx, "VACUUM INTO ?", []any{path})
 	return sqliteError(err)
 }
 

@@ -101,8 +101,8 @@ func (k fewKey) write() string {
 var fewTexts sync.Map
 
 // withLists returns args with every list as an engine takes it, PostgreSQL as an
-// array, SQLite as JSON, and every late text made. A statement with {in ?} is the same for a list of
-// any length, so it is compiled and planned once.
+// array, SQLite as JSON. A statement with {in ?} is the same for a list of any
+// length, so it is compiled and planned once.
 func withLists(engine Engine, args []any) []any {
 	cloned := false
 	for i, arg := range args {
@@ -112,12 +112,6 @@ func withLists(engine Engine, args []any) []any {
 			list = listFor(engine, arg)
 		case []string:
 			list = listFor(engine, arg)
-		case *LateText:
-			text, err := arg.get()
-			if err != nil {
-				continue // the driver asks for its value, and gets the error
-			}
-			list = text
 		default:
 			continue
 		}

@@ -76,8 +76,8 @@ func (tx *Tx) DueClock() Ref { return tx.due }
 
 // begin reads both clocks for a transaction. In a sandbox its time is that of
 // the database, and nobody moves that clock until the transaction has ended.
-func (db *DB) begin(ctx context.Context, conn Querier, lock clockLock) (*Tx, error) {
-	tx := &Tx{Querier: conn, real: db.Real(), clock: db.Clock()}
+func (db *DB) begin(ctx context.Context, conn txConn, lock clockLock) (*Tx, error) {
+	tx := &Tx{txConn: conn, real: db.Real(), clock: db.Clock()}
 	keeper := db.timekeeper()
 	if keeper == nil {
 		tx.now, tx.due = tx.real, tx.clock

@@ -23,9 +23,8 @@ type group struct {
 	writer     sqliteWriter
 	place      *place
 	waiting    chan *turn
-	held       *turn    // taken from waiting, and to be served first next
-	last       gathered // the group before
-	running    bool     // a turn runs in the goroutine of the writer
+	held       *turn // taken from waiting, and to be served first next
+	running    bool  // a turn runs in the goroutine of the writer
 	flushing   flushing
 	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
@@ -50,16 +49,15 @@ type turn struct {
 
 // job is what a turn does.
 type job struct {
-	run     func(Querier) error
-	after   func() // runs beside the turns of others; nil: nothing does
-	relaxed bool   // its commit need not be flushed
+	run     func(txConn) error
+	relaxed bool // its commit need not be flushed
 }
 
 // errUnfinished stands while a turn runs, and stays when it panics.
 var errUnfinished = errors.New("the transaction did not finish")
 
-// A group closes when nobody waits or is expected, or at these bounds, so that the
-// first one in it is not kept waiting for the last.
+// A group closes when no turn waits, or at these bounds, so that the first one in
+// it is not kept waiting for the last.
 const (
 	maxGroup     = 256
 	maxGroupTime = 25 * time.Millisecond
@@ -121,9 +119,6 @@ func (g *group) take(ctx context.Context, job job, alone bool) (*turn, error) {
 	case <-t.done: // no transaction could be begun
 		return t, nil
 	}
-	if t.after != nil {
-		t.after()
-	}
 	<-t.done
 	return t, nil
 }
@@ -174,23 +169,14 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	}
 	for turn := range g.others(first) {
 		all = append(all, turn)
-		written := g.writer.conn.TotalChanges()
-		succeeded := g.succeeds(turn)
-		if g.writer.shared.spoiled || !succeeded && !g.clean(written) {
+		written, err := g.writer.conn.TotalChanges()
+		if err != nil || !g.succeeds(turn) && !g.clean(written) {
 			g.takeBack(ctx, all)
 			return
 		}
 	}
-	began := time.Now()
-	if err := sqliteError(g.writer.settle(ctx)); err != nil {
-		g.refuse(ctx, all, err)
-		return
-	}
 	if err := g.commit(ctx); err != nil {
 		g.fail(ctx, all, err)
-	}
-	if !first.relaxed {
-		g.last = gathered{len(all), time.Since(began)}
 	}
 }
 
@@ -228,17 +214,19 @@ func (g *group) commit(ctx context.Context) error {
 // others are those who come while the group runs and may share its commit.
 func (g *group) others(first *turn) iter.Seq[*turn] {
 	return func(yield func(*turn) bool) {
-		began, patience := time.Now(), g.last.patience()
+		began := time.Now()
 		for n := 1; n < maxGroup && !first.alone && time.Since(began) < maxGroupTime; n++ {
-			turn := g.next(n < g.last.turns && !first.relaxed, &patience)
-			if turn == nil {
+			var next *turn
+			select {
+			case next = <-g.waiting:
+			default:
 				return
 			}
-			if turn.alone || first.relaxed && !turn.relaxed {
-				g.held = turn
+			if next.alone || first.relaxed && !next.relaxed {
+				g.held = next
 				return
 			}
-			if !yield(turn) {
+			if !yield(next) {
 				return
 			}
 		}
@@ -249,7 +237,11 @@ func (g *group) others(first *turn) iter.Seq[*turn] {
 // it: no row changed, and the transaction still there. SQLite ends it by itself
 // on a full disk, for one.
 func (g *group) clean(before int64) bool {
-	return g.writer.conn.InTransaction() && g.writer.conn.TotalChanges() == before
+	if !g.writer.conn.InTransaction() {
+		return false
+	}
+	now, err := g.writer.conn.TotalChanges()
+	return err == nil && now == before
 }
 
 // takeBack undoes the whole group; everybody runs again by himself, those who
@@ -259,17 +251,6 @@ func (g *group) takeBack(ctx context.Context, all []*turn) {
 	for _, turn := range all {
 		turn.again = true
 	}
-}
-
-// refuse undoes the whole group when what its turns had put off has failed. Whose
-// it was shows when each runs again by himself.
-func (g *group) refuse(ctx context.Context, all []*turn, cause error) {
-	if len(all) > 1 {
-		g.takeBack(ctx, all)
-		return
-	}
-	g.rollback(ctx)
-	all[0].err = cause
 }
 
 // fail undoes the whole group when the database has failed it. Everybody tries
@@ -285,7 +266,6 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 }
 
 func (g *group) rollback(ctx context.Context) {
-	g.writer.shared.clear()
 	// Without effect where SQLite has rolled back already.
 	_ = g.command(ctx, "ROLLBACK")
 }
@@ -316,19 +296,19 @@ func (g *group) succeeds(t *turn) bool {
 }
 
 // panics runs the turn, and reports a panic of it.
-func (t *turn) panics(conn Querier) (panicked bool) {
+func (t *turn) panics(conn txConn) (panicked bool) {
 	defer func() { panicked = recover() != nil }()
 	t.attempt(conn)
 	return false
 }
 
 // attemptHere gives the connection back also when the turn ends the goroutine.
-func (t *turn) attemptHere(conn Querier) {
+func (t *turn) attemptHere(conn txConn) {
 	defer close(t.back)
 	t.attempt(conn)
 }
 
-func (t *turn) attempt(conn Querier) {
+func (t *turn) attempt(conn txConn) {
 	t.err = errUnfinished
 	if err := t.ctx.Err(); err != nil {
 		t.err = err

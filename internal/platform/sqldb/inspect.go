@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"carteira/internal/platform/sqldb/sqlite"
 )
@@ -58,11 +57,9 @@ func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 	reads := newSQLiteReads(readersOfCopy, func() (*sqlite.Conn, error) {
 		return openSQLiteConn(path, sqlite.Options{Immutable: true, Pragmas: []string{"query_only(1)"}})
 	})
-	conn, err := reads.readers.lend(ctx, time.Time{})
-	if err != nil {
+	if err := reads.readers.use(ctx, func(*sqlite.Conn) error { return nil }); err != nil {
 		return nil, sqliteError(err)
 	}
-	reads.readers.takeBack(conn)
 	return &Copy{reads}, nil
 }
 

@@ -129,12 +129,6 @@ func compare(engine Engine, applied map[int]string, last int) (work, error) {
 	return w, nil
 }
 
-// scripter is a transaction that runs texts of several statements.
-type scripter interface {
-	Querier
-	script(ctx context.Context, text string) error
-}
-
 // The table of migrations is made here, since it comes before any of them. Its
 // columns from hash on are younger than the first release. probed_at is for
 // Probe.
@@ -152,7 +146,7 @@ var hasColumn = map[Engine]string{
 		WHERE table_schema = current_schema() AND table_name = 'schema_migrations' AND column_name = '%s'`,
 }
 
-func makeVersionTable(ctx context.Context, tx scripter) error {
+func makeVersionTable(ctx context.Context, tx txConn) error {
 	if err := tx.script(ctx, versionTable); err != nil {
 		return err
 	}
@@ -189,7 +183,7 @@ func readApplied(ctx context.Context, querier Querier) (map[int]string, error) {
 
 // applyPending runs what is missing up to last. The caller holds the lock that
 // keeps other starters out, and commits all of it or nothing.
-func applyPending(ctx context.Context, tx scripter, last int) error {
+func applyPending(ctx context.Context, tx txConn, last int) error {
 	if err := makeVersionTable(ctx, tx); err != nil {
 		return err
 	}
@@ -219,7 +213,7 @@ func applyPending(ctx context.Context, tx scripter, last int) error {
 	return nil
 }
 
-func (m migration) apply(ctx context.Context, tx scripter) error {
+func (m migration) apply(ctx context.Context, tx txConn) error {
 	if err := tx.script(ctx, m.text); err != nil {
 		return err
 	}
@@ -236,8 +230,8 @@ func (db *sqliteDB) migrate(ctx context.Context, last int) error {
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
-	turn, err := db.group.take(ctx, job{run: func(Querier) error {
-		return sqliteError(applyPending(ctx, db.group.writer, last))
+	turn, err := db.group.take(ctx, job{run: func(tx txConn) error {
+		return sqliteError(applyPending(ctx, tx, last))
 	}}, true)
 	if err != nil {
 		return err
@@ -262,12 +256,11 @@ func (db *postgresDB) migrate(ctx context.Context, last int) error {
 	if done, err := migrated(ctx, db, last); err != nil || done {
 		return err
 	}
-	return db.write(ctx, terms{}, func(querier Querier) (lateWork, error) {
-		tx := querier.(pgQuerier) //nolint:forcetypeassert // write makes it so
+	return db.write(ctx, terms{}, func(tx txConn) error {
 		// Any number, as long as nothing else in the database uses it: "cart".
 		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
-			return lateWork{}, postgresError(err)
+			return postgresError(err)
 		}
-		return lateWork{}, postgresError(applyPending(ctx, tx, last))
+		return postgresError(applyPending(ctx, tx, last))
 	})
 }

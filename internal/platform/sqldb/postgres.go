@@ -24,7 +24,6 @@ type postgresDB struct {
 	pgQuerier
 	pool        *pgxpool.Pool
 	connections *connections
-	flights     flights
 }
 
 // pgQuerier gives the package's way of querying to a pool or a transaction.

@@ -10,15 +10,26 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgTx is a transaction on a connection of its own. BEGIN goes out with its first
-// statement, and COMMIT with those that were put off: neither has a flight to
-// the server and back for itself.
+// pgTx is a transaction on a connection of its own. What is queued goes out in
+// front of the next statement: BEGIN with the first one, and COMMIT with what was
+// queued last. None of them has a round trip to the server for itself.
 type pgTx struct {
-	conn    *pgxpool.Conn
-	opening []string // what goes out before the first statement; nil: it went
+	conn   *pgxpool.Conn
+	queued []queued
+	used   bool // it has a statement, and so something to commit
 }
 
-func (db *postgresDB) write(ctx context.Context, terms terms, run func(Querier) (lateWork, error)) error {
+// queued is a statement that waits, in PostgreSQL's words.
+type queued struct {
+	Statement
+	text string
+	args []any
+}
+
+// maxQueued bounds what a transaction keeps in memory, such as an import.
+const maxQueued = 256
+
+func (db *postgresDB) write(ctx context.Context, terms terms, run func(txConn) error) error {
 	steps := db.guard.steps(ctx)
 	defer steps.cancel(nil)
 	tx, err := db.begin(steps, terms)
@@ -26,23 +37,22 @@ func (db *postgresDB) write(ctx context.Context, terms terms, run func(Querier) 
 		return err
 	}
 	defer db.end(ctx, tx)
-	querier := pgQuerier{on: tx, rewriter: db.rewriter, guard: db.guard}
-	late, err := run(querier)
-	if err != nil {
+	if err := run(pgTxConn{pgQuerier{on: tx, rewriter: db.rewriter, guard: db.guard}, tx}); err != nil {
 		return err
 	}
-	return steps.within(func() error { return tx.commit(steps.ctx, querier, late.statements()) })
+	return steps.within(func() error { return tx.commit(steps.ctx) })
 }
 
 // begin finds a connection for a transaction. One that leads to a pooler has its
 // settings made for the transaction alone; see prepare.
 func (db *postgresDB) begin(steps steps, terms terms) (*pgTx, error) {
-	tx := &pgTx{opening: []string{"begin"}}
+	tx := &pgTx{}
+	tx.command("begin")
 	if db.connections.pooled.Load() {
-		tx.opening = append(tx.opening, fmt.Sprintf("SELECT "+sessionSettings, true))
+		tx.command(fmt.Sprintf("SELECT "+sessionSettings, true))
 	}
 	if terms.relaxed {
-		tx.opening = append(tx.opening, "set local synchronous_commit to off")
+		tx.command("set local synchronous_commit to off")
 	}
 	err := steps.within(func() (err error) {
 		tx.conn, err = db.pool.Acquire(steps.ctx)
@@ -68,9 +78,13 @@ func (db *postgresDB) end(ctx context.Context, tx *pgTx) {
 // idleStatus is what the server calls a connection in no transaction.
 const idleStatus = 'I'
 
+func (t *pgTx) command(text string) {
+	t.queued = append(t.queued, queued{Statement: Statement{Text: text}, text: text})
+}
+
 // Query runs a statement that returns rows.
 func (t *pgTx) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
-	if t.opening == nil {
+	if len(t.queued) == 0 {
 		return t.conn.Query(ctx, text, args...)
 	}
 	batch := &pgx.Batch{}
@@ -83,7 +97,7 @@ func (t *pgTx) Query(ctx context.Context, text string, args ...any) (pgx.Rows, e
 	return &batchRows{Rows: rows, results: results}, nil
 }
 
-// batchRows are the rows of the only statement of a batch, which ends with them.
+// batchRows are the rows of the last statement of a batch, which ends with them.
 type batchRows struct {
 	pgx.Rows
 	results pgx.BatchResults
@@ -101,7 +115,7 @@ func (r *batchRows) Err() error { return cmp.Or(r.Rows.Err(), r.err) }
 
 // Exec runs a statement that returns none.
 func (t *pgTx) Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error) {
-	if t.opening == nil {
+	if len(t.queued) == 0 {
 		return t.conn.Exec(ctx, text, args...)
 	}
 	batch := &pgx.Batch{}
@@ -112,50 +126,60 @@ func (t *pgTx) Exec(ctx context.Context, text string, args ...any) (pgconn.Comma
 	return tag, cmp.Or(err, closed)
 }
 
-// SendBatch sends statements together, behind what opens the transaction. An
-// error of that is the first one that the results give.
+// SendBatch sends statements behind those that are queued. An error of a queued
+// one is the first that the results give: the server passes over all that follows.
 func (t *pgTx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
-	if t.opening == nil {
-		return t.conn.SendBatch(ctx, batch)
+	first := t.queued
+	t.queued, t.used = nil, true
+	all := &pgx.Batch{}
+	for _, queued := range first {
+		all.Queue(queued.text, queued.args...)
 	}
-	opened := &pgx.Batch{}
-	for _, text := range t.opening {
-		opened.Queue(text)
-	}
-	opening := len(t.opening)
-	t.opening = nil
-	opened.QueuedQueries = append(opened.QueuedQueries, batch.QueuedQueries...)
-	results := t.conn.SendBatch(ctx, opened)
-	for range opening {
-		if _, err := results.Exec(); err != nil {
-			break // the results repeat it
+	all.QueuedQueries = append(all.QueuedQueries, batch.QueuedQueries...)
+	results := t.conn.SendBatch(ctx, all)
+	for _, queued := range first {
+		if err := queued.read(results); err != nil {
+			return failedBatch{results, fmt.Errorf("%s: %w", queued.words(), err)}
 		}
 	}
 	return results
 }
 
-// open begins the transaction by itself, for a text of several statements, which
-// cannot be part of a batch.
-func (t *pgTx) open(ctx context.Context) error {
-	if t.opening == nil {
+// failedBatch are the results behind a queued statement that has failed.
+type failedBatch struct {
+	pgx.BatchResults
+	err error
+}
+
+// Exec is the error.
+func (f failedBatch) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, f.err }
+
+// Query is the error.
+func (f failedBatch) Query() (pgx.Rows, error) { return nil, f.err }
+
+// Close ends the batch, and is the error too.
+func (f failedBatch) Close() error {
+	_ = f.BatchResults.Close() // which repeats it
+	return f.err
+}
+
+// flush sends what is queued.
+func (t *pgTx) flush(ctx context.Context) error {
+	if len(t.queued) == 0 {
 		return nil
 	}
 	return t.SendBatch(ctx, &pgx.Batch{}).Close()
 }
 
-// commit sends what was put off, and COMMIT behind it: where a statement fails,
-// the server passes over all that follows. A transaction without a statement
-// has nothing to commit.
-func (t *pgTx) commit(ctx context.Context, querier pgQuerier, rest []Statement) error {
-	if t.opening != nil && len(rest) == 0 {
+// commit sends what is queued, and COMMIT behind it. A transaction without a
+// statement has nothing to commit.
+func (t *pgTx) commit(ctx context.Context) error {
+	if !t.used {
 		return nil
 	}
-	batch := querier.batchOf(rest)
+	batch := &pgx.Batch{}
 	batch.Queue("commit")
 	results := t.SendBatch(ctx, batch)
-	if err := readResults(results, rest); err != nil {
-		return err
-	}
 	tag, err := results.Exec()
 	if closed := results.Close(); err == nil {
 		err = closed
@@ -166,34 +190,47 @@ func (t *pgTx) commit(ctx context.Context, querier pgQuerier, rest []Statement) 
 	return err
 }
 
+// pgTxConn is the transaction as rooms use it.
+type pgTxConn struct {
+	pgQuerier
+	tx *pgTx
+}
+
+func (c pgTxConn) queue(ctx context.Context, statement Statement) error {
+	c.tx.used = true
+	c.tx.queued = append(c.tx.queued, queued{statement, c.rewriter.text(statement.Text), withLists(Postgres, statement.Args)})
+	if len(c.tx.queued) < maxQueued {
+		return nil
+	}
+	return c.tx.flush(ctx)
+}
+
+// script runs the statements of a migration as they are. They cannot be part of
+// a batch.
+func (c pgTxConn) script(ctx context.Context, text string) error {
+	if err := c.tx.flush(ctx); err != nil {
+		return err
+	}
+	_, err := c.tx.conn.Exec(ctx, text)
+	return err
+}
+
 func (q pgQuerier) batch(ctx context.Context, statements []Statement) error {
 	if len(statements) == 0 {
 		return nil
 	}
-	results := q.on.SendBatch(ctx, q.batchOf(statements))
-	if err := readResults(results, statements); err != nil {
-		return err
-	}
-	return results.Close()
-}
-
-func (q pgQuerier) batchOf(statements []Statement) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, statement := range statements {
 		batch.Queue(q.rewriter.text(statement.Text), withLists(Postgres, statement.Args)...)
 	}
-	return batch
-}
-
-// readResults reads the results of statements. After an error it closes them.
-func readResults(results pgx.BatchResults, statements []Statement) error {
+	results := q.on.SendBatch(ctx, batch)
 	for _, statement := range statements {
 		if err := statement.read(results); err != nil {
 			_ = results.Close() // which repeats it
 			return fmt.Errorf("%s: %w", statement.words(), err)
 		}
 	}
-	return nil
+	return results.Close()
 }
 
 func (s Statement) read(results pgx.BatchResults) error {
@@ -206,15 +243,4 @@ func (s Statement) read(results pgx.BatchResults) error {
 		return err
 	}
 	return eachRow(rows, s.Scan)
-}
-
-// script runs the statements of a migration as they are.
-func (q pgQuerier) script(ctx context.Context, text string) error {
-	if tx, ok := q.on.(*pgTx); ok {
-		if err := tx.open(ctx); err != nil {
-			return err
-		}
-	}
-	_, err := q.on.Exec(ctx, text)
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -91,6 +92,37 @@ func One[T any](
 	return value, err
 }
 
+// Statement is one of several that are sent together.
+type Statement struct {
+	Text string
+	Args []any
+	Scan func(Row) error // reads each row that the statement returns; nil: it returns none
+}
+
+func (s Statement) run(ctx context.Context, querier Querier) error {
+	if s.Scan != nil {
+		return querier.each(ctx, s.Text, s.Args, s.Scan)
+	}
+	_, err := querier.exec(ctx, s.Text, s.Args)
+	return err
+}
+
+// oneByOne runs statements where nothing is gained by sending them together.
+func oneByOne(ctx context.Context, querier Querier, statements []Statement) error {
+	for _, statement := range statements {
+		if err := statement.run(ctx, querier); err != nil {
+			return fmt.Errorf("%s: %w", statement.words(), err)
+		}
+	}
+	return nil
+}
+
+// words are the beginning of the text, for an error that comes after the call.
+func (s Statement) words() string {
+	words := strings.Fields(s.Text)
+	return strings.Join(words[:min(3, len(words))], " ")
+}
+
 // Together runs statements that read, one after the other, on PostgreSQL in one
 // flight to the server and back.
 func Together(ctx context.Context, querier Querier, statements ...Statement) error {
@@ -132,7 +164,7 @@ func planOnce(querier Querier) []Statement {
 // passed it over. SQLite knows the id without RETURNING, for which it would
 // keep the pages that it changes and make a table for the answer.
 func InsertID(ctx context.Context, tx *Tx, text string, args ...any) (int64, error) {
-	if writer, ok := tx.Querier.(sqliteWriter); ok {
+	if writer, ok := tx.txConn.(sqliteWriter); ok {
 		n, err := tx.Exec(ctx, text, args...)
 		if err != nil || n == 0 {
 			return 0, err
@@ -203,8 +235,13 @@ type Ref = sql.Null[int64]
 // statement costs SQLite three steps more for each row.
 type OrZero int64
 
-// ScanOrZero takes a number of SQLite.
-func (o *OrZero) ScanOrZero(number int64) { *o = OrZero(number) }
+// Scan takes a number of SQLite.
+func (o *OrZero) Scan(src any) error {
+	var number Ref
+	err := number.Scan(src)
+	*o = OrZero(number.V)
+	return err
+}
 
 // ScanInt64 takes a number of PostgreSQL.
 func (o *OrZero) ScanInt64(number pgtype.Int8) error {

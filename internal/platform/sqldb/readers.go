@@ -29,12 +29,25 @@ func newReaders(size int, open func() (*sqlite.Conn, error)) *readers {
 	return &readers{open: open, permits: make(chan struct{}, size), quit: make(chan struct{})}
 }
 
-// lend waits for a connection to be free, but not past until, unless that is zero.
-func (r *readers) lend(ctx context.Context, until time.Time) (*sqlite.Conn, error) {
+// use lends a connection to do, also if it panics.
+func (r *readers) use(ctx context.Context, do func(*sqlite.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	conn, err := r.lend(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.takeBack(conn)
+	return do(conn)
+}
+
+// lend waits for a connection to be free.
+func (r *readers) lend(ctx context.Context) (*sqlite.Conn, error) {
 	select {
 	case r.permits <- struct{}{}:
 	default:
-		if err := r.wait(ctx, until); err != nil {
+		if err := r.wait(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +58,7 @@ func (r *readers) lend(ctx context.Context, until time.Time) (*sqlite.Conn, erro
 	return conn, err
 }
 
-func (r *readers) wait(ctx context.Context, until time.Time) error {
+func (r *readers) wait(ctx context.Context) error {
 	began := time.Now()
 	defer func() {
 		r.mu.Lock()
@@ -53,19 +66,11 @@ func (r *readers) wait(ctx context.Context, until time.Time) error {
 		r.waits++
 		r.waited += time.Since(began)
 	}()
-	var overdue <-chan time.Time
-	if !until.IsZero() {
-		timer := time.NewTimer(until.Sub(began))
-		defer timer.Stop()
-		overdue = timer.C
-	}
 	select {
 	case r.permits <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-overdue:
-		return sqlite.ErrOverdue
 	case <-r.quit:
 		return ErrClosed
 	}

@@ -20,7 +20,7 @@ func reading(t *testing.T, db *sqldb.DB) (release func() error) {
 	t.Helper()
 	begun, let, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- sqldb.Each(t.Context(), db, "SELECT 1", nil, func(sqldb.Row) error {
+		ended <- sqldb.Each(sqldb.WithoutDeadline(t.Context()), db, "SELECT 1", nil, func(sqldb.Row) error {
 			close(begun)
 			<-let
 			return nil

@@ -18,7 +18,6 @@ import (
 //	{in ids of k.sending}      among the ids of the column, which has them as ",3,5,"
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{visible c.id}             the customer of this id is none that an import has staged
-//	{list of c.id}             all ids of a result in one value, eight bytes each, or NULL
 //	{this transaction}         its number, greater than of all that began to write before; 0 on SQLite
 //	{oldest transaction}       the smallest number of those that have not ended; 0 on SQLite
 //	{for key share}            keep the selected rows from being deleted until the commit
@@ -71,15 +70,6 @@ const (
 	visibleAlways = "TRUE"
 )
 
-// idList has the ids of a result in one value. SQLite's function is ours
-// (sqlite/idlist.go).
-var idList = regexp.MustCompile(`\{list of ([a-z.]+)\}`)
-
-const (
-	idListInSQLite   = "id_list($1)"
-	idListInPostgres = "string_agg(int8send($1), '')"
-)
-
 // rewriter remembers the rewritten form of each statement. The number of
 // distinct texts is bounded by the code: they hold no values.
 type rewriter struct {
@@ -97,12 +87,12 @@ func (r *rewriter) text(text string) string {
 }
 
 func forSQLite(s string) string {
-	return idList.ReplaceAllString(visible.ReplaceAllString(sqliteWords.Replace(s), visibleInSQLite), idListInSQLite)
+	return visible.ReplaceAllString(sqliteWords.Replace(s), visibleInSQLite)
 }
 
 // forPostgres numbers the placeholders outside quotes.
 func forPostgres(text string) string {
-	text = idList.ReplaceAllString(visible.ReplaceAllString(postgresWords.Replace(text), visibleAlways), idListInPostgres)
+	text = visible.ReplaceAllString(postgresWords.Replace(text), visibleAlways)
 	var out strings.Builder
 	n, quoted := 0, false
 	for _, c := range text {

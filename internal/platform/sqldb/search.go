@@ -50,6 +50,16 @@ func (s Source) Count(ctx context.Context, querier Querier) (int64, error) {
 	return Value[int64](ctx, querier, `SELECT count(*) FROM `+s.From+s.Where.String(), s.Where.Args...)
 }
 
+// EachID calls visit for the id of every match, in any order.
+func (s Source) EachID(ctx context.Context, querier Querier, visit func(id int64)) error {
+	return Each(ctx, querier, `SELECT `+s.ID+` FROM `+s.From+s.Where.String(), s.Where.Args, func(row Row) error {
+		var id int64
+		err := row.Scan(&id)
+		visit(id)
+		return err
+	})
+}
+
 // IndexedTerm reports whether a term is long enough for an index of trigrams.
 func IndexedTerm(term string) bool { return utf8.RuneCountInString(term) >= 3 }
 

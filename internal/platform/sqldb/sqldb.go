@@ -61,8 +61,8 @@ type DB struct {
 // postgresDB.
 type backend interface {
 	Querier
-	// write runs a transaction. What run returns is to be done before the commit.
-	write(ctx context.Context, terms terms, run func(conn Querier) (lateWork, error)) error
+	// write runs a transaction.
+	write(ctx context.Context, terms terms, run func(conn txConn) error) error
 	migrate(ctx context.Context, last int) error
 	ping(ctx context.Context) error
 	// inPlace reports whether the files are still those that were opened.

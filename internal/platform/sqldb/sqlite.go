@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"slices"
 
-	sqlite3 "modernc.org/sqlite/lib"
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"carteira/internal/platform/sqldb/sqlite"
 )
@@ -69,7 +69,7 @@ func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
 		pragmas = append(pragmas, "synchronous(NORMAL)")
 	}
 	conn, err := openSQLiteConn(path, sqlite.Options{Pragmas: pragmas})
-	return sqliteWriter{conn, &sharedLate{}}, err
+	return sqliteWriter{conn}, err
 }
 
 func (db *sqliteDB) openReader() (*sqlite.Conn, error) {
@@ -105,19 +105,8 @@ func usableFile(path string) error {
 	return file.Close()
 }
 
-func (db *sqliteDB) write(ctx context.Context, terms terms, run func(Querier) (lateWork, error)) error {
-	var texts lateTexts
-	return db.group.do(ctx, job{
-		relaxed: terms.relaxed,
-		run: func(conn Querier) error {
-			late, err := run(conn)
-			if texts = late.texts; err == nil {
-				db.group.writer.shared.late.merge(late)
-			}
-			return err
-		},
-		after: func() { texts.build() },
-	})
+func (db *sqliteDB) write(ctx context.Context, terms terms, run func(txConn) error) error {
+	return db.group.do(ctx, job{run: run, relaxed: terms.relaxed})
 }
 
 func (db *sqliteDB) ping(ctx context.Context) error {
@@ -145,51 +134,53 @@ func sqliteError(err error) error {
 	if err == nil { // which needs no memory for the one it might be
 		return nil
 	}
-	var refusal *sqlite.Error
-	if !errors.As(err, &refusal) {
+	code := sqlite.Code(err)
+	switch code {
+	case 0:
 		return err
-	}
-	switch refusal.Code {
-	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
+	case sqlite3.ResultConstraintUnique, sqlite3.ResultConstraintPrimaryKey, sqlite3.ResultConstraintRowID:
 		return fmt.Errorf("%w: %w", ErrUnique, err)
-	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+	case sqlite3.ResultConstraintForeignKey:
 		return fmt.Errorf("%w: %w", ErrForeignKey, err)
-	case sqlite3.SQLITE_CONSTRAINT_CHECK:
+	case sqlite3.ResultConstraintCheck:
 		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
-	if trouble := sqliteTrouble(refusal.Code); trouble != nil {
+	if trouble := sqliteTrouble(code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err
 }
 
 // sqliteTroubles are the codes that say more than their class.
-var sqliteTroubles = map[int]error{
-	sqlite3.SQLITE_IOERR_SHORT_READ: ErrDamaged,
-	sqlite3.SQLITE_IOERR_CORRUPTFS:  ErrDamaged,
-	sqlite3.SQLITE_IOERR_SHMSIZE:    ErrFull, // no room for the index of the log
-	sqlite3.SQLITE_READONLY_DBMOVED: ErrMoved,
+var sqliteTroubles = map[sqlite3.ResultCode]error{
+	sqlite3.ResultIOErrShortRead:  ErrDamaged,
+	corruptFileSystem:             ErrDamaged,
+	sqlite3.ResultIOErrSHMSize:    ErrFull, // no room for the index of the log
+	sqlite3.ResultReadOnlyDBMoved: ErrMoved,
 }
 
-var sqliteClasses = map[int]error{
-	sqlite3.SQLITE_BUSY:     ErrBusy,
-	sqlite3.SQLITE_LOCKED:   ErrBusy,
-	sqlite3.SQLITE_IOERR:    ErrDisk,
-	sqlite3.SQLITE_FULL:     ErrFull,
-	sqlite3.SQLITE_READONLY: ErrReadOnly,
-	sqlite3.SQLITE_CANTOPEN: ErrUnavailable,
-	sqlite3.SQLITE_NOTADB:   ErrDamaged,
-	sqlite3.SQLITE_CORRUPT:  ErrDamaged,
+// corruptFileSystem is SQLITE_IOERR_CORRUPTFS, which the library does not name.
+const corruptFileSystem sqlite3.ResultCode = sqlite3.ResultIOErr | 33<<8
+
+var sqliteClasses = map[sqlite3.ResultCode]error{
+	sqlite3.ResultBusy:     ErrBusy,
+	sqlite3.ResultLocked:   ErrBusy,
+	sqlite3.ResultIOErr:    ErrDisk,
+	sqlite3.ResultFull:     ErrFull,
+	sqlite3.ResultReadOnly: ErrReadOnly,
+	sqlite3.ResultCantOpen: ErrUnavailable,
+	sqlite3.ResultNotADB:   ErrDamaged,
+	sqlite3.ResultCorrupt:  ErrDamaged,
 }
 
 // sqliteTrouble is what a code says about the database; nil when it is about the
 // statement.
-func sqliteTrouble(code int) error {
+func sqliteTrouble(code sqlite3.ResultCode) error {
 	if trouble := sqliteTroubles[code]; trouble != nil {
 		return trouble
 	}
-	class := code & 0xff
-	if class == sqlite3.SQLITE_CANTOPEN && noDescriptors() {
+	class := code.ToPrimary()
+	if class == sqlite3.ResultCantOpen && noDescriptors() {
 		return ErrOpenFiles
 	}
 	return sqliteClasses[class]

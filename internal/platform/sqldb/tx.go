@@ -8,13 +8,12 @@ import (
 // Tx is a write transaction. It freezes one instant, so that every row of one
 // change bears one time.
 type Tx struct {
-	Querier
+	txConn
 	now      time.Time
 	real     time.Time
 	changed  bool // a statement has changed a row
 	clock    Ref
 	due      Ref
-	late     lateWork
 	onCommit []func()
 }
 
@@ -24,6 +23,30 @@ func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	n, err := tx.exec(ctx, text, args)
 	tx.changed = tx.changed || n > 0
 	return n, finish(tx.translate(err))
+}
+
+// Queue runs a statement whose answer the caller does not wait for: on PostgreSQL
+// it is sent together with the next statement, or with the commit. The order is
+// kept, so that what follows sees what it wrote. Its error comes then, or now.
+func (tx *Tx) Queue(ctx context.Context, text string, args ...any) error {
+	return tx.QueueScan(ctx, text, args, nil)
+}
+
+// QueueScan is Queue for a statement that returns rows. They are scanned before
+// the commit is acknowledged.
+func (tx *Tx) QueueScan(ctx context.Context, text string, args []any, scan func(Row) error) error {
+	tx.changed = true
+	ctx, finish := tx.bound(ctx)
+	return finish(tx.translate(tx.queue(ctx, Statement{Text: text, Args: args, Scan: scan})))
+}
+
+// txConn is a connection with an open transaction.
+type txConn interface {
+	Querier
+	// queue runs a statement, at once or with the one that follows.
+	queue(ctx context.Context, statement Statement) error
+	// script runs a text of several statements.
+	script(ctx context.Context, text string) error
 }
 
 // OnCommit calls f after the commit has been acknowledged. It is for hints,
@@ -71,17 +94,13 @@ type terms struct {
 }
 
 func (db *DB) writeWith(ctx context.Context, terms terms, fn func(tx *Tx) error) error {
-	snapshotOf(ctx).end() // what is read after a write sees it, whatever becomes of the request
 	var tx *Tx
 	err := retry(ctx, func() error {
-		return db.write(ctx, terms, func(conn Querier) (late lateWork, err error) {
+		return db.write(ctx, terms, func(conn txConn) (err error) {
 			if tx, err = db.begin(ctx, conn, terms.lock); err != nil {
-				return late, err
+				return err
 			}
-			if err := fn(tx); err != nil {
-				return late, err
-			}
-			return tx.late.take(), nil
+			return fn(tx)
 		})
 	})
 	if err := db.observe(tx, terms, err); err != nil {

@@ -170,20 +170,11 @@ func pack(header http.Header, r *http.Request, body []byte) ([]byte, bool) {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// answer lets a request in and carries it out. One that only reads has one
-// moment for all that it reads, its token included. One that writes has that moment
-// for its token alone, whom it names being remembered from others.
+// answer lets a request in and carries it out.
 func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (int, []byte) {
 	pattern := s.patternOf(r)
-	within, end := s.DB.Snapshot(ctx)
-	defer end()
-	actor, quota, err := s.Accounts.Admit(within, bearer(r))
+	actor, quota, err := s.Accounts.Admit(ctx, bearer(r))
 	defer func() { quotaHeaders(w.Header(), quota) }()
-	if inSnapshot[pattern] && reads(r) {
-		ctx = within
-	} else {
-		end()
-	}
 	if err != nil {
 		return failure(ctx, w, err)
 	}

@@ -122,31 +122,6 @@ func (s *Server) extensions() []route {
 	}
 }
 
-// inSnapshot are the paths whose GET reads and answers. One that waits for an
-// event, or that makes what it shows, is not among them.
-var inSnapshot = map[string]bool{
-	"/account":                  true,
-	"/customers":                true,
-	"/customers/{id}":           true,
-	"/customers/{id}/invoices":  true,
-	"/invoices":                 true,
-	"/invoices/{id}":            true,
-	"/payments":                 true,
-	"/payments/{id}":            true,
-	"/customer-plans":           true,
-	"/customer-plans/{id}":      true,
-	"/products":                 true,
-	"/products/{id}":            true,
-	"/resellers":                true,
-	"/resellers/{id}":           true,
-	"/plans":                    true,
-	"/plans/{id}":               true,
-	"/webhooks":                 true,
-	"/webhooks/{id}":            true,
-	"/webhooks/{id}/deliveries": true,
-	"/dashboard":                true,
-}
-
 // withQuery are the operations that take parameters of a query. Others refuse any.
 var withQuery = map[string]bool{
 	"GET /customers":                      true,

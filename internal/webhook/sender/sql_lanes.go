@@ -135,18 +135,21 @@ func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
 }
 
 // saveLeases writes which process has lanes that are locked.
-func saveLeases(tx *sqldb.Tx, rows []laneRow) {
+func saveLeases(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
 	for piece := range sqldb.Pieces(rows) {
 		var args []any
 		for _, row := range piece {
 			args = append(args, row.lane, row.token, 0, joinIDs(row.sending))
 		}
 		args = append(args, tx.Clock(), leaseTime.Microseconds())
-		recordLater(tx, `
+		if err := tx.Queue(ctx, `
 			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
 			ON CONFLICT (lane) DO UPDATE SET token = excluded.token, until = {clock ?} + ?, sending = excluded.sending`,
-			args...)
+			args...); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // renewLeases lengthens the leases that a process has on lanes, and returns
@@ -165,9 +168,9 @@ func renewLeases(
 }
 
 // endLeases gives lanes back that are still leased so.
-func endLeases(tx *sqldb.Tx, leases []lease) {
+func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
 	if len(leases) == 0 {
-		return
+		return nil
 	}
 	lanes, tokens := make([]int64, len(leases)), make([]string, len(leases))
 	for i, lease := range leases {
@@ -175,7 +178,7 @@ func endLeases(tx *sqldb.Tx, leases []lease) {
 	}
 	text, args := sqldb.Few(
 		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes)
-	recordLater(tx, text, append(args, tokens)...)
+	return tx.Queue(ctx, text, append(args, tokens)...)
 }
 
 // expireLeases ends all leases whose token begins so. What was being sent stays

@@ -112,11 +112,10 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 	}
 	text, inSettled := sqldb.Few(`
 		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ? WHERE id {in ?} /* every company_id */`, settled)
-	recordLater(tx, text, append([]any{list[0].job.number, tx.Now().UnixMicro()}, inSettled...)...)
-	return settled, nil
+	return settled, tx.Queue(ctx, text, append([]any{list[0].job.number, tx.Now().UnixMicro()}, inSettled...)...)
 }
 
-func insertAttempts(tx *sqldb.Tx, list ...attempt) {
+func insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
 	for piece := range sqldb.Pieces(list) {
 		args := make([]any, 0, 8*len(piece))
 		for _, attempt := range piece {
@@ -125,39 +124,11 @@ func insertAttempts(tx *sqldb.Tx, list ...attempt) {
 				outcome.response.Duration.Milliseconds(), outcome.response.Status,
 				string(outcome.response.Body), outcome.problem)
 		}
-		recordLater(tx, `
+		if err := tx.Queue(ctx, `
 			INSERT INTO delivery_attempts (company_id, delivery_id, number, at, duration_ms, response_status, response_body, error)
-			VALUES `+sqldb.Tuples(len(piece), 8), args...)
+			VALUES `+sqldb.Tuples(len(piece), 8), args...); err != nil {
+			return err
+		}
 	}
-}
-
-// recordLater puts a statement of a record off to the end of its transaction,
-// which reads back none of them. They keep their order: a delivery's row is
-// locked when its attempt is written.
-func recordLater(tx *sqldb.Tx, text string, args ...any) {
-	late := lateRecordsOf(tx)
-	late.statements = append(late.statements, sqldb.Statement{Text: text, Args: args})
-}
-
-func lateRecordsOf(tx *sqldb.Tx) *lateRecords {
-	return sqldb.Later(tx, recordsKey{}, func() *lateRecords { return &lateRecords{} })
-}
-
-// recordsKey is the key of what was put off.
-type recordsKey struct{}
-
-// lateRecords are the statements that were put off.
-type lateRecords struct{ statements []sqldb.Statement }
-
-// Tables are those of the history, and the leases.
-func (*lateRecords) Tables() []string {
-	return []string{"deliveries", "delivery_attempts", "delivery_lanes"}
-}
-
-// Statements are in the order in which they were put off.
-func (l *lateRecords) Statements() []sqldb.Statement { return l.statements }
-
-// Merge adds those of another transaction.
-func (l *lateRecords) Merge(other sqldb.Late) {
-	l.statements = append(l.statements, other.(*lateRecords).statements...) //nolint:forcetypeassert // the key is of no other
+	return nil
 }

@@ -46,7 +46,9 @@ type Sent struct {
 
 // insertAttempts records attempts, where those who count them see it.
 func (s store) insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
-	insertAttempts(tx, list...)
+	if err := insertAttempts(ctx, tx, list...); err != nil {
+		return err
+	}
 	if s.sent == nil {
 		return nil
 	}
@@ -86,10 +88,7 @@ type lease struct {
 
 // release gives lanes back.
 func (s store) release(ctx context.Context, leases []lease) error {
-	return s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
-		endLeases(tx, leases)
-		return nil
-	})
+	return s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx, leases) })
 }
 
 // inherit ends the leases of processes that are no more: those whose tokens
@@ -131,8 +130,7 @@ func (s store) recordAccepted(
 				return err
 			}
 		}
-		endLeases(tx, releasable(batch, kept))
-		return nil
+		return endLeases(ctx, tx, releasable(batch, kept))
 	})
 	return kept, err
 }

@@ -155,8 +155,7 @@ func (s store) fill(
 		}
 		grants, leases = append(grants, grant), append(leases, row)
 	}
-	saveLeases(tx, leases)
-	return grants, nil
+	return grants, saveLeases(ctx, tx, leases)
 }
 
 // burnLateClaims ends the claims of persons who waited for a delivery, and were

@@ -21,8 +21,7 @@ func (s store) record(ctx context.Context, attempt attempt) (kept bool, err erro
 		if kept, err = s.recordTx(ctx, tx, attempt); err != nil || !kept || !attempt.release {
 			return err
 		}
-		endLeases(tx, []lease{{attempt.job.lane, attempt.token}})
-		return nil
+		return endLeases(ctx, tx, []lease{{attempt.job.lane, attempt.token}})
 	})
 	return kept, err
 }

@@ -1,29 +1,29 @@
-// Package sqlite calls the SQLite library, which modernc.org/sqlite/lib has
-// translated to Go, without database/sql in between. It owns a connection with
-// its compiled statements, the binding of arguments, the scanning of rows, and
-// the end of a statement whose context has ended. It owns no pool and no
-// transaction, and does not say what an error means: platform/sqldb does.
+// Package sqlite is one connection to a SQLite file, on zombiezen.com/go/sqlite:
+// compiled statements, the binding of arguments, the scanning of rows with the
+// conversions of database/sql, and the end of a statement when its context ends.
+// It owns no pool and no transaction, and does not say what an error means:
+// platform/sqldb does.
 //
-// A Conn belongs to one goroutine at a time, and so does without SQLite's lock
-// around every call. No other goroutine touches it, not even to interrupt it:
-// SQLite itself asks, every so many steps, whether to go on (watch.go). So no
-// interrupt can reach a connection after it has gone to somebody else.
+// A Conn belongs to one goroutine at a time. A statement runs to its end before
+// the next one begins: scan must not use the connection.
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 
-	"modernc.org/libc"
-	sqlite3 "modernc.org/sqlite/lib"
+	lib "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 )
 
 // Options say how a connection is opened and what it keeps.
 type Options struct {
-	// Immutable opens a file that nobody writes, for reading; nothing appears
-	// beside it.
+	// Immutable opens a file that is never written, for reading; nothing appears
+	// next to it.
 	Immutable bool
 	// Pragmas are run in this order on the new connection: "busy_timeout(5000)".
 	Pragmas []string
@@ -36,40 +36,30 @@ type Options struct {
 
 // Conn is a connection to a database file.
 type Conn struct {
-	tls     *libc.TLS
-	db      uintptr
-	key     uintptr // by which the progress handler finds the connection
+	conn    *sqlite.Conn
 	options Options
-	kept    map[string]*statement
-	watch   watch
-
-	held    *statement  // by which the connection stays at one version of the file; nil: it does not
-	version int64       // of the file when it was held last
-	known   map[any]any // what was read of that version
+	kept    map[string]*sqlite.Stmt
 }
 
-// prepare is done once, before the first connection. The library wants its patch
-// to be called; it does something on linux/arm64 alone.
-var prepare = sync.OnceFunc(func() {
-	sqlite3.PatchIssue199()
-	separatePages()
-})
+// patch corrects the library on linux/arm64 with pages of 64 KB, once, before the
+// first connection.
+var patch = sync.OnceFunc(lib.PatchIssue199)
 
 // Open opens the file at path, and makes it unless it is immutable.
 func Open(path string, options Options) (*Conn, error) {
-	prepare()
+	patch()
 	if options.Rewrite == nil {
 		options.Rewrite = func(text string) string { return text }
 	}
-	conn := &Conn{tls: libc.NewTLS(), options: options, kept: map[string]*statement{}, known: map[any]any{}}
-	if err := conn.open(path); err != nil {
-		conn.tls.Close()
+	address, flags := "file:"+(&url.URL{Path: path}).EscapedPath(), sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI
+	if options.Immutable {
+		address, flags = address+"?immutable=1", sqlite.OpenReadOnly|sqlite.OpenURI
+	}
+	opened, err := sqlite.OpenConn(address, flags)
+	if err != nil {
 		return nil, err
 	}
-	conn.startWatch()
-	if err := conn.addIDList(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
+	conn := &Conn{conn: opened, options: options, kept: map[string]*sqlite.Stmt{}}
 	for _, pragma := range options.Pragmas {
 		if err := conn.script("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -78,89 +68,198 @@ func Open(path string, options Options) (*Conn, error) {
 	return conn, nil
 }
 
-func (c *Conn) open(path string) error {
-	address := "file:" + (&url.URL{Path: path}).EscapedPath()
-	flags := int32(sqlite3.SQLITE_OPEN_URI | sqlite3.SQLITE_OPEN_NOMUTEX)
-	if c.options.Immutable {
-		address += "?immutable=1"
-		flags |= sqlite3.SQLITE_OPEN_READONLY
-	} else {
-		flags |= sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE
-	}
-	name, err := c.newText(address)
-	if err != nil {
-		return err
-	}
-	defer c.free(name)
-	cell, err := c.alloc(pointerSize)
-	if err != nil {
-		return err
-	}
-	defer c.free(cell)
-	code := sqlite3.Xsqlite3_open_v2(c.tls, name, cell, flags, 0)
-	c.db = pointerAt(cell)
-	if code == sqlite3.SQLITE_OK {
-		code = sqlite3.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
-	}
-	if code == sqlite3.SQLITE_OK {
-		return nil
-	}
-	err = c.failure(code)
-	sqlite3.Xsqlite3_close(c.tls, c.db) // a failed opening leaves a handle that holds its message
-	return err
-}
-
 // Close frees the compiled statements and closes the file. The last connection
-// of a process to close folds the write-ahead log into the database.
+// to close folds the write-ahead log into the database.
 func (c *Conn) Close() error {
 	for text, kept := range c.kept {
-		kept.finalize()
+		_ = kept.Finalize() // which repeats the error of the last use
 		delete(c.kept, text)
 	}
-	if code := sqlite3.Xsqlite3_close(c.tls, c.db); code != sqlite3.SQLITE_OK {
-		return c.failure(code)
-	}
-	c.stopWatch()
-	c.tls.Close()
-	return nil
+	return c.conn.Close()
 }
 
 // Compiled is how many statements are kept compiled.
 func (c *Conn) Compiled() int { return len(c.kept) }
 
 // TotalChanges is how many rows the connection has changed since it was opened.
-func (c *Conn) TotalChanges() int64 { return sqlite3.Xsqlite3_total_changes64(c.tls, c.db) }
+func (c *Conn) TotalChanges() (changes int64, err error) {
+	err = c.Each(context.Background(), "SELECT total_changes()", nil, func(row *Row) error { return row.Scan(&changes) })
+	return changes, err
+}
 
 // LastInsertID is the rowid of the row that the connection has inserted last.
-func (c *Conn) LastInsertID() int64 { return sqlite3.Xsqlite3_last_insert_rowid(c.tls, c.db) }
+func (c *Conn) LastInsertID() int64 { return c.conn.LastInsertRowID() }
 
 // InTransaction reports whether a transaction is open. SQLite ends one by itself
 // on some failures, a full disk for one.
-func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
+func (c *Conn) InTransaction() bool { return !c.conn.AutocommitEnabled() }
 
-// Error is what SQLite answered.
-type Error struct {
-	Code    int // the extended one
-	message string
+// Code is the extended code of an error of SQLite's; 0 when it is none.
+func Code(err error) sqlite.ResultCode {
+	code := sqlite.ErrCode(err)
+	if code == sqlite.ResultError {
+		return 0 // also what other errors have
+	}
+	return code
 }
 
-// Error is SQLite's message with the code.
-func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.message, e.Code) }
+var errSeveral = errors.New("sqlite: the text has several statements; they take no arguments and return no rows")
 
-// failure is the error of a call that answered with code, or the end of the
-// watch that had the call interrupted.
-func (c *Conn) failure(code int32) error {
-	if code&0xff == sqlite3.SQLITE_INTERRUPT {
-		if err := c.watch.over(); err != nil {
+// Each runs a statement and calls scan for every row, which is valid until scan
+// returns.
+func (c *Conn) Each(ctx context.Context, text string, args []any, scan func(*Row) error) error {
+	return c.within(ctx, func() error {
+		statement, rest, err := c.begin(text, args)
+		if err != nil {
+			return err
+		}
+		defer c.end(text, statement)
+		if rest != "" {
+			return errSeveral
+		}
+		row := &Row{statement}
+		for {
+			more, err := statement.Step()
+			if err != nil || !more {
+				return err
+			}
+			if err := scan(row); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// Exec runs a statement to its end, or several that have no arguments, and
+// returns how many rows the last one that writes has changed.
+func (c *Conn) Exec(ctx context.Context, text string, args []any) (changed int64, err error) {
+	err = c.within(ctx, func() error {
+		statement, rest, err := c.begin(text, args)
+		if err != nil {
+			return err
+		}
+		err = run(statement)
+		c.end(text, statement)
+		if err == nil && rest != "" {
+			err = c.script(rest)
+		}
+		changed = int64(c.conn.Changes())
+		return err
+	})
+	return changed, err
+}
+
+// Script runs a text of any number of statements as it is.
+func (c *Conn) Script(ctx context.Context, text string) error {
+	return c.within(ctx, func() error { return c.script(text) })
+}
+
+func (c *Conn) script(text string) error {
+	for text = skipBlank(text); text != ""; {
+		statement, rest, err := c.compile(text)
+		if err != nil {
+			return err
+		}
+		err = run(statement)
+		_ = statement.Finalize() // which repeats the error
+		if err != nil {
+			return err
+		}
+		text = rest
+	}
+	return nil
+}
+
+// within interrupts what use runs when ctx ends. The error is then the context's.
+func (c *Conn) within(ctx context.Context, use func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if ctx.Done() != nil {
+		c.conn.SetInterrupt(ctx.Done())
+		defer c.conn.SetInterrupt(nil)
+	}
+	err := use()
+	if Code(err).ToPrimary() == sqlite.ResultInterrupt && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// begin finds or compiles a statement and binds the arguments. rest is the text
+// of further statements.
+func (c *Conn) begin(text string, args []any) (statement *sqlite.Stmt, rest string, err error) {
+	statement = c.kept[text]
+	if statement == nil {
+		if statement, rest, err = c.compile(c.options.Rewrite(text)); err != nil {
+			return nil, "", err
+		}
+		if rest == "" && len(c.kept) < c.options.MaxCompiled {
+			c.kept[text] = statement
+		}
+	}
+	if rest != "" && len(args) > 0 {
+		err = errSeveral
+	} else {
+		err = bind(statement, args)
+	}
+	if err != nil {
+		c.end(text, statement)
+		return nil, "", err
+	}
+	return statement, rest, nil
+}
+
+// compile compiles the first statement of a text.
+func (c *Conn) compile(text string) (statement *sqlite.Stmt, rest string, err error) {
+	if strings.IndexByte(text, 0) >= 0 { // where SQLite would take the text to end
+		return nil, "", errors.New("sqlite: the text has a zero byte")
+	}
+	if skipBlank(text) == "" {
+		return nil, "", errors.New("sqlite: the text has no statement")
+	}
+	statement, trailing, err := c.conn.PrepareTransient(text)
+	if err != nil {
+		return nil, "", err
+	}
+	return statement, skipBlank(text[len(text)-trailing:]), nil
+}
+
+// skipBlank is the text from its first statement on.
+func skipBlank(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n;")
+		switch {
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text, "*/")
+		default:
+			return text
+		}
+	}
+}
+
+// run goes through all rows, of which a RETURNING may have some.
+func run(statement *sqlite.Stmt) error {
+	for {
+		more, err := statement.Step()
+		if err != nil || !more {
 			return err
 		}
 	}
-	message := libc.GoString(sqlite3.Xsqlite3_errstr(c.tls, code))
-	if c.db == 0 {
-		return &Error{int(code), message}
+}
+
+// end makes the statement ready for its next use, or frees one that is not kept.
+func (c *Conn) end(text string, statement *sqlite.Stmt) {
+	if c.kept[text] != statement {
+		_ = statement.Finalize() // which repeats the error of the last step
+		return
 	}
-	if detail := libc.GoString(sqlite3.Xsqlite3_errmsg(c.tls, c.db)); detail != message {
-		message += ": " + detail
-	}
-	return &Error{int(code), message}
+	_ = statement.Reset() // the same
+	_ = statement.ClearBindings()
+}
+
+func wrongCount(params, args int) error {
+	return fmt.Errorf("sqlite: the statement has %d placeholders, and there are %d arguments", params, args)
 }

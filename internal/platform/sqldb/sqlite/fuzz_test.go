@@ -157,7 +157,7 @@ const columns = "bare, text, number, real, blob"
 func (p pair) store(t *testing.T, args []any) (stored bool) {
 	t.Helper()
 	text := "INSERT OR REPLACE INTO stored (writer, " + columns + ") VALUES (?, ?, ?, ?, ?, ?)"
-	changed, ours := p.ours.Exec(t.Context(), sqlite.Query{Text: text, Args: append([]any{1}, args...)})
+	changed, ours := p.ours.Exec(t.Context(), text, append([]any{1}, args...))
 	result, theirs := p.theirs.ExecContext(t.Context(), text, append([]any{2}, args...)...)
 	if (ours == nil) != (theirs == nil) {
 		t.Fatalf("storing %#v: %v, database/sql: %v", args, ours, theirs)
@@ -202,7 +202,7 @@ func (p pair) compare(t *testing.T, writer int) {
 	t.Helper()
 	var ours, theirs []scanned
 	text := "SELECT " + columns + " FROM stored WHERE writer = ?"
-	err := p.ours.Each(t.Context(), sqlite.Query{Text: text, Args: []any{writer}}, func(row *sqlite.Row) error {
+	err := p.ours.Each(t.Context(), text, []any{writer}, func(row *sqlite.Row) error {
 		ours = scanAll(row.Scan)
 		return nil
 	})
