@@ -44,3 +44,9 @@ func Dial(ctx context.Context, address string) (net.Conn, error) {
 
 // Pooled says whether a pooler was found before PostgreSQL.
 func (db *DB) Pooled() bool { return db.backend.(*postgresDB).connections.pooled.Load() }
+
+// FailFlush has the next commit of a SQLite database fail as a flush does.
+func (db *DB) FailFlush() {
+	group := db.backend.(*sqliteDB).group
+	group.failFlush.Store(true)
+}

@@ -26,6 +26,9 @@ type group struct {
 	held       *turn // taken from waiting, and to be served first next
 	running    bool  // a turn runs in the goroutine of the writer
 	flushing   flushing
+	failFlush  atomic.Bool  // by a test: the next commit fails
+	suspect    bool         // a flush has failed: what was written before may be lost
+	schema     atomic.Int64 // that the process knows; 0: it has not migrated
 	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
 	finished   chan struct{}
@@ -165,6 +168,7 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	}
 	if !g.succeeds(first) {
 		g.rollback(ctx)
+		g.makeRoom(ctx, first.err)
 		return
 	}
 	for turn := range g.others(first) {
@@ -184,10 +188,56 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 	if err := g.place.check(); err != nil {
 		return err
 	}
+	if g.suspect {
+		if err := g.fold(ctx); err != nil {
+			return err
+		}
+		g.suspect = false
+	}
 	if err := g.relax(ctx, relaxed); err != nil {
 		return err
 	}
-	return awaitLock(func() error { return g.command(ctx, "BEGIN IMMEDIATE") })
+	if err := awaitLock(func() error { return g.command(ctx, "BEGIN IMMEDIATE") }); err != nil {
+		return err
+	}
+	err := g.checkSchema(ctx)
+	if err != nil {
+		g.rollback(ctx)
+	}
+	return err
+}
+
+// checkSchema refuses a group once a newer version has migrated the database. The
+// group has the lock of the file: no migration comes between this and its commit.
+func (g *group) checkSchema(ctx context.Context) error {
+	known := int(g.schema.Load())
+	if known == 0 {
+		return nil
+	}
+	version, err := Value[int](ctx, g.writer, appliedVersion)
+	if err == nil && version > known {
+		err = newerSchema(known)
+	}
+	return err
+}
+
+// fold copies the write-ahead log into the database, flushes that, and empties the
+// log. After a flush has failed, the disk may lack what was written before it,
+// though a later flush succeeds: nothing is acknowledged on top of such a log.
+// After the disk was full, the room of the log comes back.
+func (g *group) fold(ctx context.Context) error {
+	return awaitLock(func() error {
+		return Each(ctx, g.writer, "PRAGMA wal_checkpoint(TRUNCATE)", nil, func(row Row) error {
+			var busy, pages, folded int
+			if err := row.Scan(&busy, &pages, &folded); err != nil {
+				return err
+			}
+			if busy != 0 {
+				return fmt.Errorf("%w: the log is being read", ErrBusy)
+			}
+			return nil
+		})
+	})
 }
 
 // awaitLock tries again while others have the database.
@@ -205,6 +255,9 @@ func awaitLock(try func() error) error {
 func (g *group) commit(ctx context.Context) error {
 	g.committing.Store(time.Now().UnixMicro())
 	defer g.committing.Store(0)
+	if g.failFlush.CompareAndSwap(true, false) {
+		return fmt.Errorf("%w: a test", ErrDisk)
+	}
 	if err := g.command(ctx, "COMMIT"); err != nil {
 		return err
 	}
@@ -257,11 +310,20 @@ func (g *group) takeBack(ctx context.Context, all []*turn) {
 // again, unless it is trouble that trying again would only make worse.
 func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	g.rollback(ctx)
+	g.makeRoom(ctx, cause)
+	g.suspect = g.suspect || errors.Is(cause, ErrDisk)
 	if !errors.Is(cause, ErrUnavailable) {
 		cause = fmt.Errorf("%w: %w", ErrBusy, cause)
 	}
 	for _, turn := range all {
 		turn.err = cause
+	}
+}
+
+// makeRoom gives the room of the log back to a disk that is full, if it can.
+func (g *group) makeRoom(ctx context.Context, cause error) {
+	if errors.Is(cause, ErrFull) {
+		_ = g.fold(ctx) // whoever writes next meets the error again
 	}
 }
 

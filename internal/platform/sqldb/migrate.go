@@ -250,15 +250,19 @@ func migrated(ctx context.Context, querier Querier, last int) (bool, error) {
 	return work.none(), err
 }
 
+// schemaLock is what a migration has alone, and every other transaction shares:
+// none that began under the old schema commits under the new one. Any number, as
+// long as nothing else in the database uses it: "cart".
+const schemaLock = "1667330676"
+
 // migrate looks first here, too: the table of columns takes the server longer
 // than everything else of a start.
 func (db *postgresDB) migrate(ctx context.Context, last int) error {
 	if done, err := migrated(ctx, db, last); err != nil || done {
 		return err
 	}
-	return db.write(ctx, terms{}, func(tx txConn) error {
-		// Any number, as long as nothing else in the database uses it: "cart".
-		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock(1667330676)"); err != nil {
+	return db.write(ctx, terms{migrating: true}, func(tx txConn) error {
+		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock("+schemaLock+")"); err != nil {
 			return postgresError(err)
 		}
 		return postgresError(applyPending(ctx, tx, last))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type postgresDB struct {
 	pgQuerier
 	pool        *pgxpool.Pool
 	connections *connections
+	schema      atomic.Int64 // that the process knows; 0: it has not migrated
 }
 
 // pgQuerier gives the package's way of querying to a pool or a transaction.
@@ -132,7 +134,11 @@ func (db *postgresDB) close() error {
 func (q pgQuerier) Engine() Engine { return Postgres }
 
 func (q pgQuerier) bound(ctx context.Context) (context.Context, func(error) error) {
-	return q.guard.bound(ctx)
+	bounded, finish := q.guard.bound(ctx)
+	if q.troubles == nil {
+		return bounded, finish
+	}
+	return bounded, func(err error) error { return q.troubles.noteRead(finish(err)) }
 }
 
 func (q pgQuerier) translate(err error) error { return postgresError(err) }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -22,8 +23,16 @@ type pgTx struct {
 // queued is a statement that waits, in PostgreSQL's words.
 type queued struct {
 	Statement
-	text string
-	args []any
+	text    string
+	args    []any
+	refusal error // what an error of it means; nil: itself
+}
+
+// schemaCheck fails in the server when the database has a newer schema: what is
+// sent behind it is then passed over, the commit too.
+func schemaCheck(known int) queued {
+	const text = "SELECT 1 / (CASE WHEN max(version) > $1 THEN 0 ELSE 1 END) FROM schema_migrations"
+	return queued{Statement: Statement{Text: text}, text: text, args: []any{known}, refusal: newerSchema(known)}
 }
 
 // maxQueued bounds what a transaction keeps in memory, such as an import.
@@ -50,6 +59,10 @@ func (db *postgresDB) begin(steps steps, terms terms) (*pgTx, error) {
 	tx.command("begin")
 	if db.connections.pooled.Load() {
 		tx.command(fmt.Sprintf("SELECT "+sessionSettings, true))
+	}
+	if known := db.schema.Load(); known != 0 && !terms.migrating {
+		tx.command("SELECT pg_advisory_xact_lock_shared(" + schemaLock + ")")
+		tx.queued = append(tx.queued, schemaCheck(int(known)))
 	}
 	if terms.relaxed {
 		tx.command("set local synchronous_commit to off")
@@ -138,11 +151,20 @@ func (t *pgTx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 	all.QueuedQueries = append(all.QueuedQueries, batch.QueuedQueries...)
 	results := t.conn.SendBatch(ctx, all)
 	for _, queued := range first {
-		if err := queued.read(results); err != nil {
+		err := queued.read(results)
+		if queued.refusal != nil && isDivision(err) {
+			return failedBatch{results, queued.refusal}
+		}
+		if err != nil {
 			return failedBatch{results, fmt.Errorf("%s: %w", queued.words(), err)}
 		}
 	}
 	return results
+}
+
+func isDivision(err error) bool {
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && refusal.Code == "22012"
 }
 
 // failedBatch are the results behind a queued statement that has failed.
@@ -198,7 +220,9 @@ type pgTxConn struct {
 
 func (c pgTxConn) queue(ctx context.Context, statement Statement) error {
 	c.tx.used = true
-	c.tx.queued = append(c.tx.queued, queued{statement, c.rewriter.text(statement.Text), withLists(Postgres, statement.Args)})
+	c.tx.queued = append(c.tx.queued, queued{
+		Statement: statement, text: c.rewriter.text(statement.Text), args: withLists(Postgres, statement.Args),
+	})
 	if len(c.tx.queued) < maxQueued {
 		return nil
 	}

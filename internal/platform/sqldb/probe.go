@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"sync"
 	"time"
 )
 
@@ -35,13 +37,16 @@ func (db *DB) probe(ctx context.Context, fresh time.Duration) error {
 	if err := db.checkSchema(ctx); err != nil {
 		return unanswering(err)
 	}
-	if err := db.damage(); err != nil {
-		return err
+	if err := db.troubles.met.trouble(); err != nil {
+		if !errors.Is(err, ErrFull) || !db.hasRoom() {
+			return err
+		}
+		db.troubles.met.writeSucceeded()
 	}
 	if time.Since(time.UnixMicro(db.written.Load())) < fresh {
 		return nil
 	}
-	err := db.Write(ctx, func(tx *Tx) error {
+	err := db.writeWith(ctx, terms{lock: shared, probing: true}, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, probe, time.Now().UnixMicro())
 		return err
 	})
@@ -68,32 +73,94 @@ func (db *DB) checkSchema(ctx context.Context) error {
 	}
 	list, err := known(db.Engine())
 	if err == nil && applied > len(list) {
-		err = fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, applied, len(list))
+		err = newerSchema(len(list))
 	}
 	return err
 }
 
-// damageTime is how long a write that met a damaged page is held against the
-// database: a probe writes to another page.
-const damageTime = time.Minute
-
-func (db *DB) damage() error {
-	if time.Since(time.UnixMicro(db.damaged.Load())) < damageTime {
-		return fmt.Errorf("%w: a write has met it", ErrDamaged)
-	}
-	return nil
+// newerSchema refuses what a process of an older version would write.
+func newerSchema(known int) error {
+	return fmt.Errorf("%w: %w (this program knows schema %d)", ErrUnavailable, ErrNewer, known)
 }
 
 // observe keeps what the outcome of a write says about the database. One that did
 // not wait for the disk proves nothing about it.
 func (db *DB) observe(tx *Tx, terms terms, err error) error {
-	switch {
-	case err == nil && tx.changed && !terms.relaxed:
+	if err == nil && tx.changed && !terms.relaxed {
 		db.written.Store(time.Now().UnixMicro())
-	case errors.Is(err, ErrDamaged):
-		db.damaged.Store(time.Now().UnixMicro())
+		if !terms.probing {
+			db.troubles.met.writeSucceeded()
+		}
+	}
+	if !terms.probing {
+		db.troubles.met.note(err, true)
 	}
 	return db.troubles.note(err)
+}
+
+// met is the trouble that a request has met and that an operator has to mend. A
+// probe is small: it finds room on a full disk, and reads none of the pages that
+// are damaged. So it is held against the database for a while, whatever a probe
+// says, or until a write of a request succeeds.
+type met struct {
+	mu    sync.Mutex
+	err   error
+	write bool
+	until time.Time
+}
+
+// damageTime and troubleTime are for how long a trouble is held against the
+// database after a request has last met it. Damage does not pass by itself.
+const (
+	damageTime  = 10 * time.Minute
+	troubleTime = 30 * time.Second
+)
+
+func (m *met) note(err error, write bool) {
+	hold := troubleTime
+	switch {
+	case errors.Is(err, ErrDamaged):
+		hold = damageTime
+	case !errors.Is(err, ErrFull) && !errors.Is(err, ErrDisk):
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err, m.write, m.until = err, write, time.Now().Add(hold)
+}
+
+func (m *met) writeSucceeded() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.write && !errors.Is(m.err, ErrDamaged) {
+		m.err = nil
+	}
+}
+
+func (m *met) trouble() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil || time.Now().After(m.until) {
+		return nil
+	}
+	return fmt.Errorf("a request has met it: %w", m.err)
+}
+
+func (db *postgresDB) hold(version int) { db.schema.Store(int64(version)) }
+
+func (db *sqliteDB) hold(version int) { db.group.schema.Store(int64(version)) }
+
+// hasRoom is not known of the server's disk.
+func (db *postgresDB) hasRoom() bool { return false }
+
+// roomWanted is more than any transaction of ours writes at once but an import.
+const roomWanted = 1 << 20
+
+// hasRoom reports whether the disk that was full takes a larger file again.
+func (db *sqliteDB) hasRoom() bool {
+	path := db.path + "-room"
+	err := os.WriteFile(path, make([]byte, roomWanted), 0o600)
+	return errors.Join(err, os.Remove(path)) == nil
 }
 
 func (db *postgresDB) inPlace() error { return nil }

@@ -54,7 +54,6 @@ type DB struct {
 	shut      func() error
 	troubles  *troubleLog
 	written   atomic.Int64 // when a write last succeeded, in microseconds
-	damaged   atomic.Int64 // when a write last met damage
 }
 
 // backend is what an engine must do. The two implementations are sqliteDB and
@@ -64,9 +63,13 @@ type backend interface {
 	// write runs a transaction.
 	write(ctx context.Context, terms terms, run func(conn txConn) error) error
 	migrate(ctx context.Context, last int) error
+	// hold has every later write refused once the database has a newer schema.
+	hold(version int)
 	ping(ctx context.Context) error
 	// inPlace reports whether the files are still those that were opened.
 	inPlace() error
+	// hasRoom reports whether a disk that was full has room again.
+	hasRoom() bool
 	// overdue says of a probe that did not get to write in time what that means.
 	overdue(err error) error
 	pools() map[string]sql.DBStats
@@ -113,7 +116,12 @@ func open(ctx context.Context, url string, options Options, troubles *troubleLog
 // version of the program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
 	ctx = WithoutDeadline(ctx)
-	return retry(ctx, func() error { return db.migrate(ctx, newest) })
+	if err := retry(ctx, func() error { return db.migrate(ctx, newest) }); err != nil {
+		return err
+	}
+	list, err := known(db.Engine())
+	db.hold(len(list))
+	return err
 }
 
 // MigrateTo stops at a version, for tests of what later ones make of data.

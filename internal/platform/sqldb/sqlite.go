@@ -54,7 +54,7 @@ func openSQLite(
 	}
 	db.sqliteReads = newSQLiteReads(max(4, 2*runtime.GOMAXPROCS(0)), db.openReader)
 	db.limit = options.Timeouts.orDefaults().Statement
-	db.note = troubles.note
+	db.note = troubles.noteRead
 	db.group = newGroup(ctx, writer, db.place, options.Relaxed)
 	return db, nil
 }
@@ -153,7 +153,6 @@ func sqliteError(err error) error {
 
 // sqliteTroubles are the codes that say more than their class.
 var sqliteTroubles = map[sqlite3.ResultCode]error{
-	sqlite3.ResultIOErrShortRead:  ErrDamaged,
 	corruptFileSystem:             ErrDamaged,
 	sqlite3.ResultIOErrSHMSize:    ErrFull, // no room for the index of the log
 	sqlite3.ResultReadOnlyDBMoved: ErrMoved,

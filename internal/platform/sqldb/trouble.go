@@ -71,6 +71,7 @@ type troubleLog struct {
 	log *slog.Logger
 	mu  sync.Mutex
 	of  map[Trouble]*troubleCount
+	met met
 }
 
 type troubleCount struct {
@@ -83,6 +84,14 @@ const quiet = time.Minute
 
 func newTroubleLog(log *slog.Logger) *troubleLog {
 	return &troubleLog{log: log, of: map[Trouble]*troubleCount{}}
+}
+
+// noteRead is note for the error of a read outside of transactions.
+func (l *troubleLog) noteRead(err error) error {
+	if l != nil {
+		l.met.note(err, false)
+	}
+	return l.note(err)
 }
 
 // note counts err if it is trouble, and returns it.

@@ -14,27 +14,33 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// smallDisk mounts a disk of two megabytes, where this user may.
+// smallDisk mounts a disk of four megabytes, where this user may.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 		t.Skipf("this user may not mount a disk: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	return dir
 }
 
-func TestFullDiskIsTroubleUntilThereIsRoom(t *testing.T) {
-	dir := smallDisk(t)
-	db, _ := fileOf(t, dir)
-	filler := filepath.Join(dir, "filler")
+// fill writes a file until the disk is full.
+func fill(t *testing.T, filler string) {
+	t.Helper()
 	file, err := os.Create(filler)
 	must(t, err)
 	for err == nil {
 		_, err = file.Write(make([]byte, 4096))
 	}
 	_ = file.Close()
+}
+
+func TestFullDiskIsTroubleUntilThereIsRoom(t *testing.T) {
+	dir := smallDisk(t)
+	db, _ := fileOf(t, dir)
+	filler := filepath.Join(dir, "filler")
+	fill(t, filler)
 	if err := db.Write(t.Context(), insert(t, 1)); !errors.Is(err, sqldb.ErrFull) {
 		t.Errorf("a write: %v, want ErrFull", err)
 	}
@@ -42,6 +48,39 @@ func TestFullDiskIsTroubleUntilThereIsRoom(t *testing.T) {
 	must(t, os.Remove(filler))
 	wantTrouble(t, db, "")
 	run(t, db, "INSERT INTO notes (id, body) VALUES (1, 'room')")
+}
+
+// A small probe finds the room that a request does not.
+func TestFullDiskIsTroubleWhileRequestsMeetIt(t *testing.T) {
+	dir := smallDisk(t)
+	db, file := fileOf(t, dir)
+	must(t, db.Close()) // which folds the log of the migrations
+	db, err := sqldb.Open(t.Context(), "sqlite:"+file, sqldb.Options{})
+	must(t, err)
+	defer func() { _ = db.Close() }()
+	err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(t.Context(), "INSERT INTO notes (id, body) VALUES (1, ?)", strings.Repeat("x", 5<<20))
+		return err
+	})
+	if !errors.Is(err, sqldb.ErrFull) {
+		t.Fatalf("a write: %v, want ErrFull", err)
+	}
+	if log, err := os.Stat(file + "-wal"); err != nil || log.Size() > 1<<20 {
+		t.Errorf("the log keeps %d bytes, %v", log.Size(), err)
+	}
+	filler := filepath.Join(dir, "filler")
+	fill(t, filler)
+	must(t, os.Truncate(filler, fileSize(t, filler)-256<<10)) // enough for a probe, and for no request
+	wantTrouble(t, db, "full")
+	must(t, os.Remove(filler))
+	wantTrouble(t, db, "")
+}
+
+func fileSize(t *testing.T, file string) int64 {
+	t.Helper()
+	info, err := os.Stat(file)
+	must(t, err)
+	return info.Size()
 }
 
 // The limit is of a whole process, so another one runs into it.

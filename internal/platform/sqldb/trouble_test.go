@@ -189,13 +189,13 @@ func TestDamagedPageIsToldApart(t *testing.T) {
 	if !errors.Is(err, sqldb.ErrDamaged) {
 		t.Errorf("a read: %v, want ErrDamaged", err)
 	}
-	wantTrouble(t, db, "") // nothing that was to be written has met it
+	wantTrouble(t, db, "damaged") // though the probe met none of it
 	if err := db.Write(t.Context(), insert(t, 1000)); !errors.Is(err, sqldb.ErrDamaged) {
 		t.Errorf("a write: %v, want ErrDamaged", err)
 	}
 	wantTrouble(t, db, "damaged")
-	if n := db.Troubles()["damaged"]; n != 3 {
-		t.Errorf("counted %d times, want 3", n)
+	if n := db.Troubles()["damaged"]; n != 4 {
+		t.Errorf("counted %d times, want 4", n)
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "trouble=damaged") {
 		t.Errorf("logged %d times, want once:\n%s", n, log.String())

@@ -89,8 +89,10 @@ func (db *DB) WriteRelaxed(ctx context.Context, fn func(tx *Tx) error) error {
 
 // terms are what a transaction asks for.
 type terms struct {
-	lock    clockLock
-	relaxed bool // it is acknowledged before the disk has it
+	lock      clockLock
+	relaxed   bool // it is acknowledged before the disk has it
+	probing   bool // it proves little: a small write has room where others have none
+	migrating bool // the schema is its own to change
 }
 
 func (db *DB) writeWith(ctx context.Context, terms terms, fn func(tx *Tx) error) error {
