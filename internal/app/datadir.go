@@ -49,17 +49,37 @@ func exists(path string) bool {
 // first, since it is made last.
 func refuseHalf(cfg config.Config) error {
 	path := sqlitePath(cfg)
-	ours := cfg.Embedded() &&
-		len(cfg.SecretKeys) == 0 &&
-		filepath.Dir(path) == filepath.Clean(cfg.DataDir)
-	if !ours || !exists(keyPath(cfg)) || exists(path) {
+	ours := cfg.Embedded() && len(cfg.SecretKeys) == 0 && filepath.Dir(path) == filepath.Clean(cfg.DataDir)
+	if !ours || !exists(keyPath(cfg)) {
 		return nil
 	}
-	return fmt.Errorf(
-		"%s is there, and its database %s is missing: restore it, or name another folder to begin anew",
-		keyPath(cfg),
-		path,
-	)
+	state := ""
+	switch {
+	case !exists(path):
+		state = "missing"
+	case isEmpty(path):
+		state = "empty"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s is there, and its database %s is %s: "+
+		"put a backup in its place with `carteira restore FILE`, or name another folder to begin anew", keyPath(cfg), path, state)
+}
+
+// isEmpty holds for what a crash of a file system leaves of a database.
+func isEmpty(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() == 0
+}
+
+// MissingDatabase refuses a command that would make the database in which it only
+// looks for something.
+func MissingDatabase(cfg config.Config) error {
+	if !cfg.Embedded() || exists(sqlitePath(cfg)) {
+		return nil
+	}
+	return fmt.Errorf("there is no database %s: is CARTEIRA_DATA_DIR right? "+
+		"`carteira serve` and `carteira company create` make a new one", sqlitePath(cfg))
 }
 
 // givenKeys reads the keys and makes none.

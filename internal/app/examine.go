@@ -107,6 +107,11 @@ func examineDatabase(
 
 // missingDatabase keeps doctor from making the database that it looks for.
 func missingDatabase(cfg config.Config) *checkup.Finding {
+	if err := refuseHalf(cfg); err != nil && exists(sqlitePath(cfg)) {
+		finding := checkup.Bad("bring a backup back with `carteira restore FILE`; it takes the place of the empty file", "%v", err)
+		finding.Check = "database"
+		return &finding
+	}
 	if !cfg.Embedded() || exists(sqlitePath(cfg)) {
 		return nil
 	}

@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"carteira/internal/platform/config"
@@ -51,4 +54,21 @@ func TestServerThatDoesNotServeCloses(t *testing.T) {
 		housetest.Must(t, err)
 		housetest.Must(t, program.Close(t.Context()))
 	})
+}
+
+// What a crash of a file system leaves is not a new installation.
+func TestEmptyDatabaseWithItsKeyIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	cfg := config.Config{DataDir: dir, DatabaseURL: "sqlite:" + filepath.Join(dir, "carteira.db"), PublicURL: "http://127.0.0.1"}
+	program, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	housetest.Must(t, err)
+	housetest.Must(t, program.Close(t.Context()))
+	housetest.Must(t, os.Truncate(filepath.Join(dir, "carteira.db"), 0))
+	if _, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("opened: %v, want it refused", err)
+	}
+	finding := missingDatabase(cfg)
+	if finding == nil || !strings.Contains(finding.Advice, "restore FILE") {
+		t.Errorf("doctor says %+v", finding)
+	}
 }

@@ -35,6 +35,11 @@ func Restore(ctx context.Context, cfg config.Config, file, keyFile string) error
 	if err := restoreKey(cfg, keyFile); err != nil {
 		return err
 	}
+	if isEmpty(path) {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
 	return copyDurably(file, path)
 }
 
@@ -42,7 +47,7 @@ func Restore(ctx context.Context, cfg config.Config, file, keyFile string) error
 // of it: SQLite would play an old log into the restored database.
 func refuseOccupied(path string) error {
 	for _, there := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
-		if exists(there) {
+		if exists(there) && !(there == path && isEmpty(path)) {
 			return fmt.Errorf(
 				"%s is there already: stop the server, move its folder away, and restore into a new one",
 				there,

@@ -124,7 +124,17 @@ func settings(cmd *cobra.Command) (config.Config, error) {
 		}
 		return f.Value.String(), true
 	}
-	return config.Load(given, os.LookupEnv)
+	lookup, err := withEnvironmentFile(os.LookupEnv)
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(given, lookup)
+}
+
+// makesDatabase are the commands with which an installation may begin. All others
+// are about what a database has, and make none.
+var makesDatabase = map[string]bool{
+	"carteira serve": true, "carteira migrate": true, "carteira company create": true,
 }
 
 // withApp opens the program for a command that is not a server, runs it and
@@ -142,6 +152,11 @@ func withAppOf(
 	cfg, err := settings(cmd)
 	if err != nil {
 		return err
+	}
+	if !makesDatabase[cmd.CommandPath()] {
+		if err := app.MissingDatabase(cfg); err != nil {
+			return err
+		}
 	}
 	program, err := open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
 	if err != nil {
