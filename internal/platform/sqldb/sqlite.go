@@ -52,7 +52,7 @@ func openSQLite(
 	if db.place, err = newPlace(path); err != nil {
 		return nil, errors.Join(err, writer.conn.Close())
 	}
-	db.sqliteReads = newSQLiteReads(max(4, 2*runtime.GOMAXPROCS(0)), db.openReader)
+	db.sqliteReads = newSQLiteReads(max(8, 4*runtime.GOMAXPROCS(0)), db.openReader)
 	db.limit = options.Timeouts.orDefaults().Statement
 	db.note = troubles.noteRead
 	db.group = newGroup(ctx, writer, db.place, options.Relaxed)

@@ -68,6 +68,7 @@ type Deps struct {
 // Server answers the API.
 type Server struct {
 	Deps
+	fair  web.Fair
 	paths map[string]methods // by pattern without method
 	mux   *http.ServeMux     // from a path to its pattern
 }
@@ -180,6 +181,13 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	actor.From = web.Caller(r)
 	web.ExchangeOf(ctx).CompanyID = actor.Company.ID
+	if reads(r) && pattern != eventsPath { // which waits for what comes
+		leave, err := s.fair.Enter(ctx, actor.Company.ID)
+		if err != nil {
+			return failure(ctx, w, err)
+		}
+		defer leave()
+	}
 	return s.operate(ctx, w, r, admitted{actor, pattern})
 }
 

@@ -112,7 +112,7 @@ func (s *Server) extensions() []route {
 		{http.MethodPost, "/products", anyone, basic, "", s.createProduct},
 		{http.MethodPut, "/products/{id}", anyone, basic, "product", s.updateProduct},
 		{http.MethodPut, externalPath, anyone, basic, "", s.upsertCustomer},
-		{http.MethodGet, "/events", anyone, account.FunctionWebhooks, "", s.readEvents},
+		{http.MethodGet, eventsPath, anyone, account.FunctionWebhooks, "", s.readEvents},
 		{http.MethodGet, "/customers/{id}/autopay", anyone, payments, "customer", s.readAutopay},
 		{http.MethodPost, "/customers/{id}/autopay", anyone, payments, "customer", s.askAutopay},
 		{http.MethodDelete, "/customers/{id}/autopay", anyone, payments, "customer", s.endAutopay},
@@ -141,3 +141,6 @@ var withQuery = map[string]bool{
 }
 
 func (op route) takesQuery() bool { return withQuery[op.method+" "+op.path] }
+
+// eventsPath is the feed, whose GET may wait for the next event.
+const eventsPath = "/events"

@@ -66,6 +66,7 @@ type Deps struct {
 // Server answers the panel.
 type Server struct {
 	Deps
+	fair   web.Fair
 	pages  *page.Set
 	mux    *http.ServeMux
 	origin *http.CrossOriginProtection
@@ -185,6 +186,19 @@ func (s *Server) answer(req *request, op route) error {
 	}
 	if err := s.noteHandedOut(req, op); err != nil {
 		return err
+	}
+	return s.carryOut(req, op)
+}
+
+// carryOut runs the handler. A page takes a place of its company; a file that is
+// written as long as it takes does not.
+func (s *Server) carryOut(req *request, op route) error {
+	if op.method == http.MethodGet && req.Actor.Company.ID != 0 && !strings.HasSuffix(op.path, "/export") {
+		leave, err := s.fair.Enter(req.Context(), req.Actor.Company.ID)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	return op.handler(req)
 }
