@@ -1,9 +1,37 @@
-// Package sqldb is the one place where the two databases meet: SQLite, one
-// writer and many readers inside the process, and PostgreSQL, shared by any
-// number of processes. It owns connections, transactions, migrations,
-// placeholders and the translation of vendor errors. It knows no table: each
-// capability keeps its own statements in its own sql.go, one text for both
-// engines.
+// Package sqldb is the one place where the two databases meet: SQLite inside the
+// process, and PostgreSQL, shared by any number of processes. It owns connections,
+// transactions, migrations, backups, the clocks and the translation of errors. It
+// knows no table: each room has its statements in its own sql.go, one text for
+// both engines.
+//
+// Reading. All, One, Value, Values and Each run a SELECT on a Querier: a *DB, or a
+// *Tx, which sees what it has written. Placeholders are ?; the few words in which
+// the engines differ are in braces, such as {in ?} for a list (rebind.go). Where
+// collects optional conditions. Together sends several statements in one round
+// trip. A statement without a deadline of its own has one of 20 seconds;
+// WithoutDeadline is for work that may take longer.
+//
+// Writing. DB.Write runs a function in one transaction, and returns when it is
+// durable. The function may run again, so it does nothing but SQL through its Tx.
+// It reads the time from the Tx. Exec runs a statement, InsertID inserts a row,
+// and Queue is Exec for a statement whose answer is not needed: PostgreSQL gets it
+// with the next one. OnCommit is for hints, such as waking a worker. WriteRelaxed
+// does not wait for the disk, for what may be done again.
+//
+// On SQLite one connection writes and a pool reads. The transactions that wait
+// share one commit (group.go). Before each group the writer checks that the files
+// are those it opened, and that no newer version has migrated the database; after
+// a flush that failed it begins the log anew. PostgreSQL is asked through pgx and
+// its pool: BEGIN goes out with the first statement and COMMIT with the last, and
+// a connection that died is found out by deadlines (connect.go, deadline.go).
+//
+// Errors. ErrNotFound, ErrUnique, ErrForeignKey, ErrCheck and ErrBusy are about a
+// statement. ErrUnavailable and what wraps it is about the database; TroubleOf
+// names it for people, and Probe is what /readyz asks. ErrBusy and the first
+// ErrUnique are tried again by Write itself.
+//
+// Migrations are in migrations/, one folder for each engine, numbered. Migrate
+// runs what is missing in one transaction.
 package sqldb
 
 import (

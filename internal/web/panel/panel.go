@@ -187,12 +187,12 @@ func (s *Server) answer(req *request, op route) error {
 	if err := s.noteHandedOut(req, op); err != nil {
 		return err
 	}
-	return s.carryOut(req, op)
+	return s.runHandler(req, op)
 }
 
-// carryOut runs the handler. A page takes a place of its company; a file that is
+// runHandler runs the handler. A page takes a place of its company; a file that is
 // written as long as it takes does not.
-func (s *Server) carryOut(req *request, op route) error {
+func (s *Server) runHandler(req *request, op route) error {
 	if op.method == http.MethodGet && req.Actor.Company.ID != 0 && !strings.HasSuffix(op.path, "/export") {
 		leave, err := s.fair.Enter(req.Context(), req.Actor.Company.ID)
 		if err != nil {
