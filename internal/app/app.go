@@ -83,7 +83,9 @@ func OpenToServe(ctx context.Context, cfg config.Config, log *slog.Logger) (*App
 	return open(ctx, cfg, log, func(
 		ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB,
 	) (*App, error) {
+		migrated := serveMigrating(ctx, log, db, func() (net.Listener, error) { return listenPlainly(ctx, cfg) })
 		program, err := raise(ctx, cfg, log, db)
+		migrated()
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math"
 	"path"
 	"strconv"
@@ -183,7 +184,7 @@ func readApplied(ctx context.Context, querier Querier) (map[int]string, error) {
 
 // applyPending runs what is missing up to last. The caller holds the lock that
 // keeps other starters out, and commits all of it or nothing.
-func applyPending(ctx context.Context, tx txConn, last int) error {
+func applyPending(ctx context.Context, log *slog.Logger, tx txConn, last int) error {
 	if err := makeVersionTable(ctx, tx); err != nil {
 		return err
 	}
@@ -205,7 +206,10 @@ func applyPending(ctx context.Context, tx txConn, last int) error {
 			return err
 		}
 	}
-	for _, migration := range work.pending {
+	for n, migration := range work.pending {
+		if len(applied) > 0 { // a new database is made at once, and in silence
+			log.InfoContext(ctx, "migrating the database", "migration", migration.name, "number", n+1, "of", len(work.pending))
+		}
 		if err := migration.apply(ctx, tx); err != nil {
 			return fmt.Errorf("migration %s: %w", migration.name, err)
 		}
@@ -224,14 +228,14 @@ func (m migration) apply(ctx context.Context, tx txConn) error {
 
 // migrate looks before it writes: a command beside a busy server would have to
 // wait for its turn, only to find nothing to do.
-func (db *sqliteDB) migrate(ctx context.Context, last int) error {
+func (db *sqliteDB) migrate(ctx context.Context, log *slog.Logger, last int) error {
 	if done, err := migrated(ctx, db, last); err != nil || done {
 		return err
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
 	turn, err := db.group.take(ctx, job{run: func(tx txConn) error {
-		return sqliteError(applyPending(ctx, tx, last))
+		return sqliteError(applyPending(ctx, log, tx, last))
 	}}, true)
 	if err != nil {
 		return err
@@ -257,7 +261,7 @@ const schemaLock = "1667330676"
 
 // migrate looks first here, too: the table of columns takes the server longer
 // than everything else of a start.
-func (db *postgresDB) migrate(ctx context.Context, last int) error {
+func (db *postgresDB) migrate(ctx context.Context, log *slog.Logger, last int) error {
 	if done, err := migrated(ctx, db, last); err != nil || done {
 		return err
 	}
@@ -265,6 +269,6 @@ func (db *postgresDB) migrate(ctx context.Context, last int) error {
 		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock("+schemaLock+")"); err != nil {
 			return postgresError(err)
 		}
-		return postgresError(applyPending(ctx, tx, last))
+		return postgresError(applyPending(ctx, log, tx, last))
 	})
 }

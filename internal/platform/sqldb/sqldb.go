@@ -76,6 +76,7 @@ type Options struct {
 // side; writing needs Write.
 type DB struct {
 	backend
+	log       *slog.Logger
 	now       func() time.Time
 	serverNow func() time.Time
 	keeper    atomic.Pointer[Timekeeper]
@@ -90,7 +91,7 @@ type backend interface {
 	Querier
 	// write runs a transaction.
 	write(ctx context.Context, terms terms, run func(conn txConn) error) error
-	migrate(ctx context.Context, last int) error
+	migrate(ctx context.Context, log *slog.Logger, last int) error
 	// hold has every later write refused once the database has a newer schema.
 	hold(version int)
 	ping(ctx context.Context) error
@@ -122,6 +123,7 @@ func Open(ctx context.Context, url string, options Options) (*DB, error) {
 	}
 	return &DB{
 		backend:   backend,
+		log:       options.Log,
 		now:       options.Now,
 		serverNow: options.ServerNow,
 		shut:      sync.OnceValue(backend.close),
@@ -144,7 +146,7 @@ func open(ctx context.Context, url string, options Options, troubles *troubleLog
 // version of the program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
 	ctx = WithoutDeadline(ctx)
-	if err := retry(ctx, func() error { return db.migrate(ctx, newest) }); err != nil {
+	if err := retry(ctx, func() error { return db.migrate(ctx, db.log, newest) }); err != nil {
 		return err
 	}
 	list, err := known(db.Engine())
@@ -153,7 +155,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 // MigrateTo stops at a version, for tests of what later ones make of data.
-func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, last) }
+func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, db.log, last) }
 
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error { return db.ping(ctx) }
