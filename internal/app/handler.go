@@ -25,7 +25,7 @@ import (
 func (a *App) Handler() http.Handler {
 	reg := a.registry()
 	mux := http.NewServeMux()
-	docs.Register(mux)
+	docs.Register(mux, a.Config.PublicURL)
 	page.Register(mux)
 	mux.Handle(
 		"POST /preferences",

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -10,13 +13,10 @@ import (
 	"carteira/internal/web/agent"
 )
 
-// AgentURL and AgentToken are the variables in which carteira mcp finds the installation
+// AgentVariables are those in which carteira mcp finds the address of the installation
 // and its token. The token is no flag: other users of the machine can read the
 // arguments of a process.
-const (
-	AgentURL   = "CARTEIRA_API_URL"
-	AgentToken = "CARTEIRA_API_TOKEN"
-)
+var AgentVariables = [2]string{"CARTEIRA_API_URL", "CARTEIRA_API_TOKEN"}
 
 func mcpCommand() *cobra.Command {
 	var address string
@@ -26,23 +26,30 @@ func mcpCommand() *cobra.Command {
 		Long: `Serves every operation of the API as a tool of the Model Context Protocol, over
 standard input and output, for programs such as Claude Desktop that start their
 servers themselves. It calls an installation over the network, as any other client,
-with the token in ` + AgentToken + `. A token for reading has only the tools that read.
+with the token in ` + AgentVariables[1] + `. A token for reading has only the tools that read.
 
 Programs that can call a server over HTTP need no command: every installation serves
 the same at /mcp, with the token as bearer.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			token := os.Getenv(AgentToken)
-			if token == "" {
-				return errors.New("set " + AgentToken + " to a token of the API (carteira token create)")
+			to := agent.Installation{
+				Token:     os.Getenv(AgentVariables[1]),
+				Transport: &http.Transport{Proxy: http.ProxyFromEnvironment},
 			}
-			if given := os.Getenv(AgentURL); given != "" && !cmd.Flags().Changed("url") {
+			if to.Token == "" {
+				return errors.New("set " + AgentVariables[1] + " to a token of the API (carteira token create)")
+			}
+			if given := os.Getenv(AgentVariables[0]); given != "" && !cmd.Flags().Changed("url") {
 				address = given
 			}
-			return agent.Serve(cmd.Context(), address, token, io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()})
+			var err error
+			if to.Address, err = url.Parse(address); err != nil || to.Address.Host == "" {
+				return usageError{fmt.Errorf("%s is no address such as https://clientes.example.com", address)}
+			}
+			return agent.Serve(cmd.Context(), to, io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()})
 		},
 	}
-	cmd.Flags().StringVar(&address, "url", "http://127.0.0.1:8080", "address of the installation ["+AgentURL+"]")
+	cmd.Flags().StringVar(&address, "url", "http://127.0.0.1:8080", "address of the installation ["+AgentVariables[0]+"]")
 	return cmd
 }
 

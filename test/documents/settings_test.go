@@ -57,7 +57,7 @@ func checkVariables(text string, settings []config.Setting) []string {
 	var problems []string
 	for _, at := range variable.FindAllStringIndex(text, -1) {
 		name, several := text[at[0]:at[1]], strings.HasPrefix(text[at[1]:], "…")
-		known := slices.Contains([]string{"CARTEIRA_TEST_POSTGRES_URL", cli.AgentURL, cli.AgentToken}, name) || slices.ContainsFunc(settings, func(setting config.Setting) bool {
+		known := name == "CARTEIRA_TEST_POSTGRES_URL" || slices.Contains(cli.AgentVariables[:], name) || slices.ContainsFunc(settings, func(setting config.Setting) bool {
 			return setting.Env == name || several && strings.HasPrefix(setting.Env, name)
 		})
 		if !known {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -112,28 +113,32 @@ func (r *recorder) WriteHeader(status int)            { r.status = status }
 func (r *recorder) Write(content []byte) (int, error) { return r.body.Write(content) }
 
 // Serve serves the protocol over standard input and output until the client goes:
-// calls go to an installation at an address, with a token.
-func Serve(ctx context.Context, address, token string, in io.ReadCloser, out io.WriteCloser) error {
-	call := remote(strings.TrimSuffix(strings.TrimRight(address, "/"), basePath), token)
-	full, err := scopeAt(ctx, call)
+// calls go to the installation at an address, with a token.
+func Serve(ctx context.Context, to Installation, in io.ReadCloser, out io.WriteCloser) error {
+	full, err := scopeAt(ctx, to.call)
 	if err != nil {
 		return err
 	}
-	return newServer(call, full).Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	return newServer(to.call, full).Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
-// remote calls the API of an installation.
-func remote(address, token string) api {
-	return func(ctx context.Context, _ http.Header, r *http.Request) (*http.Response, error) {
-		sent, err := http.NewRequestWithContext(ctx, r.Method, address+r.URL.RequestURI(), r.Body)
-		if err != nil {
-			return nil, err
-		}
-		sent.Header = r.Header
-		sent.ContentLength = r.ContentLength
-		sent.Header.Set("Authorization", "Bearer "+token)
-		return http.DefaultClient.Do(sent)
+// Installation is one that is called over the network.
+type Installation struct {
+	Address   *url.URL // what the addresses of its pages begin with
+	Token     string
+	Transport http.RoundTripper
+}
+
+// call calls the API of the installation.
+func (i Installation) call(ctx context.Context, _ http.Header, r *http.Request) (*http.Response, error) {
+	r = r.WithContext(ctx)
+	folder := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(i.Address.Path, "/"), basePath), "/")
+	r.URL.Scheme, r.URL.Host, r.URL.Path = i.Address.Scheme, i.Address.Host, folder+r.URL.Path
+	if r.URL.RawPath != "" {
+		r.URL.RawPath = folder + r.URL.RawPath
 	}
+	r.Header.Set("Authorization", "Bearer "+i.Token)
+	return i.Transport.RoundTrip(r)
 }
 
 // scopeAt asks an installation what the token may do.

@@ -130,8 +130,9 @@ func (op *operation) request(ctx context.Context, arguments json.RawMessage) (*h
 func (op *operation) unknown(given map[string]any) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		known := slices.Contains(op.inPath, name) || slices.Contains(op.inQuery, name) || slices.Contains(op.inBody, name)
-		if !known && !(op.keyed && name == idempotencyKey) {
+		known := slices.Contains(op.inPath, name) || slices.Contains(op.inQuery, name) ||
+			slices.Contains(op.inBody, name) || op.keyed && name == idempotencyKey
+		if !known {
 			list = append(list, name)
 		}
 	}

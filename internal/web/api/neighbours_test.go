@@ -113,7 +113,12 @@ func TestListsAreCompressedForCallersThatTakeGzip(t *testing.T) {
 	for range 20 {
 		caller.create(t, `{"name":"Ana Maria dos Santos Oliveira"}`)
 	}
-	get := func(path, accepted string, known ...string) (*http.Response, []byte) {
+	type packedAnswer struct {
+		status int
+		header http.Header
+		body   []byte
+	}
+	get := func(path, accepted string, known ...string) packedAnswer {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, caller.url+Prefix+path, nil)
 		must(t, err)
@@ -125,26 +130,24 @@ func TestListsAreCompressedForCallersThatTakeGzip(t *testing.T) {
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		must(t, err)
-		return resp, body
+		return packedAnswer{resp.StatusCode, resp.Header, body}
 	}
 	for _, path := range []string{"/customers", "/events"} {
-		plain, whole := get(path, "identity")
-		packed, small := get(path, "gzip")
-		reader, err := gzip.NewReader(bytes.NewReader(small))
+		plain, packed := get(path, "identity"), get(path, "gzip")
+		reader, err := gzip.NewReader(bytes.NewReader(packed.body))
 		must(t, err)
 		unpacked, err := io.ReadAll(reader)
 		must(t, err)
-		if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(unpacked, whole) {
-			t.Errorf("%s: plain %v\npacked %v", path, plain.Header, packed.Header)
+		if plain.header.Get("Content-Encoding") != "" || packed.header.Get("Content-Encoding") != "gzip" || !bytes.Equal(unpacked, plain.body) {
+			t.Errorf("%s: plain %v\npacked %v", path, plain.header, packed.header)
 		}
-		if len(small)*3 > len(whole) || plain.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: %d bytes of %d, Vary %q", path, len(small), len(whole), plain.Header.Get("Vary"))
+		if len(packed.body)*3 > len(plain.body) || plain.header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: %d bytes of %d, Vary %q", path, len(packed.body), len(plain.body), plain.header.Get("Vary"))
 		}
 	}
-	tagged, _ := get("/events", "gzip")
-	again, _ := get("/events", "gzip", tagged.Header.Get("ETag"))
-	if !strings.HasPrefix(tagged.Header.Get("ETag"), `W/"`) || again.StatusCode != http.StatusNotModified {
-		t.Errorf("with the ETag %s of a packed answer: %d", tagged.Header.Get("ETag"), again.StatusCode)
+	tag := get("/events", "gzip").header.Get("ETag")
+	if again := get("/events", "gzip", tag); !strings.HasPrefix(tag, `W/"`) || again.status != http.StatusNotModified {
+		t.Errorf("with the ETag %s of a packed answer: %d", tag, again.status)
 	}
 }
 

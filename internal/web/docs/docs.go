@@ -77,33 +77,20 @@ var configuration = map[string]any{
 }
 
 // Register adds the documentation's routes to mux. What they send is made when it is first asked for: to turn the
-// document into JSON takes longer, and more memory, than all else that the program does until it is ready.
-func Register(mux *http.ServeMux) {
+// document into JSON takes longer, and more memory, than all else that the program does until it is ready. The
+// collection for Postman is for the installation at address.
+func Register(mux *http.ServeMux, address string) {
 	version := sync.OnceValue(func() string { return hash(scalarGzip) })
 	mux.Handle("GET /docs", lazy(func() http.Handler { return pages(version()) }))
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
 	mux.Handle("GET /docs/scalar.js", lazy(func() http.Handler { return scalar(version()) }))
 	mux.Handle("GET /openapi.yaml", shared(lazy(func() http.Handler { return file("application/yaml", openapi.YAML) })))
 	mux.Handle("GET /openapi.json", shared(lazy(func() http.Handler { return file("application/json", openapi.JSON()) })))
-	mux.Handle("GET /postman.json", shared(http.HandlerFunc(postman)))
+	mux.Handle("GET /postman.json", shared(lazy(func() http.Handler { return file("application/json", openapi.Postman(address)) })))
 	mux.Handle("GET /llms.txt", shared(file("text/plain; charset=utf-8", llms)))
 	mux.Handle("GET "+editions[page.Portuguese].document, shared(lazy(func() http.Handler {
 		return file("application/json", openapi.Portuguese())
 	})))
-}
-
-// postman is the document as a collection for Postman, with the address that it was asked for at.
-func postman(w http.ResponseWriter, r *http.Request) {
-	scheme := r.URL.Scheme // set where a proxy says what the caller used
-	if scheme == "" {
-		scheme = "http"
-		if r.TLS != nil {
-			scheme = "https"
-		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(openapi.Postman(scheme + "://" + r.Host)) // a caller that has gone away is not our failure
 }
 
 // lazy is a handler that is made for its first request.

@@ -21,7 +21,7 @@ import (
 func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
-	Register(mux)
+	Register(mux, "https://carteira.example.com")
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -71,7 +71,7 @@ func TestPostmanGetsACollectionOfEveryOperation(t *testing.T) {
 		requests += len(folder.Item)
 	}
 	paths, _, _ := strings.Cut(string(openapi.YAML), "\nwebhooks:\n")
-	if want := strings.Count(paths, "\n      operationId: "); requests != want || collection.Variable[0].Value != "http://example.com/api/v1" {
+	if want := strings.Count(paths, "\n      operationId: "); requests != want || collection.Variable[0].Value != "https://carteira.example.com/api/v1" {
 		t.Errorf("%d requests of %d operations, variables %v", requests, want, collection.Variable)
 	}
 }
