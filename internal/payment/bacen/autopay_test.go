@@ -75,7 +75,7 @@ func TestCompanyWithoutAutopayHasNoDebitor(t *testing.T) {
 }
 
 func TestBankOfWhichWeDoNotKnowAutopayIsNotOfferedIt(t *testing.T) {
-	for bank, field := range map[string]string{"sicredi": "autopay", "itau": "autopay"} {
+	for bank, field := range map[string]string{"bradesco": "autopay", "itau": "autopay"} {
 		options := options(t, append([]string{"bank", bank, "environment", "production"}, automatic...)...)
 		_, err := bacen.Provider(bacen.Settings{}).Open(options, payment.Env{})
 		if fields := fault.FieldsOf(err); len(fields.Get(field)) != 1 {

@@ -22,6 +22,9 @@ type bank struct {
 	// Of the others we do not know, and a company is not offered what may not be
 	// there.
 	autopay bool
+	// versions are those of resources that the bank has in another version than the
+	// rest, by the beginning of their paths.
+	versions versions
 	// codeAtLocation: where a charge comes without its code, the bank has a call
 	// of its own for it.
 	codeAtLocation bool
@@ -66,6 +69,14 @@ var banks = []bank{
 		sandbox:    place{"https://api-pix.hm.bb.com.br/pix/v2", "https://oauth.hm.bb.com.br/oauth/token"},
 		scopes:     usualScopes,
 		extras:     []extra{{option: "app_key", query: "gw-dev-app-key"}},
+		autopay:    true,
+	},
+	{
+		name: "banrisul", title: "Banrisul",
+		production: place{"https://mtls-api.banrisul.com.br/pix/api-mtls", "https://mtls-api.banrisul.com.br/auth/oauth/v2/token"},
+		sandbox:    place{"https://mtls-api-h.banrisul.com.br/pix/api-mtls", "https://mtls-api-h.banrisul.com.br/auth/oauth/v2/token"},
+		grant:      grant{inForm: true},
+		scopes:     usualScopes,
 	},
 	{
 		name: "bradesco", title: "Bradesco",
@@ -74,6 +85,12 @@ var banks = []bank{
 			"https://openapisandbox.prebanco.com.br/v2",
 			"https://openapisandbox.prebanco.com.br/auth/server/oauth/token",
 		},
+	},
+	{
+		name: "c6", title: "C6 Bank",
+		production: place{"https://baas-api.c6bank.info/v2/pix", "https://baas-api.c6bank.info/v1/auth"},
+		sandbox:    place{"https://baas-api-sandbox.c6bank.info/v2/pix", "https://baas-api-sandbox.c6bank.info/v1/auth"},
+		grant:      grant{inForm: true},
 	},
 	{
 		name: "inter", title: "Inter",
@@ -87,13 +104,23 @@ var banks = []bank{
 		},
 		grant:  grant{inForm: true},
 		scopes: usualScopes,
-		extras: []extra{{option: "account", header: "X-Conta-Corrente"}},
+		extras: []extra{{option: "account", header: "X-Conta-Corrente"}}, autopay: true,
 	},
 	{
 		name: "itau", title: "Itaú",
 		production: place{"https://secure.api.itau/pix_recebimentos/v2", "https://sts.itau.com.br/api/oauth/token"},
 		grant:      grant{inForm: true},
 		extras:     []extra{{option: "client_id", header: "X-Itau-Apikey"}, {header: "X-Itau-Correlationid"}},
+	},
+	{
+		name: "pagbank", title: "PagBank",
+		production: place{"https://secure.api.pagseguro.com/instant-payments", "https://secure.api.pagseguro.com/pix/oauth2"},
+		sandbox: place{
+			"https://secure.sandbox.api.pagseguro.com/instant-payments",
+			"https://secure.sandbox.api.pagseguro.com/pix/oauth2",
+		},
+		grant:  grant{json: true},
+		scopes: usualScopes + " payloadlocation.read payloadlocation.write",
 	},
 	{
 		name: "santander", title: "Santander",
@@ -109,13 +136,16 @@ var banks = []bank{
 		},
 		grant:  grant{inForm: true, noSecret: true},
 		scopes: usualScopes,
-		extras: []extra{{option: "client_id", header: "Client_id"}},
+		extras: []extra{{option: "client_id", header: "Client_id"}}, autopay: true,
 	},
 	{
 		name: "sicredi", title: "Sicredi",
 		production: place{"https://api-pix.sicredi.com.br/api/v2", "https://api-pix.sicredi.com.br/oauth/token"},
 		sandbox:    place{"https://api-pix-h.sicredi.com.br/api/v2", "https://api-pix-h.sicredi.com.br/oauth/token"},
-		scopes:     usualScopes,
+		scopes:     usualScopes, autopay: true,
+		versions: versions{
+			"/rec": "v1", "/cobr": "v1", "/locrec": "v1", "/solicrec": "v1", "/webhookrec": "v1", "/webhookcobr": "v1",
+		},
 	},
 	{name: otherBank, title: "Outro banco", scopes: usualScopes, autopay: true},
 }

@@ -52,6 +52,12 @@ var banks = map[string]manners{
 	"efi":      {base: "/v2", token: "/oauth/token", proves: provesByJSON},
 	"bradesco": {base: "/v2", token: "/auth/server/oauth/token", proves: provesByBasicForm},
 	"sicredi":  {base: "/api/v2", token: "/oauth/token", proves: func(r *http.Request) bool { return provesByBasicForm(r) && asks(r) }},
+	"c6":       {base: "/v2/pix", token: "/v1/auth", proves: provesByForm},
+	"banrisul": {
+		base: "/pix/api-mtls", token: "/auth/oauth/v2/token",
+		proves: func(r *http.Request) bool { return provesByForm(r) && asks(r) },
+	},
+	"pagbank": {base: "/instant-payments", token: "/pix/oauth2", proves: provesByJSON},
 	"bb": {
 		base: "/pix/v2", token: "/oauth/token", options: []string{"app_key", "d27b"},
 		proves: func(r *http.Request) bool { return provesByBasicForm(r) && asks(r) },
@@ -184,5 +190,57 @@ func TestCodeIsMadeFromTheAddressWhereTheBankTellsNone(t *testing.T) {
 	report, err := b.Gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID})
 	if err != nil || report.PixCode != charge.PixCode {
 		t.Errorf("found %+v, %v", report, err)
+	}
+}
+
+// Banco do Brasil's API has no list of charges.
+func TestBankWithoutAListOfChargesIsCheckedByACharge(t *testing.T) {
+	for status, fails := range map[int]bool{404: false, 403: true} {
+		double := newDouble("/pix/v2")
+		double.proves = func(r *http.Request) bool { return provesByBasicForm(r) && asks(r) }
+		line := newLine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == "/pix/v2/cob":
+				w.WriteHeader(http.StatusNotFound)
+			case strings.HasPrefix(r.URL.Path, "/pix/v2/cob/"):
+				w.WriteHeader(status)
+			default:
+				double.ServeHTTP(w, r)
+			}
+		}))
+		gateway := gatewaytest.Open(t, bacen.Provider(bacen.Settings{Server: line.URL}), gatewaytest.Env(line),
+			options(t, "bank", "bb", "app_key", "d27b"))
+		if err := gateway.Check(t.Context()); (err != nil) != fails {
+			t.Errorf("a charge that is not there is answered %d: %v", status, err)
+		}
+	}
+}
+
+func TestResourcesMayHaveVersionsOfTheirOwn(t *testing.T) {
+	double := newDouble("/api/v2")
+	double.proves = func(r *http.Request) bool { return provesByBasicForm(r) && asks(r) }
+	var called []string
+	line := newLine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called = append(called, r.Method+" "+r.URL.Path)
+		r.URL.Path = strings.Replace(r.URL.Path, "/api/v3/", "/api/v2/", 1)
+		double.ServeHTTP(w, r)
+	}))
+	gateway := gatewaytest.Open(t, bacen.Provider(bacen.Settings{Server: line.URL}), gatewaytest.Env(line),
+		options(t, "bank", "sicredi", "versions", "cob/=v3, pix=v2"))
+	if err := gateway.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	order := gatewaytest.Order(1, 35_00)
+	if _, err := gateway.Create(t.Context(), order); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"GET /api/v2/cob", "PUT /api/v3/cob/" + order.Reference} {
+		if !slices.Contains(called, want) {
+			t.Errorf("%s was not called: %v", want, called)
+		}
+	}
+	_, err := bacen.Provider(bacen.Settings{}).Open(options(t, "bank", "sicredi", "versions", "cob v3"), gatewaytest.Env(line))
+	if fields := fault.FieldsOf(err); len(fields.Get("versions")) == 0 {
+		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"carteira/internal/payment"
@@ -201,7 +202,8 @@ func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 }
 
 // Check gets a token and reads the charges of the last minute, which tells
-// whether the application may.
+// whether the application may. A bank without a list of charges, such as Banco do
+// Brasil, is asked for a charge that does not exist.
 func (g *gateway) Check(ctx context.Context) error {
 	now := g.env.Now().UTC()
 	query := url.Values{
@@ -212,10 +214,16 @@ func (g *gateway) Check(ctx context.Context) error {
 	var page struct {
 		Cobs []cob `json:"cobs"`
 	}
-	return wire.Outcome(g.do(
-		ctx,
-		now,
-		wire.Request{Method: http.MethodGet, Path: "/cob", Query: query},
-		&page,
-	))
+	err := g.do(ctx, now, wire.Request{Method: http.MethodGet, Path: "/cob", Query: query}, &page)
+	switch wire.Status(err) {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		err = g.do(ctx, now, wire.Request{Method: http.MethodGet, Path: "/cob/" + noCharge}, &cob{})
+		if wire.Status(err) == http.StatusNotFound {
+			return nil
+		}
+	}
+	return wire.Outcome(err)
 }
+
+// noCharge is the id of no charge: ours are made of the time.
+var noCharge = strings.Repeat("0", 26)

@@ -106,6 +106,10 @@ var bankOptions = []payment.Option{
 		Name: "base_url", Title: "Endereço da API",
 		Help: "of another bank, as its documents say, with the version; its server must be allowed by whoever runs this system",
 	},
+	{
+		Name: "versions", Title: "Versões por recurso",
+		Help: "only when the bank has resources in other versions, such as cob/=v3 (the single charge) or rec=v1",
+	},
 	{Name: "token_url", Title: "Endereço do token", Help: "likewise"},
 	{
 		Name: "grant", Title: "Credenciais no token", Choices: []string{"basic", "form"},
@@ -183,6 +187,7 @@ func (p opening) place(chosen bank) (bank, place) {
 	if scopes := o.Text("scopes"); scopes != "" {
 		chosen.scopes = scopes
 	}
+	chosen.versions = chosen.versions.with(readVersions(o))
 	if chosen.name == otherBank {
 		chosen.grant.inForm = o.Choice("grant", []string{"basic", "form"}) == "form"
 	}

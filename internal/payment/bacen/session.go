@@ -214,7 +214,9 @@ func (s *session) try(
 	maps.Copy(header, request.Header)
 	request.Header = header
 	request.Secrets = append([]string{token}, request.Secrets...)
-	return s.api.Do(ctx, request, into)
+	api := s.api
+	api.Base = s.account.bank.versions.base(api.Base, request.Path)
+	return api.Do(ctx, request, into)
 }
 
 // certificateRefused knows a server that ended the handshake: it does not
