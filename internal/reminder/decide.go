@@ -309,20 +309,34 @@ func (s *Service) fillPayment(
 	case about.invoice.id == 0 || about.invoice.status != billing.Open && (pix || about.invoice.status != billing.Paid):
 		return errNoInvoice
 	}
+	if s.options.Unreachable {
+		return s.fillCode(ctx, actor, about, filling, link)
+	}
 	var err error
-	if link && !s.options.Unreachable {
+	if link {
 		filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id)
 		if err != nil {
 			return fmt.Errorf("payment link: %w", err)
 		}
 	}
-	instead := link && s.options.Unreachable && about.invoice.status == billing.Open
-	if pix || instead {
+	if pix {
 		if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
 			return fmt.Errorf("PIX code: %w", err)
 		}
 	}
-	if instead {
+	return nil
+}
+
+// fillCode is fillPayment where customers cannot open links: the code takes their
+// place, and what is paid has neither.
+func (s *Service) fillCode(ctx context.Context, actor account.Actor, about about, filling *filling, link bool) (err error) {
+	if about.invoice.status != billing.Open {
+		return nil
+	}
+	if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
+		return fmt.Errorf("PIX code: %w", err)
+	}
+	if link {
 		filling.link = filling.pix
 	}
 	return nil

@@ -61,8 +61,6 @@ var absent = map[string]bool{
 	"indefinido": true,
 }
 
-// spellPhone reads the first number of a cell, which may have several: (11) 98765-4321 / (11) 3456-7890. The plus
-// before its digits says that the country code is there.
 // Phones is how numbers are completed that lack something. By itself nothing is:
 // a number that is guessed wrong is another person's.
 type Phones struct {
@@ -70,6 +68,8 @@ type Phones struct {
 	Ninth bool   // mobile numbers of eight digits get the ninth
 }
 
+// spell reads the first number of a cell, which may have several: (11) 98765-4321 / (11) 3456-7890. The plus
+// before its digits says that the country code is there.
 func (p Phones) spell(value string) (spelling, error) {
 	if isExponent(value) {
 		return spelling{}, errCut
