@@ -454,9 +454,13 @@ func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Cust
 		}
 	}
 	for _, invoice := range s.settled {
-		if s.of(invoice.Plan.ID) {
-			s.addPunctual(invoice)
+		if !s.of(invoice.Plan.ID) {
+			continue
 		}
+		if s.in(invoice.PaidOn) {
+			s.Invoices.Paid.one(invoice.Received)
+		}
+		s.addPunctual(invoice)
 	}
 	s.addAges(figures.Age(owed, s.today), figures.Age(oldest, s.today))
 	if n := s.Punctuality.OnTime + s.Punctuality.Late; n > 0 {

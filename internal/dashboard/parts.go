@@ -88,11 +88,13 @@ func (l look) paid(ctx context.Context, month *Month) error {
 	if err != nil {
 		return err
 	}
-	month.Invoices.Paid.add(byState[onTime])
-	month.Invoices.Paid.add(byState[late]) // not those that no list has any more
+	onTimeGone, lateGone := byState[onTime+"_"+tally.Gone], byState[late+"_"+tally.Gone]
+	for _, sums := range []tally.Sums{byState[onTime], byState[late], onTimeGone, lateGone} {
+		month.Invoices.Paid.add(sums)
+	}
 	kept := &month.Punctuality
-	kept.OnTime = byState[onTime].N + byState[onTime+"_"+tally.Gone].N
-	kept.Late = byState[late].N + byState[late+"_"+tally.Gone].N
+	kept.OnTime = byState[onTime].N + onTimeGone.N
+	kept.Late = byState[late].N + lateGone.N
 	if share, known := figures.Rate(kept.OnTime, kept.OnTime+kept.Late); known {
 		kept.OnTimePercent = percent(share)
 	}
