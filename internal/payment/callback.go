@@ -16,6 +16,16 @@ import (
 	"carteira/internal/platform/worker"
 )
 
+// KnowsCallback reports whether a key is a gateway's, for an edge that reads the
+// bodies of strangers no further.
+func (s *Service) KnowsCallback(ctx context.Context, provider, key string) (bool, error) {
+	setup, err := setupByKey(ctx, s.db, key)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && setup.name == provider, err
+}
+
 // ReceiveCallback verifies and stores a callback, and schedules a check of the
 // charges that it names. Nothing that it says is believed.
 func (s *Service) ReceiveCallback(

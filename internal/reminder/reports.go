@@ -72,6 +72,13 @@ func (s *Service) ConfirmCallback(
 	return answer, nil
 }
 
+// KnowsCallback reports whether a key is a channel's, for an edge that reads the
+// bodies of strangers no further.
+func (s *Service) KnowsCallback(ctx context.Context, kind, key string) error {
+	_, err := s.reportingChannel(ctx, kind, key)
+	return err
+}
+
 // ReceiveReports takes a carrier's call and applies each report in a transaction
 // of its own. After an error the carrier calls again: a report that was applied
 // changes nothing the second time.

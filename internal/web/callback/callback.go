@@ -33,7 +33,15 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	exchange := web.ExchangeOf(r.Context())
 	exchange.Path = "/gateways/" + r.PathValue("provider") + "/…" // the key is for the gateway alone
 	w.Header().Set("Cache-Control", "no-store")
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	known, err := h.payments.KnowsCallback(r.Context(), r.PathValue("provider"), r.PathValue("key"))
+	if err != nil {
+		refuse(w, r, err)
+		return
+	}
+	var body []byte
+	if known {
+		body, err = readBody(w, r, maxBody)
+	}
 	if err == nil {
 		err = h.payments.ReceiveCallback(r.Context(), r.PathValue("provider"), r.PathValue("key"), payment.Callback{
 			Header: r.Header, Query: r.URL.Query(), Body: body,
@@ -48,6 +56,21 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	web.Write(w, http.StatusOK, web.AppendAnswer(nil, web.Answer{}))
+}
+
+// inFlight bounds the bodies that are read at once.
+var inFlight = make(chan struct{}, 64)
+
+// readBody reads a body of a caller who knows a key of ours. It waits for a place
+// among those that are read.
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	select {
+	case inFlight <- struct{}{}:
+		defer func() { <-inFlight }()
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 }
 
 func unreadable(err error) error {

@@ -46,7 +46,11 @@ func (c carriers) confirm(w http.ResponseWriter, r *http.Request) {
 // sent again.
 func (c carriers) receive(w http.ResponseWriter, r *http.Request) {
 	discreet(w, r)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReports))
+	if err := c.reminders.KnowsCallback(r.Context(), r.PathValue("kind"), r.PathValue("key")); err != nil {
+		refuse(w, r, err)
+		return
+	}
+	body, err := readBody(w, r, maxReports)
 	if err != nil {
 		refuse(w, r, tooMuch(err))
 		return

@@ -113,3 +113,31 @@ func TestMetasReportsNeedItsSignature(t *testing.T) {
 		}
 	})
 }
+
+// counted is a body that knows how much of it was read.
+type counted struct {
+	io.Reader
+	read int
+}
+
+func (c *counted) Read(into []byte) (int, error) {
+	n, err := c.Reader.Read(into)
+	c.read += n
+	return n, err
+}
+
+func TestBodiesOfStrangersAreNotRead(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		meta := newMeta(t, engine)
+		mux := http.NewServeMux()
+		callback.RegisterChannels(mux, meta.reminders)
+		for key, read := range map[string]bool{meta.channel.CallbackKey: true, strings.Repeat("x", len(meta.channel.CallbackKey)): false} {
+			body := &counted{Reader: strings.NewReader(strings.Repeat("a", 1<<20))}
+			w := httptest.NewRecorder()
+			mux.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/channels/whatsapp_cloud/"+key, body))
+			if (body.read > 0) != read {
+				t.Errorf("of a body under %s %d bytes were read, answered %d", key, body.read, w.Code)
+			}
+		}
+	})
+}

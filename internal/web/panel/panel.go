@@ -44,6 +44,14 @@ const (
 	timeLimit = 30 * time.Second
 )
 
+// maxForm bounds the form of a route: who is not known sends little.
+func (op route) maxForm() int64 {
+	if op.role == public {
+		return 64 << 10
+	}
+	return maxForm
+}
+
 // Deps are the capabilities behind the panel.
 type Deps struct {
 	DB        *sqldb.DB
@@ -165,7 +173,7 @@ func (s *Server) answer(req *request, op route) error {
 	ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
 	defer cancel()
 	limited := r.WithContext(ctx)
-	limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	limited.Body = http.MaxBytesReader(w, r.Body, op.maxForm())
 	req.Request = limited
 	if err := s.admit(req, op); err != nil {
 		return err
