@@ -99,6 +99,7 @@ var owned = map[string]table{
 	"charges":           {owner: "internal/payment"},
 	"authorisations":    {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},
+	"statement_lines":   {owner: "internal/payment"},
 	"gateway_callbacks": {owner: "internal/payment"},
 	"sandbox_charges":   {owner: "internal/payment/sandbox"},
 	"sandbox_payments":  {owner: "internal/payment/sandbox"},

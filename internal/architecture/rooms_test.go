@@ -103,11 +103,16 @@ var rooms = []room{
 			{"internal/customer", "who pays"},
 			{"internal/billing", "a settled charge pays its invoice in the same transaction"},
 			{"internal/payment/pix", "the code of a charge"},
+			{"internal/payment/statement", "the lines of a bank statement"},
 		},
 		tests: []arrow{events, counts, {"internal/payment/...", "settlement is tested through the sandbox"}},
 	},
 	{
 		path: "internal/payment/pix", place: "pure: text in, text out",
+		may: []arrow{tools},
+	},
+	{
+		path: "internal/payment/statement", place: "pure: a file in, lines out",
 		may: []arrow{tools},
 	},
 	{

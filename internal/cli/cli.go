@@ -76,7 +76,7 @@ Every flag has an environment variable, shown in its help.`,
 		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(),
 		doctorCommand(), readyCommand(), versionCommand(),
 		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(),
-		invoiceCommand(), gatewayCommand(), paymentCommand(),
+		invoiceCommand(), gatewayCommand(), paymentCommand(), statementCommand(),
 		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(),
 		reminderCommand(), importCommand(), customerCommand(), sandboxCommand(), mcpCommand(),
 	)

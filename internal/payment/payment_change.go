@@ -97,14 +97,15 @@ type paymentChange struct {
 	refundedAt    time.Time        // when the money went back, of a payment.refunded; zero: now
 	review        Review           // the decided review, of a payment.reviewed
 	receipt       *billing.Receipt // with it the payment counts from now on; nil: it does not
+	stated        *statedLine      // the line of a bank statement that it is booked from; nil: none
 
 	outcome billing.Outcome // what paying the invoice came to; applyPayment fills it in
 }
 
 // applyPayment writes a change of a payment and draws its consequences: billing
-// writes the ledger and pays the invoice; the review that it opens or decides and
-// the audit line are written here. It is the only place that writes reviews. The
-// charge of a payment must be written before, as settlement.write says.
+// writes the ledger and pays the invoice; the review that it opens or decides,
+// the line of a statement that it is booked from and the audit line are written here. It
+// is the only place that writes reviews and lines. The charge of a payment must be written before, as settlement.write says.
 func (s *Service) applyPayment(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -115,6 +116,9 @@ func (s *Service) applyPayment(
 		return err
 	}
 	if err := s.writeReview(ctx, tx, actor, change); err != nil {
+		return err
+	}
+	if err := writeStated(ctx, tx, actor, change); err != nil {
 		return err
 	}
 	return account.WriteAudit(ctx, tx, actor, change.audit())

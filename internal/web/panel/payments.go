@@ -12,14 +12,15 @@ import (
 
 // paymentTabs is what the pages of payments have above them.
 type paymentTabs struct {
-	Current string // received, reviews, autopay or gateway
+	Current string // received, statement, reviews, autopay or gateway
 	Owner   bool
+	Staff   bool
 	Open    int64 // payments that wait for a person
 }
 
 func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
 	open, err := s.Payments.CountReviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true})
-	return paymentTabs{current, allows(req.User.Role, owner), open}, err
+	return paymentTabs{current, allows(req.User.Role, owner), allows(req.User.Role, staff), open}, err
 }
 
 // paymentRow is a payment in words.

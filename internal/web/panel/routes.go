@@ -147,6 +147,9 @@ func (s *Server) table() []route {
 
 		{get, "/payments", viewer, payments, s.received},
 		{get, "/payments/export", viewer, exports, long(s.exportPayments)},
+		{get, "/payments/statement", staff, payments, s.statementPage},
+		{post, "/payments/statement", staff, payments, long(s.readStatement)},
+		{post, "/payments/statement/book", staff, payments, s.bookStatement},
 		{get, "/payments/autopay", reader, payments, s.autopays},
 		{get, "/payments/reviews", viewer, payments, s.reviews},
 		{get, "/payments/reviews/{id}", viewer, payments, s.review},

@@ -1,0 +1,301 @@
+package payment
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/payment/statement"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/sqldb"
+)
+
+// Reading is what a bank statement holds, and what of it seems to pay invoices.
+type Reading struct {
+	Proposals []Proposal        // of the credits, by their days
+	Open      []billing.Invoice // that a line may be assigned to, oldest due date first
+	Unread    int               // lines that could not be read
+	Debits    int               // lines that took money
+	Future    int               // credits of days to come, which are passed over
+}
+
+// Booking assigns a line of a statement to an invoice.
+type Booking struct {
+	Number    int // of the proposal
+	InvoiceID int64
+}
+
+// Booked is what became of a booking.
+type Booked struct {
+	Booking
+
+	Line    statement.Line
+	Outcome billing.Outcome // zero when Err is set
+	Err     error           // a fault that a person can do something about
+}
+
+// MaxStatement is how large a file may be.
+const MaxStatement = statement.MaxSize
+
+// maxOpen bounds the invoices that a statement is held against.
+const maxOpen = 50_000
+
+// ReadStatement reads a bank statement and proposes what its credits pay. It writes
+// nothing.
+func (s *Service) ReadStatement(ctx context.Context, actor account.Actor, content []byte) (Reading, error) {
+	if err := actor.NotAttendant(); err != nil {
+		return Reading{}, err
+	}
+	read, err := statement.Read(content)
+	if err != nil {
+		return Reading{}, fault.Field("file", err.Error())
+	}
+	out := Reading{Unread: read.Unread}
+	credits := out.credits(read, actor.Today(s.db.Now()))
+	if len(credits) == 0 {
+		return out, nil
+	}
+	known, err := s.knownLines(ctx, s.db, actor, credits)
+	if err != nil {
+		return out, err
+	}
+	match, err := s.matching(ctx, actor, credits)
+	if err != nil {
+		return out, err
+	}
+	out.Open = match.open
+	for number, line := range credits {
+		p := Proposal{Line: line, Match: MatchBooked}
+		if !known[number] {
+			p = match.propose(line)
+		}
+		p.Number = number
+		out.Proposals = append(out.Proposals, p)
+	}
+	return out, nil
+}
+
+// credits are the lines that brought money by today, by their days.
+func (r *Reading) credits(read statement.Statement, today civil.Date) (list []statement.Line) {
+	for _, line := range read.Lines {
+		switch {
+		case line.Amount < 0:
+			r.Debits++
+		case line.On.After(today):
+			r.Future++
+		default:
+			list = append(list, line)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y statement.Line) int { return x.On.Compare(y.On) })
+	return list
+}
+
+// matching reads what the lines are held against.
+func (s *Service) matching(ctx context.Context, actor account.Actor, credits []statement.Line) (*matching, error) {
+	m := &matching{
+		company: actor.Company, byName: map[string][]int64{}, taken: map[int64]bool{}, explained: map[int]bool{},
+	}
+	err := s.billing.Walk(ctx, actor, billing.Filter{Status: billing.Open}, func(invoice billing.Invoice) error {
+		if len(m.open) == maxOpen {
+			return fault.Field("file", "there are too many open invoices to look through; confirm payments one by one")
+		}
+		m.open = append(m.open, invoice)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(m.open, byDue)
+	var numbers, tokens []string
+	for _, line := range credits {
+		numbers, tokens = append(numbers, line.TaxIDs()...), append(tokens, line.Tokens()...)
+	}
+	if m.byTaxID, err = s.customers.WithTaxIDs(ctx, actor, numbers); err != nil {
+		return nil, err
+	}
+	if m.charges, err = chargesByTxID(ctx, s.db, actor.Company.ID, tokens); err != nil {
+		return nil, err
+	}
+	first, last := credits[0].On.AddDays(-nearDays), credits[len(credits)-1].On.AddDays(nearDays)
+	m.payments, err = unstatedPayments(ctx, s.db, actor.Company.ID, first, last)
+	m.nameCustomers()
+	return m, err
+}
+
+// nameCustomers indexes by name the customers who owe or have paid in these days.
+func (m *matching) nameCustomers() {
+	named := map[int64]bool{}
+	add := func(name string, id int64) {
+		if name = statement.Name(name); name != "" && !named[id] {
+			named[id] = true
+			m.byName[name] = append(m.byName[name], id)
+		}
+	}
+	for _, invoice := range m.open {
+		add(invoice.Customer.Name, invoice.Customer.ID)
+	}
+	for _, paid := range m.payments {
+		add(paid.customerName, paid.customerID)
+	}
+}
+
+// knownLines are those of the credits that the books have: they were booked,
+// or a payment has their end-to-end id.
+func (s *Service) knownLines(
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, credits []statement.Line,
+) (map[int]bool, error) {
+	booked, err := bookedLines(ctx, querier, actor.Company.ID, credits[0].On, credits[len(credits)-1].On)
+	if err != nil {
+		return nil, err
+	}
+	known := pairBooked(credits, booked)
+	var ids []string
+	for _, line := range credits {
+		if id := line.EndToEnd(); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	recorded, err := recordedIDs(ctx, querier, actor.Company.ID, s.ledgerNames(), ids)
+	for number, line := range credits {
+		known[number] = known[number] || recorded[line.EndToEnd()]
+	}
+	return known, err
+}
+
+// ledgerNames are the providers that payments may have in the ledger.
+func (s *Service) ledgerNames() []string {
+	return append(slices.Sorted(maps.Keys(s.providers)), billing.Hand)
+}
+
+// BookStatement books lines of a statement as payments of the invoices that a person
+// chose, each in a transaction of its own and on the bank's day. Less than is to pay
+// is a part. A line that is refused is in the result with the reason, and the others
+// are booked.
+func (s *Service) BookStatement(
+	ctx context.Context, actor account.Actor, content []byte, bookings []Booking,
+) ([]Booked, error) {
+	if err := actor.NotAttendant(); err != nil {
+		return nil, err
+	}
+	read, err := statement.Read(content)
+	if err != nil {
+		return nil, fault.Field("file", err.Error())
+	}
+	credits := new(Reading).credits(read, actor.Today(s.db.Now()))
+	done := make([]Booked, len(bookings))
+	for n, booking := range bookings {
+		done[n].Booking = booking
+		if booking.Number < 0 || booking.Number >= len(credits) {
+			return nil, fault.Field("line", "is not in the statement")
+		}
+		done[n].Line = credits[booking.Number]
+		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+			done[n].Outcome, err = s.bookLineTx(ctx, tx, actor, credits, booking)
+			return err
+		})
+		if err != nil && fault.KindOf(err) == fault.KindInternal {
+			return done[:n], err
+		}
+		done[n].Err = err
+	}
+	return done, nil
+}
+
+// bookLineTx books one line. The invoice is locked first, as everywhere.
+func (s *Service) bookLineTx(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, credits []statement.Line, booking Booking,
+) (out billing.Outcome, err error) {
+	line := credits[booking.Number]
+	invoice, err := billing.LockTx(ctx, tx, actor, booking.InvoiceID)
+	switch {
+	case err != nil:
+		return out, err
+	case invoice.Status != billing.Open:
+		return out, errNotOpen(invoice)
+	}
+	// Before the look at what was booked: who books the same line meanwhile takes the
+	// number, and this transaction fails.
+	occurrence, err := nextOccurrence(ctx, tx, actor.Company.ID, line)
+	if err != nil {
+		return out, err
+	}
+	alike, at := likeLine(credits, booking.Number)
+	known, err := s.knownLines(ctx, tx, actor, alike)
+	if err != nil {
+		return out, err
+	}
+	if known[at] {
+		return out, errLineBooked
+	}
+	payment := statementPaymentOf(line, invoice)
+	payment.ConfirmedBy = actor.By()
+	received := paymentChange{action: paymentConfirmed, after: payment}
+	received.receipt = &billing.Receipt{
+		Payment:    payment.ledger(),
+		Difference: billing.DifferencePartial,
+		Renew:      actor.Company.Settings.RenewOnPayment,
+	}
+	received.receipt.PaidOn, received.receipt.Note = line.On, line.Description
+	received.stated = &statedLine{line, occurrence}
+	err = s.applyPayment(ctx, tx, actor, &received)
+	return received.outcome, err
+}
+
+// statedLine is a line of a statement, and which it is of those with its day and
+// amount.
+type statedLine struct {
+	statement.Line
+
+	occurrence int64
+}
+
+// writeStated writes the line of a statement that a payment is booked from.
+func writeStated(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
+	if change.stated == nil {
+		return nil
+	}
+	first, err := insertBookedLine(ctx, tx, actor.Company.ID, *change.stated, change.after)
+	if err == nil && !first {
+		return errLineBooked
+	}
+	return err
+}
+
+// likeLine are the lines with the day and amount of one, and its place among them:
+// all that can be taken for it.
+func likeLine(credits []statement.Line, number int) (alike []statement.Line, at int) {
+	for n, line := range credits {
+		if n == number {
+			at = len(alike)
+		}
+		if line.On == credits[number].On && line.Amount == credits[number].Amount {
+			alike = append(alike, line)
+		}
+	}
+	return alike, at
+}
+
+var errLineBooked = fault.Conflict("this line of the statement was booked already")
+
+// statementPaymentOf is the payment that a line is booked as.
+func statementPaymentOf(line statement.Line, invoice billing.Invoice) Payment {
+	paymentID := line.EndToEnd()
+	if paymentID == "" {
+		paymentID = "hand:" + id.NewCode(16)
+	}
+	return Payment{
+		ID:           paymentID,
+		Provider:     billing.Hand,
+		Via:          line.Means(),
+		InvoiceID:    invoice.ID,
+		CustomerID:   invoice.Customer.ID,
+		CustomerName: invoice.Customer.Name,
+		Amount:       line.Amount,
+		Currency:     billing.Real,
+	}
+}
