@@ -36,6 +36,10 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 	if err := s.roundChoices(req, view, &draft); err != nil {
 		return err
 	}
+	if view.Round.NoChannel && req.Actor.May(payments) {
+		page.Go(req.w, req.Request, queuePath(path, chosen))
+		return nil
+	}
 	if view.Round.NoChannel {
 		return s.showRound(req, view)
 	}

@@ -154,11 +154,14 @@ func TestReminderIsSentToAllOverdue(t *testing.T) {
 	})
 }
 
-func TestReminderWithoutAChannelSaysWhatIsMissing(t *testing.T) {
+func TestReminderWithoutAChannelLeadsToTheQueue(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia", "")
-		person.post("/invoices/bulk", "action", "remind", "id", fmt.Sprint(invoice.ID)).want(t, http.StatusOK, "Ainda não há canal", "/messages/channels/new")
+		answer := person.post("/invoices/bulk", "action", "remind", "id", fmt.Sprint(invoice.ID))
+		if answer.status != http.StatusSeeOther || answer.location != fmt.Sprintf("/queue?id=%d", invoice.ID) {
+			t.Errorf("%d to %s", answer.status, answer.location)
+		}
 		person.follow("/messages/usual").want(t, http.StatusOK, "obrigatório")
 	})
 }

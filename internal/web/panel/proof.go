@@ -78,7 +78,15 @@ type proofData struct {
 	Action string // where the form is sent, with what it had
 	Sent   []sentField
 	Factor bool // a code of the second factor is as good as the password
+	Takes  bool // what is asked for is a file with customers' data
 	Cancel string
+}
+
+// isFile reports whether a page is a file to be saved, after which the browser stays
+// where it was.
+func isFile(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	return strings.HasSuffix(path, "/export") || strings.HasSuffix(path, "/file")
 }
 
 type sentField struct{ Name, Value string }
@@ -115,6 +123,7 @@ func (s *Server) askProof(req *request, op route, refusal error) error {
 	if op.method == http.MethodGet {
 		data.Action, status = "/profile/proof", http.StatusOK
 		data.Sent = []sentField{{"next", req.URL.RequestURI()}}
+		data.Takes, data.Cancel = isFile(req.URL.Path), listOf(req.URL.Path)
 	}
 	for name, values := range req.PostForm {
 		for _, value := range values {
@@ -155,7 +164,8 @@ func (s *Server) prove(req *request) error {
 			Form:   page.NewForm(),
 			Action: "/profile/proof",
 			Sent:   []sentField{{"next", next}},
-			Cancel: "/",
+			Takes:  isFile(next),
+			Cancel: listOf(next),
 		}
 		data.Form.Fail(err)
 		return s.showProof(req, data, statusOf(err))
@@ -163,6 +173,24 @@ func (s *Server) prove(req *request) error {
 	if err != nil {
 		return err
 	}
+	if isFile(next) { // a redirect would leave the question on the screen, with the password in it
+		req.w.Header().Set("Refresh", "0; url="+next)
+		return s.show(req, page.View{Name: "file_comes", Title: "Your file", Data: fileData{next, listOf(next)}})
+	}
 	page.Go(req.w, req.Request, next)
 	return nil
+}
+
+// fileData is a file that the browser fetches by itself, and where to go on.
+type fileData struct{ File, Back string }
+
+// listOf is the page on which a file is offered; the home page for others.
+func listOf(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	for _, end := range []string{"/export", "/file"} {
+		if list, found := strings.CutSuffix(path, end); found {
+			return page.LocalPath(list)
+		}
+	}
+	return "/"
 }

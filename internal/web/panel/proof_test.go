@@ -48,10 +48,12 @@ func TestSensitiveRoutesWantARecentProof(t *testing.T) {
 		person.post("/api/tokens", "name", "ERP", "proof", password).want(t, http.StatusOK, "cart_")
 		person.post("/api/tokens", "name", "Site").want(t, http.StatusOK, "cart_") // the proof is recent now
 		person.clock.Advance(account.ProofLife)
-		person.get("/customers/export?search=x").want(t, http.StatusOK, "É você?", `value="/customers/export?search=x"`)
+		person.get("/customers/export?search=x").want(t, http.StatusOK, "É você?", `value="/customers/export?search=x"`, "Este arquivo tem dados dos seus clientes", `href="/customers"`)
 		person.post("/profile/proof", "next", "/customers/export", "proof", "wrong").want(t, http.StatusUnprocessableEntity, "É você?")
-		if answer := person.post("/profile/proof", "next", "/customers/export", "proof", password); answer.location != "/customers/export" {
-			t.Errorf("led to %q with %d", answer.location, answer.status)
+		comes := person.post("/profile/proof", "next", "/customers/export?search=x", "proof", password).
+			want(t, http.StatusOK, "O arquivo está sendo baixado", `href="/customers"`, `href="/customers/export?search=x"`)
+		if got := comes.header.Get("Refresh"); got != "0; url=/customers/export?search=x" {
+			t.Errorf("the file comes by %q", got)
 		}
 		person.get("/customers/export").want(t, http.StatusOK).lacks(t, "<html")
 	})

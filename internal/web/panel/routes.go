@@ -97,6 +97,8 @@ func (s *Server) table() []route {
 		{post, "/invoices/bulk", staff, basic, s.invoiceBulk},
 		{get, "/invoices/export", viewer, exports, long(s.exportInvoices)},
 		{post, "/undo", desk, basic, s.undo},
+		{get, "/queue", staff, payments, s.queue},
+		{post, "/queue", staff, payments, s.queueNext},
 		{get, "/imports", staff, imports, s.importPage},
 		{post, "/imports", staff, imports, long(s.upload)},
 		{get, "/imports/{id}", staff, imports, s.uploadPage},

@@ -83,7 +83,16 @@ document.addEventListener("submit", async (event) => {
     form.removeAttribute("aria-busy");
   }
 });
-addEventListener("popstate", () => location.reload());
+// Back and forward through pages that were swapped in. A jump within the page, as the skip link's, is none.
+let jumping = false;
+document.addEventListener("click", (event) => { jumping = Boolean(event.target.closest('a[href^="#"]')); });
+addEventListener("popstate", () => { if (!jumping) location.reload(); jumping = false; });
+
+// A link that opens another place and sends a form of this page: <a data-sends="id of the form">.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-sends]");
+  if (link) document.getElementById(link.dataset.sends).requestSubmit();
+});
 
 // Lists one can pick from: the box in the head picks all, and the bar says how
 // many are picked.
