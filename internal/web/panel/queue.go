@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"errors"
 	"net/url"
 	"strconv"
 
@@ -26,8 +27,14 @@ type queueData struct {
 func (s *Server) queue(req *request) error {
 	chosen, path := queuePicks(req.URL.Query())
 	list, err := s.debtors(req, path, chosen)
-	if err != nil {
+	if errors.Is(err, errTooMany) {
 		return req.complain(path, err)
+	}
+	if err != nil && !refused(err) {
+		return err
+	}
+	if len(list) == 0 || !req.mayCharge() {
+		return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: queueData{Path: path}})
 	}
 	charged, err := s.chargedToday(req)
 	if err != nil {

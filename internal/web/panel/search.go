@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
 )
@@ -38,16 +39,24 @@ const (
 type shortcut struct {
 	label, path, icon string
 	role              role
+	also              string // what people call it, folded, in either language
 }
 
 var shortcuts = []shortcut{
-	{"New customer", "/customers/new", "user-plus", desk},
-	{"Import customers", "/imports", "upload", staff},
-	{"Overdue invoices", "/invoices?overdue=true", "circle-alert", reader},
-	{"New plan", "/plans/new", "layers", staff},
-	{"New rule", "/messages/rules/new", "message-circle", staff},
-	{"Users", "/settings/users", "users", owner},
-	{"Audit log", "/settings/audit", "history", owner},
+	{"New customer", "/customers/new", "user-plus", desk, "cadastrar cadastro assinante aluno"},
+	{"Import customers", "/imports", "upload", staff, "planilha excel xlsx csv spreadsheet"},
+	{"Overdue invoices", "/invoices?overdue=true", "circle-alert", reader, "inadimplentes devedores vencidas late debt"},
+	{"Charge from my WhatsApp", "/queue", "message-circle", staff, "fila cobrar todos zap queue"},
+	{"Paid invoices", "/invoices?status=Pago", "receipt", reader, "recibo comprovante receipt"},
+	{"Ways to be paid", "/payments/gateway", "wallet", owner, "pix chave gateway mercado pago asaas efi banco boleto cartao key bank"},
+	{"New plan", "/plans/new", "layers", staff, "mensalidade preco price"},
+	{"New rule", "/messages/rules/new", "message-circle", staff, "lembrete regua cobranca automatica reminder"},
+	{"Channels", "/messages/channels", "send", owner, "whatsapp evolution e-mail smtp meta"},
+	{"Late fee, interest and discount", "/settings#late", "scale", owner, "multa mora juros atraso"},
+	{"Your brand", "/settings#brand", "settings", owner, "logo logotipo cor marca color"},
+	{"Public address", "/settings/address", "link", owner, "dominio https url tunel proxy domain tunnel"},
+	{"Users", "/settings/users", "users", owner, "equipe atendente senha convidar team invite"},
+	{"Audit log", "/settings/audit", "history", owner, "auditoria historico quem fez who did"},
 }
 
 // search finds customers, invoices, pages and what can be done, from anywhere.
@@ -65,7 +74,11 @@ func (s *Server) search(req *request) error {
 	if err != nil {
 		return err
 	}
-	for _, group := range []hits{found, invoices, pageHits(req, query)} {
+	plans, err := s.planHits(req, query)
+	if err != nil {
+		return err
+	}
+	for _, group := range []hits{found, invoices, pageHits(req, query), plans} {
 		if len(group.List) > 0 {
 			data.Groups = append(data.Groups, group)
 		}
@@ -127,21 +140,38 @@ func (s *Server) invoiceHits(req *request, query string) (hits, error) {
 	return group, nil
 }
 
-// pageHits finds pages and actions by their names, in the reader's language.
+// planHits finds plans by their names.
+func (s *Server) planHits(req *request, query string) (hits, error) {
+	group, wanted := hits{Title: "Plans"}, text.Fold(query)
+	if len([]rune(query)) < shortestSeek || !allows(req.User.Role, staff) {
+		return group, nil
+	}
+	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: maxChoices})
+	for _, plan := range list {
+		if strings.Contains(text.Fold(plan.Name), wanted) && len(group.List) < maxHits {
+			group.List = append(group.List, hit{Icon: "layers", Label: plan.Name, More: plan.Value.BR(), Link: "/plans/" + idText(plan.ID)})
+		}
+	}
+	return group, err
+}
+
+// pageHits finds pages and actions by their names in the reader's language, and by
+// what people call them.
 func pageHits(req *request, query string) hits {
 	group, wanted := hits{Title: "Pages and actions"}, text.Fold(query)
-	add := func(label, path, icon string, needs role) {
+	add := func(label, path, icon string, needs role, also string) {
 		name := req.lang.T(label)
-		if allows(req.User.Role, needs) && strings.Contains(text.Fold(name), wanted) && len(group.List) < maxHits {
+		found := strings.Contains(text.Fold(name), wanted) || wanted != "" && strings.Contains(" "+also, " "+wanted)
+		if found && allows(req.User.Role, needs) && len(group.List) < maxHits {
 			group.List = append(group.List, hit{Icon: icon, Label: name, Link: path})
 		}
 	}
 	for _, action := range shortcuts {
-		add(action.label, action.path, action.icon, action.role)
+		add(action.label, action.path, action.icon, action.role, action.also)
 	}
 	for _, section := range menu {
 		for _, entry := range section.Entries {
-			add(entry.Label, entry.Path, entry.Icon, entry.role)
+			add(entry.Label, entry.Path, entry.Icon, entry.role, "")
 		}
 	}
 	return group

@@ -20,6 +20,8 @@ func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
 		for query, found := range map[string]string{
 			"joao": "João &lt;Silva&gt;", "98765": "João &lt;Silva&gt;", "conceicao": "Conceição", "conce.": "Conceição",
 			"529.982": "Conceição", "ERP-77": "Conceição", "webhooks": `href="/webhooks"`, "atrasadas": `href="/invoices?overdue=true"`,
+			"pix": `href="/payments/gateway"`, "gateway": `href="/payments/gateway"`, "multa": `href="/settings#late"`, "recibo": `href="/invoices?status=Pago"`,
+			"lembrete": `href="/messages/rules/new"`, "excel": `href="/imports"`, "logo": `href="/settings#brand"`, "mensal": `href="/plans/1"`, "domínio": `href="/settings/address"`,
 		} {
 			person.get("/search?q="+urlQuery(query)).want(t, http.StatusOK, found, `id="ask"`)
 		}
