@@ -3,8 +3,6 @@ package browser
 import (
 	"fmt"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // Without a channel all who are late are charged from one's own WhatsApp: one click a
@@ -17,17 +15,14 @@ func TestLateOnesAreChargedFromOnesOwnWhatsApp(t *testing.T) {
 	b.see("Seus clientes não abrem os links")
 	b.begin()
 	b.click("#remind-all")
-	b.see("Cobrar pelo meu WhatsApp", "1/", "Enviar e ir ao próximo", "Recebi")
+	b.see("Cobrar pelo meu WhatsApp", "1/5", "Enviar e ir ao próximo", "Recebi")
 	b.within("queue: from the home page", 1)
 	b.picture(t, rules(t), "queue")
 	for n := 2; n <= 3; n++ {
 		b.click("#send")
-		b.do(chromedp.Poll[chromedp.Void](fmt.Sprintf(`document.querySelector("#queue-count")?.textContent.startsWith("%d/")`, n)))
+		b.see(fmt.Sprintf("%d/5", n))
 		b.within(fmt.Sprintf("queue: person %d", n-1), 1)
 	}
 	b.visit("/queue")
-	b.see("3/")
-	b.visit("/settings/address")
-	b.see("CARTEIRA_TLS_DOMAIN")
-	b.picture(t, rules(t), "public-address")
+	b.see("3/5")
 }
