@@ -279,7 +279,7 @@ func TestPaymentsNeedTheFunction(t *testing.T) {
 				t.Errorf("%s answered %d", route.pattern(), answer.status)
 			}
 		}
-		if count != 23 {
+		if count != 26 {
 			t.Errorf("%d routes need payments", count)
 		}
 		for _, path := range []string{"/", "/customers", fmt.Sprintf("/customers/%d", ids["customers"]), "/invoices", fmt.Sprintf("/invoices/%d", ids["invoices"])} {
