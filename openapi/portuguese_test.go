@@ -3,7 +3,7 @@ package openapi
 import (
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // texts collects what a document says at the places that pt.yaml translates.
