@@ -15,7 +15,6 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
-	"carteira/internal/tally"
 )
 
 // Invoice is what a customer owes, or has paid, for a due date.
@@ -93,7 +92,6 @@ type Service struct {
 	db        *sqldb.DB
 	events    *event.Log
 	customers *customer.Service
-	counts    tally.Cache[int64]
 	watchers  watch.List[Changes]
 	links     Links
 }

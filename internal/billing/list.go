@@ -3,11 +3,13 @@ package billing
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -53,67 +55,106 @@ func ReadFilter(in *input.Form) Filter {
 	return filter
 }
 
+// table is the list of invoices. The name is that of the customer.
+var table = listing.Table[Invoice]{
+	From: "invoices i", ID: "i.id", Owner: "i.company_id", Columns: columns, Joins: joins, Scan: scan,
+	RowID: func(invoice Invoice) int64 { return invoice.ID },
+	Orders: map[string]listing.Order{
+		input.ByName: {
+			Column: "c.name_key", From: "customers c CROSS JOIN invoices i", On: "c.company_id = i.company_id AND i.customer_id = c.id",
+		},
+		input.ByDueDate: {Column: "i.due_on"},
+		input.ByUpdated: {Column: "i.updated_at"},
+	},
+}
+
+// Query is what a list is asked for: which invoices, in which order.
+type Query struct {
+	Filter Filter
+	Sort   input.Sort
+}
+
+// ReadQuery reads a Query. A date in updated_since is the beginning of that day
+// in the zone. Wrong values are left to in.Err.
+func ReadQuery(in *input.Form, zone *time.Location) Query {
+	query := Query{Filter: ReadFilter(in), Sort: in.Sort()}
+	query.Filter.UpdatedSince = in.UpdatedSince(zone)
+	return query
+}
+
 // List returns a page of invoices, newest first, and how many there are.
-func (s *Service) List(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	page input.Page,
-) ([]Invoice, int64, error) {
-	l, all, count, err := s.matches(ctx, actor, filter)
-	if err != nil || page.Offset() >= count {
-		return []Invoice{}, count, err
-	}
-	if l, err = l.known(ctx); err != nil {
-		return nil, 0, err
-	}
-	window, err := counter.Window(
-		ctx,
-		s.db,
-		actor.Company.ID,
-		l.matching(all, count),
-		filter == (Filter{}),
-		count,
-		page,
-	)
+func (s *Service) List(ctx context.Context, actor account.Actor, filter Filter, page input.Page) ([]Invoice, int64, error) {
+	return s.Sorted(ctx, actor, Query{Filter: filter}, page)
+}
+
+// Sorted returns a page of invoices in the order of the query, and how many
+// there are.
+func (s *Service) Sorted(ctx context.Context, actor account.Actor, query Query, page input.Page) ([]Invoice, int64, error) {
+	asked, err := s.query(ctx, actor, query)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window)
-	return list, count, err
+	page.Sort = "" // the query's counts
+	return table.Page(ctx, s.db, asked, page)
 }
 
 // Count is how many invoices a filter has.
 func (s *Service) Count(ctx context.Context, actor account.Actor, filter Filter) (int64, error) {
-	_, _, count, err := s.matches(ctx, actor, filter)
+	query, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return 0, err
+	}
+	return table.Count(ctx, s.db, query)
+}
+
+// Walk calls visit for every invoice of a filter, newest first.
+func (s *Service) Walk(ctx context.Context, actor account.Actor, filter Filter, visit func(Invoice) error) error {
+	if err := actor.NotAttendant(); err != nil {
+		return err
+	}
+	query, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return err
+	}
+	return table.Each(ctx, s.db, query, visit)
+}
+
+// query is what the table is asked for. Where the counter knows the filter, it
+// has the total.
+func (s *Service) query(ctx context.Context, actor account.Actor, query Query) (listing.Query, error) {
+	l := s.asked(actor, query.Filter)
+	asked := listing.Query{CompanyID: actor.Company.ID, Sort: query.Sort}
+	if customer.Searches(query.Filter.Search) {
+		found, err := customer.Found(ctx, s.db, actor.Company.ID, query.Filter.Search)
+		if err != nil {
+			return asked, err
+		}
+		asked.Where.And("i.customer_id {in ?}", found)
+	}
+	l.where(&asked.Where, query.Sort)
+	if query.Filter.tallied() {
+		asked.Total = func(ctx context.Context) (int64, error) { return l.total(ctx, s.db, actor.Company.ID) }
+	}
+	return asked, nil
+}
+
+// asked is a filter on a day of the company.
+type asked struct {
+	filter Filter
+	today  civil.Date
+}
+
+func (s *Service) asked(actor account.Actor, filter Filter) asked {
+	return asked{filter: filter, today: actor.Today(s.db.Now())}
+}
+
+// total is that of the counter.
+func (l asked) total(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+	if l.filter == (Filter{}) {
+		return counter.Total(ctx, querier, companyID)
+	}
+	count, _, err := counter.Sum(ctx, querier, companyID, l.keys())
 	return count, err
-}
-
-func (s *Service) listing(actor account.Actor, filter Filter) listing {
-	return listing{
-		db:      s.db,
-		company: actor.Company.ID,
-		filter:  filter,
-		today:   actor.Today(s.db.Now()),
-	}
-}
-
-// matches is what a filter chooses, with how many invoices the company has and how
-// many of them match.
-func (s *Service) matches(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-) (l listing, all, count int64, err error) {
-	l = s.listing(actor, filter)
-	if filter != (Filter{}) && filter.tallied() {
-		at, err := counter.Standing(ctx, s.db, l.company, l.keys())
-		return l, at.Total, at.Left, err
-	}
-	if all, err = counter.Total(ctx, s.db, l.company); err == nil {
-		count, err = s.count(ctx, l, all)
-	}
-	return l, all, count, err
 }
 
 // Latest returns the newest invoices of each of some customers, newest first;
@@ -132,58 +173,18 @@ func (s *Service) Latest(
 	return byCustomer, err
 }
 
-// listing is one call of List.
-type listing struct {
-	db      *sqldb.DB
-	company int64
-	filter  Filter
-	today   civil.Date
-	found   []int64 // the customers who are searched for; nil: they are not known yet
-}
-
-// known is the listing with the customers who are searched for.
-func (l listing) known(ctx context.Context) (listing, error) {
-	if l.found != nil || !customer.Searches(l.filter.Search) {
-		return l, nil
-	}
-	found, err := customer.Found(ctx, l.db, l.company, l.filter.Search)
-	l.found = found
-	return l, err
-}
-
-// tallied reports whether the counter alone can count the listing.
+// tallied reports whether the counter alone can count the filter.
 func (f Filter) tallied() bool {
 	f.Status, f.PlanID, f.ProductID, f.Overdue = "", 0, 0, ""
 	f.DueFrom, f.DueTo = civil.Date{}, civil.Date{}
 	return f == (Filter{})
 }
 
-func (s *Service) count(ctx context.Context, listing listing, all int64) (int64, error) {
-	if listing.filter == (Filter{}) {
-		return all, nil
-	}
-	if listing.filter.UpdatedSince != 0 { // a change that moves no counter counts, too
-		return s.countRows(ctx, listing, 1+smallSort)
-	}
-	return s.counts.Get(ctx, s.db, listing.question(), func() (int64, error) {
-		return s.countFound(ctx, listing, all)
-	})
-}
-
-// question is what is counted, as the cache of counts knows it.
-func (l listing) question() tally.Question {
-	counters := []tally.Counter{counter}
-	if l.filter.Search != "" {
-		counters = append(counters, tally.Customers) // whose names are searched
-	}
-	return tally.Question{CompanyID: l.company, What: fmt.Sprintf("%+v %s", l.filter, l.today), Counters: counters}
-}
-
 // filterColumns name what both the counter and the table can filter by.
 type filterColumns struct{ plan, product, status, due string }
 
 // conditions are the filters that both the counter and the table have.
-func (l listing) conditions(where *sqldb.Where, on filterColumns) {
+func (l asked) conditions(where *sqldb.Where, on filterColumns) {
 	filter := l.filter
 	if filter.Status != "" {
 		where.And(on.status+" = ?", string(filter.Status))
@@ -205,7 +206,7 @@ func (l listing) conditions(where *sqldb.Where, on filterColumns) {
 }
 
 // keys are the filters as the counter knows them.
-func (l listing) keys() (filter tally.Filter) {
+func (l asked) keys() (filter tally.Filter) {
 	if l.filter.Overdue == "false" { // of open ones some days, and of others all
 		l.conditions(&filter.Where, filterColumns{plan: "plan_id", product: "product_id", status: "state", due: "day"})
 		return filter
@@ -242,77 +243,24 @@ func span(where *sqldb.Where, column string, from, to civil.Date) {
 	}
 }
 
-// smallSort is up to how many matches are read through their own index and
-// sorted, rather than met on a scan along the ids.
-const smallSort = 10_000
-
-// matching finds the invoices of the filter in the order of their ids. As in
-// lists of customers, exact counts choose the plan: few matches are read from
-// the index of what they are filtered by, many are met on a scan along the ids.
-func (l listing) matching(all, matches int64) sqldb.Source {
-	few := matches < smallSort && all > smallSort
-	switch {
-	case l.found != nil:
-		return l.filtered(l.source(), inNoIndex)
-	case !few || l.filter.CustomerID != 0:
-		return l.filtered(l.source(), withoutDates)
+// where adds the conditions of the filter. A list is walked along the index of its
+// order, which has the usual columns: the expressions keep planners from the index
+// of another order, where they would find the rows and sort all of them.
+func (l asked) where(where *sqldb.Where, sort input.Sort) {
+	filter, due, updated := l.filter, "i.due_on || ''", "i.updated_at + 0"
+	switch sort.Field() {
+	case input.ByDueDate:
+		due = "i.due_on"
+	case input.ByUpdated:
+		updated = "i.updated_at"
 	}
-	source := l.filtered(l.source(), asStored)
-	source.Order = "i.id + 0"
-	return source
-}
-
-// tableColumns are what the table is filtered by.
-type tableColumns struct {
-	filterColumns
-
-	paid, created, updated string
-}
-
-var (
-	// asStored are the columns as they are, so that planners use their indexes.
-	asStored = tableColumns{
-		filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: "i.due_on"},
-		"i.paid_on", "i.created_on", "i.updated_at",
-	}
-	// withoutDates has expressions for dates, which keep planners from sorting all
-	// matches.
-	withoutDates = tableColumns{
-		filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: "COALESCE(i.due_on, '')"},
-		"COALESCE(i.paid_on, '')", "COALESCE(i.created_on, '')", "i.updated_at + 0",
-	}
-)
-
-// invoicesAlone is where invoices are found unless customers are searched for.
-const invoicesAlone = "invoices i"
-
-// source has the invoices of the company, or of those customers who are searched
-// for. These are read from the index of customers and sorted: the order is an
-// expression, and what else they are filtered by is to be in no index.
-func (l listing) source() sqldb.Source {
-	source := sqldb.Source{From: invoicesAlone, ID: "i.id", Order: "i.id"}
-	if l.found != nil {
-		source.Order = "i.id + 0"
-		source.Where.And("i.customer_id {in ?}", l.found)
-	}
-	source.Where.And("i.company_id = ?", l.company)
-	return source
-}
-
-// filtered leaves the invoices of the filter.
-func (l listing) filtered(source sqldb.Source, on tableColumns) sqldb.Source {
-	filter := l.filter
 	if filter.CustomerID != 0 {
-		source.Where.And("i.customer_id = ?", filter.CustomerID)
+		where.And("i.customer_id = ?", filter.CustomerID)
 	}
-	l.conditions(&source.Where, on.filterColumns)
-	span(&source.Where, on.paid, filter.PaidFrom, filter.PaidTo)
-	if !filter.PaidFrom.IsZero() || !filter.PaidTo.IsZero() {
-		source.Where.And("i.paid_on IS NOT NULL")
-	}
-	span(&source.Where, on.created, filter.CreatedFrom, filter.CreatedTo)
+	l.conditions(where, filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: due})
+	span(where, "i.paid_on", filter.PaidFrom, filter.PaidTo)
+	span(where, "i.created_on", filter.CreatedFrom, filter.CreatedTo)
 	if filter.UpdatedSince != 0 {
-		source.Where.And(on.updated+" >= ?", filter.UpdatedSince)
+		where.And(updated+" >= ?", filter.UpdatedSince)
 	}
-	return source
 }

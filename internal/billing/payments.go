@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
@@ -56,29 +57,8 @@ func ReadPaymentFilter(in *input.Form) PaymentFilter {
 
 // Payments lists payments, and how many there are: newest first, or by the day on
 // which they were paid where the page asks for it.
-func (s *Service) Payments(
-	ctx context.Context,
-	actor account.Actor,
-	filter PaymentFilter,
-	page input.Page,
-) ([]PaymentRecord, int64, error) {
-	companyID := actor.Company.ID
-	total, err := filter.count(ctx, s.db, companyID)
-	if err != nil || page.Offset() >= total {
-		return []PaymentRecord{}, total, err
-	}
-	if page.Sort.Field() == input.ByPaidDay {
-		list, err := s.paymentsByDay(ctx, companyID, matching{filter, total}, page)
-		return list, total, err
-	}
-	window, err := payments.Window(
-		ctx, s.db, companyID, filter.source(companyID, total), filter == (PaymentFilter{}), total, page,
-	)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := recordReading.Rows(ctx, s.db, companyID, window)
-	return list, total, err
+func (s *Service) Payments(ctx context.Context, actor account.Actor, filter PaymentFilter, page input.Page) ([]PaymentRecord, int64, error) {
+	return paymentTable.Page(ctx, s.db, filter.query(s.db, actor.Company.ID, page.Sort), page)
 }
 
 // PaymentsWorth is the money of the payments of a filter that counts, without what
@@ -110,35 +90,27 @@ func (s *Service) PaymentsWorth(
 }
 
 // WalkPayments calls visit for every payment of a filter, newest first.
-func (s *Service) WalkPayments(
-	ctx context.Context,
-	actor account.Actor,
-	filter PaymentFilter,
-	visit func(PaymentRecord) error,
-) error {
+func (s *Service) WalkPayments(ctx context.Context, actor account.Actor, filter PaymentFilter, visit func(PaymentRecord) error) error {
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	return sqldb.Walk(func(last *PaymentRecord) ([]PaymentRecord, error) {
-		source := filter.source(actor.Company.ID, manyPayments)
-		if last != nil {
-			source.Where.And("p.id < ?", last.ID)
-		}
-		return recordReading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
-	}, visit)
+	return paymentTable.Each(ctx, s.db, filter.query(s.db, actor.Company.ID, ""), visit)
 }
 
-// count is how many payments the filter has in all. Those of a customer or an
-// invoice are few, and counted; the others are sums of the counter.
-func (f PaymentFilter) count(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
+// query is what the table is asked for. Payments of a customer or an invoice are
+// few, and counted; the totals of others are sums of the counter.
+func (f PaymentFilter) query(db *sqldb.DB, companyID int64, sort input.Sort) listing.Query {
+	query := listing.Query{CompanyID: companyID, Where: f.where(sort), Sort: sort}
 	switch {
 	case f == (PaymentFilter{}):
-		return payments.Total(ctx, querier, companyID)
-	case f.CustomerID != 0 || f.InvoiceID != 0:
-		return countPayments(ctx, querier, companyID, f)
+		query.Total = func(ctx context.Context) (int64, error) { return payments.Total(ctx, db, companyID) }
+	case f.CustomerID == 0 && f.InvoiceID == 0:
+		query.Total = func(ctx context.Context) (int64, error) {
+			count, _, err := payments.Sum(ctx, db, companyID, f.keys())
+			return count, err
+		}
 	}
-	n, _, err := payments.Sum(ctx, querier, companyID, f.keys())
-	return n, err
+	return query
 }
 
 // keys are the filters as the counter knows them.

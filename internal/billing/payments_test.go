@@ -21,13 +21,21 @@ func (w *world) wantTruePayments(t *testing.T) {
 		}
 	}
 	for _, filter := range filters {
-		rows, err := countPayments(t.Context(), w.db, w.actor.Company.ID, filter)
+		rows, err := w.countPayments(t, filter)
 		must(t, err)
 		_, total, err := w.Payments(t.Context(), w.actor, filter, input.Page{Number: 1, Size: 1})
 		if err != nil || total != rows {
 			t.Errorf("payments of %+v: %d in all, want %d, %v", filter, total, rows, err)
 		}
 	}
+}
+
+// countPayments counts rows, whatever the counter says.
+func (w *world) countPayments(t *testing.T, filter PaymentFilter) (int64, error) {
+	t.Helper()
+	query := filter.query(w.db, w.actor.Company.ID, "")
+	query.Total = nil
+	return paymentTable.Count(t.Context(), w.db, query)
 }
 
 // fillPayments makes many payments of one invoice, over three years.
@@ -59,7 +67,7 @@ func (w *world) fillPayments(tb testing.TB, count int) {
 func TestPagesOfPaymentsHoldAllOfThemOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		world := newWorld(t, engine)
-		world.fillPayments(t, 9000)
+		world.fillPayments(t, 900)
 		for _, filter := range []PaymentFilter{{}, {Status: PaymentPartial}, {Via: "pix"}, {From: civil.MustParse("2024-01-01")}} {
 			last := int64(1 << 62)
 			seen := int64(0)
@@ -73,7 +81,7 @@ func TestPagesOfPaymentsHoldAllOfThemOnce(t *testing.T) {
 					last = record.ID
 				}
 				if seen += int64(len(list)); page.Number >= page.Last(total) {
-					if rows, err := countPayments(t.Context(), world.db, world.actor.Company.ID, filter); err != nil || seen != total || total != rows {
+					if rows, err := world.countPayments(t, filter); err != nil || seen != total || total != rows {
 						t.Errorf("%+v: %d of %d were seen, %d are there, %v", filter, seen, total, rows, err)
 					}
 					break

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -46,33 +47,59 @@ func TestPaymentsAreSortedByTheDayOfPayment(t *testing.T) {
 	})
 }
 
-// Many payments are met along the index of days; few are found by their filter.
-func TestPaymentsByDayAreReadFromOneIndex(t *testing.T) {
-	if sqldbtest.Raced {
-		t.Skip("one goroutine, and many rows")
-	}
+// Every page of every filter in both orders is what a look at all payments finds.
+func TestPagesOfPaymentsAreThoseOfAModel(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		world := newWorld(t, engine)
-		world.fillPayments(t, 20_000)
-		world.exec(t, `ANALYZE`)
-		for _, look := range []struct {
-			filter PaymentFilter
-			count  int64
-			index  string
-		}{
-			{PaymentFilter{}, 20_000, "payments_day"},
-			{PaymentFilter{Via: "manual"}, 13_334, "payments_day"},
-			{PaymentFilter{Status: PaymentApplied}, 19_800, "payments_day"},
-			{PaymentFilter{Status: PaymentPartial}, 200, "payments_status"},
-		} {
-			window := matching{look.filter, look.count}.byDay(engine, world.actor.Company.ID)
-			window.Limit = 50
-			text, args := window.IDs()
-			sqldbtest.WantIndex(t, world.db, look.index, text, args...)
-			plan := sqldbtest.Explain(t, world.db, text, args...)
-			if look.index == "payments_day" && (strings.Contains(plan, "Sort") || strings.Contains(plan, "B-TREE")) {
-				t.Errorf("%+v is sorted:\n%s", look.filter, plan)
+		world.fillPayments(t, 900)
+		var all []PaymentRecord
+		must(t, world.WalkPayments(t.Context(), world.actor, PaymentFilter{}, func(record PaymentRecord) error {
+			all = append(all, record)
+			return nil
+		}))
+		random := rand.New(rand.NewPCG(7, 8))
+		for range 150 {
+			filter := PaymentFilter{
+				Via:    pick(random, []string{"", "", "manual", "pix"}),
+				Status: pick(random, []PaymentStatus{"", "", PaymentApplied, PaymentPartial}),
+			}
+			if random.IntN(3) == 0 {
+				filter.CustomerID = all[random.IntN(len(all))].CustomerID
+			}
+			if random.IntN(2) == 0 {
+				filter.From = all[random.IntN(len(all))].PaidOn
+			}
+			if random.IntN(2) == 0 {
+				filter.To = all[random.IntN(len(all))].PaidOn
+			}
+			page := input.Page{Number: 1 + random.Int64N(12), Size: 1 + random.Int64N(90)}
+			page.Sort = pick(random, []input.Sort{"", input.Newest, input.ByPaidDay, "-" + input.ByPaidDay})
+			want := filter.among(all, page.Sort)
+			list, total, err := world.Payments(t.Context(), world.actor, filter, page)
+			from := min(page.Offset(), int64(len(want)))
+			want = want[from:min(from+page.Size, int64(len(want)))]
+			if err != nil || int(total) != len(filter.among(all, page.Sort)) || !slices.Equal(list, want) {
+				t.Fatalf("%+v, %+v: %d of %d, %v, want %d", filter, page, len(list), total, err, len(want))
 			}
 		}
 	})
+}
+
+// among is what a filter has of all payments, in an order.
+func (f PaymentFilter) among(all []PaymentRecord, sort input.Sort) []PaymentRecord {
+	list := slices.DeleteFunc(slices.Clone(all), func(record PaymentRecord) bool {
+		return f.Via != "" && record.Via != f.Via || f.Status != "" && record.Status != f.Status ||
+			f.CustomerID != 0 && record.CustomerID != f.CustomerID ||
+			!f.From.IsZero() && record.PaidOn.Before(f.From) || !f.To.IsZero() && record.PaidOn.After(f.To)
+	})
+	slices.SortFunc(list, func(a, b PaymentRecord) int {
+		switch sort {
+		case input.ByPaidDay:
+			return byPaidDay(a, b)
+		case "-" + input.ByPaidDay:
+			return byPaidDay(b, a)
+		}
+		return cmp.Compare(b.ID, a.ID)
+	})
+	return list
 }

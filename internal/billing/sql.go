@@ -21,12 +21,6 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 	LEFT JOIN customer_plans p ON p.company_id = i.company_id AND p.id = i.plan_id
 	LEFT JOIN products r ON r.company_id = i.company_id AND r.id = i.product_id`
 
-var reading = sqldb.Reading[Invoice]{
-	Columns: columns, Table: "invoices", Alias: "i", Joins: joins,
-	Scanner: func() func(sqldb.Row, *Invoice) error { return sqldb.Into(scan) },
-	ID:      func(invoice Invoice) int64 { return invoice.ID },
-}
-
 func scan(row sqldb.Row) (invoice Invoice, err error) {
 	var paid, created, updated int64
 	var paidOffset, createdOffset int

@@ -19,10 +19,10 @@ func owed(
 }
 
 // sumRows adds up what invoices are worth, as the counter of invoices does.
-func sumRows(ctx context.Context, querier sqldb.Querier, source sqldb.Source) (int64, error) {
+func sumRows(ctx context.Context, querier sqldb.Querier, where sqldb.Where) (int64, error) {
 	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(SUM(CASE WHEN i.status <> 'open' THEN i.amount_cents
 		WHEN i.amount_cents > i.received_cents THEN i.amount_cents - i.received_cents ELSE 0 END), 0)
-		FROM `+source.From+source.Where.String(), source.Where.Args...)
+		FROM invoices i`+where.String(), where.Args...)
 }
 
 // overdueText goes by the customers. Status and day are written as expressions,

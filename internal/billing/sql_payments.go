@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
@@ -17,10 +18,10 @@ const (
 		LEFT JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id`
 )
 
-var recordReading = sqldb.Reading[PaymentRecord]{
-	Columns: recordColumns, Table: "payments", Alias: "p", Joins: recordJoins,
-	Scanner: func() func(sqldb.Row, *PaymentRecord) error { return sqldb.Into(scanRecord) },
-	ID:      func(record PaymentRecord) int64 { return record.ID },
+var paymentTable = listing.Table[PaymentRecord]{
+	From: "payments p", ID: "p.id", Owner: "p.company_id", Columns: recordColumns, Joins: recordJoins, Scan: scanRecord,
+	RowID:  func(record PaymentRecord) int64 { return record.ID },
+	Orders: map[string]listing.Order{input.ByPaidDay: {Column: "p.paid_on"}},
 }
 
 func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
@@ -36,9 +37,9 @@ func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
 	return record, err
 }
 
-// where are the conditions of the filter. Each has an index that ends in the id.
-func (f PaymentFilter) where(companyID int64) (where sqldb.Where) {
-	where.And("p.company_id = ?", companyID)
+// where are the conditions of the filter. The expression keeps planners from the
+// index of days unless that is the order: they would sort all that they find there.
+func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
 	if f.CustomerID != 0 {
 		where.And("p.customer_id = ?", f.CustomerID)
 	}
@@ -51,42 +52,12 @@ func (f PaymentFilter) where(companyID int64) (where sqldb.Where) {
 	if f.Status != "" {
 		where.And("p.status = ?", string(f.Status))
 	}
-	span(&where, "p.paid_on", f.From, f.To)
-	return where
-}
-
-// manyPayments is from how many on the payments of some days are met on a walk
-// along the ids rather than read and sorted.
-const manyPayments = 1000
-
-// source finds the payments of the filter, in the order of their ids.
-func (f PaymentFilter) source(companyID, total int64) sqldb.Source {
-	source := sqldb.Source{From: "payments p", ID: "p.id", Order: "p.id"}
-	if total < manyPayments {
-		source.Where = f.where(companyID)
-		return source
+	day := "p.paid_on || ''"
+	if sort.Field() == input.ByPaidDay {
+		day = "p.paid_on"
 	}
-	days := f
-	f.From, f.To = civil.Date{}, civil.Date{}
-	source.Where = f.where(companyID)
-	// The expression keeps the planner from the index of days.
-	span(&source.Where, "COALESCE(p.paid_on, '')", days.From, days.To)
-	return source
-}
-
-func countPayments(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter PaymentFilter,
-) (int64, error) {
-	where := filter.where(companyID)
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM payments p`+where.String(),
-		where.Args...,
-	)
+	span(&where, day, f.From, f.To)
+	return where
 }
 
 // sumPayments adds up what counts of a few payments.
@@ -96,7 +67,8 @@ func sumPayments(
 	companyID int64,
 	filter PaymentFilter,
 ) (money.Cents, error) {
-	where := filter.where(companyID)
+	where := filter.where("")
+	where.And("p.company_id = ?", companyID)
 	cents, err := sqldb.Value[int64](ctx, querier, `
 		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded')
 			THEN p.amount_cents - p.refunded_cents ELSE 0 END), 0) AS BIGINT) FROM payments p`+where.String(), where.Args...)

@@ -2,7 +2,6 @@ package billing
 
 import (
 	"context"
-	"fmt"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -26,27 +25,23 @@ func (s *Service) Worth(
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err
 	}
-	l := s.listing(actor, filter)
+	l := s.asked(actor, filter)
 	switch {
 	case filter.tallied():
-		_, cents, err := counter.Sum(ctx, s.db, l.company, l.keys())
+		_, cents, err := counter.Sum(ctx, s.db, actor.Company.ID, l.keys())
 		return money.Cents(cents), true, err
 	case filter.paidOnly():
-		cents, err := s.paidBetween(ctx, l)
+		cents, err := s.paidBetween(ctx, actor.Company.ID, filter)
 		return cents, true, err
 	case matches > smallSum:
 		return 0, false, nil
 	}
-	question := tally.Question{
-		CompanyID: l.company, What: fmt.Sprintf("worth %+v %s", filter, l.today), Counters: []tally.Counter{counter, tally.Customers},
+	query, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return 0, false, err
 	}
-	cents, err := s.counts.Get(ctx, s.db, question, func() (int64, error) {
-		l, err := l.known(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return sumRows(ctx, s.db, l.matching(0, 0))
-	})
+	query.Where.And("i.company_id = ?", actor.Company.ID)
+	cents, err := sumRows(ctx, s.db, query.Where)
 	return money.Cents(cents), true, err
 }
 
@@ -59,15 +54,15 @@ func (f Filter) paidOnly() bool {
 	return dated && known && f == (Filter{})
 }
 
-func (s *Service) paidBetween(ctx context.Context, l listing) (money.Cents, error) {
-	filter := tally.Filter{Days: []tally.Days{countedDays(l.filter.PaidFrom, l.filter.PaidTo)}}
+func (s *Service) paidBetween(ctx context.Context, companyID int64, chosen Filter) (money.Cents, error) {
+	filter := tally.Filter{Days: []tally.Days{countedDays(chosen.PaidFrom, chosen.PaidTo)}}
 	filter.And("state IN ('on_time', 'late')")
-	if l.filter.PlanID != 0 {
-		filter.And("plan_id = ?", l.filter.PlanID)
+	if chosen.PlanID != 0 {
+		filter.And("plan_id = ?", chosen.PlanID)
 	}
-	if l.filter.ProductID != 0 {
-		filter.And("product_id = ?", l.filter.ProductID)
+	if chosen.ProductID != 0 {
+		filter.And("product_id = ?", chosen.ProductID)
 	}
-	_, cents, err := paid.Sum(ctx, s.db, l.company, filter)
+	_, cents, err := paid.Sum(ctx, s.db, companyID, filter)
 	return money.Cents(cents), err
 }

@@ -56,6 +56,9 @@ type Order struct {
 	// Last is a condition: rows for which it holds come after all others, in
 	// whichever direction the rest is sorted. "": there are none.
 	Last string
+	// From begins with another table, along the index of which the order is walked,
+	// and On joins the list's table to it. "": Column is one of the list's table.
+	From, On string
 }
 
 // Texts is where the folded texts are that a search reads; the zero Texts has

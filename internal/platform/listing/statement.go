@@ -24,17 +24,21 @@ func (t *Table[T]) textsAlone(query Query) bool {
 
 // matches is where the matches are found: a FROM clause and its conditions.
 func (t *Table[T]) matches(engine sqldb.Engine, query Query) (from string, where sqldb.Where) {
-	id := t.ID
+	id, table := t.ID, t.From
+	if order := t.Orders[query.sort().Field()]; order.From != "" {
+		table = order.From
+		where.And(order.On)
+	}
 	switch {
 	case len(query.Search) == 0 || t.Texts.From == "":
-		from = t.From
+		from = table
 		where.And(t.Owner+" = ?", query.CompanyID)
 	case t.textsAlone(query):
 		from, id = t.Texts.From, t.Texts.ID
 		where.And(t.Texts.Owner+" = ?", query.CompanyID)
 	default:
 		// CROSS JOIN makes SQLite begin with the texts, of which it reads all once.
-		from = t.Texts.From + " CROSS JOIN " + t.From
+		from = t.Texts.From + " CROSS JOIN " + table
 		where.And(t.Texts.Owner+" = ?", query.CompanyID)
 		where.And(t.on())
 	}

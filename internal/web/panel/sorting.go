@@ -114,5 +114,6 @@ func (s *Server) invoicesIn(
 	filter billing.Filter,
 	at input.Page,
 ) (input.Glimpse[billing.Invoice], error) {
-	return s.Billing.Glimpse(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
+	list, total, err := s.Billing.Sorted(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
+	return input.Counted(list, total, at), err
 }
