@@ -10,6 +10,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -22,8 +23,6 @@ type Filter struct {
 	ChannelID  int64
 	DueFrom    civil.Date
 	DueTo      civil.Date
-
-	before int64 // only those before this one; 0: no bound
 }
 
 // ReadFilter reads a Filter from a query.
@@ -48,72 +47,47 @@ func ReadFilter(in *input.Form) Filter {
 	return filter
 }
 
-func chosen(companyID int64, filter Filter) (where sqldb.Where) {
-	where.And(`m.company_id = ?`, companyID)
-	if filter.Status != "" {
-		where.And(`m.status = ?`, string(filter.Status))
+// query is what the log is asked for.
+func (f Filter) query(companyID int64, sort input.Sort) listing.Query {
+	query := listing.Query{CompanyID: companyID, Sort: sort}
+	where := &query.Where
+	if f.Status != "" {
+		where.And("m.status = ?", string(f.Status))
 	}
-	if filter.Arrival != "" { // by the index of those that have one
-		where.And(`m.arrival = ? AND m.arrival <> ''`, string(filter.Arrival))
+	if f.Arrival != "" { // by the index of those that have one
+		where.And("m.arrival = ? AND m.arrival <> ''", string(f.Arrival))
 	}
-	for column, id := range map[string]int64{"customer_id": filter.CustomerID, "rule_id": filter.RuleID, "channel_id": filter.ChannelID} {
-		if id != 0 {
-			where.And(`m.`+column+` = ?`, id)
-		}
+	if f.CustomerID != 0 {
+		where.And("m.customer_id = ?", f.CustomerID)
 	}
-	if filter.before != 0 {
-		where.And(`m.id < ?`, filter.before)
+	if f.RuleID != 0 {
+		where.And("m.rule_id = ?", f.RuleID)
 	}
-	if !filter.DueFrom.IsZero() {
-		where.And(`m.due_on >= ?`, filter.DueFrom)
+	if f.ChannelID != 0 {
+		where.And("m.channel_id = ?", f.ChannelID)
 	}
-	if !filter.DueTo.IsZero() {
-		where.And(`m.due_on <= ?`, filter.DueTo)
+	if !f.DueFrom.IsZero() {
+		where.And("m.due_on >= ?", f.DueFrom.String())
 	}
-	return where
+	if !f.DueTo.IsZero() {
+		where.And("m.due_on <= ?", f.DueTo.String())
+	}
+	return query
 }
 
-// Countable is how many messages a list counts and leads to: a log of years is
-// looked through with a filter, not page by page.
-const Countable = 10_000
-
-// Messages returns a page of the log, and how many there are, at most Countable:
-// newest first, or by due date where the page asks for it.
-func (s *Service) Messages(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	page input.Page,
-) ([]Message, int64, error) {
-	count, err := countMessages(ctx, s.db, actor.Company.ID, filter)
-	if err != nil || page.Offset() >= count {
-		return []Message{}, count, err
-	}
-	if page.Sort.Field() == input.ByDueDate {
-		list, err := messagesByDueDate(ctx, s.db, actor.Company.ID, matching{filter, count}, page)
-		return list, count, err
-	}
-	list, err := messages(ctx, s.db, actor.Company.ID, filter, page)
-	return list, count, err
+// Messages returns a page of the log, and how many messages there are: newest
+// first, or by due date where the page asks for it.
+func (s *Service) Messages(ctx context.Context, actor account.Actor, filter Filter, page input.Page) ([]Message, int64, error) {
+	return messageTable.Page(ctx, s.db, filter.query(actor.Company.ID, page.Sort), page)
 }
 
-// WalkMessages calls visit for every message of a filter, newest first, along the
-// ids. It has no transaction open while visit runs.
-func (s *Service) WalkMessages(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	visit func(Message) error,
-) error {
+// WalkMessages calls visit for every message of a filter, newest first. It has no
+// transaction open while visit runs.
+func (s *Service) WalkMessages(ctx context.Context, actor account.Actor, filter Filter, visit func(Message) error) error {
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	return sqldb.Walk(func(last *Message) ([]Message, error) {
-		if last != nil {
-			filter.before = last.ID
-		}
-		return messages(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
-	}, visit)
+	return messageTable.Each(ctx, s.db, filter.query(actor.Company.ID, ""), visit)
 }
 
 // FindMessage returns a message and the attempts to send it.

@@ -7,6 +7,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -216,10 +217,10 @@ const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id
 	LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id
 	LEFT JOIN reminder_channels h ON h.company_id = m.company_id AND h.id = m.channel_id`
 
-var messageReading = sqldb.Reading[Message]{
-	Columns: messageColumns, Table: "reminder_messages", Alias: "m", Joins: messageJoins,
-	Scanner: func() func(sqldb.Row, *Message) error { return sqldb.Into(scanMessage) },
-	ID:      func(message Message) int64 { return message.ID },
+var messageTable = listing.Table[Message]{
+	From: "reminder_messages m", ID: "m.id", Owner: "m.company_id", Columns: messageColumns, Joins: messageJoins, Scan: scanMessage,
+	RowID:  func(message Message) int64 { return message.ID },
+	Orders: map[string]listing.Order{input.ByDueDate: {Column: "m.due_on"}},
 }
 
 func scanMessage(row sqldb.Row) (message Message, err error) {
@@ -236,37 +237,6 @@ func scanMessage(row sqldb.Row) (message Message, err error) {
 	message.CreatedAt = time.UnixMicro(created)
 	message.UpdatedAt = time.UnixMicro(updated)
 	return message, err
-}
-
-func messages(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter Filter,
-	page input.Page,
-) ([]Message, error) {
-	window := sqldb.Window{
-		Source: sqldb.Source{
-			ID:    "m.id",
-			From:  "reminder_messages m",
-			Where: chosen(companyID, filter),
-			Order: "m.id",
-		},
-		Limit:  page.Size,
-		Offset: page.Offset(),
-	}
-	return messageReading.Rows(ctx, querier, companyID, window)
-}
-
-func countMessages(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter Filter,
-) (int64, error) {
-	where := chosen(companyID, filter)
-	return sqldb.Value[int64](ctx, querier, `
-		SELECT count(*) FROM (SELECT 1 FROM reminder_messages m`+where.String()+` LIMIT ?) counted`, append(where.Args, Countable)...)
 }
 
 func countUnknown(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {

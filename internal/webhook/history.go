@@ -46,8 +46,6 @@ type DeliveryFilter struct {
 	Event  event.Name
 	From   civil.Date
 	To     civil.Date
-
-	before int64 // only those before this one; 0: no bound
 }
 
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
@@ -76,24 +74,16 @@ func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
 // Deliveries returns a page of a webhook's deliveries with their attempts, newest
 // or oldest first, and how many there are.
 func (s *Service) Deliveries(
-	ctx context.Context,
-	actor account.Actor,
-	webhookID int64,
-	filter DeliveryFilter,
-	page input.Page,
+	ctx context.Context, actor account.Actor, webhookID int64, filter DeliveryFilter, page input.Page,
 ) ([]Delivery, int64, error) {
 	if _, err := s.Find(ctx, actor, webhookID); err != nil {
 		return nil, 0, err
 	}
-	count, err := countDeliveries(ctx, s.db, actor, webhookID, filter)
-	if err != nil || page.Offset() >= count {
-		return []Delivery{}, count, err
-	}
-	list, err := deliveries(ctx, s.db, actor, webhookID, filter, page)
+	list, total, err := deliveryTable.Page(ctx, s.db, filter.query(actor, webhookID), page)
 	if err != nil {
 		return nil, 0, err
 	}
-	return list, count, s.addAttempts(ctx, actor, list)
+	return list, total, s.addAttempts(ctx, actor, list)
 }
 
 // Delivery is one delivery with its attempts.
@@ -107,24 +97,15 @@ func (s *Service) Delivery(ctx context.Context, actor account.Actor, id int64) (
 	return list[0], err
 }
 
-// WalkDeliveries calls visit for every delivery of a filter, newest first, along
-// the ids and without attempts.
+// WalkDeliveries calls visit for every delivery of a filter, newest first and
+// without attempts.
 func (s *Service) WalkDeliveries(
-	ctx context.Context,
-	actor account.Actor,
-	webhookID int64,
-	filter DeliveryFilter,
-	visit func(Delivery) error,
+	ctx context.Context, actor account.Actor, webhookID int64, filter DeliveryFilter, visit func(Delivery) error,
 ) error {
 	if _, err := s.Find(ctx, actor, webhookID); err != nil {
 		return err
 	}
-	return sqldb.Walk(func(last *Delivery) ([]Delivery, error) {
-		if last != nil {
-			filter.before = last.ID
-		}
-		return deliveries(ctx, s.db, actor, webhookID, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
-	}, visit)
+	return deliveryTable.Each(ctx, s.db, filter.query(actor, webhookID), visit)
 }
 
 // addAttempts reads the attempts of all deliveries of a page at once.

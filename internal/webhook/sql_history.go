@@ -2,22 +2,27 @@ package webhook
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
 )
 
 // What is parked stands so in the queue only.
-const deliverySelect = `SELECT d.id, e.event_id, d.event, COALESCE(d.webhook_id, 0),
+const deliveryColumns = `d.id, e.event_id, d.event, COALESCE(d.webhook_id, 0),
 	CASE WHEN d.webhook_id IS NULL THEN d.url ELSE COALESCE(w.url, '') END, CASE WHEN q.line = 2 THEN 'parked' ELSE d.status END,
-	COALESCE(q.run_at, 0), e.body, d.created_at, COALESCE(d.delivered_at, 0)
-	FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
+	COALESCE(q.run_at, 0), e.body, d.created_at, COALESCE(d.delivered_at, 0)`
+
+const deliveryJoins = ` JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
 	LEFT JOIN webhooks w ON w.company_id = d.company_id AND w.id = d.webhook_id
 	LEFT JOIN delivery_queue q ON q.company_id = d.company_id AND q.delivery_id = d.id`
+
+var deliveryTable = listing.Table[Delivery]{
+	From: "deliveries d", ID: "d.id", Owner: "d.company_id", Columns: deliveryColumns, Joins: deliveryJoins, Scan: scanDelivery,
+	RowID: func(delivery Delivery) int64 { return delivery.ID },
+}
 
 func scanDelivery(row sqldb.Row) (delivery Delivery, err error) {
 	var body string
@@ -41,8 +46,10 @@ func scanDelivery(row sqldb.Row) (delivery Delivery, err error) {
 	return delivery, err
 }
 
-func (f DeliveryFilter) where(actor account.Actor, webhookID int64) (where sqldb.Where) {
-	where.And(`d.company_id = ? AND d.webhook_id = ?`, actor.Company.ID, webhookID)
+func (f DeliveryFilter) query(actor account.Actor, webhookID int64) listing.Query {
+	query := listing.Query{CompanyID: actor.Company.ID}
+	where := &query.Where
+	where.And(`d.webhook_id = ?`, webhookID)
 	const parked = `EXISTS (SELECT 1 FROM delivery_queue k WHERE k.company_id = d.company_id AND k.delivery_id = d.id AND k.line = 2)`
 	switch f.Status {
 	case "":
@@ -53,9 +60,6 @@ func (f DeliveryFilter) where(actor account.Actor, webhookID int64) (where sqldb
 	default:
 		where.And(`d.status = ?`, string(f.Status))
 	}
-	if f.before != 0 {
-		where.And(`d.id < ?`, f.before)
-	}
 	if f.Event != "" {
 		where.And(`d.event = ?`, string(f.Event))
 	}
@@ -65,37 +69,7 @@ func (f DeliveryFilter) where(actor account.Actor, webhookID int64) (where sqldb
 	if !f.To.IsZero() {
 		where.And(`d.created_at < ?`, f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
 	}
-	return where
-}
-
-func countDeliveries(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	webhookID int64,
-	filter DeliveryFilter,
-) (int64, error) {
-	where := filter.where(actor, webhookID)
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM deliveries d`+where.String(),
-		where.Args...,
-	)
-}
-
-func deliveries(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	webhookID int64,
-	filter DeliveryFilter,
-	page input.Page,
-) ([]Delivery, error) {
-	where := filter.where(actor, webhookID)
-	return sqldb.All(ctx, querier, scanDelivery,
-		deliverySelect+where.String()+` ORDER BY d.id`+page.Sort.Direction()+` LIMIT ? OFFSET ?`,
-		slices.Concat(where.Args, []any{page.Size, page.Offset()})...)
+	return query
 }
 
 func deliveryByID(
@@ -107,7 +81,7 @@ func deliveryByID(
 		ctx,
 		querier,
 		scanDelivery,
-		deliverySelect+` WHERE d.company_id = ? AND d.id = ?`,
+		`SELECT `+deliveryColumns+` FROM deliveries d`+deliveryJoins+` WHERE d.company_id = ? AND d.id = ?`,
 		companyID,
 		id,
 	)

@@ -97,7 +97,6 @@ type messageLogData struct {
 	Rules    []page.Option
 	Channels []page.Option
 	Filtered bool
-	Bounded  bool // there are more than the list leads to
 	Of       *customer.Customer
 	HasRules bool
 }
@@ -141,11 +140,11 @@ func (s *Server) messageLog(req *request) error {
 		return err
 	}
 	data.List, data.Pager = messageRows(req, list), page.NewPager(req.URL, paging, total)
-	data.Filtered, data.Bounded = filter != (reminder.Filter{}), total == reminder.Countable
+	data.Filtered = filter != (reminder.Filter{})
 	if data.Arranged, err = s.arranged(req, account.MessageList); err != nil {
 		return err
 	}
-	data.Total = countedTo(req.lang, total, reminder.Countable, "1 message", "%s messages")
+	data.Total = counted(req.lang, total, "1 message", "%s messages")
 	return s.messageLogPage(req, data)
 }
 
