@@ -1,7 +1,6 @@
 package reseller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 	"carteira/internal/tally"
@@ -48,107 +48,59 @@ func choice[T ~string](in *input.Form, name string, allowed []T) T {
 // listed counts the children of a company.
 const listed = tally.Resellers
 
-const (
-	// smallSearch is up to how many resellers reading them all is as fast as the
-	// substring index.
-	smallSearch = 1000
-	// smallSort is up to how many matches are read and sorted rather than met on
-	// a walk along the ids.
-	smallSort = 10_000
-)
+// table is the list of a company's resellers. One whose subscription never ends
+// comes after all days.
+var table = listing.Table[Reseller]{
+	From: "companies c", ID: "c.id", Owner: "c.parent_id", Columns: columns, Joins: joins, Scan: scan,
+	RowID: func(reseller Reseller) int64 { return reseller.ID },
+	Orders: map[string]listing.Order{
+		input.ByName:   {Column: "c.name_key"},
+		input.ByExpiry: {Column: "COALESCE(c.expires_on, '" + input.Never + "')"},
+	},
+	Texts: listing.Texts{Text: "c.search"},
+	Refs: func(ctx context.Context, querier sqldb.Querier, _ int64, page []Reseller) error {
+		return addCustomers(ctx, querier, page)
+	},
+}
 
 // List returns a page of the company's resellers, and how many there are: newest
 // first, or by name or by the end of the subscription where the page asks for it.
-func (s *Service) List(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	page input.Page,
-) ([]Reseller, int64, error) {
-	l, count, err := s.matches(ctx, actor, filter)
-	if err != nil || page.Offset() >= count {
-		return []Reseller{}, count, err
-	}
-	window, err := s.window(ctx, l, count, page)
+func (s *Service) List(ctx context.Context, actor account.Actor, filter Filter, page input.Page) ([]Reseller, int64, error) {
+	query, err := s.query(ctx, actor, filter)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := reading.Rows(ctx, s.db, actor.Company.ID, window)
-	if err != nil {
-		return nil, 0, err
-	}
-	sortKeys.Arrange(list, cmp.Or(page.Sort, input.Newest))
-	return list, count, addCustomers(ctx, s.db, list)
-}
-
-// window is where the ids of a page are taken from.
-func (s *Service) window(
-	ctx context.Context,
-	listing listing,
-	count int64,
-	page input.Page,
-) (sqldb.Window, error) {
-	if page.Sort.IsNewest() {
-		return listed.Window(
-			ctx, s.db, listing.company, listing.matching(count), listing.filter == (Filter{}), count, page,
-		)
-	}
-	window := listing.sorted(page.Sort, count)
-	window.Ascending, window.Offset, window.Limit = !page.Sort.Descending(), page.Offset(), page.Size
-	return window.FromNearerEnd(count), nil
+	return table.Page(ctx, s.db, query, page)
 }
 
 // Walk calls visit for every reseller of a filter, newest first.
-func (s *Service) Walk(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	visit func(Reseller) error,
-) error {
-	l, count, err := s.matches(ctx, actor, filter)
+func (s *Service) Walk(ctx context.Context, actor account.Actor, filter Filter, visit func(Reseller) error) error {
+	query, err := s.query(ctx, actor, filter)
 	if err != nil {
 		return err
 	}
-	return sqldb.Walk(func(last *Reseller) ([]Reseller, error) {
-		source := l.matching(count)
-		if last != nil {
-			source.Where.And(source.ID+" < ?", last.ID)
-		}
-		list, err := reading.Rows(ctx, s.db, actor.Company.ID, sqldb.Window{Source: source, Limit: sqldb.WalkBatch})
-		if err != nil {
-			return nil, err
-		}
-		return list, addCustomers(ctx, s.db, list)
-	}, visit)
+	return table.Each(ctx, s.db, query, visit)
 }
 
-// matches counts the resellers of a filter.
-func (s *Service) matches(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-) (l listing, count int64, err error) {
-	l = listing{engine: s.db.Engine(), company: actor.Company.ID, filter: filter}
-	if l.all, err = listed.Total(ctx, s.db, actor.Company.ID); err != nil {
-		return l, 0, err
-	}
+// query is what the table is asked for. The counter knows the total of any filter.
+func (s *Service) query(ctx context.Context, actor account.Actor, filter Filter) (listing.Query, error) {
+	query := listing.Query{CompanyID: actor.Company.ID, Search: searchTerms(filter.Search)}
+	var days []day
 	if filter.Level != "" || filter.Status != "" {
-		if l.days, err = s.days(ctx, actor, filter); err != nil {
-			return l, 0, err
+		var err error
+		if days, err = s.days(ctx, actor, filter); err != nil {
+			return query, err
 		}
 	}
-	count, err = s.count(ctx, l)
-	return l, count, err
-}
-
-// listing is one call of List or Walk.
-type listing struct {
-	engine  sqldb.Engine
-	company int64
-	filter  Filter
-	all     int64 // resellers of the company
-	days    []day // set where the filter has a level or a status
-	walked  bool  // along the index of an order: SQLite is to use no other
+	filter.where(&query.Where, days)
+	query.Total = func(ctx context.Context) (int64, error) {
+		if filter == (Filter{}) {
+			return listed.Total(ctx, s.db, actor.Company.ID)
+		}
+		count, _, err := listed.Sum(ctx, s.db, actor.Company.ID, filter.keys(days))
+		return count, err
+	}
+	return query, nil
 }
 
 // day is one of the days that it is now among the company's resellers, each of
@@ -251,37 +203,18 @@ func among(column string, values []string) (string, []any) {
 	return column + " {in ?}", []any{values}
 }
 
-// count is how many resellers a listing has in all: a sum of the counter, except
-// for a search, which is counted once until something changes.
-func (s *Service) count(ctx context.Context, listing listing) (int64, error) {
-	switch {
-	case listing.filter == (Filter{}):
-		return listing.all, nil
-	case listing.filter.Search == "":
-		n, _, err := listed.Sum(ctx, s.db, listing.company, listing.keys())
-		return n, err
-	}
-	question := tally.Question{
-		CompanyID: listing.company, What: fmt.Sprintf("%+v %+v", listing.filter, listing.days), Counters: []tally.Counter{listed},
-	}
-	return s.counts.Get(ctx, s.db, question, func() (int64, error) {
-		return listing.matching(smallSort).Count(ctx, s.db)
-	})
-}
-
 // keys are the filters that the counter knows.
-func (l listing) keys() (keys tally.Filter) {
-	filter := l.filter
-	if filter.PlanID != 0 {
-		keys.And("plan_id = ?", filter.PlanID)
+func (f Filter) keys(days []day) (keys tally.Filter) {
+	if f.PlanID != 0 {
+		keys.And("plan_id = ?", f.PlanID)
 	}
-	filter.expires(&keys.Where, "day")
-	if filter.Level == "" && filter.Status == "" {
+	f.expires(&keys.Where, "day")
+	if f.Level == "" && f.Status == "" {
 		return keys
 	}
-	cond, args := either(l.days, func(day day) (string, []any) {
+	cond, args := either(days, func(day day) (string, []any) {
 		in, states := among("state", day.states)
-		span, today := filter.byToday("day", day.today)
+		span, today := f.byToday("day", day.today)
 		return "(" + in + " AND " + span + ")", append(states, today...)
 	})
 	keys.And(cond, args...)
@@ -297,52 +230,18 @@ func (f Filter) expires(where *sqldb.Where, column string) {
 	}
 }
 
-// matching finds the resellers of the filter, in the order of their ids. Few
-// that are held to a span of days are read from the index of days and sorted;
-// many are met soon enough on a walk along the ids, from which an expression
-// keeps the index of days.
-func (l listing) matching(matches int64) sqldb.Source {
-	filter := l.filter
-	source := sqldb.Source{From: "companies c", ID: walk, Order: walk}
-	if terms := searchTerms(filter.Search); terms != nil {
-		source = sqldb.SearchBy(
-			l.engine,
-			"companies",
-			"parent_id",
-			l.company,
-			l.all > smallSearch,
-			terms,
-		)
-		if filter != (Filter{Search: filter.Search}) {
-			source = source.Rows()
-		}
-	} else {
-		source.Where.And("c.parent_id = ?", l.company)
+// where adds the conditions of the filter on rows.
+func (f Filter) where(where *sqldb.Where, days []day) {
+	const lastDay = "COALESCE(c.expires_on, '')"
+	f.expires(where, lastDay)
+	if f.PlanID != 0 {
+		where.And("c.subscription_plan_id + 0 = ?", f.PlanID) // in no index: those are for orders
 	}
-	lastDay := "COALESCE(c.expires_on, '')"
-	spanned := !filter.ExpiresFrom.IsZero() ||
-		!filter.ExpiresTo.IsZero() ||
-		filter.Status == account.StandingExpired
-	if spanned && filter.Search == "" && matches < smallSort && l.all > smallSort {
-		lastDay, source.Order = "c.expires_on", "c.id + 1"
+	if f.Level != "" {
+		where.And("c.level = ?", string(f.Level))
 	}
-	filter.expires(&source.Where, lastDay)
-	plan, level := "c.subscription_plan_id", "c.level"
-	if l.walked && l.engine == sqldb.SQLite {
-		plan, level = "c.subscription_plan_id + 0", "c.level || ''"
-	}
-	if filter.PlanID != 0 {
-		source.Where.And(plan+" = ?", filter.PlanID)
-	}
-	if filter.Level != "" {
-		source.Where.And(level+" = ?", string(filter.Level))
-	}
-	filter.standing(&source.Where, l.days, lastDay)
-	return source
+	f.standing(where, days, lastDay)
 }
-
-// walk is the order of ids as the indexes of lists have it (migration 0005).
-const walk = "(c.id + 0)"
 
 // standing adds the condition of the status on rows.
 func (f Filter) standing(where *sqldb.Where, days []day, lastDay string) {
@@ -370,18 +269,18 @@ func (f Filter) standing(where *sqldb.Where, days []day, lastDay string) {
 	where.And(cond, args...)
 }
 
-// searchTerms are the texts of which one must be contained: the term itself,
-// and its digits when it is punctuated like a phone.
-func searchTerms(search string) []string {
+// searchTerms are what a text must contain: the term itself, or its digits when
+// it is punctuated like a phone.
+func searchTerms(search string) []listing.Term {
 	term := sqldb.Searchable(text.Fold(search))
 	if term == "" {
 		return nil
 	}
-	terms := []string{term}
+	spellings := listing.Term{term}
 	if strings.Trim(term, "0123456789+-.()/ ") == "" {
 		if digits := text.Digits(term); digits != "" && digits != term {
-			terms = append(terms, digits)
+			spellings = append(spellings, digits)
 		}
 	}
-	return terms
+	return []listing.Term{spellings}
 }

@@ -39,7 +39,6 @@ type Service struct {
 	db        *sqldb.DB
 	accounts  *account.Service
 	publicURL string
-	counts    tally.Cache[int64]
 }
 
 // New makes the service. publicURL is what links begin with.

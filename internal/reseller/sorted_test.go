@@ -9,7 +9,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/text"
 )
 
@@ -55,35 +54,6 @@ func TestResellersAreSortedByNameAndByTheEndOfTheirSubscription(t *testing.T) {
 					if !slices.IsSortedFunc(list, order) {
 						t.Errorf("%+v by %s: %+v", filter, wanted, list)
 					}
-				}
-			}
-		}
-	})
-}
-
-func TestSortedPagesOfManyResellersAreReadFromOneIndex(t *testing.T) {
-	if sqldbtest.Raced {
-		t.Skip("20,000 companies take too long under the race detector")
-	}
-	each(t, func(t *testing.T, shop *shop) {
-		root := shop.root(t, 0)
-		many(t, shop, root, 20_000)
-		must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE companies SET search = search || ? WHERE parent_id = ?`, "\n", root.Company.ID)
-			if err == nil {
-				_, err = tx.Exec(t.Context(), `ANALYZE`)
-			}
-			return err
-		}))
-		for sort, index := range map[input.Sort]string{input.ByName: "companies_name", input.ByExpiry: "companies_ending"} {
-			for filter, matches := range map[Filter]int64{{}: 20_000, {Level: account.LevelUser}: 20_000} {
-				l := listing{engine: shop.db.Engine(), company: root.Company.ID, filter: filter, all: 20_000}
-				window := l.sorted(sort, matches)
-				window.Limit = 50
-				statement, args := window.IDs()
-				plan := sqldbtest.Explain(t, shop.db, statement, args...)
-				if !strings.Contains(plan, index) || strings.Contains(plan, "Sort") || strings.Contains(plan, "B-TREE") {
-					t.Errorf("%+v by %s:\n%s", filter, sort, plan)
 				}
 			}
 		}

@@ -21,13 +21,6 @@ const columns = account.CompanyColumns + `,
 const joins = ` LEFT JOIN subscription_plans p ON p.company_id = c.parent_id AND p.id = c.subscription_plan_id
 	LEFT JOIN credit_balances b ON b.company_id = c.id`
 
-var reading = sqldb.Reading[Reseller]{
-	Columns: columns, Table: "companies", Alias: "c", Joins: joins,
-	Owner:   "parent_id",
-	Scanner: func() func(sqldb.Row, *Reseller) error { return sqldb.Into(scan) },
-	ID:      func(reseller Reseller) int64 { return reseller.ID },
-}
-
 func scan(row sqldb.Row) (reseller Reseller, err error) {
 	err = account.ScanCompany(
 		row,

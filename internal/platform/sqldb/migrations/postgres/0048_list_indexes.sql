@@ -14,3 +14,10 @@ DROP INDEX payments_via;
 DROP INDEX payments_walk;
 CREATE INDEX payments_walk ON payments (company_id, id, paid_on, status, paid_via);
 CREATE INDEX payments_day ON payments (company_id, paid_on, id, status, paid_via);
+
+-- Resellers of a company are few enough to be read along their ids and filtered.
+DROP INDEX companies_walk;
+DROP INDEX companies_level;
+DROP INDEX companies_subscription;
+DROP INDEX companies_expiry;
+DROP INDEX companies_suspended;
