@@ -2,55 +2,56 @@ package smtp
 
 import (
 	"bytes"
-	"mime"
-	"mime/quotedprintable"
 	"net/mail"
 	"strings"
 	"unicode"
 
+	gomail "github.com/wneessen/go-mail"
+
 	"carteira/internal/reminder"
 )
 
-// compose makes the mail. No value can add a header: those that are not
-// encoded are addresses that were checked.
-func (s sender) compose(letter reminder.Letter) []byte {
+// compose makes the mail: the text, and where the company has a look the same as
+// a page with its pictures, of which a reader shows the last one that it can. No
+// value can add a header: texts are made plain, and addresses were checked.
+func (s sender) compose(letter reminder.Letter) (*gomail.Msg, error) {
 	from := s.from
 	if from.Name == "" {
 		from.Name = letter.Company
 	}
-	var buf bytes.Buffer
-	header := func(name, value string) {
-		// Long texts are several encoded words, each on a line of its own.
-		buf.WriteString(name + ": " + strings.ReplaceAll(value, "?= =?", "?=\r\n =?") + "\r\n")
-	}
-	header("From", address(from))
-	header("To", address(mail.Address{Name: letter.Name, Address: letter.To}))
+	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithCharset("utf-8"))
+	message.SetAddrHeaderFromMailAddress(gomail.HeaderFrom, address(from))
+	message.SetAddrHeaderFromMailAddress(gomail.HeaderTo, address(mail.Address{Name: letter.Name, Address: letter.To}))
 	if s.replyTo.Address != "" {
-		header("Reply-To", address(s.replyTo))
+		message.SetAddrHeaderFromMailAddress(gomail.HeaderReplyTo, address(s.replyTo))
 	}
-	header("Subject", mime.QEncoding.Encode("utf-8", plain(letter.Subject)))
-	header("Date", letter.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
-	header("Message-ID", messageID(letter, s.from.Address))
-	header("Auto-Submitted", "auto-generated") // so that no out-of-office answers it
+	message.Subject(plain(letter.Subject))
+	message.SetDateWithValue(letter.At)
+	message.SetMessageIDWithValue(messageID(letter, s.from.Address))
+	message.SetGenHeader("Auto-Submitted", "auto-generated") // so that no out-of-office answers it
 	if url := optOutHeader(letter); url != "" {
-		header("List-Unsubscribe", "<"+url+">")
-		header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click") // RFC 8058
+		message.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+url+">")
+		message.SetGenHeader(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click") // RFC 8058
 	}
-	header("MIME-Version", "1.0")
-	if letter.Look != nil {
-		contentType, body := rich(letter)
-		header("Content-Type", contentType)
-		return append(append(buf.Bytes(), "\r\n"...), body...)
+	if letter.Look == nil {
+		message.SetBodyString(gomail.TypeTextPlain, lines(letter.Text))
+		return message, nil
 	}
-	header("Content-Type", "text/plain; charset=utf-8")
-	header("Content-Transfer-Encoding", "quoted-printable")
-	buf.WriteString("\r\n")
-	body := quotedprintable.NewWriter(&buf)
-	_, _ = body.Write([]byte(strings.ReplaceAll(letter.Text, "\n", "\r\n"))) // a buffer takes everything
-	_ = body.Close()
-	buf.WriteString("\r\n")
-	return buf.Bytes()
+	pictures := picturesOf(letter)
+	message.SetBodyString(gomail.TypeTextPlain, lines(plainText(letter)))
+	message.AddAlternativeString(gomail.TypeTextHTML, lines(pageOf(letter, pictures)))
+	for _, picture := range pictures {
+		err := message.EmbedReader(picture.name, bytes.NewReader(picture.content),
+			gomail.WithFileContentType("image/png"), gomail.WithFileContentID(picture.id))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return message, nil
 }
+
+// lines ends the lines of a text as mails do.
+func lines(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
 
 // optOutHeader is the address of the one click. One that could end its header is
 // none of ours.
@@ -63,13 +64,10 @@ func optOutHeader(letter reminder.Letter) string {
 	return letter.Look.OptOutURL
 }
 
-// address prints a name and an address; the name is encoded or quoted.
-func address(a mail.Address) string {
+// address is one with a name that cannot end its header.
+func address(a mail.Address) *mail.Address {
 	a.Name = plain(a.Name)
-	if a.Name == "" {
-		return "<" + a.Address + ">"
-	}
-	return a.String()
+	return &a
 }
 
 // plain is a text without control characters, of a length that a header bears.
@@ -89,5 +87,5 @@ func plain(text string) string {
 // messageID is the same at every attempt of a message.
 func messageID(letter reminder.Letter, from string) string {
 	_, domain, _ := strings.Cut(from, "@")
-	return "<" + letter.ID + "@" + domain + ">"
+	return letter.ID + "@" + domain
 }

@@ -3,11 +3,7 @@ package smtp
 import (
 	"bytes"
 	_ "embed"
-	"encoding/base64"
 	"html/template"
-	"mime/multipart"
-	"mime/quotedprintable"
-	"net/textproto"
 	"regexp"
 	"strings"
 
@@ -46,23 +42,6 @@ type mailData struct {
 type line []piece
 
 type piece struct{ Text, URL string }
-
-// rich makes a mail of several parts: the text, and the same as a page with its
-// pictures. A reader shows the last one that it can.
-func rich(letter reminder.Letter) (contentType string, body []byte) {
-	var buf bytes.Buffer
-	alternatives := multipart.NewWriter(&buf)
-	writeText(alternatives, "text/plain", plainText(letter))
-	pictures := picturesOf(letter)
-	page := []byte(pageOf(letter, pictures))
-	if len(pictures) == 0 {
-		writeText(alternatives, "text/html", string(page))
-	} else {
-		writeRelated(alternatives, string(page), pictures)
-	}
-	_ = alternatives.Close() // a buffer takes everything
-	return `multipart/alternative; boundary="` + alternatives.Boundary() + `"`, buf.Bytes()
-}
 
 // plainText is the text with the addresses that the page has behind its buttons.
 func plainText(letter reminder.Letter) string {
@@ -142,58 +121,5 @@ func pieces(row string) (list line) {
 		url := strings.TrimRight(row[at[0]:at[1]], ".,;:!?)")
 		list = append(list, piece{Text: row[:at[0]]}, piece{Text: url, URL: url})
 		row = row[at[0]+len(url):]
-	}
-}
-
-// writeText adds a part of text.
-func writeText(to *multipart.Writer, kind, text string) {
-	part, err := to.CreatePart(textproto.MIMEHeader{
-		"Content-Type":              {kind + "; charset=utf-8"},
-		"Content-Transfer-Encoding": {"quoted-printable"},
-	})
-	if err != nil {
-		panic(err) // a buffer takes everything
-	}
-	encoded := quotedprintable.NewWriter(part)
-	_, _ = encoded.Write([]byte(strings.ReplaceAll(text, "\n", "\r\n")))
-	_ = encoded.Close()
-}
-
-// writeRelated adds the page with its pictures.
-func writeRelated(to *multipart.Writer, page string, pictures []picture) {
-	var buf bytes.Buffer
-	related := multipart.NewWriter(&buf)
-	writeText(related, "text/html", page)
-	for _, picture := range pictures {
-		writePicture(related, picture)
-	}
-	_ = related.Close()
-	part, err := to.CreatePart(textproto.MIMEHeader{
-		"Content-Type": {`multipart/related; type="text/html"; boundary="` + related.Boundary() + `"`},
-	})
-	if err != nil {
-		panic(err) // a buffer takes everything
-	}
-	_, _ = part.Write(buf.Bytes())
-}
-
-// base64Line is how long lines of pictures are: what every server bears.
-const base64Line = 76
-
-func writePicture(to *multipart.Writer, picture picture) {
-	part, err := to.CreatePart(textproto.MIMEHeader{
-		"Content-Type":              {"image/png"},
-		"Content-Transfer-Encoding": {"base64"},
-		"Content-ID":                {"<" + picture.id + ">"},
-		"Content-Disposition":       {`inline; filename="` + picture.name + `"`},
-	})
-	if err != nil {
-		panic(err) // a buffer takes everything
-	}
-	text := base64.StdEncoding.EncodeToString(picture.content)
-	for len(text) > 0 {
-		row := text[:min(base64Line, len(text))]
-		_, _ = part.Write([]byte(row + "\r\n"))
-		text = text[len(row):]
 	}
 }

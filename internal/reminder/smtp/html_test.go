@@ -113,11 +113,11 @@ func TestMailHasTextPageAndPictures(t *testing.T) {
 	for _, part := range parts {
 		kinds = append(kinds, part.kind)
 	}
-	if got := strings.Join(kinds, " "); got != "multipart/alternative text/plain multipart/related text/html image/png image/png" {
+	if got := strings.Join(kinds, " "); got != "multipart/related multipart/alternative text/plain text/html image/png image/png" {
 		t.Fatalf("the mail has %s", got)
 	}
-	if want := letter.Text + "\n\n--\nPara não receber mais mensagens: " + letter.Look.OptOutURL; parts[1].body != want {
-		t.Errorf("the text is %q, want %q", parts[1].body, want)
+	if want := letter.Text + "\n\n--\nPara não receber mais mensagens: " + letter.Look.OptOutURL; parts[2].body != want {
+		t.Errorf("the text is %q, want %q", parts[2].body, want)
 	}
 	page := parts[3].body
 	for _, want := range []string{

@@ -13,10 +13,11 @@ import (
 	"io"
 	"net"
 	"net/mail"
-	netsmtp "net/smtp"
 	"net/textproto"
 	"strconv"
 	"strings"
+
+	gosmtp "github.com/wneessen/go-mail/smtp"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/outbound"
@@ -109,7 +110,10 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 	if !isAddress(letter.To) {
 		return "", &reminder.Refusal{Reason: "the e-mail address is not a valid one"}
 	}
-	text := s.compose(letter)
+	message, err := s.compose(letter)
+	if err != nil {
+		return "", err
+	}
 	client, err := s.connect(ctx)
 	if err != nil {
 		return "", s.unsent(ctx, err)
@@ -119,14 +123,14 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 	if err != nil {
 		return "", s.unsent(ctx, err)
 	}
-	if _, err := writer.Write(text); err != nil {
+	if _, err := message.WriteTo(writer); err != nil {
 		return "", s.unsent(ctx, err) // without its end no server delivers a mail
 	}
 	if err := writer.Close(); err != nil {
 		return "", s.afterEnd(ctx, err)
 	}
 	_ = client.Quit() // taken: what comes after changes nothing
-	return messageID(letter, s.from.Address), nil
+	return "<" + messageID(letter, s.from.Address) + ">", nil
 }
 
 var (
@@ -136,7 +140,7 @@ var (
 )
 
 // connect opens a connection, secures it and signs in.
-func (s sender) connect(ctx context.Context) (*netsmtp.Client, error) {
+func (s sender) connect(ctx context.Context) (*gosmtp.Client, error) {
 	opened, err := s.env.Gate.Connect(ctx, s.options["host"], s.port)
 	if err != nil {
 		return nil, err
@@ -151,7 +155,7 @@ func (s sender) connect(ctx context.Context) (*netsmtp.Client, error) {
 	return client, nil
 }
 
-func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*netsmtp.Client, error) {
+func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*gosmtp.Client, error) {
 	config := &tls.Config{
 		ServerName: opened.Name,
 		RootCAs:    s.env.RootCAs,
@@ -165,7 +169,7 @@ func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*netsmt
 		}
 		conn = secured
 	}
-	client, err := netsmtp.NewClient(conn, opened.Name)
+	client, err := gosmtp.NewClient(conn, opened.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +184,7 @@ func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*netsmt
 			return nil, &tlsError{err}
 		}
 	}
-	return client, s.signIn(client)
+	return client, s.signIn(client, opened.Name)
 }
 
 // helloName is how we introduce ourselves: by the sender's domain, since the
@@ -190,7 +194,7 @@ func helloName(from string) string {
 	return domain
 }
 
-func (s sender) signIn(client *netsmtp.Client) error {
+func (s sender) signIn(client *gosmtp.Client, host string) error {
 	user, password := s.options["username"], s.options["password"]
 	if user == "" {
 		return nil
@@ -199,19 +203,19 @@ func (s sender) signIn(client *netsmtp.Client) error {
 	for method := range strings.FieldsSeq(strings.ToUpper(methods)) {
 		switch method {
 		case "PLAIN":
-			return client.Auth(plainAuth{user, password})
+			return client.Auth(gosmtp.PlainAuth("", user, password, host, false))
 		case "LOGIN":
-			return client.Auth(&loginAuth{user, password})
+			return client.Auth(gosmtp.LoginAuth(user, password, host, false))
 		}
 	}
 	return errNoSignIn
 }
 
-func (s sender) envelope(client *netsmtp.Client, to string) (io.WriteCloser, error) {
-	if err := client.Mail(s.from.Address); err != nil {
+func (s sender) envelope(client *gosmtp.Client, to string) (io.WriteCloser, error) {
+	if err := client.Mail("<" + s.from.Address + ">"); err != nil {
 		return nil, err
 	}
-	if err := client.Rcpt(to); err != nil {
+	if err := client.Rcpt("<" + to + ">"); err != nil {
 		return nil, err
 	}
 	return client.Data()
@@ -278,39 +282,4 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Conn.Read(p[:min(len(p), b.left)])
 	b.left -= n
 	return n, err
-}
-
-// plainAuth signs in with PLAIN. It is only reached over TLS: a channel without
-// has no user.
-type plainAuth struct{ user, password string }
-
-func (a plainAuth) Start(*netsmtp.ServerInfo) (method string, first []byte, err error) {
-	return "PLAIN", []byte("\x00" + a.user + "\x00" + a.password), nil
-}
-
-func (a plainAuth) Next(_ []byte, more bool) ([]byte, error) {
-	if more {
-		return nil, errNoSignIn
-	}
-	return nil, nil
-}
-
-// loginAuth signs in with LOGIN, the only way that some servers know.
-type loginAuth struct{ user, password string }
-
-func (a *loginAuth) Start(*netsmtp.ServerInfo) (method string, first []byte, err error) {
-	return "LOGIN", nil, nil
-}
-
-func (a *loginAuth) Next(asked []byte, more bool) ([]byte, error) {
-	if !more {
-		return nil, nil
-	}
-	switch question := strings.ToLower(string(asked)); {
-	case strings.HasPrefix(question, "user"):
-		return []byte(a.user), nil
-	case strings.HasPrefix(question, "pass"):
-		return []byte(a.password), nil
-	}
-	return nil, errNoSignIn
 }
