@@ -32,15 +32,13 @@ var owned = map[string]table{
 	"users": {owner: account, readers: map[string]string{
 		"internal/reseller": "shows the owner of each reseller in its list",
 	}},
-	"companies_search": {owner: account, readers: map[string]string{
-		"internal/reseller": "searches resellers by name, email and number",
-	}},
-	"api_tokens":     {owner: account},
-	"token_calls":    {owner: account},
-	"company_logos":  {owner: account},
-	"sessions":       {owner: account},
-	"recovery_codes": {owner: account},
-	"password_links": {owner: account},
+	"companies_search": {owner: account},
+	"api_tokens":       {owner: account},
+	"token_calls":      {owner: account},
+	"company_logos":    {owner: account},
+	"sessions":         {owner: account},
+	"recovery_codes":   {owner: account},
+	"password_links":   {owner: account},
 	"setup_links": {owner: account, readers: map[string]string{
 		"internal/sandbox": "a database that was served once is a real installation, unless it was made a sandbox",
 	}},
@@ -74,9 +72,7 @@ var owned = map[string]table{
 	"customer_staging": {owner: "internal/customer/intake", readers: map[string]string{
 		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
 	}},
-	"customer_texts": {owner: "internal/customer", readers: map[string]string{
-		"internal/billing": "finds the invoices of customers whom a search finds",
-	}},
+	"customer_texts":    {owner: "internal/customer"},
 	"customer_expiries": {owner: "internal/customer"},
 	"customer_renewals": {owner: "internal/customer"},
 	"plan_repricings":   {owner: "internal/customer"},

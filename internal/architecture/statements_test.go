@@ -25,7 +25,6 @@ type sparing struct {
 
 // spared are the functions with an excuse, by package and name.
 var spared = map[string]sparing{
-	"internal/billing.sumRows":           {[]string{hole}, "its Source comes from listing.matching, which holds it to the company"},
 	"internal/platform/sqldb.find":       {[]string{hole}, "sqldb knows no table; the Source of a Window holds itself to a company"},
 	"internal/platform/sqldb.statement":  {[]string{hole}, "as find, whose statement is in it; the owner of a Reading is a company"},
 	"internal/platform/sqldb.Rows":       {[]string{hole}, "as statement"},

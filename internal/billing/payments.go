@@ -57,7 +57,9 @@ func ReadPaymentFilter(in *input.Form) PaymentFilter {
 
 // Payments lists payments, and how many there are: newest first, or by the day on
 // which they were paid where the page asks for it.
-func (s *Service) Payments(ctx context.Context, actor account.Actor, filter PaymentFilter, page input.Page) ([]PaymentRecord, int64, error) {
+func (s *Service) Payments(
+	ctx context.Context, actor account.Actor, filter PaymentFilter, page input.Page,
+) ([]PaymentRecord, int64, error) {
 	return paymentTable.Page(ctx, s.db, filter.query(s.db, actor.Company.ID, page.Sort), page)
 }
 

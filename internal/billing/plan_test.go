@@ -49,11 +49,3 @@ func (w *world) fillSchedule(t *testing.T, count int) {
 		t.Fatalf("%d on the schedule, want %d", len(made), count)
 	}
 }
-
-func (w *world) exec(t *testing.T, text string, args ...any) {
-	t.Helper()
-	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(t.Context(), text, args...)
-		return err
-	}))
-}

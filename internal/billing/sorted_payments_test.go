@@ -93,13 +93,13 @@ func (f PaymentFilter) among(all []PaymentRecord, sort input.Sort) []PaymentReco
 			!f.From.IsZero() && record.PaidOn.Before(f.From) || !f.To.IsZero() && record.PaidOn.After(f.To)
 	})
 	slices.SortFunc(list, func(a, b PaymentRecord) int {
-		switch sort {
-		case input.ByPaidDay:
-			return byPaidDay(a, b)
-		case "-" + input.ByPaidDay:
+		if sort.Field() != input.ByPaidDay {
+			return cmp.Compare(b.ID, a.ID)
+		}
+		if sort.Descending() {
 			return byPaidDay(b, a)
 		}
-		return cmp.Compare(b.ID, a.ID)
+		return byPaidDay(a, b)
 	})
 	return list
 }

@@ -19,7 +19,8 @@ func owed(
 }
 
 // sumRows adds up what invoices are worth, as the counter of invoices does.
-func sumRows(ctx context.Context, querier sqldb.Querier, where sqldb.Where) (int64, error) {
+func sumRows(ctx context.Context, querier sqldb.Querier, companyID int64, where sqldb.Where) (int64, error) {
+	where.And("i.company_id = ?", companyID)
 	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(SUM(CASE WHEN i.status <> 'open' THEN i.amount_cents
 		WHEN i.amount_cents > i.received_cents THEN i.amount_cents - i.received_cents ELSE 0 END), 0)
 		FROM invoices i`+where.String(), where.Args...)

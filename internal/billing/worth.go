@@ -40,8 +40,7 @@ func (s *Service) Worth(
 	if err != nil {
 		return 0, false, err
 	}
-	query.Where.And("i.company_id = ?", actor.Company.ID)
-	cents, err := sumRows(ctx, s.db, query.Where)
+	cents, err := sumRows(ctx, s.db, actor.Company.ID, query.Where)
 	return money.Cents(cents), true, err
 }
 

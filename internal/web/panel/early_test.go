@@ -2,7 +2,6 @@ package panel
 
 import (
 	"fmt"
-	"html"
 	"iter"
 	"net/http"
 	"net/url"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/account"
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/housetest"

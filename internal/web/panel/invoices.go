@@ -27,12 +27,11 @@ type invoicesData struct {
 	Back     string
 	Query    string // of the list
 	Export   string
-	Total    string             // how many, and what they are worth; "": it comes after the page
+	Total    string             // how many, and what they are worth
 	Of       *customer.Customer // whose invoices they are, when filtered so
 }
 
 func (s *Server) invoices(req *request) error {
-	counted := counting(req)
 	in := req.query()
 	paging, filter := in.Page(), billing.ReadFilter(in)
 	data := invoicesData{
@@ -56,18 +55,12 @@ func (s *Server) invoices(req *request) error {
 		data.Of = &record
 	}
 	glimpse, err := s.invoicesIn(req, req.URL.Query(), filter, paging)
-	if err == nil && counted && !glimpse.Counted {
-		glimpse.Counted = true
-		glimpse.Total, err = s.Billing.Count(req.Context(), req.Actor, filter)
-	}
 	if err != nil {
 		return err
 	}
 	data.List, data.Pager, data.Filtered = glimpse.List, pagerOf(req, paging, glimpse), filter != (billing.Filter{})
-	if glimpse.Counted {
-		if data.Total, err = s.invoicesFoot(req, filter, glimpse.Total); err != nil {
-			return err
-		}
+	if data.Total, err = s.invoicesFoot(req, filter, glimpse.Total); err != nil {
+		return err
 	}
 	if data.Arranged, err = s.arranged(req, account.InvoiceList); err != nil {
 		return err

@@ -73,19 +73,6 @@ func countedTo(lang page.Lang, count, bound int64, one, many string) string {
 	return lang.T("more than %s", counted(lang, count, one, many))
 }
 
-// counting reports whether a list is asked for with its total, however long that
-// takes, and takes that out of the address: it is no part of what is listed, and
-// no link of the page hands it on.
-func counting(req *request) bool {
-	values := req.URL.Query()
-	if !values.Has(page.Counting) {
-		return false
-	}
-	values.Del(page.Counting)
-	req.URL.RawQuery = values.Encode()
-	return true
-}
-
 // pagerOf is the pager of a page, whether its total is known or not.
 func pagerOf[T any](req *request, at input.Page, glimpse input.Glimpse[T]) page.Pager {
 	if glimpse.Counted {
