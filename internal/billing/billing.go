@@ -87,6 +87,10 @@ func (i Invoice) DaysLate(today civil.Date) int {
 // stands.
 func (i Invoice) Renewed() bool { return !i.renewal.to.IsZero() }
 
+// RenewedTo is the due date to which its payment moved the customer; zero: it did
+// not, or that was taken back.
+func (i Invoice) RenewedTo() civil.Date { return i.renewal.to }
+
 // Service has the use cases.
 type Service struct {
 	db        *sqldb.DB

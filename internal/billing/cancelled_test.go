@@ -53,6 +53,20 @@ func TestCancelledCustomerIsBilledAgainWhenItIsTakenBack(t *testing.T) {
 	})
 }
 
+func TestOlderDebtsComeBackWithACustomerWhoIsTakenBack(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		owner := world.customer(t, 1, "2026-01-10")
+		old := world.only(t, owner.ID)
+		_, err := world.Renew(t.Context(), world.actor, owner.ID, ReadRenewal(values("invoice", "keep")))
+		must(t, err)
+		world.update(t, owner.ID, "cancelled", "true")
+		world.wantInvoice(t, old.ID, Cancelled, 3500, "2026-01-10")
+		world.update(t, owner.ID, "cancelled", "false")
+		world.wantInvoice(t, old.ID, Open, 3500, "2026-01-10")
+		world.wantTrueBooks(t)
+	})
+}
+
 func TestOwnPriceIsBilledInPlaceOfThePlans(t *testing.T) {
 	world := newWorld(t, sqldb.SQLite)
 	world.plan(t, "1month", "35.00")

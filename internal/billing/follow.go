@@ -5,7 +5,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -17,14 +16,14 @@ type Withdrawal string
 const (
 	withdrawnFree     Withdrawal = "free"     // the customer has no plan, or a price of nothing
 	withdrawnMoved    Withdrawal = "moved"    // the customer's new due date has an invoice of its own
-	withdrawnUndone   Withdrawal = "undone"   // the renewal that brought its due date was taken back
+	WithdrawnUndone   Withdrawal = "undone"   // the renewal that brought its due date was taken back
 	withdrawnCustomer Withdrawal = "customer" // the customer was cancelled
 )
 
 // revivable reports whether the invoice opens again when its due date is to be
 // billed. The invoices of a cancelled customer open with the customer.
 func (w Withdrawal) revivable() bool {
-	return w == withdrawnFree || w == withdrawnMoved || w == withdrawnUndone
+	return w == withdrawnFree || w == withdrawnMoved || w == WithdrawnUndone
 }
 
 // withdraw cancels an invoice for the program.
@@ -105,7 +104,7 @@ func (c *Change) follow(
 	owner customer.Change,
 ) error {
 	if owner.Reversed {
-		c.After.withdraw(withdrawnUndone)
+		c.After.withdraw(WithdrawnUndone)
 		return nil
 	}
 	if err := c.followDate(ctx, tx, actor, owner); err != nil {
@@ -174,8 +173,8 @@ func (s *Service) withdrawAll(
 	})
 }
 
-// restoreAll opens again what was withdrawn with a customer who is taken back:
-// the invoices from its due date on. Those of earlier dates were given up.
+// restoreAll opens again every invoice that was withdrawn with a customer who is
+// taken back, older debts too.
 func (s *Service) restoreAll(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -183,19 +182,10 @@ func (s *Service) restoreAll(
 	record customer.Customer,
 ) error {
 	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
-		if invoice.Withdrawn == withdrawnCustomer && !invoice.owedFrom().Before(record.DueOn) {
+		if invoice.Withdrawn == withdrawnCustomer {
 			invoice.Status, invoice.Withdrawn = Open, ""
 		}
 	})
-}
-
-// owedFrom is the due date that an invoice belongs to, also when a person gave it
-// another day to be paid on.
-func (i Invoice) owedFrom() civil.Date {
-	if i.Generated {
-		return i.IssuedFor
-	}
-	return i.DueOn
 }
 
 // changeAll applies a change to those invoices of a customer that it changes.

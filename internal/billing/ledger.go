@@ -86,7 +86,7 @@ func applyPayment(
 	if change.before.ID != 0 {
 		err = updatePayment(ctx, tx, actor.Company.ID, change.after)
 	} else {
-		change.after.ID, err = insertPayment(ctx, tx, actor.Company.ID, change.after)
+		change.after.ID, err = insertPayment(ctx, tx, actor, change.after)
 		if err == nil && change.after.ID == 0 {
 			return fmt.Errorf(
 				"payment %s of %s: %w",

@@ -65,10 +65,13 @@ func TestPartialPaymentsLeaveTheInvoiceOpenUntilItIsPaid(t *testing.T) {
 		if n, cents := world.day(t, "2026-01-31"); n != 1 || cents != 1500 {
 			t.Errorf("31 January has %d, %d", n, cents)
 		}
-		out = world.set(t, invoice.ID, Open) // all that persons reported never happened
-		world.wantMoney(t, invoice.ID, Open, 0, 0)
-		if n, cents := world.day(t, "2026-01-30"); n != 0 || cents != 0 || !out.MovedBack {
+		out = world.set(t, invoice.ID, Open) // the payment that completed it never happened; the part did
+		world.wantMoney(t, invoice.ID, Open, 2000, 0)
+		if n, cents := world.day(t, "2026-01-30"); n != 1 || cents != 2000 || !out.MovedBack {
 			t.Errorf("30 January has %d, %d; moved back %t", n, cents, out.MovedBack)
+		}
+		if n, cents := world.day(t, "2026-01-31"); n != 0 || cents != 0 {
+			t.Errorf("31 January has %d, %d after undoing", n, cents)
 		}
 	})
 }

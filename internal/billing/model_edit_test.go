@@ -60,15 +60,20 @@ func (m *model) reissue(person *person) (refused string) {
 	return ""
 }
 
-// renewWith renews a person by hand. It reports false without a plan to renew by.
-func (m *model) renewWith(person *person, invoice account.RenewInvoice) bool {
-	was, bill := person.dueOn, m.billFor(person, person.dueOn)
-	if invoice == account.PayInvoice && bill != nil && bill.status == Open && bill.renewal.to.IsZero() && !person.cancelled {
-		m.receive(bill, entry{amount: m.rest(bill, m.today), on: m.today, byPerson: true, renew: true})
-		return true
+// renewWith renews a person by hand. It names the field that it refuses.
+func (m *model) renewWith(person *person, invoice account.RenewInvoice) (refused string) {
+	switch {
+	case person.cancelled:
+		return "cancelled"
+	case person.plan == nil:
+		return "plan_id"
 	}
-	if person.plan == nil {
-		return false
+	was := person.dueOn
+	if invoice == account.PayInvoice {
+		if bill := m.billToPay(person); bill != nil {
+			m.receive(bill, entry{amount: m.rest(bill, m.today), on: m.today, byPerson: true, renew: true})
+			return ""
+		}
 	}
 	m.renew(person, person.plan, m.today)
 	for _, bill := range m.bills {
@@ -77,5 +82,31 @@ func (m *model) renewWith(person *person, invoice account.RenewInvoice) bool {
 			bill.status = Cancelled
 		}
 	}
-	return true
+	return ""
+}
+
+// billToPay is the open invoice of the period that a person is renewed by, issued
+// or opened for it; nil where there is nothing to pay.
+func (m *model) billToPay(person *person) *bill {
+	on := person.dueOn
+	if on.IsZero() {
+		on = m.today
+	}
+	b := m.billFor(person, on)
+	switch {
+	case b != nil && b.status != Cancelled:
+	case person.pays() == 0 || b != nil && !b.renewal.to.IsZero():
+		return nil
+	case b == nil:
+		b = &bill{of: person, generated: true, dueOn: on, date: on}
+		b.buys(person)
+		m.add(b)
+	case b.byProgram():
+		b.buys(person)
+	}
+	if b.status == Paid || !b.renewal.to.IsZero() {
+		return nil
+	}
+	b.status, b.withdrawn = Open, ""
+	return b
 }

@@ -35,6 +35,9 @@ func (m *model) receive(bill *bill, entry entry) bool {
 	if entry.amount < rest && entry.difference == DifferencePartial {
 		return true
 	}
+	if entry.amount > 0 {
+		m.money[len(m.money)-1].completed = true
+	}
 	bill.forgiven = max(0, rest-entry.amount)
 	bill.cost = costs
 	bill.status, bill.paidOn = Paid, entry.on
@@ -48,31 +51,23 @@ func (m *model) receive(bill *bill, entry entry) bool {
 	return true
 }
 
-// undo takes back what persons reported for a paid invoice. It reports false where
-// that cannot be: a part has gone back, or a gateway's money alone pays it.
+// undo takes back the payment that completed an invoice. It reports false where
+// that cannot be: a part of it has gone back, or a gateway reported it.
 func (m *model) undo(bill *bill) bool {
-	left := bill.received
 	if bill.superseded {
 		return false
 	}
-	var taken []*deposit
 	for _, deposit := range m.money {
-		if deposit.bill != bill || !deposit.counts || !deposit.byPerson || deposit.back == deposit.amount {
+		if deposit.bill != bill || !deposit.completed || deposit.back == deposit.amount {
 			continue
 		}
-		if deposit.back > 0 {
+		if deposit.back > 0 || !deposit.byPerson {
 			return false
 		}
-		taken, left = append(taken, deposit), left-deposit.amount
-	}
-	if left >= bill.cost.of(bill)-bill.forgiven {
-		return false
-	}
-	for _, deposit := range taken {
 		deposit.counts = false
 		m.received[deposit.on] -= deposit.amount
+		bill.received -= deposit.amount
 	}
-	bill.received = left
 	m.reopen(bill)
 	return true
 }
@@ -80,6 +75,11 @@ func (m *model) undo(bill *bill) bool {
 // reopen opens a paid invoice and moves the date back to where it was, if it is
 // still where the payment put it.
 func (m *model) reopen(bill *bill) {
+	for _, deposit := range m.money {
+		if deposit.bill == bill {
+			deposit.completed = false
+		}
+	}
 	bill.status, bill.paidOn, bill.forgiven, bill.cost = Open, civil.Date{}, 0, due{}
 	if bill.superseded {
 		bill.status = Cancelled

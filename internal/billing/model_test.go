@@ -70,13 +70,14 @@ type bill struct {
 
 // deposit is money that came.
 type deposit struct {
-	id       int64
-	bill     *bill
-	amount   money.Cents
-	back     money.Cents
-	on       civil.Date
-	byPerson bool
-	counts   bool
+	id        int64
+	bill      *bill
+	amount    money.Cents
+	back      money.Cents
+	on        civil.Date
+	byPerson  bool
+	completed bool // the invoice was paid with it
+	counts    bool
 }
 
 type offer struct {
@@ -232,11 +233,7 @@ func (m *model) restore(person *person) {
 	person.cancelled = false
 	m.tell(event.CustomerUpdated, person, civil.Date{})
 	for _, bill := range m.bills {
-		belongs := bill.date
-		if !bill.generated {
-			belongs = bill.dueOn
-		}
-		if bill.of == person && bill.withdrawn == "customer" && belongs.Compare(person.dueOn) >= 0 {
+		if bill.of == person && bill.withdrawn == "customer" {
 			bill.status, bill.withdrawn = Open, ""
 		}
 	}

@@ -26,7 +26,7 @@ const Manual = "manual"
 var HandMeans = []string{Manual, "cash", "pix", "card", "transfer", "boleto", "other"}
 
 const (
-	maxNote = 2000
+	MaxNote = 2000 // characters of a note
 	maxVia  = 100
 )
 
@@ -67,7 +67,7 @@ func ReadStatusChange(in *input.Form) StatusChange {
 		change.Via = in.Line("paid_via", maxVia)
 		change.Difference = ReadDifference(in)
 	}
-	change.Note = in.Text("note", maxNote)
+	change.Note = in.Text("note", MaxNote)
 	change.Renew = in.Bool("renew")
 	change.Problems = in.Problems()
 	return change
@@ -83,6 +83,22 @@ type Outcome struct {
 	MovedBack      bool // undoing the payment moved it back
 }
 
+// firstDay is the first day that money can have come on: an earlier one is a slip.
+var firstDay = civil.MustParse("2000-01-01")
+
+// RefusedDay says why money cannot have come, or gone back, on the day that a person
+// typed. The zero day is none.
+func RefusedDay(field string, on, today civil.Date) (refused fault.Fields) {
+	switch {
+	case on.IsZero():
+	case on.After(today):
+		refused.Add(field, "must not be in the future")
+	case on.Before(firstDay):
+		refused.Add(field, "must not be before "+firstDay.String())
+	}
+	return refused
+}
+
 // SetStatus changes the status of an invoice by hand.
 func (s *Service) SetStatus(
 	ctx context.Context,
@@ -90,10 +106,7 @@ func (s *Service) SetStatus(
 	invoiceID int64,
 	change StatusChange,
 ) (Outcome, error) {
-	var refused fault.Fields
-	if change.PaidOn.Value.After(actor.Today(s.db.Now())) {
-		refused.Add("paid_at", "must not be in the future")
-	}
+	refused := RefusedDay("paid_at", change.PaidOn.Value, actor.Today(s.db.Now()))
 	if err := change.Problems.With(refused).Err(); err != nil {
 		return Outcome{}, err
 	}
@@ -274,29 +287,27 @@ func renews(invoice Invoice, owner customer.Customer) bool {
 		!owner.IsCancelled()
 }
 
-// undo dismisses what persons reported as paid. Money that a gateway reported
-// stays: an invoice that it alone pays stays paid.
+// undo takes back the payment that completed the invoice, if a person reported it.
+// Parts that came before stay. An invoice that no payment completed, since nothing
+// was left to pay, is open again and nothing else.
 func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, actor account.Actor) error {
 	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
 	if err != nil {
 		return err
 	}
-	for _, payment := range payments {
-		if !payment.Status.counts() || !payment.byPerson() || payment.left() == 0 {
+	for _, payment := range slices.Backward(payments) {
+		switch {
+		case payment.Status != PaymentApplied:
 			continue
-		}
-		if payment.Refunded > 0 {
-			return fault.Field(
-				"status",
-				"a part of the payment was given back; give back the rest instead",
-			)
+		case !payment.byPerson():
+			return errPaidThrough(d.Before)
+		case payment.Refunded > 0:
+			return fault.Field("status", "a part of the payment was given back; give back the rest instead")
 		}
 		d.dismiss(payment)
+		break
 	}
-	if d.After.Received >= d.Before.cost() {
-		return errPaidThrough(d.Before)
-	}
-	d.reopen()
+	d.reopen(payments)
 	return nil
 }
 
@@ -309,10 +320,11 @@ func (d *decision) dismiss(payment Payment) {
 	d.After.Received -= payment.Amount
 }
 
-// reopen makes a paid invoice open. The due date goes back to where it was before
-// the payment only if it is still where the payment put it: otherwise a later
-// change relies on it, and paying again will not renew a second time.
-func (d *decision) reopen() {
+// reopen makes a paid invoice open. What stays of its payments is a part. The due
+// date goes back to where it was before the payment only if it is still where the
+// payment put it: otherwise a later change relies on it, and paying again will not
+// renew a second time.
+func (d *decision) reopen(payments []Payment) {
 	invoice := &d.After
 	invoice.Status = Open
 	if invoice.Superseded { // the invoice that was issued after it claims the money
@@ -320,11 +332,27 @@ func (d *decision) reopen() {
 	}
 	invoice.PaidAt, invoice.PaidOn, invoice.PaidVia = time.Time{}, civil.Date{}, ""
 	invoice.LateFee, invoice.LateInterest, invoice.Discount, invoice.Forgiven = 0, 0, 0, 0
+	d.leaveParts(payments)
 	if put := d.Before.renewal.to; put.IsZero() || d.owner.DueOn != put {
 		return
 	}
 	d.moveBack = true
 	invoice.renewal = renewal{}
+}
+
+// leaveParts has the payments that stay with an invoice that is open again be
+// parts: at most one payment of an invoice is the one that completed it.
+func (d *decision) leaveParts(payments []Payment) {
+	for _, payment := range payments {
+		n := slices.IndexFunc(d.payments, func(c paymentChange) bool { return c.before.ID == payment.ID })
+		if n < 0 && payment.Status == PaymentApplied {
+			d.payments = append(d.payments, paymentChange{before: payment, after: payment})
+			n = len(d.payments) - 1
+		}
+		if n >= 0 && d.payments[n].after.Status == PaymentApplied {
+			d.payments[n].after.Status = PaymentPartial
+		}
+	}
 }
 
 // moveDueDate applies what the decision does to the customer.

@@ -156,7 +156,7 @@ func ReadRefund(in *input.Form) RefundByHand {
 	hand := RefundByHand{
 		Amount: in.Money("amount"),
 		On:     in.Date("refunded_at"),
-		Note:   in.Text("note", maxNote),
+		Note:   in.Text("note", MaxNote),
 	}
 	hand.Problems = in.Problems()
 	return hand
@@ -216,54 +216,6 @@ func (p Payment) refusedByHand() error {
 		return fault.Field("payment", "does not count: it was undone or dismissed")
 	case p.left() == 0:
 		return fault.Field("payment", "was given back already")
-	}
-	return nil
-}
-
-// UndoPayment takes one payment back that a person reported: it never happened.
-func (s *Service) UndoPayment(
-	ctx context.Context,
-	actor account.Actor,
-	paymentID int64,
-) (Outcome, error) {
-	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		invoiceID, err := invoiceOfPayment(ctx, tx, actor.Company.ID, paymentID)
-		if err != nil {
-			return err
-		}
-		before, owner, err := lock(ctx, tx, actor, invoiceID)
-		if err != nil {
-			return err
-		}
-		payment, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
-		if err != nil {
-			return err
-		}
-		decision := decisionOn(before, owner)
-		if err := decision.undoOne(payment); err != nil {
-			return err
-		}
-		out, err = s.applyDecision(ctx, tx, actor, &decision)
-		return err
-	})
-	return out, err
-}
-
-// undoOne dismisses one payment. The invoice is open again when the others do not
-// cover it.
-func (d *decision) undoOne(payment Payment) error {
-	switch {
-	case !payment.Status.counts():
-		return fault.Field("payment", "does not count: it was undone or dismissed")
-	case !payment.byPerson():
-		return fault.Field("payment", "came through a gateway; give it back instead")
-	case payment.Refunded > 0:
-		return fault.Field("payment", "a part of it was given back; give back the rest instead")
-	}
-	d.dismiss(payment)
-	if d.Before.Status == Paid && d.After.Received < d.Before.cost() {
-		d.reopen()
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
@@ -63,7 +62,10 @@ func (s *Service) RefundTx(
 	if deleted || back.refund == nil {
 		return Outcome{Invoice: before}, applyPayment(ctx, tx, actor, back)
 	}
-	decision := refunded(before, owner, *back)
+	decision, err := refunded(ctx, tx, actor, decisionOn(before, owner), *back)
+	if err != nil {
+		return Outcome{Invoice: before}, err
+	}
 	return s.applyDecision(ctx, tx, actor, &decision)
 }
 
@@ -121,14 +123,17 @@ func (r Refund) change(
 }
 
 // refunded decides what a refund does to the invoice.
-func refunded(before Invoice, owner customer.Customer, back paymentChange) decision {
-	decision := decisionOn(before, owner)
-	decision.payments = []paymentChange{back}
-	decision.After.Received -= back.refund.amount
-	if before.Status == Paid && decision.After.Received < before.cost() {
-		decision.reopen()
+func refunded(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, d decision, back paymentChange,
+) (decision, error) {
+	d.payments = []paymentChange{back}
+	d.After.Received -= back.refund.amount
+	if d.Before.Status != Paid || d.After.Received >= d.Before.cost() {
+		return d, nil
 	}
-	return decision
+	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
+	d.reopen(payments)
+	return d, err
 }
 
 // cost is what a paid invoice cost when it was paid, less what was forgiven.

@@ -76,11 +76,14 @@ func (s *Service) renewStep(
 		return customer.Renewal{}, err
 	}
 	if invoice == account.PayInvoice {
-		bill, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
+		if err := customer.CanRenew(owner); err != nil {
+			return customer.Renewal{}, err
+		}
+		bill, err := s.billToPay(ctx, tx, actor, owner)
 		if err != nil {
 			return customer.Renewal{}, err
 		}
-		if found && bill.Status == Open && renews(bill, owner) {
+		if bill.Status == Open && renews(bill, owner) {
 			return s.renewByPaying(ctx, tx, actor, decisionOn(bill, owner))
 		}
 	}
@@ -89,6 +92,34 @@ func (s *Service) renewStep(
 		return renewal, err
 	}
 	return renewal, s.cancelRenewed(ctx, tx, actor, renewal)
+}
+
+// billToPay is the open invoice of the period that is renewed: one that was
+// cancelled is opened again, and where there is none it is issued ahead of its
+// time. It is zero where the period costs nothing, or was paid without renewing.
+func (s *Service) billToPay(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Customer,
+) (Invoice, error) {
+	if owner.DueOn.IsZero() { // counted from today
+		owner.DueOn = actor.Today(tx.Now())
+	}
+	bill, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
+	change := Change{Action: ActionUpdated, Before: bill, After: bill}
+	switch {
+	case err != nil || found && bill.Status != Cancelled:
+		return bill, err
+	case !billable(owner) || bill.Renewed():
+		return Invoice{}, nil
+	case !found:
+		change = Change{Action: ActionCreated, After: generated(owner, tx.Now()), chosen: true}
+	case bill.Withdrawn.revivable():
+		change.After.reprice(owner)
+	}
+	change.After.Status, change.After.Withdrawn = Open, ""
+	if err := s.apply(ctx, tx, actor, &change); err != nil {
+		return Invoice{}, err
+	}
+	return change.After, unschedule(ctx, tx, actor.Company.ID, owner.ID)
 }
 
 // renewByPaying pays the invoice of the due date: its payment is the renewal, and

@@ -47,7 +47,12 @@ func TestRenewalBySeveralPeriodsIsAllOrNothing(t *testing.T) {
 		if err != nil || renewal.DueOn != day("2026-04-30") || renewal.Previous != day("2026-01-31") || renewal.OwnDay != 31 {
 			t.Errorf("renewed %s to %s, %v", renewal.Previous, renewal.DueOn, err)
 		}
-		world.wantMoney(t, world.only(t, customer.ID).ID, Paid, 3500, 0)
+		for _, invoice := range world.invoices(t, customer.ID) { // one for each period
+			world.wantMoney(t, invoice.ID, Paid, 3500, 0)
+		}
+		if n, cents := world.day(t, "2026-01-31"); n != 3 || cents != 3*3500 {
+			t.Errorf("the day has %d payments, %d", n, cents)
+		}
 		before := world.snapshot(t)
 		_, err = world.Renew(t.Context(), world.actor, old.ID, ReadRenewal(values("periods", "3", "invoice", "paid")))
 		wantField(t, err, "data_de_vencimento")
@@ -71,6 +76,20 @@ func TestRenewalByHandIsUndoneWhileNothingReliesOnIt(t *testing.T) {
 		world.wantInvoice(t, world.only(t, owner.ID).ID, Open, 3500, "2026-01-31")
 		if _, err = world.UndoRenewal(t.Context(), world.actor, undo); fault.KindOf(err) != fault.KindConflict {
 			t.Errorf("undone twice: %v", err)
+		}
+	})
+}
+
+func TestCustomerWithoutPlanOrCancelledIsNotRenewed(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		owner := world.customer(t, 1, "2026-01-31")
+		world.update(t, owner.ID, "plan_id", "")
+		for _, field := range []string{"plan_id", "cancelled"} {
+			for _, invoice := range account.RenewInvoices {
+				_, err := world.Renew(t.Context(), world.actor, owner.ID, ReadRenewal(values("invoice", string(invoice))))
+				wantField(t, err, field)
+			}
+			world.update(t, owner.ID, "cancelled", "true")
 		}
 	})
 }

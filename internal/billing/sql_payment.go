@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -25,25 +26,20 @@ func scanPayment(row sqldb.Row) (payment Payment, err error) {
 }
 
 // insertPayment returns 0 when the payment is known.
-func insertPayment(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	payment Payment,
-) (int64, error) {
+func insertPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) (int64, error) {
 	args := []any{
-		companyID, sqldb.RefTo(payment.ChargeID), payment.Provider, payment.PaymentID, payment.Via,
+		actor.Company.ID, sqldb.RefTo(payment.ChargeID), payment.Provider, payment.PaymentID, payment.Via,
 		payment.InvoiceID, payment.CustomerID, payment.CustomerName, payment.PlanID,
 		payment.ProductID,
 		int64(payment.Amount), payment.Currency, payment.PaidAt.UnixMicro(),
 		offsetOf(payment.PaidAt), payment.PaidOn, string(payment.Status), int64(payment.Refunded),
 		payment.ConfirmedBy, payment.Note,
-		tx.Now().UnixMicro(),
+		tx.Now().UnixMicro(), actor.Batch,
 	}
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO payments (company_id, charge_id, provider, payment_id, paid_via, invoice_id, customer_id,
 		customer_name, plan_id, product_id,
-			amount_cents, currency, paid_at, paid_offset, paid_on, status, refunded_cents, confirmed_by, note, created_at)
+			amount_cents, currency, paid_at, paid_offset, paid_on, status, refunded_cents, confirmed_by, note, created_at, batch)
 		VALUES `+sqldb.Tuples(1, len(args))+` ON CONFLICT DO NOTHING RETURNING id`, args...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -79,6 +75,13 @@ func lockPaymentsOf(
 	return sqldb.All(ctx, tx, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, companyID,
 		invoiceID)
+}
+
+// lockPaymentsIn locks the payments that a piece of work registered for an invoice.
+func lockPaymentsIn(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, batch string) ([]Payment, error) {
+	return sqldb.All(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments
+		WHERE company_id = ? AND invoice_id = ? AND batch = ? AND batch <> '' ORDER BY id {for update}`, companyID, invoiceID, batch)
 }
 
 func invoiceOfPayment(

@@ -303,6 +303,8 @@ when, is kept.`,
 		"of less money than is to pay: partial (the rest is to come) or discount (it is enough)",
 	)
 	cmd.Flags().String("payment-id", "", "the bank's end-to-end id (optional)")
+	cmd.Flags().String("paid-on", "", "the day on which it came, YYYY-MM-DD (default: today)")
+	cmd.Flags().String("note", "", "for your own eyes")
 	must(cmd.MarkFlagRequired("invoice"))
 	must(cmd.MarkFlagRequired("amount"))
 	return cmd

@@ -40,7 +40,7 @@ func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64) (Ren
 }
 
 // MaxPeriods is how many periods a customer can be renewed by at once.
-const MaxPeriods = 60
+const MaxPeriods = 36
 
 // RenewTimes renews by several periods at once: all of them or none. It
 // records each, as if Renew had been called so often, and returns the due date
@@ -106,14 +106,22 @@ func (s *Service) ExtendTx(
 	return renewal, s.ApplyRenewalTx(ctx, tx, actor, &renewal)
 }
 
+// CanRenew says why a person cannot renew a customer: nil when one can.
+func CanRenew(record Customer) error {
+	switch {
+	case record.IsCancelled():
+		return fault.Field("cancelled", "the customer is cancelled; take it back to renew it")
+	case record.Plan.ID == 0:
+		return fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
+	}
+	return nil
+}
+
 // prepareRenewal computes the renewal of a customer by the period of its plan,
 // and writes nothing.
 func prepareRenewal(actor account.Actor, before Customer, on civil.Date) (Renewal, error) {
-	if before.Plan.ID == 0 {
-		return Renewal{}, fault.Field(
-			"plan_id",
-			"the customer has no plan; set one to renew by its period",
-		)
+	if err := CanRenew(before); err != nil {
+		return Renewal{}, err
 	}
 	return PrepareExtension(actor, before, Extension{
 		Period: before.period,

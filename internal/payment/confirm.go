@@ -21,12 +21,14 @@ type Confirmation struct {
 	Amount     money.Cents        // what came
 	Difference billing.Difference // needed when it is less than is to pay, now or on the day of the newest code
 	PaymentID  string             // the bank's end-to-end id; may be empty
+	PaidOn     civil.Date         // the day that counts; zero: today
+	Note       string
 
 	Problems input.Problems // what the form had wrong
 }
 
 // ReadConfirmation reads the confirmation of an invoice's payment from the
-// fields amount, difference and payment_id.
+// fields amount, difference, payment_id, paid_at or paid_on (a date) and note.
 func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
 	in.Require("amount")
 	confirmation := Confirmation{
@@ -34,6 +36,11 @@ func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
 		Amount:     in.Money("amount").Value,
 		Difference: billing.ReadDifference(in),
 		PaymentID:  in.Line("payment_id", 100).Value,
+		PaidOn:     in.Date("paid_at").Value,
+		Note:       in.Text("note", billing.MaxNote).Value,
+	}
+	if typed := in.Date("paid_on"); typed.HasValue() {
+		confirmation.PaidOn = typed.Value
 	}
 	confirmation.Problems = in.Problems()
 	return confirmation
@@ -45,7 +52,8 @@ func (s *Service) ConfirmByHand(
 	actor account.Actor,
 	confirmed Confirmation,
 ) (billing.Outcome, error) {
-	if err := confirmed.Problems.Err(); err != nil {
+	refused := billing.RefusedDay("paid_at", confirmed.PaidOn, actor.Today(s.db.Now()))
+	if err := confirmed.Problems.With(refused).Err(); err != nil {
 		return billing.Outcome{}, err
 	}
 	var out billing.Outcome
@@ -89,8 +97,13 @@ func (s *Service) confirmTx(
 		return out, err
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
+	ledger := payment.ledger()
+	ledger.Note = confirmed.Note
+	if !confirmed.PaidOn.IsZero() {
+		ledger.PaidAt, ledger.PaidOn = time.Time{}, confirmed.PaidOn
+	}
 	received.receipt = &billing.Receipt{
-		Payment:    payment.ledger(),
+		Payment:    ledger,
 		AsOf:       confirmed.asOf(actor, invoice, newest),
 		Difference: confirmed.Difference,
 		Renew:      actor.Company.Settings.RenewOnPayment,

@@ -73,11 +73,12 @@ func (s *Server) renewCustomer(ctx context.Context, call *call) (web.Answer, err
 	}
 	query := call.query()
 	invoice := query.Choice("invoice", "keep", "paid", "cancelled")
+	periods := query.Int("periods", 1, customer.MaxPeriods).Or(1)
 	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
 	renewal, err := s.Billing.Renew(ctx, call.actor, call.id, billing.RenewalByHand{
-		Periods: 1,
+		Periods: periods,
 		Invoice: account.RenewInvoice(invoice.Value),
 	})
 	return web.Answer{Data: web.One(func(object *web.Object) {

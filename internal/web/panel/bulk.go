@@ -253,8 +253,8 @@ func span(first, last, day civil.Date) (from, to civil.Date) {
 
 // renewalOf is what renewing a customer would come to.
 func renewalOf(req *request, record customer.Customer) (customer.Renewal, error) {
-	if record.Plan.ID == 0 {
-		return customer.Renewal{}, fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
+	if err := customer.CanRenew(record); err != nil {
+		return customer.Renewal{}, err
 	}
 	return customer.PrepareExtension(req.Actor, record, customer.Extension{Period: record.Period(), On: req.today})
 }

@@ -11,7 +11,9 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 )
 
 // debtors makes customers whose invoices are overdue.
@@ -200,6 +202,91 @@ func TestPaymentIsRegisteredFromTheListAndUndone(t *testing.T) {
 			t.Error("the payment was not undone")
 		}
 	})
+}
+
+// received is what was received on a day.
+func (p *person) received(day string) money.Cents {
+	p.t.Helper()
+	on := civil.MustParse(day)
+	worth, _, err := p.Billing.PaymentsWorth(p.t.Context(), p.actor, billing.PaymentFilter{From: on, To: on}, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return worth
+}
+
+// Undoing the payment of the rest leaves the part that came before; undoing a part
+// takes that part back.
+func TestUndoTakesBackThePaymentThatItIsFor(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 1)
+		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		path := fmt.Sprintf("/invoices/%d/pay", list[0].ID)
+		part := person.follow(path, "amount", "20,00", "paid_via", "cash", "paid_at", "2026-01-12", "difference", "partial")
+		part.want(t, http.StatusOK, "uma parte foi recebida")
+		for _, work := range [][]string{
+			{path, "amount", "15,00", "paid_via", "cash", "paid_at", "2026-01-30"},
+			{"/invoices/bulk", "action", "pay", "all", "1", "of", "overdue=true", "sure", "yes", "agreed", "1", "paid_at", "2026-01-30"},
+		} {
+			person.undone(person.follow(work[0], work[1:]...)).want(t, http.StatusOK, "Desfeito.")
+			if kept, gone := person.received("2026-01-12"), person.received("2026-01-30"); kept != 2000 || gone != 0 || person.overdue() != 1 {
+				t.Errorf("%s: %s and %s are left, %d overdue", work[0], kept, gone, person.overdue())
+			}
+		}
+		person.undone(part).want(t, http.StatusOK, "Desfeito.")
+		if left := person.received("2026-01-12"); left != 0 {
+			t.Errorf("%s are left of the part that was undone", left)
+		}
+	})
+}
+
+// Months that are paid with the renewal are booked, each with its invoice, and
+// undone together, whether an invoice was out before or not.
+func TestRenewalByMonthsThatAreBookedIsUndoneWhole(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		plan := fmt.Sprint(person.fill()["plans"])
+		for _, due := range []string{"2026-01-10", "2026-06-10", ""} {
+			record, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", "Bia", "data_de_vencimento", due)))
+			if err == nil {
+				record, err = person.Customers.Update(t.Context(), person.actor, record.ID, customer.ReadChanges(values("plan_id", plan)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, booked := person.owes(record.ID), person.received("2026-01-31")
+			done := person.follow(fmt.Sprintf("/customers/%d/renew", record.ID), "periods", "3", "invoice", "paid").want(t, http.StatusOK)
+			if got := person.received("2026-01-31"); got != booked+3*3500 {
+				t.Errorf("%q: %s were booked", due, got-booked)
+			}
+			person.undone(done).want(t, http.StatusOK, "Desfeito.")
+			if after, got := person.owes(record.ID), person.received("2026-01-31"); after != before || got != booked {
+				t.Errorf("%q: %s after undoing, want %s; %s of %s booked", due, after, before, got, booked)
+			}
+		}
+	})
+}
+
+// owes is a customer's due date and open invoices.
+func (p *person) owes(id int64) string {
+	p.t.Helper()
+	record, err := p.Customers.Find(p.t.Context(), p.actor, id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	list, _, err := p.Billing.List(p.t.Context(), p.actor, billing.Filter{CustomerID: id, Status: billing.Open}, input.Page{Number: 1, Size: 50})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text := record.DueOn.String()
+	for _, invoice := range list {
+		text += fmt.Sprint(" ", invoice.DueOn, " ", invoice.Amount)
+	}
+	return text
 }
 
 func TestListsLeadBackAndToNeighbours(t *testing.T) {

@@ -200,8 +200,15 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 		person.post(path+"/pay", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "34,99 é menos que os 35,00 a pagar", `value="34,99"`, `value="E99"`)
 		person.get(path+"/pay").want(t, http.StatusOK, `value="35,00"`, `value="pix" selected`)
 		person.post(path+"/pay", "amount", "x").want(t, http.StatusUnprocessableEntity, "aria-invalid")
-		person.follow(path+"/pay", "amount", "35,00", "payment_id", "E99").
+		for day, reason := range map[string]string{"2026-02-01": "futuro", "1999-12-31": "antes de 2000-01-01"} {
+			person.post(path+"/pay", "amount", "35,00", "payment_id", "E99", "paid_at", day).want(t, http.StatusUnprocessableEntity, reason)
+			person.post(path+"/pay", "amount", "35,00", "paid_at", day).want(t, http.StatusUnprocessableEntity, reason)
+		}
+		person.follow(path+"/pay", "amount", "35,00", "payment_id", "E99", "paid_at", "2026-01-29").
 			want(t, http.StatusOK, "Bia: fatura paga e cliente renovado.", "Desfazer", "confirmado por Ana", "E99", "Chave PIX própria")
+		if got := person.received("2026-01-29"); got != 3500 { // the day that was typed
+			t.Errorf("29 January has %s", got)
+		}
 		person.get("/settings/audit").want(t, http.StatusOK, "Pagamento confirmado")
 	})
 }

@@ -82,8 +82,10 @@ func paidIn(lines []account.AuditLine) map[int64]bool {
 func (s *Server) undoLine(req *request, line account.AuditLine, paid map[int64]bool) error {
 	changed := changesOf(line)
 	switch {
+	case line.Action == string(billing.ActionCreated):
+		return s.Billing.UndoOpening(req.Context(), req.Actor, line.RecID, billing.WithdrawnUndone)
 	case line.Action == string(billing.ActionUpdated):
-		return s.reopen(req, line.RecID, changed)
+		return s.reopen(req, line, changed)
 	case line.Action == string(customer.ActionRenewed):
 		return s.unrenew(req, line, paid)
 	case line.Action == string(customer.ActionUpdated):
@@ -92,33 +94,41 @@ func (s *Server) undoLine(req *request, line account.AuditLine, paid map[int64]b
 	return nil
 }
 
-// reopen opens an invoice that was paid or cancelled. One that the program
-// cancelled with its customer opens with it.
-func (s *Server) reopen(req *request, id int64, changed map[string]account.FieldChange) error {
+// reopen takes back the payments that the work registered for an invoice, or opens
+// one that it cancelled. One that the program cancelled with its customer opens
+// with it.
+func (s *Server) reopen(req *request, line account.AuditLine, changed map[string]account.FieldChange) error {
+	if _, money := changed["amount_received"]; money {
+		_, err := s.Billing.UndoPaymentsIn(req.Context(), req.Actor, line.RecID, req.PostFormValue("batch"))
+		return err
+	}
 	status, ok := changed["status"]
+	if status.Before == billing.Cancelled.String() && status.After == billing.Open.String() {
+		return s.Billing.UndoOpening(req.Context(), req.Actor, line.RecID, billing.Withdrawal(changed["withdrawn"].Before))
+	}
 	if !ok || status.Before != billing.Open.String() || changed["withdrawn"].After != "" {
 		return nil
 	}
 	form := input.FromStrings(map[string]string{"status": billing.Open.String()})
-	_, err := s.Billing.SetStatus(req.Context(), req.Actor, id, billing.ReadStatusChange(form))
+	_, err := s.Billing.SetStatus(req.Context(), req.Actor, line.RecID, billing.ReadStatusChange(form))
 	return err
 }
 
-// unrenew moves a due date back. Where the work paid an invoice of the customer,
-// undoing the payment does.
+// unrenew moves a due date back. Where the payment of an invoice that the work paid
+// moved it, undoing the payment does.
 func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bool) error {
 	list, err := s.Billing.Latest(req.Context(), req.Actor, []int64{line.RecID}, 0)
 	if err != nil {
 		return err
 	}
-	for _, invoice := range list[line.RecID] {
-		if paid[invoice.ID] {
-			return nil
-		}
-	}
 	due := changesOf(line)["data_de_vencimento"]
 	from, _ := civil.Parse(due.Before)
 	to, _ := civil.Parse(due.After)
+	for _, invoice := range list[line.RecID] {
+		if paid[invoice.ID] && invoice.RenewedTo() == to {
+			return nil
+		}
+	}
 	_, err = s.Billing.UndoRenewal(req.Context(), req.Actor, billing.RenewalToUndo{
 		CustomerID: line.RecID, From: from, To: to, On: req.Actor.Today(line.At),
 	})
