@@ -185,6 +185,7 @@ func assemble(
 		PerCompany: cfg.WebhooksPerCompany,
 		Delays:     cfg.WebhookRetryDelays,
 		Keep:       time.Duration(cfg.WebhookHistoryDays) * 24 * time.Hour,
+		KeepEvents: counter.keptEvents(),
 		Log:        log,
 		Sent:       counter.sent,
 		Pruned:     counter.pruned,

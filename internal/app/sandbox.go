@@ -79,6 +79,17 @@ func (c counter) messages(options reminder.Options) reminder.Options {
 	return options
 }
 
+// sandboxEvents is how many events a sandbox keeps: its time is moved, and a reader
+// must find what an advance brought.
+const sandboxEvents = 100_000
+
+func (c counter) keptEvents() int64 {
+	if c.clock == nil {
+		return 0
+	}
+	return sandboxEvents
+}
+
 // sandboxed marks an answer as one of a sandbox, and has this process hear what
 // time it is there before it answers.
 func (a *App) sandboxed(w http.ResponseWriter, r *http.Request) {

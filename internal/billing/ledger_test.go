@@ -226,3 +226,75 @@ func TestProcessesInStepLeaveNobodyBehind(t *testing.T) {
 		})
 	}))
 }
+
+func TestRestOfAnInvoiceIsWrittenOffWithAReason(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		nothing, part, both := world.only(t, world.customer(t, 1, "2026-01-31").ID),
+			world.only(t, world.customer(t, 1, "2026-01-31").ID), world.only(t, world.customer(t, 1, "2026-01-31").ID)
+		_, err := world.SetStatus(t.Context(), world.actor, part.ID, ReadStatusChange(values("status", "Pago", "difference", "write_off")))
+		wantField(t, err, "note")
+		world.set(t, part.ID, Paid, "amount", "20.00", "difference", "partial")
+		off := []string{"difference", "write_off", "note", "mudou-se", "amount"}
+		world.set(t, nothing.ID, Paid, append(off, "0.00")...)
+		world.wantMoney(t, nothing.ID, Cancelled, 0, 0)
+		world.set(t, part.ID, Paid, append(off, "0.00")...)
+		world.wantMoney(t, part.ID, Paid, 2000, 1500)
+		world.set(t, both.ID, Paid, append(off, "5.00")...)
+		world.wantMoney(t, both.ID, Paid, 500, 3000)
+		world.set(t, part.ID, Open) // the decision goes back, the money stays
+		world.wantMoney(t, part.ID, Open, 2000, 0)
+		if n, cents := world.day(t, "2026-01-31"); n != 2 || cents != 2500 {
+			t.Errorf("the day has %d, %d", n, cents)
+		}
+		world.wantTrueBooks(t)
+	})
+}
+
+func TestRefundOfAPartIsADiscountUnlessItIsSaidOtherwise(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		for n, c := range []struct {
+			effect   string
+			amount   string
+			status   Status
+			received money.Cents
+			forgiven money.Cents
+			dueOn    string
+		}{
+			{"", "5.00", Paid, 3000, 500, "2026-02-28"},
+			{"reopen", "5.00", Open, 3000, 0, "2026-01-31"},
+			{"", "35.00", Open, 0, 0, "2026-01-31"},
+			{"discount", "35.00", Paid, 0, 3500, "2026-02-28"},
+		} {
+			owner := world.customer(t, 1, "2026-01-31")
+			invoice := world.only(t, owner.ID)
+			world.set(t, invoice.ID, Paid)
+			record, err := world.RefundPayment(t.Context(), world.actor, int64(n+1), ReadRefund(values("amount", c.amount, "effect", c.effect, "note", "desculpas")))
+			must(t, err)
+			world.wantMoney(t, invoice.ID, c.status, c.received, c.forgiven)
+			if due := world.dueOn(t, owner.ID); due != c.dueOn {
+				t.Errorf("%+v: due on %s", c, due)
+			}
+			refunds, err := world.RefundsOf(t.Context(), world.actor, record)
+			must(t, err)
+			if of := refunds[record.ID]; len(of) != 1 || of[0].Amount != record.Refunded || of[0].On != day("2026-01-31") || of[0].Note != "desculpas" {
+				t.Errorf("%+v", of)
+			}
+		}
+		world.wantTrueBooks(t)
+	})
+}
+
+func TestInvoiceWithMoneyOnItIsCancelledWhenTheMoneyWentBack(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		invoice := world.only(t, world.customer(t, 1, "2026-01-31").ID)
+		world.set(t, invoice.ID, Paid, "amount", "20.00", "difference", "partial")
+		_, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Cancelado")))
+		wantField(t, err, "money")
+		world.set(t, invoice.ID, Cancelled, "money", "refund", "note", "engano")
+		world.wantMoney(t, invoice.ID, Cancelled, 0, 0)
+		if n, cents := world.day(t, "2026-01-31"); n != 1 || cents != 0 {
+			t.Errorf("the day has %d, %d", n, cents)
+		}
+		world.wantTrueBooks(t)
+	})
+}

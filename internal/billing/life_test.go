@@ -381,10 +381,20 @@ func (l *life) changeStatus() {
 		l.payByHand(bill)
 		return
 	}
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values("status", to.String())))
+	asked := []string{"status", to.String()}
+	if to == Cancelled && l.random.IntN(2) == 0 {
+		asked = append(asked, "money", MoneyRefund)
+	}
+	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(asked...)))
 	switch {
 	case bill.status == to:
 		must(l.t, err)
+	case bill.status == Open && to == Cancelled && bill.received > 0 && len(asked) == 2:
+		wantField(l.t, err, "money")
+	case bill.status == Open && to == Cancelled && bill.received > 0:
+		must(l.t, err)
+		bill.status, bill.withdrawn = to, ""
+		l.giveBack(bill)
 	case bill.status == Paid && to == Open:
 		l.wantIf(l.undo(bill), err)
 	case bill.status == Cancelled && to == Open && !bill.superseded, bill.status == Open && to == Cancelled:

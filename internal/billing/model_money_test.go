@@ -110,7 +110,23 @@ func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
 		return // deleted with its customer
 	}
 	bill.received -= amount
-	if bill.status == Paid && bill.received < bill.cost.of(bill)-bill.forgiven {
-		m.reopen(bill)
+	if bill.status != Paid || bill.received >= bill.cost.of(bill)-bill.forgiven {
+		return
 	}
+	if deposit.back < deposit.amount { // a part: the invoice costs less
+		bill.forgiven = bill.cost.of(bill) - bill.received
+		return
+	}
+	m.reopen(bill)
+}
+
+// giveBack gives all money of an invoice back today.
+func (m *model) giveBack(bill *bill) {
+	for _, deposit := range m.money {
+		if deposit.bill == bill && deposit.counts {
+			m.received[m.today] -= deposit.amount - deposit.back
+			deposit.back = deposit.amount
+		}
+	}
+	bill.received = 0
 }

@@ -40,9 +40,13 @@ type StatusChange struct {
 	Amount     input.Opt[money.Cents] // what came; no value: what is to pay
 	Via        input.Opt[string]      // one of HandMeans; no value: Manual
 	Difference Difference             // needed when less came than is to pay
+	Money      string                 // what becomes of the money on an invoice that is cancelled; MoneyRefund
 
 	Problems input.Problems // what the form had wrong
 }
+
+// MoneyRefund says that the money on an invoice that is cancelled was given back.
+const MoneyRefund = "refund"
 
 // ReadOnly are the fields of an invoice's record that a change of status may
 // carry and that change nothing, so that what was read can be sent back.
@@ -65,8 +69,11 @@ func ReadStatusChange(in *input.Form) StatusChange {
 		change.PaidOn = in.Date("paid_at")
 		change.Amount = in.Money("amount")
 		change.Via = in.Line("paid_via", maxVia)
-		change.Difference = ReadDifference(in)
+		change.Difference = Difference(in.Choice(
+			"difference", string(DifferencePartial), string(DifferenceDiscount), string(DifferenceWriteOff),
+		).Value)
 	}
+	change.Money = in.Choice("money", MoneyRefund).Value
 	change.Note = in.Text("note", MaxNote)
 	change.Renew = in.Bool("renew")
 	change.Problems = in.Problems()
@@ -107,6 +114,9 @@ func (s *Service) SetStatus(
 	change StatusChange,
 ) (Outcome, error) {
 	refused := RefusedDay("paid_at", change.PaidOn.Value, actor.Today(s.db.Now()))
+	if change.Difference == DifferenceWriteOff && change.Note.Value == "" {
+		refused.Add("note", "is required: say why it is written off")
+	}
 	if err := change.Problems.With(refused).Err(); err != nil {
 		return Outcome{}, err
 	}
@@ -144,6 +154,11 @@ func (s *Service) statusTx(
 	}
 	decision.After.Status, decision.After.Withdrawn = change.Status, "" // a person decides now
 	change.Note.To(&decision.After.Note)
+	if change.Status == Cancelled && before.Received > 0 {
+		if err := decision.giveBack(ctx, tx, actor, change); err != nil {
+			return out, err
+		}
+	}
 	if before.Status == Paid {
 		if err := decision.undo(ctx, tx, actor); err != nil {
 			return out, err
@@ -166,12 +181,37 @@ func (s *Service) payByHand(
 		return Outcome{Invoice: decision.Before}, err
 	}
 	r := change.receipt(actor, tx.Now(), decision.Before)
+	if change.Difference == DifferenceWriteOff && change.Amount.Value == 0 {
+		return s.writeOff(ctx, tx, actor, decision, r)
+	}
 	if r.Amount > 0 || change.Amount.HasValue() {
 		return s.receive(ctx, tx, actor, decision, r)
 	}
 	r.dated(actor, tx.Now())
 	change.Note.To(&decision.After.Note)
 	decision.pay(decision.Before.PayableOn(actor.Company, r.PaidOn), r.Payment)
+	if r.Renew {
+		if err := decision.renew(actor); err != nil {
+			return Outcome{Invoice: decision.Before}, err
+		}
+	}
+	return s.applyDecision(ctx, tx, actor, &decision)
+}
+
+// writeOff gives up what is left of an invoice with which nothing more came: it is
+// paid with what came before, or cancelled where nothing did.
+func (s *Service) writeOff(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, decision decision, r Receipt,
+) (Outcome, error) {
+	r.note.To(&decision.After.Note)
+	if decision.Before.Received == 0 {
+		decision.After.Status, decision.After.Withdrawn = Cancelled, ""
+		return s.applyDecision(ctx, tx, actor, &decision)
+	}
+	r.dated(actor, tx.Now())
+	due := decision.Before.PayableOn(actor.Company, r.PaidOn)
+	decision.After.Forgiven = due.Rest
+	decision.pay(due, r.Payment)
 	if r.Renew {
 		if err := decision.renew(actor); err != nil {
 			return Outcome{Invoice: decision.Before}, err
@@ -308,6 +348,31 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, actor account.Actor) 
 		break
 	}
 	d.reopen(payments)
+	return nil
+}
+
+// giveBack books that the money on an invoice that is cancelled went back today.
+func (d *decision) giveBack(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change StatusChange) error {
+	if change.Money != MoneyRefund {
+		return fault.Field("money", fmt.Sprintf("is required: %s came for the invoice; say %s", d.Before.Received, MoneyRefund))
+	}
+	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
+	if err != nil {
+		return err
+	}
+	for _, payment := range payments {
+		if !payment.Status.counts() || payment.left() == 0 {
+			continue
+		}
+		back, err := Refund{
+			PaymentID: payment.ID, RefundID: "hand:" + id.NewCode(16), By: actor.By(), Note: change.Note.Value,
+		}.change(ctx, tx, actor)
+		if err != nil {
+			return err
+		}
+		d.payments = append(d.payments, *back)
+		d.After.Received -= back.refund.amount
+	}
 	return nil
 }
 

@@ -147,16 +147,22 @@ type RefundByHand struct {
 	Amount input.Opt[money.Cents] // no value: all that is left
 	On     input.Opt[civil.Date]  // no value: today
 	Note   input.Opt[string]
+	Effect Effect // "": as the amount says
 
 	Problems input.Problems // what the form had wrong
 }
 
-// ReadRefund reads a refund from the fields amount, refunded_at (a date) and note.
+// ReadRefund reads a refund from the fields amount, refunded_on (a date; refunded_at
+// is as good), note and effect.
 func ReadRefund(in *input.Form) RefundByHand {
 	hand := RefundByHand{
 		Amount: in.Money("amount"),
 		On:     in.Date("refunded_at"),
 		Note:   in.Text("note", MaxNote),
+		Effect: Effect(in.Choice("effect", string(EffectReopen), string(EffectDiscount)).Value),
+	}
+	if on := in.Date("refunded_on"); on.HasValue() {
+		hand.On = on
 	}
 	hand.Problems = in.Problems()
 	return hand
@@ -185,6 +191,7 @@ func (s *Service) RefundPayment(
 			At:        paidTime(actor, tx.Now(), hand.On.Value),
 			By:        actor.By(),
 			Note:      hand.Note.Value,
+			Effect:    hand.Effect,
 			byHand:    true,
 		})
 		if err != nil {
@@ -202,9 +209,9 @@ func (r RefundByHand) refused(record PaymentRecord, today civil.Date) (refused f
 	}
 	switch on := r.On.Or(today); {
 	case on.After(today):
-		refused.Add("refunded_at", "must not be in the future")
+		refused.Add("refunded_on", "must not be in the future")
 	case on.Before(record.PaidOn):
-		refused.Add("refunded_at", "must not be before the payment, "+record.PaidOn.String())
+		refused.Add("refunded_on", "must not be before the payment, "+record.PaidOn.String())
 	}
 	return refused
 }

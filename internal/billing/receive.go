@@ -17,8 +17,9 @@ type Difference string
 
 // The differences.
 const (
-	DifferencePartial  Difference = "partial"  // the rest is still to come
-	DifferenceDiscount Difference = "discount" // it is enough
+	DifferencePartial  Difference = "partial"   // the rest is still to come
+	DifferenceDiscount Difference = "discount"  // it is enough
+	DifferenceWriteOff Difference = "write_off" // the rest will never come; a note says why
 )
 
 // ReadDifference reads what a form says about less money; none when it says
@@ -150,7 +151,7 @@ func (r Receipt) settle(actor account.Actor, decision *decision) error {
 	case r.Difference == DifferencePartial:
 		came.Status = PaymentPartial
 		return nil
-	case r.Difference == DifferenceDiscount:
+	case r.Difference == DifferenceDiscount, r.Difference == DifferenceWriteOff:
 		invoice.Forgiven = due.Rest - came.Amount
 	default:
 		return fault.Field("difference", fmt.Sprintf(

@@ -20,8 +20,29 @@ type Refund struct {
 	At        time.Time   // zero: now
 	By        string      // who reported it; empty: the gateway
 	Note      string
+	Effect    Effect // "": EffectReopen when nothing is left of the payment, EffectDiscount otherwise
 
 	byHand bool // what cannot be given back is refused, not passed over
+}
+
+// Effect is what a refund does to a paid invoice that it uncovers.
+type Effect string
+
+// The effects.
+const (
+	EffectReopen   Effect = "reopen"   // it is open again, and a renewal is taken back where it still stands
+	EffectDiscount Effect = "discount" // it stays paid, for less; the renewal stands
+)
+
+// of is the effect of a refund after which so much of the payment is left.
+func (e Effect) of(left money.Cents) Effect {
+	switch {
+	case e != "":
+		return e
+	case left == 0:
+		return EffectReopen
+	}
+	return EffectDiscount
 }
 
 // refundRow is a refund as the ledger has it.
@@ -35,11 +56,36 @@ type refundRow struct {
 	note    string
 }
 
+// RefundRecord is a refund as people read it.
+type RefundRecord struct {
+	ID     int64
+	Amount money.Cents
+	On     civil.Date
+	By     string // who reported it; empty: the gateway
+	Note   string
+}
+
+// RefundsOf returns the refunds of payments, oldest first, by the number of the
+// payment.
+func (s *Service) RefundsOf(
+	ctx context.Context, actor account.Actor, payments ...PaymentRecord,
+) (map[int64][]RefundRecord, error) {
+	var ids []int64
+	for _, payment := range payments {
+		if payment.Refunded > 0 {
+			ids = append(ids, payment.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return map[int64][]RefundRecord{}, nil
+	}
+	return refundsOf(ctx, s.db, actor.Company.ID, ids)
+}
+
 // RefundTx records that money went back, inside the transaction of another use
-// case. It is a minus on the day of the refund; an invoice that is no longer
-// covered is open again, and a renewal is taken back where it still stands. A
-// refund that is known changes nothing. Of a payment that never counted it only
-// records that the money is gone.
+// case. It is a minus on the day of the refund. What it does to an invoice that is
+// no longer covered is its effect. A refund that is known changes nothing. Of a
+// payment that never counted it only records that the money is gone.
 func (s *Service) RefundTx(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -62,7 +108,7 @@ func (s *Service) RefundTx(
 	if deleted || back.refund == nil {
 		return Outcome{Invoice: before}, applyPayment(ctx, tx, actor, back)
 	}
-	decision, err := refunded(ctx, tx, actor, decisionOn(before, owner), *back)
+	decision, err := refunded(ctx, tx, actor, decisionOn(before, owner), *back, refund.Effect)
 	if err != nil {
 		return Outcome{Invoice: before}, err
 	}
@@ -124,11 +170,15 @@ func (r Refund) change(
 
 // refunded decides what a refund does to the invoice.
 func refunded(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, d decision, back paymentChange,
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, d decision, back paymentChange, effect Effect,
 ) (decision, error) {
 	d.payments = []paymentChange{back}
 	d.After.Received -= back.refund.amount
 	if d.Before.Status != Paid || d.After.Received >= d.Before.cost() {
+		return d, nil
+	}
+	if effect.of(back.after.left()) == EffectDiscount {
+		d.After.Forgiven += d.Before.cost() - d.After.Received
 		return d, nil
 	}
 	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)

@@ -109,6 +109,18 @@ func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, row refund
 	return err
 }
 
+func refundsOf(ctx context.Context, querier sqldb.Querier, companyID int64, payments []int64) (map[int64][]RefundRecord, error) {
+	found := map[int64][]RefundRecord{}
+	_, err := sqldb.All(ctx, querier, func(row sqldb.Row) (refund RefundRecord, err error) {
+		var payment int64
+		err = row.Scan(&payment, &refund.ID, (*int64)(&refund.Amount), &refund.On, &refund.By, &refund.Note)
+		found[payment] = append(found[payment], refund)
+		return refund, err
+	}, `SELECT payment_id, id, amount_cents, refunded_on, reported_by, note FROM payment_refunds
+		WHERE company_id = ? AND payment_id {in ?} ORDER BY id`, companyID, payments)
+	return found, err
+}
+
 func refundKnown(
 	ctx context.Context,
 	querier sqldb.Querier,

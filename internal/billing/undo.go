@@ -52,6 +52,9 @@ func (s *Service) undoTx(
 	if err != nil {
 		return out, err
 	}
+	if len(taken) == 0 {
+		return out, fault.Conflict("no payment of it is left to be undone")
+	}
 	decision := decisionOn(before, owner)
 	completed := false
 	for _, payment := range taken {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ type walk struct {
 	read    func(context.Context, sqldb.Querier, int64, int) ([]oldRow, error)
 	remove  func(context.Context, *sqldb.Tx, int64, []int64) ([]string, error) // what went, by the ids that people know
 	kind    string                                                             // of what is removed
+	newest  int64                                                              // how many of the newest are kept whatever their time; 0: all goes by time
 	after   int64
 	began   time.Time
 	changed int64 // what the sender's Generation was then
@@ -47,6 +49,7 @@ func (s *Service) Prune(ctx context.Context) error {
 	s.walks.Lock()
 	defer s.walks.Unlock()
 	before := s.db.Now().Add(-s.options.Keep)
+	s.walks.events.newest = s.options.KeepEvents
 	for _, w := range []*walk{&s.walks.deliveries, &s.walks.events} {
 		changed := s.sender.Generation()
 		if s.db.Now().Sub(w.began) >= wholeWalk || w.changed != changed {
@@ -73,11 +76,18 @@ func (s *Service) pruneStep(
 	if err != nil {
 		return false, err
 	}
+	first := int64(math.MaxInt64) // of those that are kept by their number
+	if walk.newest > 0 {
+		if first, err = newestEvent(ctx, s.db); err != nil {
+			return false, err
+		}
+		first -= walk.newest - 1
+	}
 	old := map[int64][]int64{}
 	after := walk.after
 	more = len(rows) == pruneBatch
 	for _, row := range rows {
-		if !row.at.Before(before) {
+		if row.id >= first || walk.newest == 0 && !row.at.Before(before) {
 			more = false
 			break
 		}

@@ -51,6 +51,11 @@ func oldEvents(
 		WHERE e.id > ? ORDER BY e.id LIMIT ? /* every company_id */`, after, limit)
 }
 
+// newestEvent is the number of the newest event of all companies.
+func newestEvent(ctx context.Context, querier sqldb.Querier) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MAX(id), 0) FROM events /* every company_id */`)
+}
+
 // removeDeliveries looks at the status again, because somebody may have asked
 // for one to be sent again meanwhile.
 func removeDeliveries(

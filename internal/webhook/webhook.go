@@ -48,6 +48,7 @@ type Options struct {
 	PerCompany int                        // how many webhooks a company may have
 	Delays     []time.Duration            // before each attempt
 	Keep       time.Duration              // how long history is kept; 0: 30 days
+	KeepEvents int64                      // how many events are kept, whatever their time; 0: they go by Keep
 	Log        *slog.Logger               // nil: nothing is logged
 	Sent       watch.Watcher[sender.Sent] // sees each attempt that is recorded; nil: nobody does
 

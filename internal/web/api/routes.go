@@ -107,6 +107,7 @@ func (s *Server) extensions() []route {
 		{http.MethodGet, "/payments", anyone, basic, "", s.listPayments},
 		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
+		{http.MethodPost, "/payments/{id}/undo", anyone, basic, "payment", s.undoPayment},
 		{http.MethodPost, "/customer-plans", anyone, basic, "", s.createPlan},
 		{http.MethodPut, "/customer-plans/{id}", anyone, basic, "customer plan", s.updatePlan},
 		{http.MethodPost, "/products", anyone, basic, "", s.createProduct},

@@ -320,7 +320,7 @@ func (s *Server) deleteWork(req *request, list []customer.Customer) *work {
 			},
 		})
 	}
-	job.page.effect(req.lang, "Its invoices are deleted too, also from the numbers of past months.",
+	job.page.effect(req.lang, "Its invoices are deleted too. The numbers of past months stay.",
 		"Messages that are scheduled for it are not sent.", "This cannot be undone.")
 	return job
 }

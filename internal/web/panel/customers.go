@@ -294,7 +294,7 @@ func (s *Server) askDeleteCustomer(req *request) error {
 		Question: "Delete %s?", Args: []any{record.Name}, Danger: true, Button: "Delete customer",
 		Back: customerPath(record.ID), Action: customerPath(record.ID) + "/delete",
 		Effects: []string{
-			"Its invoices are deleted too, also from the numbers of past months.",
+			"Its invoices are deleted too. The numbers of past months stay.",
 			"Messages that are scheduled for it are not sent.",
 			"Webhooks are told that the customer was deleted.", "This cannot be undone.",
 		},

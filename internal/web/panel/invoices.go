@@ -168,7 +168,11 @@ func (s *Server) setInvoiceStatus(req *request) error {
 		return req.done(path, "A part was received; the invoice is still open.")
 	}
 	if out.Status == billing.Cancelled {
-		page.SayUndo(req.w, req.Request, actor.Batch, statusSaid[out.Status])
+		undo := actor.Batch
+		if req.PostFormValue("money") != "" {
+			undo = "" // what was given back is gone
+		}
+		page.SayUndo(req.w, req.Request, undo, statusSaid[out.Status])
 		page.Go(req.w, req.Request, path)
 		return nil
 	}

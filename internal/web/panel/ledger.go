@@ -99,6 +99,7 @@ type refundForm struct {
 	Payment billing.PaymentRecord
 	Through string
 	Left    string
+	Effects []page.Option
 }
 
 func (s *Server) refundPage(req *request) error {
@@ -111,7 +112,11 @@ func (s *Server) refundFormPage(req *request, form *page.Form, refusal error) er
 		return err
 	}
 	d := refundForm{
-		form, record, s.through(req, record.Via), (record.Amount - record.Refunded).BR(),
+		form, record, s.through(req, record.Via), (record.Amount - record.Refunded).BR(), []page.Option{
+			{Label: req.lang.T("All goes back: it is open again. A part: it stays paid")},
+			{Value: string(billing.EffectReopen), Label: req.lang.T("It is open again, and the renewal is taken back")},
+			{Value: string(billing.EffectDiscount), Label: req.lang.T("It stays paid: what goes back is a discount")},
+		},
 	}
 	return s.show(req, page.View{
 		Name:   "refund",

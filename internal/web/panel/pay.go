@@ -60,7 +60,7 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 	return s.show(req, page.View{
 		Name: "pay", Title: "Register a payment", Status: statusOf(refusal),
 		Data: payData{
-			Invoice: invoice, Due: due, Form: form, Means: means(req), Less: differences(req), ByHand: manual,
+			Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)), ByHand: manual,
 			Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(),
 			Open: refusal != nil,
 		},

@@ -281,6 +281,11 @@ func differences(req *request) []page.Option {
 	}
 }
 
+// writtenOff is the rest of an invoice that will never come.
+func writtenOff(req *request) page.Option {
+	return page.Option{Value: string(billing.DifferenceWriteOff), Label: req.lang.T("Lost: the rest will never come (say why in the note)")}
+}
+
 func (s *Server) resolveReview(req *request) error {
 	review, err := s.Payments.Decide(
 		req.Context(),
