@@ -16,7 +16,13 @@ type paymentAnswer struct {
 	PaidVia        string `json:"paid_via"`
 	Status         string
 	Note           *string
-	Invoice        *struct {
+	Refunds        []struct {
+		Amount     string
+		RefundedOn string `json:"refunded_on"`
+		By         *string
+		Note       *string
+	}
+	Invoice *struct {
 		ID     int64
 		Status string
 	}
@@ -85,23 +91,31 @@ func TestRefundIsBookedOnce(t *testing.T) {
 		for body, want := range map[string]string{
 			`{"amount":"15.01"}`:           "amount: must be more than zero and not more than the 15.00 that are left of the payment",
 			`{"amount":"0.00"}`:            "amount: must be more than zero",
-			`{"refunded_at":"2026-02-01"}`: "refunded_at: must not be in the future",
-			`{"refunded_at":"2026-01-30"}`: "refunded_at: must not be before the payment, 2026-01-31",
+			`{"refunded_on":"2026-02-01"}`: "refunded_on: must not be in the future",
+			`{"refunded_at":"2026-01-30"}`: "refunded_on: must not be before the payment, 2026-01-31",
+			`{"effect":"other"}`:           "effect: must be one of: reopen, discount",
 			`{"amuont":"1.00"}`:            "amuont: unknown field; did you mean amount?",
 		} {
 			caller.call(t, "POST", "/payments/2/refund", body).want(t, 422, want)
 		}
 		got := data[paymentAnswer](t, caller.call(t, "POST", "/payments/2/refund", `{"amount":"5.00","note":"Sent back"}`))
-		if got.RefundedAmount != "5.00" || got.Status != "applied" || got.Invoice.Status != "Em aberto" {
+		if got.RefundedAmount != "5.00" || got.Status != "applied" || got.Invoice.Status != "Pago" {
 			t.Errorf("a part: %+v", got)
+		}
+		if of := got.Refunds; len(of) != 1 || of[0].Amount != "5.00" || of[0].RefundedOn != "2026-01-31" || *of[0].Note != "Sent back" || of[0].By == nil {
+			t.Errorf("the refunds are %+v", of)
+		}
+		caller.call(t, "POST", "/payments/2/undo", "").want(t, 422, "payment: a part of it was given back; give back the rest instead")
+		if got = data[paymentAnswer](t, caller.call(t, "POST", "/payments/2/refund", "")); got.RefundedAmount != "15.00" || got.Status != "refunded" {
+			t.Errorf("the rest: %+v", got)
 		}
 		if due := data[record](t, caller.call(t, "GET", "/customers/1", "")); *due.DueDate != "2026-01-31" {
 			t.Errorf("the renewal stands: %s", *due.DueDate)
 		}
-		if got = data[paymentAnswer](t, caller.call(t, "POST", "/payments/2/refund", "")); got.RefundedAmount != "15.00" || got.Status != "refunded" {
-			t.Errorf("the rest: %+v", got)
-		}
 		caller.call(t, "POST", "/payments/2/refund", "").want(t, 422, "payment: was given back already")
+		if got = data[paymentAnswer](t, caller.call(t, "POST", "/payments/1/undo", "")); got.Status != "dismissed" {
+			t.Errorf("the part that was undone: %+v", got)
+		}
 		data[any](t, caller.call(t, "POST", "/invoices/2/status", `{"status":"Em aberto"}`))
 		caller.call(t, "POST", "/payments/3/refund", "").want(t, 422, "payment: does not count: it was undone or dismissed")
 		caller.call(t, "DELETE", "/customers/1", "")
