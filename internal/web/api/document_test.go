@@ -51,6 +51,9 @@ func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 			if example.OperationID == "listPayments" { // so that payment 2 counts
 				data[any](t, caller.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago","paid_via":"pix"}`))
 			}
+			if example.OperationID == "undoPayment" { // which needs one of which nothing went back
+				example.Path = Prefix + caller.paidAnew(t, 2, 2)
+			}
 			if example.OperationID == "simulateAutopay" { // the customer has to be asked first
 				data[any](t, caller.call(t, http.MethodPost, "/customers/1/autopay", ""))
 			}

@@ -102,6 +102,15 @@ func TestParallelRepeatsMakeOneCustomer(t *testing.T) {
 	})
 }
 
+// paidAnew gives a payment of an invoice back, pays the invoice again, and is the
+// path that undoes that.
+func (c *caller) paidAnew(t *testing.T, invoice, payment int64) string {
+	t.Helper()
+	data[any](t, c.call(t, "POST", fmt.Sprintf("/payments/%d/refund", payment), `{"effect":"reopen"}`))
+	data[any](t, c.call(t, "POST", fmt.Sprintf("/invoices/%d/status", invoice), `{"status":"Pago"}`))
+	return fmt.Sprintf("/payments/%d/undo", c.count(t, `SELECT max(id) FROM payments`))
+}
+
 // Every POST, while its first request is running.
 func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
@@ -116,6 +125,9 @@ func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 			if op.OperationID == "refundPayment" { // which needs a payment
 				caller.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`)
 				op.Path = fmt.Sprintf("/payments/%d/refund", caller.count(t, `SELECT max(id) FROM payments`))
+			}
+			if op.OperationID == "undoPayment" { // and one of which nothing went back
+				op.Path = caller.paidAnew(t, 1, caller.count(t, `SELECT max(id) FROM payments`))
 			}
 			if answer := send(); answer.status != 200 {
 				t.Errorf("%s: %d %s", op.OperationID, answer.status, answer.body)
