@@ -183,7 +183,7 @@ func TestForgivenEndsWhenTheInvoiceIsReopened(t *testing.T) {
 		world.set(t, other.ID, Paid, "amount", "90.00", "difference", "discount")
 		payments, err := sqldb.Values[int64](t.Context(), world.db, `SELECT id FROM payments WHERE company_id = ? AND invoice_id = ?`, world.actor.Company.ID, other.ID)
 		must(t, err)
-		world.refund(t, Refund{PaymentID: payments[0], Amount: 1, RefundID: "r"})
+		world.refund(t, Refund{PaymentID: payments[0], Amount: 1, RefundID: "r", Effect: EffectReopen})
 		world.wantMoney(t, other.ID, Open, 89_99, 0)
 		if rest := world.find(t, other.ID).PayableOn(world.actor.Company, day("2026-01-31")).Rest; rest != 12_34 {
 			t.Errorf("%s are left", rest)

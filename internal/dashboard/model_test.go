@@ -244,6 +244,9 @@ func (w *world) meddle(t *testing.T, random *rand.Rand, record customer.Customer
 		w.remember(t, record)
 		housetest.Must(t, w.Customers.Delete(ctx, w.Actor, record.ID))
 	case 2, 3:
+		if record.IsCancelled() { // it is not renewed before it is taken back
+			update("cancelled", "false")
+		}
 		_, err := w.Customers.Renew(ctx, w.Actor, record.ID)
 		housetest.Must(t, err)
 		w.renewals = append(w.renewals, renewal{customerID: record.ID, on: w.Actor.Today(w.Clock.Now())})

@@ -79,6 +79,7 @@ PUT /invoices/{id} user
 GET /payments user
 GET /payments/{id} user
 POST /payments/{id}/refund user
+POST /payments/{id}/undo user
 POST /customer-plans user
 PUT /customer-plans/{id} user
 POST /products user
