@@ -80,6 +80,7 @@ var crossing = map[string]reach{
 	"internal/web/idempotency.endLeases":    schedule,
 	"internal/web/idempotency.prune":        schedule,
 	"internal/webhook.ReplayLook":           schedule,
+	"internal/webhook.newestEvent":          schedule,
 	"internal/webhook.oldDeliveries":        schedule,
 	"internal/webhook.oldEvents":            schedule,
 	"internal/webhook.pruneReplays":         schedule,
