@@ -214,7 +214,7 @@ func (s *Service) applyFunctions(
 
 // searchText is what a company is found by among the children of its parent.
 func searchText(company Company, email string) string {
-	return sqldb.Searchable(strings.Join(
+	return text.Searchable(strings.Join(
 		[]string{text.Fold(company.Name), text.Fold(email), company.Whatsapp},
 		"\n",
 	))

@@ -231,7 +231,7 @@ func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.
 	return err
 }
 
-// tokenHash is the key under which an actor is remembered.
+// tokenHash is the digest by which a token is found.
 type tokenHash [32]byte
 
 // tokenActor is who a token names, and until when; 0: it does not expire.
@@ -242,13 +242,9 @@ type tokenActor struct {
 
 // actorNamedBy finds who a token names. One that has expired names nobody.
 func actorNamedBy(ctx context.Context, querier sqldb.Querier, hash tokenHash, now time.Time) (Actor, error) {
-	found, known := sqldb.Recall[tokenActor](ctx, hash)
-	if !known {
-		var err error
-		if found, err = actorByToken(ctx, querier, hash); err != nil {
-			return Actor{}, err
-		}
-		sqldb.Remember(ctx, hash, found)
+	found, err := actorByToken(ctx, querier, hash)
+	if err != nil {
+		return Actor{}, err
 	}
 	if found.expires != 0 && found.expires <= now.UnixMicro() {
 		return Actor{}, unauthenticated()
@@ -257,7 +253,7 @@ func actorNamedBy(ctx context.Context, querier sqldb.Querier, hash tokenHash, no
 }
 
 func actorByToken(ctx context.Context, querier sqldb.Querier, hash tokenHash) (tokenActor, error) {
-	found, err := sqldb.Brief(ctx, querier, func(row sqldb.Row) (found tokenActor, err error) {
+	found, err := sqldb.One(ctx, querier, func(row sqldb.Row) (found tokenActor, err error) {
 		err = companyScan(row, &found.actor.Company, &found.actor.TokenID, &found.actor.Scope, (*sqldb.OrZero)(&found.expires))
 		return found, err
 	}, `SELECT `+companyColumns+`, t.id, t.scope, t.expires_at FROM api_tokens t JOIN companies c ON c.id = t.company_id

@@ -3,12 +3,10 @@ package architecture
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -32,13 +30,12 @@ var owned = map[string]table{
 	"users": {owner: account, readers: map[string]string{
 		"internal/reseller": "shows the owner of each reseller in its list",
 	}},
-	"companies_search": {owner: account},
-	"api_tokens":       {owner: account},
-	"token_calls":      {owner: account},
-	"company_logos":    {owner: account},
-	"sessions":         {owner: account},
-	"recovery_codes":   {owner: account},
-	"password_links":   {owner: account},
+	"api_tokens":     {owner: account},
+	"token_calls":    {owner: account},
+	"company_logos":  {owner: account},
+	"sessions":       {owner: account},
+	"recovery_codes": {owner: account},
+	"password_links": {owner: account},
 	"setup_links": {owner: account, readers: map[string]string{
 		"internal/sandbox": "a database that was served once is a real installation, unless it was made a sandbox",
 	}},
@@ -229,7 +226,6 @@ func touches(packages []texts, tables map[string]bool) []touch {
 				list = append(list, touch{text.node, pkg.path, text.owner, name, false})
 			}
 		}
-		list = append(list, searched(pkg, tables)...)
 	}
 	return list
 }
@@ -265,46 +261,6 @@ func firstTables(w []string) []string {
 		return tablesIn(w[:min(3, len(w))])
 	}
 	return fromList(w, 1)
-}
-
-// searched finds the tables that are named to sqldb.SearchBy,
-// which reads the table and its index.
-func searched(pkg texts, tables map[string]bool) []touch {
-	var list []touch
-	for _, file := range pkg.files {
-		for _, decl := range file.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			ast.Inspect(fn, func(node ast.Node) bool {
-				call, ok := node.(*ast.CallExpr)
-				if !ok || !strings.HasPrefix(calledName(call), "Search") {
-					return true
-				}
-				for _, name := range literals(call.Args) {
-					for _, name := range []string{name, name + "_search"} {
-						if tables[name] {
-							list = append(list, touch{call, pkg.path, nodeName(fn), name, false})
-						}
-					}
-				}
-				return true
-			})
-		}
-	}
-	return list
-}
-
-func literals(list []ast.Expr) []string {
-	var texts []string
-	for _, expr := range list {
-		if lit, ok := expr.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			text, _ := strconv.Unquote(lit.Value)
-			texts = append(texts, text)
-		}
-	}
-	return texts
 }
 
 // checkOwnership holds every touch of a table against its list, the list
@@ -361,8 +317,8 @@ func TestTablesAreTouchedByTheirOwners(t *testing.T) {
 }
 
 func TestATouchOfAnothersTableIsFound(t *testing.T) {
-	tables := map[string]bool{"rows": true, "rows_search": true, "others": true}
-	owned := map[string]table{"rows": {owner: "internal/x"}, "rows_search": {owner: "internal/x"}, "others": {owner: "internal/y"}}
+	tables := map[string]bool{"rows": true, "others": true}
+	owned := map[string]table{"rows": {owner: "internal/x"}, "others": {owner: "internal/y"}}
 	tests := map[string]struct{ body, want string }{
 		"select":         {"func f() { run(`SELECT n FROM rows`) }", "a.go:2: internal/y must not read rows, which internal/x owns"},
 		"join":           {"func f() { run(`SELECT 1 FROM others o JOIN rows r ON r.id = o.id`) }", "must not read rows"},
@@ -373,7 +329,6 @@ func TestATouchOfAnothersTableIsFound(t *testing.T) {
 		"delete":         {"func f() { run(`DELETE FROM rows WHERE n = 1`) }", "must not write rows"},
 		"part":           {"func f() { run(from()) }\nfunc from() string { return ` JOIN rows r ON r.id = o.id` }", "must not read rows"},
 		"the From":       {"var s = Source{From: `rows r`}", "must not read rows"},
-		"the table":      {"func f() { sqldb.SearchBy(e, `others`, 1) }", ""},
 		"its own":        {"func f() { run(`INSERT INTO others SELECT n FROM others FOR UPDATE`) }", ""},
 		"English":        {"func f() { say(`update rows from rows`) }", ""},
 		"a name":         {"func f() { say(`rows`) }", ""},
@@ -390,8 +345,6 @@ func TestATouchOfAnothersTableIsFound(t *testing.T) {
 			wantProblems(t, got, tt.want)
 		})
 	}
-	search := files{"internal/y/a.go": "package y\nfunc f() { sqldb.SearchBy(e, `rows`, 1) }"}
-	wantProblems(t, checkOwnership(search.module(t), tables, owned), "must not read rows,", "must not read rows_search,")
 }
 
 func TestTheListOfOwnersIsNeitherShortNorLong(t *testing.T) {

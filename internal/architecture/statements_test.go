@@ -25,12 +25,6 @@ type sparing struct {
 
 // spared are the functions with an excuse, by package and name.
 var spared = map[string]sparing{
-	"internal/platform/sqldb.find":       {[]string{hole}, "sqldb knows no table; the Source of a Window holds itself to a company"},
-	"internal/platform/sqldb.statement":  {[]string{hole}, "as find, whose statement is in it; the owner of a Reading is a company"},
-	"internal/platform/sqldb.Rows":       {[]string{hole}, "as statement"},
-	"internal/platform/sqldb.Count":      {[]string{hole}, "its Source comes from a room's listing, which holds it to the company"},
-	"internal/platform/sqldb.EachID":     {[]string{hole}, "as Count"},
-	"internal/platform/sqldb.Pick":       {[]string{hole}, "as find"},
 	"internal/platform/listing.ids":      {[]string{hole}, "its Table names the Owner, which matches and Rows hold to the company"},
 	"internal/platform/listing.IDs":      {[]string{hole}, "as ids"},
 	"internal/platform/listing.First":    {[]string{hole}, "as ids"},

@@ -27,11 +27,11 @@ func searchText(customer Customer) string {
 	if customer.ExternalID != "" {
 		parts = append(parts, text.Fold(customer.ExternalID))
 	}
-	return sqldb.Searchable(strings.Join(parts, "\n"))
+	return text.Searchable(strings.Join(parts, "\n"))
 }
 
 // FoldedName is a name as lists are sorted by it, without case and accents.
-func FoldedName(name string) string { return sqldb.Searchable(text.Fold(name)) }
+func FoldedName(name string) string { return text.Searchable(text.Fold(name)) }
 
 // otherSpelling is a Brazilian mobile number with its ninth digit taken away,
 // or given to it: 55 11 9 8765 4321 and 55 11 8765 4321 are one phone.
@@ -51,7 +51,7 @@ func otherSpelling(phone string) string {
 // searchTerms are what a text must contain: the term itself, or its digits when
 // it is punctuated like a phone.
 func searchTerms(search string) []listing.Term {
-	term := sqldb.Searchable(text.Fold(search))
+	term := text.Searchable(text.Fold(search))
 	if term == "" {
 		return nil
 	}

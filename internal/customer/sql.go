@@ -94,7 +94,7 @@ func (f filledDay) ScanRaw(text []byte) error {
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
-	customer, err := sqldb.Brief(ctx, querier, scanJoined, byIDText, companyID, id)
+	customer, err := sqldb.One(ctx, querier, scanJoined, byIDText, companyID, id)
 	return customer, sqldb.Found(err, "customer")
 }
 

@@ -272,7 +272,7 @@ func (f Filter) standing(where *sqldb.Where, days []day, lastDay string) {
 // searchTerms are what a text must contain: the term itself, or its digits when
 // it is punctuated like a phone.
 func searchTerms(search string) []listing.Term {
-	term := sqldb.Searchable(text.Fold(search))
+	term := text.Searchable(text.Fold(search))
 	if term == "" {
 		return nil
 	}

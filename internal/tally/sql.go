@@ -156,38 +156,6 @@ func spans(
 	return found, err
 }
 
-// buckets are those of a company's counter, the newest first.
-func buckets(ctx context.Context, querier sqldb.Querier, companyID int64, counter Counter) ([]bucketCount, error) {
-	return sqldb.All(ctx, querier, scanBucket, `
-		SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
-			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = ?
-			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = ?
-		) AS counted GROUP BY bucket ORDER BY bucket DESC`, companyID, string(counter), companyID, string(counter))
-}
-
-func scanBucket(row sqldb.Row) (at bucketCount, err error) {
-	err = row.Scan(&at.bucket, &at.n)
-	return at, err
-}
-
-// stamp changes with every change in a company's counters. The number and the sum
-// of the deltas tell a late commit apart, which their highest id would not;
-// folding counts up.
-type stamp struct{ Folds, Deltas, Sum int64 }
-
-func stampOf(ctx context.Context, querier sqldb.Querier, question Question) (stamp, error) {
-	args := []any{question.CompanyID}
-	for _, counter := range question.Counters {
-		args = append(args, string(counter))
-	}
-	in := `company_id = ? AND book IN (` + sqldb.Marks(len(question.Counters)) + `)`
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (stamp stamp, err error) {
-		err = row.Scan(&stamp.Folds, &stamp.Deltas, &stamp.Sum)
-		return stamp, err
-	}, `SELECT COALESCE((SELECT CAST(SUM(folds) AS BIGINT) FROM tally_totals WHERE `+in+`), 0), count(*), COALESCE(CAST(SUM(id) AS BIGINT), 0)
-		FROM tally_deltas WHERE `+in, append(args, args...)...)
-}
-
 func companiesWithDeltas(ctx context.Context, querier sqldb.Querier) ([]int64, error) {
 	return sqldb.Values[int64](ctx, querier, `SELECT DISTINCT company_id FROM tally_deltas`)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"carteira/internal/customer"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
 
@@ -14,7 +13,7 @@ func (c *candidate) likenesses() []customer.Likeness {
 	list := []customer.Likeness{{Field: "whatsapp", Value: c.Whatsapp}, {Field: "cpf_cnpj", Value: c.CpfCnpj}}
 	// A date that the plan gave says nothing: every row without one has it.
 	if c.row.Values["data_de_vencimento"] != "" {
-		list = append(list, customer.Likeness{Field: "name", Value: c.DueOn.String() + " " + sqldb.Searchable(text.Fold(c.Name))})
+		list = append(list, customer.Likeness{Field: "name", Value: c.DueOn.String() + " " + text.Searchable(text.Fold(c.Name))})
 	}
 	return list
 }

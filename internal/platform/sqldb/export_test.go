@@ -12,9 +12,8 @@ const (
 )
 
 var (
-	CompanyToken = companyToken
-	ForPostgres  = forPostgres
-	ForSQLite    = forSQLite
+	ForPostgres = forPostgres
+	ForSQLite   = forSQLite
 )
 
 // Compiled is how many statements a connection of SQLite's two sides keeps

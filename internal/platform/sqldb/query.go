@@ -59,15 +59,6 @@ func All[T any](
 	return list, err
 }
 
-// Into turns a function that returns what it reads of a row into one that is told
-// where to.
-func Into[T any](scan func(Row) (T, error)) func(Row, *T) error {
-	return func(row Row, record *T) (err error) {
-		*record, err = scan(row)
-		return err
-	}
-}
-
 // One returns the first row, or ErrNotFound.
 func One[T any](
 	ctx context.Context,
@@ -141,23 +132,6 @@ func Listing[T any](into *[]T, scan func(Row) (T, error), text string, args ...a
 		*into = append(*into, v)
 		return err
 	}}
-}
-
-// Planned is Each for a long statement that is best run in one way, whatever its
-// values. PostgreSQL would plan it for them at every call, which takes as long as to
-// run it; outside of a transaction it is told to plan it once. A statement that one
-// value makes find few rows and another many is none for this.
-func Planned(ctx context.Context, querier Querier, text string, args []any, scan func(Row) error) error {
-	return Together(ctx, querier, append(planOnce(querier), Statement{Text: text, Args: args, Scan: scan})...)
-}
-
-// planOnce is for the statements behind it. Those of one flight are one transaction, with
-// which the setting ends.
-func planOnce(querier Querier) []Statement {
-	if db, outside := querier.(*DB); !outside || db.Engine() != Postgres {
-		return nil
-	}
-	return []Statement{{Text: `SELECT set_config('plan_cache_mode', 'force_generic_plan', TRUE)`}}
 }
 
 // InsertID runs an INSERT of one row and returns its id; 0 when ON CONFLICT has

@@ -15,7 +15,6 @@ import (
 //
 //	?                          placeholder
 //	{in ?}                     among a list, which is one argument: []int64 or []string
-//	{in ids of k.sending}      among the ids of the column, which has them as ",3,5,"
 //	{clock ?}                  the database's own time in microseconds; its argument is Clock()
 //	{visible c.id}             the customer of this id is none that an import has staged
 //	{this transaction}         its number, greater than of all that began to write before; 0 on SQLite
@@ -30,7 +29,6 @@ import (
 //	{for update of c skip locked}   the same, of the rows of the table c alone
 var postgresWords = strings.NewReplacer(
 	"{in ?}", "= ANY(?)",
-	"{in ids of k.sending}", "= ANY(CAST('{' || trim(k.sending, ',') || '}' AS BIGINT[]))",
 	"{clock ?}",
 	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
 	"{this transaction}", "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
@@ -47,7 +45,6 @@ var postgresWords = strings.NewReplacer(
 
 var sqliteWords = strings.NewReplacer(
 	"{in ?}", "IN (SELECT value FROM json_each(?))",
-	"{in ids of k.sending}", "IN (SELECT value FROM json_each('[' || trim(k.sending, ',') || ']'))",
 	"{clock ?}", "?",
 	"{this transaction}", "0", "{oldest transaction}", "0",
 	"{for key share}", "", "{for key share of p}", "", "{for key share of w}", "",

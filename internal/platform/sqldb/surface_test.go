@@ -13,8 +13,8 @@ import (
 // What the package may have at most. The goal is 45 names and 2,000 lines: lower
 // them with whatever is taken out, and never raise them.
 const (
-	maxNames = 90
-	maxLines = 3535
+	maxNames = 74
+	maxLines = 3250
 )
 
 func TestPackageStaysSmall(t *testing.T) {

@@ -3,7 +3,6 @@ package sqldb
 import (
 	"database/sql/driver"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -42,40 +41,6 @@ func (w *Words) Scan(src any) error {
 	stored, err := ScanText(src)
 	*w = ParseWords(stored)
 	return err
-}
-
-// IDList is a list of ids in one column: ",3,5,".
-type IDList []int64
-
-// String is the list as the column has it.
-func (l IDList) String() string {
-	text := []byte{','}
-	for _, id := range l {
-		text = append(strconv.AppendInt(text, id, 10), ',')
-	}
-	return string(text)
-}
-
-// Value stores the list.
-func (l IDList) Value() (driver.Value, error) { return l.String(), nil }
-
-// Scan reads what Value stored. Something that is no id is an error: to pass
-// over it would lose it with the next write.
-func (l *IDList) Scan(src any) error {
-	stored, err := ScanText(src)
-	if err != nil {
-		return err
-	}
-	list := IDList{}
-	for _, word := range ParseWords(stored) {
-		id, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			return fmt.Errorf("scan a list of ids from %q: %w", stored, err)
-		}
-		list = append(list, id)
-	}
-	*l = list
-	return nil
 }
 
 // ScanText is a text as drivers hand it to a Scanner; NULL is "".

@@ -77,3 +77,14 @@ func isGap(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 func isInvisible(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsMark(r) || unicode.Is(unicode.Cf, r))
 }
+
+// Searchable is the folded text without characters of the private-use area. The
+// texts that are stored have none, so a term with one would find nothing.
+func Searchable(folded string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0xE000 && r <= 0xF8FF {
+			return -1
+		}
+		return r
+	}, folded)
+}

@@ -29,30 +29,6 @@ func Explain(tb testing.TB, db *sqldb.DB, text string, args ...any) string {
 	return strings.Join(lines, "\n")
 }
 
-// ExplainPlanned is Explain of a statement of so many arguments as PostgreSQL runs it for
-// sqldb.Planned, whatever their values.
-func ExplainPlanned(tb testing.TB, db *sqldb.DB, text string, args int) string {
-	tb.Helper()
-	var lines []string
-	err := db.Write(tb.Context(), func(tx *sqldb.Tx) (err error) {
-		for _, first := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `PREPARE planned AS ` + text} {
-			if _, err := tx.Exec(tb.Context(), first); err != nil {
-				return err
-			}
-		}
-		values := strings.TrimSuffix(strings.Repeat("NULL,", args), ",")
-		if lines, err = sqldb.Values[string](tb.Context(), tx, `EXPLAIN EXECUTE planned (`+values+`)`); err != nil {
-			return err
-		}
-		_, err = tx.Exec(tb.Context(), `DEALLOCATE planned`)
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // WantIndex wants a statement to find its rows through an index, and no table
 // to be read from end to end.
 func WantIndex(tb testing.TB, db *sqldb.DB, index, text string, args ...any) {
