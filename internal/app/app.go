@@ -163,13 +163,10 @@ func (a *App) fill(ctx context.Context) error {
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.
-func assemble(
-	cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box, moved *sandbox.Clock,
-) *App {
+func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box, moved *sandbox.Clock) *App {
 	counter := counter{moved}
 	accounts := account.New(db, account.Config{
-		CallsPerMinute: cfg.RateLimit, Box: box, Mailer: mailer(cfg, db), PublicURL: cfg.PublicURL,
-		Pruned: counter.pruned,
+		CallsPerMinute: cfg.RateLimit, Box: box, Mailer: mailer(cfg, db), PublicURL: cfg.PublicURL, Pruned: counter.pruned,
 	})
 	events := &event.Log{}
 	events.Watch(counter.event)

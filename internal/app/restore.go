@@ -47,7 +47,7 @@ func Restore(ctx context.Context, cfg config.Config, file, keyFile string) error
 // of it: SQLite would play an old log into the restored database.
 func refuseOccupied(path string) error {
 	for _, there := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
-		if exists(there) && !(there == path && isEmpty(path)) {
+		if exists(there) && (there != path || !isEmpty(path)) {
 			return fmt.Errorf(
 				"%s is there already: stop the server, move its folder away, and restore into a new one",
 				there,

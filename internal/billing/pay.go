@@ -25,10 +25,10 @@ const Manual = "manual"
 // HandMeans are how money comes that a person reports.
 var HandMeans = []string{Manual, "cash", "pix", "card", "transfer", "boleto", "other"}
 
-const (
-	MaxNote = 2000 // characters of a note
-	maxVia  = 100
-)
+// MaxNote is how many characters a note may have.
+const MaxNote = 2000
+
+const maxVia = 100
 
 // StatusChange is what a person asks of an invoice.
 type StatusChange struct {

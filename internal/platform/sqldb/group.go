@@ -173,8 +173,8 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	}
 	for turn := range g.others(first) {
 		all = append(all, turn)
-		written, err := g.writer.conn.TotalChanges()
-		if err != nil || !g.succeeds(turn) && !g.clean(written) {
+		written, err := g.writer.conn.TotalChanges(ctx)
+		if err != nil || !g.succeeds(turn) && !g.clean(ctx, written) {
 			g.takeBack(ctx, all)
 			return
 		}
@@ -289,11 +289,11 @@ func (g *group) others(first *turn) iter.Seq[*turn] {
 // clean reports whether a turn that failed has left the transaction as it found
 // it: no row changed, and the transaction still there. SQLite ends it by itself
 // on a full disk, for one.
-func (g *group) clean(before int64) bool {
+func (g *group) clean(ctx context.Context, before int64) bool {
 	if !g.writer.conn.InTransaction() {
 		return false
 	}
-	now, err := g.writer.conn.TotalChanges()
+	now, err := g.writer.conn.TotalChanges(ctx)
 	return err == nil && now == before
 }
 

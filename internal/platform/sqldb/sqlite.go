@@ -135,20 +135,25 @@ func sqliteError(err error) error {
 		return nil
 	}
 	code := sqlite.Code(err)
-	switch code {
-	case 0:
+	if code == 0 {
 		return err
-	case sqlite3.ResultConstraintUnique, sqlite3.ResultConstraintPrimaryKey, sqlite3.ResultConstraintRowID:
-		return fmt.Errorf("%w: %w", ErrUnique, err)
-	case sqlite3.ResultConstraintForeignKey:
-		return fmt.Errorf("%w: %w", ErrForeignKey, err)
-	case sqlite3.ResultConstraintCheck:
-		return fmt.Errorf("%w: %w", ErrCheck, err)
+	}
+	if refused, ok := sqliteRefusals[code]; ok {
+		return fmt.Errorf("%w: %w", refused, err)
 	}
 	if trouble := sqliteTrouble(code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err
+}
+
+// sqliteRefusals are what a statement was refused for.
+var sqliteRefusals = map[sqlite3.ResultCode]error{
+	sqlite3.ResultConstraintUnique:     ErrUnique,
+	sqlite3.ResultConstraintPrimaryKey: ErrUnique,
+	sqlite3.ResultConstraintRowID:      ErrUnique,
+	sqlite3.ResultConstraintForeignKey: ErrForeignKey,
+	sqlite3.ResultConstraintCheck:      ErrCheck,
 }
 
 // sqliteTroubles are the codes that say more than their class.

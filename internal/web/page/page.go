@@ -187,7 +187,7 @@ func send(w http.ResponseWriter, r *http.Request, view View, body []byte) {
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(max(view.Status, http.StatusOK))
-	_, _ = w.Write(body) // a reader who has gone away is not our failure
+	_, _ = w.Write(body) //nolint:gosec // html/template has made it; a reader who has gone away is not our failure
 }
 
 // Fail shows the page of an error. The log gets its cause.

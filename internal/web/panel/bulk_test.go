@@ -282,11 +282,11 @@ func (p *person) owes(id int64) string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	text := record.DueOn.String()
+	text := []string{record.DueOn.String()}
 	for _, invoice := range list {
-		text += fmt.Sprint(" ", invoice.DueOn, " ", invoice.Amount)
+		text = append(text, fmt.Sprint(invoice.DueOn, " ", invoice.Amount))
 	}
-	return text
+	return strings.Join(text, " ")
 }
 
 func TestListsLeadBackAndToNeighbours(t *testing.T) {

@@ -82,8 +82,8 @@ func (c *Conn) Close() error {
 func (c *Conn) Compiled() int { return len(c.kept) }
 
 // TotalChanges is how many rows the connection has changed since it was opened.
-func (c *Conn) TotalChanges() (changes int64, err error) {
-	err = c.Each(context.Background(), "SELECT total_changes()", nil, func(row *Row) error { return row.Scan(&changes) })
+func (c *Conn) TotalChanges(ctx context.Context) (changes int64, err error) {
+	err = c.Each(ctx, "SELECT total_changes()", nil, func(row *Row) error { return row.Scan(&changes) })
 	return changes, err
 }
 

@@ -123,7 +123,7 @@ func TestInterruptedTransactionIsKnownToHaveEnded(t *testing.T) {
 	must("CREATE TABLE t (i INTEGER)")
 	must("BEGIN")
 	must("INSERT INTO t VALUES (1)")
-	if changes, err := conn.TotalChanges(); err != nil || !conn.InTransaction() || changes != 1 {
+	if changes, err := conn.TotalChanges(t.Context()); err != nil || !conn.InTransaction() || changes != 1 {
 		t.Errorf("in a transaction %v with %d changes, %v", conn.InTransaction(), changes, err)
 	}
 	must("ROLLBACK")

@@ -31,16 +31,12 @@ func (r *Row) Scan(dest ...any) error {
 // which is nearly always so.
 func (r *Row) scan(at int, dest any) error {
 	kind := r.statement.ColumnType(at)
-	switch kind {
-	case sqlite.TypeInteger:
-		if assignInt(dest, r.statement.ColumnInt64(at)) {
-			return nil
-		}
-	case sqlite.TypeText:
-		if dest, ok := dest.(*string); ok {
-			*dest = r.statement.ColumnText(at)
-			return nil
-		}
+	if kind == sqlite.TypeInteger && assignInt(dest, r.statement.ColumnInt64(at)) {
+		return nil
+	}
+	if text, ok := dest.(*string); ok && kind == sqlite.TypeText {
+		*text = r.statement.ColumnText(at)
+		return nil
 	}
 	return assign(dest, r.value(at, kind))
 }
@@ -84,6 +80,7 @@ func (r *Row) value(at int, kind sqlite.ColumnType) any {
 			r.statement.ColumnBytes(at, blob)
 		}
 		return blob
+	case sqlite.TypeNull:
 	}
 	return nil
 }
