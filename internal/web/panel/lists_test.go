@@ -51,7 +51,11 @@ func TestEveryListHasDaysATotalAndAFile(t *testing.T) {
 			shown := ana.get(path).want(t, http.StatusOK, "Este mês", "Mês passado", "Hoje", `href="`+list[0]+`?"`)
 			total := regexp.MustCompile(`<strong class="small">(\d+) `).FindStringSubmatch(shown.body)
 			rows := ana.get(list[0]).table(t)
-			if total == nil || fmt.Sprint(len(rows)-1) != total[1] || len(rows) < 2 {
+			listed := len(rows) - 1
+			if path == "/settings/audit" {
+				listed-- // the line that says that the log was exported
+			}
+			if total == nil || fmt.Sprint(listed) != total[1] || len(rows) < 2 {
 				t.Errorf("%s says %v, and its file has %d rows", path, total, len(rows)-1)
 			}
 			for _, row := range rows[1:] {

@@ -59,6 +59,7 @@ func TestArrivalsAreShownAndFiltered(t *testing.T) {
 		person.get(path).want(t, http.StatusOK, "Lida", "Informado pelo serviço")
 		person.get("/messages/log?arrival=read").want(t, http.StatusOK, path, `<span class="tag" data-tone="good">Lida</span>`, `aria-current="true"`)
 		person.get("/messages/log?arrival=delivered").want(t, http.StatusOK, "Nenhuma corresponde a estes filtros").lacks(t, path+"?")
+		person.post("/profile/proof", "proof", password, "next", "/messages/log")
 		person.get("/messages/log/export?arrival=read").want(t, http.StatusOK, "chegada em", "Lida")
 		person.arrive(id, reminder.ArrivalFailed,
 			"the number cannot get the message: it is not on WhatsApp, or its app is too old, so check it with the customer (Meta 131026)")

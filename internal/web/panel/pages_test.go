@@ -84,7 +84,7 @@ func TestCustomerPages(t *testing.T) {
 
 		joao := fmt.Sprintf("/customers/%d", ids["customers"])
 		person.follow(joao+"/renew", "periods", "3").want(t, http.StatusOK, "renovação até 30/04/2026")
-		person.follow(joao+"/renew", "periods", "99").want(t, http.StatusOK, "deve estar entre 1 e 60", "30/04/2026")
+		person.follow(joao+"/renew", "periods", "99").want(t, http.StatusOK, "deve estar entre 1 e 36", "30/04/2026")
 		person.post(joao+"/edit", "name", " ").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio")
 		person.follow(joao+"/edit", "name", "João Novo", "notes", "vip").want(t, http.StatusOK, "João Novo: alterações salvas.", "vip", "Cliente alterado")
 		person.get(joao+"/delete").want(t, http.StatusOK, "Excluir João Novo?", "não pode ser desfeito", `id="ask"`)
