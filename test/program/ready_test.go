@@ -13,6 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
 	"carteira/internal/platform/sqldb"
 )
 
@@ -95,12 +99,35 @@ func TestSchemaThatIsMigratedAwayTurnsReadinessRed(t *testing.T) {
 		in.run("migrate")
 		server := in.serve()
 		server.wantReady(200, "ready")
-		db := in.open()
-		execute(t, db, "INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, 'of tomorrow', 0)")
+		in.execute("INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, 'of tomorrow', 0)")
 		server.wantReady(503, "newer version")
-		execute(t, db, "DELETE FROM schema_migrations WHERE version = 9999")
+		in.execute("DELETE FROM schema_migrations WHERE version = 9999")
 		server.wantReady(200, "ready")
 	})
+}
+
+// execute runs a statement past sqldb, which writes nothing to a database of a newer version.
+func (in *installation) execute(text string) {
+	in.t.Helper()
+	if in.engine == sqldb.Postgres {
+		conn, err := pgx.Connect(in.t.Context(), in.url)
+		if err == nil {
+			_, err = conn.Exec(in.t.Context(), text)
+			err = errors.Join(err, conn.Close(in.t.Context()))
+		}
+		if err != nil {
+			in.t.Fatal(err)
+		}
+		return
+	}
+	conn, err := sqlite.OpenConn(filepath.Join(in.dir, "carteira.db"))
+	if err == nil {
+		conn.SetBlockOnBusy()
+		err = errors.Join(sqlitex.ExecuteTransient(conn, text, nil), conn.Close())
+	}
+	if err != nil {
+		in.t.Fatal(err)
+	}
 }
 
 func TestReadinessIsRedBeforeTheListenerCloses(t *testing.T) {
