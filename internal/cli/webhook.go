@@ -40,8 +40,8 @@ server sends them in the background, beside what is new.`,
 	)
 	must(replay.MarkFlagRequired("since"))
 
-	cmd := &cobra.Command{Use: "webhook", Short: "Webhooks: list, replay", Args: cobra.NoArgs}
-	cmd.AddCommand(replay, list("List a company's webhooks",
+	cmd := &cobra.Command{Use: "webhook", Short: "Webhooks: list, replay, rotate", Args: cobra.NoArgs}
+	cmd.AddCommand(replay, rotateCommand(), rotateCallbackCommand(), list("List a company's webhooks",
 		[]string{"ID", "URL", "EVENTS", "ACTIVE", "FAILURES", "NOTICE"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]webhook.Webhook, error) {
 			return program.Webhooks.List(ctx, actor)
@@ -57,6 +57,27 @@ server sends them in the background, beside what is new.`,
 			}
 		}))
 	return cmd
+}
+
+func rotateCommand() *cobra.Command {
+	return addID(act(&cobra.Command{
+		Use:   "rotate",
+		Short: "Replace the secret of a webhook; for 24 hours the old one signs too",
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, _ := in.ID("id").Get()
+		secret, err := program.Webhooks.RotateSecret(ctx, actor, id)
+		return map[string]any{"webhook_id": id, "secret": secret}, err
+	}), "webhook")
+}
+
+func rotateCallbackCommand() *cobra.Command {
+	return act(&cobra.Command{
+		Use:   "rotate-callback",
+		Short: "Replace the callback secret; for 24 hours the old one signs too",
+	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
+		secret, err := program.Webhooks.RotateCallbackSecret(ctx, actor)
+		return map[string]any{"secret": secret}, err
+	})
 }
 
 // readSince reads a day of the company, or a moment.

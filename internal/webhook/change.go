@@ -100,6 +100,9 @@ func (c change) auditEntry() account.AuditEntry {
 	} else {
 		entry.Action = "webhook.deleted"
 	}
+	if c.before != nil && c.after != nil && c.before.sealed != c.after.sealed {
+		entry.Action = "webhook.secret_replaced"
+	}
 	return entry
 }
 

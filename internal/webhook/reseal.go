@@ -29,10 +29,12 @@ func (s *Service) Reseal(ctx context.Context) error {
 	})
 }
 
-// sealedSecret is a secret of a webhook, or the callback secret of a company.
+// sealedSecret is a secret of a webhook, or the callback secret of a company, the
+// current one or the one before it.
 type sealedSecret struct {
 	companyID int64
 	webhookID int64 // 0: the callback secret
+	old       bool
 	sealed    string
 }
 
@@ -44,30 +46,29 @@ func (o sealedSecret) context() string {
 }
 
 func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) error {
+	column := `secret`
+	if o.old {
+		column = `old_secret`
+	}
 	if o.webhookID == 0 {
-		_, err := tx.Exec(
-			ctx,
-			`UPDATE callback_secrets SET secret = ? WHERE company_id = ? AND secret = ?`,
-			sealed,
-			o.companyID,
-			o.sealed,
-		)
+		_, err := tx.Exec(ctx, `UPDATE callback_secrets SET `+column+` = ? WHERE company_id = ? AND `+column+` = ?`,
+			sealed, o.companyID, o.sealed)
 		return err
 	}
-	return setSecret(ctx, tx, o.companyID, o.webhookID, sealed)
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET `+column+` = ? WHERE company_id = ? AND id = ? AND `+column+` = ?`,
+		sealed, o.companyID, o.webhookID, o.sealed)
+	return err
 }
 
 // sealedBefore finds what is not sealed with a key, of every company_id.
-func sealedBefore(
-	ctx context.Context,
-	querier sqldb.Querier,
-	keyID string,
-) ([]sealedSecret, error) {
+func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]sealedSecret, error) {
 	current := "v1." + keyID + ".%"
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (secret sealedSecret, err error) {
-		err = row.Scan(&secret.companyID, &secret.webhookID, &secret.sealed)
+		err = row.Scan(&secret.companyID, &secret.webhookID, &secret.old, &secret.sealed)
 		return secret, err
-	}, `SELECT company_id, id, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
-		UNION ALL SELECT company_id, 0, secret FROM callback_secrets WHERE secret NOT LIKE ? /* every company_id */`, current,
-		current)
+	}, `SELECT company_id, id, false, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
+		UNION ALL SELECT company_id, id, true, old_secret FROM webhooks WHERE old_secret NOT LIKE ? AND old_secret <> ''
+		UNION ALL SELECT company_id, 0, false, secret FROM callback_secrets WHERE secret NOT LIKE ?
+		UNION ALL SELECT company_id, 0, true, old_secret FROM callback_secrets WHERE old_secret NOT LIKE ? AND old_secret <> ''
+		/* every company_id */`, current, current, current, current)
 }

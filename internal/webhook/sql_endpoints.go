@@ -10,11 +10,11 @@ import (
 )
 
 const webhookColumns = `id, url, description, events, active, secret, failures, COALESCE(disabled_at, 0), notice, created_at,
-	retry_refused`
+	retry_refused, old_secret, old_until`
 
 func scanWebhook(row sqldb.Row) (webhook Webhook, err error) {
 	var events string
-	var disabled, created int64
+	var disabled, created, oldUntil int64
 	err = row.Scan(
 		&webhook.ID,
 		&webhook.URL,
@@ -27,9 +27,11 @@ func scanWebhook(row sqldb.Row) (webhook Webhook, err error) {
 		&webhook.Notice,
 		&created,
 		&webhook.RetryRefused,
+		&webhook.oldSealed,
+		&oldUntil,
 	)
 	webhook.Events, webhook.CreatedAt = splitEvents(events), time.UnixMicro(created)
-	webhook.DisabledAt = instant(disabled)
+	webhook.DisabledAt, webhook.oldUntil = instant(disabled), instant(oldUntil)
 	return webhook, err
 }
 
@@ -105,15 +107,20 @@ func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed st
 
 func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) error {
 	var disabled sqldb.Ref
+	var oldUntil int64
+	if !webhook.oldUntil.IsZero() {
+		oldUntil = webhook.oldUntil.UnixMicro()
+	}
 	if !webhook.DisabledAt.IsZero() {
 		disabled = sqldb.RefTo(webhook.DisabledAt.UnixMicro())
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?,
-			retry_refused = ?
+			retry_refused = ?, secret = ?, old_secret = ?, old_until = ?
 		WHERE company_id = ? AND id = ?`,
 		webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
-		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused, companyID, webhook.ID)
+		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused,
+		webhook.sealed, webhook.oldSealed, oldUntil, companyID, webhook.ID)
 	return err
 }
 
@@ -156,8 +163,8 @@ func callbackSecret(ctx context.Context, querier sqldb.Querier, companyID int64)
 	return sealed, err
 }
 
-// saveCallback writes the secret, or leaves the one that is there, and returns
-// what stands.
+// saveCallback writes the secret, with the one it replaces kept for the overlap,
+// or leaves the one that is there, and returns which counts.
 func saveCallback(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -166,11 +173,12 @@ func saveCallback(
 ) (string, error) {
 	action := `DO NOTHING`
 	if change.replace {
-		action = `(company_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at`
+		action = `(company_id) DO UPDATE SET old_secret = callback_secrets.secret, old_until = excluded.old_until,
+			secret = excluded.secret, created_at = excluded.created_at`
 	}
 	_, err := tx.Exec(ctx,
-		`INSERT INTO callback_secrets (company_id, secret, created_at) VALUES (?, ?, ?) ON CONFLICT `+action,
-		companyID, change.sealed, tx.Now().UnixMicro())
+		`INSERT INTO callback_secrets (company_id, secret, created_at, old_until) VALUES (?, ?, ?, ?) ON CONFLICT `+action,
+		companyID, change.sealed, tx.Now().UnixMicro(), overlapEnd(tx).UnixMicro())
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,9 @@ type Webhook struct {
 	// that answer so while they start.
 	RetryRefused bool
 
-	sealed string
+	sealed    string
+	oldSealed string    // the secret before the last rotation; empty: there is none
+	oldUntil  time.Time // it signs too until then
 }
 
 // Options are the operator's choices.
@@ -229,11 +231,6 @@ func (s *Service) CallbackSecret(ctx context.Context, actor account.Actor) (stri
 	}
 	plain, err := s.box.Open(sealed, callbackContext(actor.Company.ID))
 	return string(plain), err
-}
-
-// RotateCallbackSecret replaces it.
-func (s *Service) RotateCallbackSecret(ctx context.Context, actor account.Actor) (string, error) {
-	return s.saveCallbackSecret(ctx, actor, true)
 }
 
 func (s *Service) saveCallbackSecret(

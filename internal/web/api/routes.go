@@ -118,6 +118,7 @@ func (s *Server) extensions() []route {
 		{http.MethodPost, "/customers/{id}/autopay", anyone, payments, "customer", s.askAutopay},
 		{http.MethodDelete, "/customers/{id}/autopay", anyone, payments, "customer", s.endAutopay},
 		{http.MethodPost, "/customers/{id}/autopay/simulate", anyone, payments, "customer", s.simulateAutopay},
+		{http.MethodPost, "/webhooks/{id}/secret/rotate", anyone, account.FunctionWebhooks, "webhook", s.rotateWebhookSecret},
 		{http.MethodGet, "/sandbox/clock", anyone, basic, "", s.readClock},
 		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}

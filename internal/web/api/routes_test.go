@@ -90,6 +90,7 @@ GET /customers/{id}/autopay user
 POST /customers/{id}/autopay user
 DELETE /customers/{id}/autopay user
 POST /customers/{id}/autopay/simulate user
+POST /webhooks/{id}/secret/rotate user
 GET /sandbox/clock user
 POST /sandbox/clock user
 `

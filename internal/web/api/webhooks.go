@@ -246,8 +246,17 @@ func (s *Server) rotateCallbackSecret(ctx context.Context, call *call) (web.Answ
 		return web.Answer{}, err
 	}
 	secret, err := s.Webhooks.RotateCallbackSecret(ctx, call.actor)
-	return web.Answer{
-		Message: "the old secret is no longer used",
-		Data:    web.JSON(secretRecord{secret}),
-	}, err
+	return rotated(secret), err
+}
+
+func (s *Server) rotateWebhookSecret(ctx context.Context, call *call) (web.Answer, error) {
+	if err := call.noBody(); err != nil {
+		return web.Answer{}, err
+	}
+	secret, err := s.Webhooks.RotateSecret(ctx, call.actor, call.id)
+	return rotated(secret), err
+}
+
+func rotated(secret string) web.Answer {
+	return web.Answer{Message: "the old secret signs too for 24 hours", Data: web.JSON(secretRecord{secret})}
 }

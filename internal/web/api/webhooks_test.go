@@ -493,6 +493,24 @@ func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
 	})
 }
 
+func TestSecretOfAWebhookIsReplacedOnce(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		service := newService(t, engine)
+		caller, other := service.newCaller(t), service.newCaller(t)
+		receiver := newReceiver(t)
+		hook := caller.subscribe(t, receiver.URL, event.InvoicePaid)
+		path := fmt.Sprintf("/webhooks/%d/secret/rotate", hook.ID)
+		other.call(t, "POST", path, "").want(t, 404, "webhook not found")
+		caller.call(t, "POST", path, `{"secret":"mine"}`).want(t, 422, "secret: unknown field")
+		rotated := data[secretRecord](t, caller.call(t, "POST", path, "")).Secret
+		caller.call(t, "POST", fmt.Sprintf("/webhooks/%d/test", hook.ID), "")
+		signed(t, rotated, receiver.await(t, 1)[0])
+		if rotated == hook.Secret {
+			t.Error("the secret is the old one")
+		}
+	})
+}
+
 // running runs the delivery engine to the end of the test.
 func (s *service) running(t *testing.T) {
 	t.Helper()
@@ -550,6 +568,10 @@ func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
 		caller.call(t, "POST", "/invoices/2/status", `{"status":"Pago"}`)
 		all := receiver.await(t, 3)
 		signed(t, data[secretRecord](t, caller.call(t, "GET", "/webhooks/callback-secret", "")).Secret, all[2])
+		old := "sha256=" + webhook.Sign([]byte(secret), all[2].header.Get("X-Service-Timestamp"), all[2].body)
+		if got := all[2].header.Get("X-Service-Signature-Old"); got != old {
+			t.Errorf("the old secret signed %q, want %s", got, old)
+		}
 		if len(all) != 3 {
 			t.Errorf("%d came, want 3", len(all))
 		}

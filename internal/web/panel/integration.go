@@ -154,6 +154,7 @@ type webhookData struct {
 	Events   []page.Option
 	Filtered bool
 	Tested   *tested
+	Secret   string // the new one, this once
 	Replay   *page.Form
 }
 
@@ -217,6 +218,14 @@ func (s *Server) testWebhook(req *request) error {
 		},
 		nil,
 	)
+}
+
+func (s *Server) rotateWebhookSecret(req *request) error {
+	secret, err := s.Webhooks.RotateSecret(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.webhookPage(req, webhookData{Secret: secret, Replay: page.NewForm("since", req.today.String())}, nil)
 }
 
 func (s *Server) replayWebhook(req *request) error {
@@ -326,6 +335,6 @@ func (s *Server) rotateCallbackSecret(req *request) error {
 	}
 	return req.done(
 		"/webhooks/callback-secret",
-		"There is a new callback secret. The old one is no longer used.",
+		"There is a new callback secret. The old one signs too for 24 hours.",
 	)
 }

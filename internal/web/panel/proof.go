@@ -25,6 +25,7 @@ var sensitive = map[string]bool{
 	"POST /payments/gateway/webhook":          true,
 	"POST /webhooks/new":                      true,
 	"POST /webhooks/{id}/edit":                true,
+	"POST /webhooks/{id}/secret":              true,
 	"GET /webhooks/callback-secret":           true,
 	"POST /webhooks/callback-secret":          true,
 	"GET /customers/{id}/file":                true,

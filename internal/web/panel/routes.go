@@ -259,6 +259,7 @@ func (s *Server) table() []route {
 		{post, "/webhooks/callback-secret", owner, webhooks, s.rotateCallbackSecret},
 		{get, "/webhooks/{id}", owner, webhooks, s.webhook},
 		{get, "/webhooks/{id}/export", owner, webhooks, long(s.exportDeliveries)},
+		{post, "/webhooks/{id}/secret", owner, webhooks, s.rotateWebhookSecret},
 		{get, "/webhooks/{id}/edit", owner, webhooks, s.editWebhook},
 		{post, "/webhooks/{id}/edit", owner, webhooks, s.updateWebhook},
 		{post, "/webhooks/{id}/active", owner, webhooks, s.switchWebhook},

@@ -35,6 +35,7 @@ var words = map[string]string{
 	"product.created": "Product created", "product.updated": "Product changed", "product.deleted": "Product deleted",
 	"token.created": "Token created", "token.deleted": "Token deleted",
 	"webhook.created": "Webhook created", "webhook.updated": "Webhook changed",
+	"webhook.secret_replaced":  "Secret of a webhook replaced",
 	"webhook.deleted":          "Webhook deleted",
 	"callback_secret.replaced": "Callback secret replaced",
 	"callback_secret.shown":    "Callback secret shown",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,11 +37,14 @@ type Job struct {
 type recipient struct {
 	url      string // of a webhook; each notification has its own
 	sealed   string
+	old      string    // the sealed secret before the last rotation; empty: there is none
+	oldUntil time.Time // it signs too until then
 	active   bool
 	failures int
 	retry4xx bool // a refusal by the receiver is retried
 	once     sync.Once
 	key      []byte
+	oldKey   []byte
 	err      error
 	signers  sync.Pool
 }
@@ -48,14 +52,22 @@ type recipient struct {
 // signer signs the deliveries of the lane. Their secret is opened once for all
 // that were claimed together. The caller puts it back into signers.
 func (r *recipient) signer(box *secret.Box, purpose func() string) (*signer, error) {
-	r.once.Do(func() { r.key, r.err = box.Open(r.sealed, purpose()) })
+	r.once.Do(func() {
+		if r.key, r.err = box.Open(r.sealed, purpose()); r.err == nil && r.old != "" {
+			r.oldKey, r.err = box.Open(r.old, purpose())
+		}
+	})
 	if r.err != nil {
 		return nil, r.err
 	}
 	if known, ok := r.signers.Get().(*signer); ok {
 		return known, nil
 	}
-	return newSigner(r.key), nil
+	made := newSigner(r.key)
+	if r.oldKey != nil {
+		made.old, made.oldUntil = newSigner(r.oldKey), r.oldUntil
+	}
+	return made, nil
 }
 
 func (j Job) secretContext() string {
@@ -75,7 +87,9 @@ func CallbackContext(companyID int64) string {
 	return fmt.Sprintf("callback:%d", companyID)
 }
 
-// headers are those of the contract, spelled as it spells them.
+// headers are those of the contract, spelled as it spells them. Until the overlap
+// of a rotation ends, the old secret signs too: in a header of its own, and as the
+// second of the signatures that Standard Webhooks has in one.
 func (j Job) headers(at time.Time, signer *signer) http.Header {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	header, values := make(http.Header, maxHeaders), make([]string, 0, maxHeaders)
@@ -88,7 +102,17 @@ func (j Job) headers(at time.Time, signer *signer) http.Header {
 	set("X-Service-Delivery", j.eventID)
 	set("X-Service-Timestamp", timestamp)
 	set("X-Service-Signature", "sha256="+signer.sign(timestamp, j.body))
+	old := signer.old
+	if old != nil && !at.Before(signer.oldUntil) {
+		old = nil
+	}
+	if old != nil {
+		set("X-Service-Signature-Old", "sha256="+old.sign(timestamp, j.body))
+	}
 	if signature := signer.signStandard(j.eventID, timestamp, j.body); signature != "" {
+		if old != nil {
+			signature = strings.TrimSpace(signature + " " + old.signStandard(j.eventID, timestamp, j.body))
+		}
 		set("Webhook-Id", j.eventID)
 		set("Webhook-Timestamp", timestamp)
 		set("Webhook-Signature", signature)
@@ -96,5 +120,5 @@ func (j Job) headers(at time.Time, signer *signer) http.Header {
 	return header
 }
 
-// maxHeaders is how many a delivery has.
-const maxHeaders = 8
+// maxHeaders is how many a delivery may have.
+const maxHeaders = 9

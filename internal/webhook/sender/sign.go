@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"strings"
+	"time"
 )
 
 // Sign is the signature of a body at a time: the hex HMAC-SHA256 of timestamp,
@@ -27,6 +28,8 @@ type signer struct {
 	own      hash.Hash
 	standard hash.Hash // nil: the secret encodes no bytes
 	text     []byte
+	old      *signer   // of the secret before the last rotation; nil: there is none
+	oldUntil time.Time // it signs too until then
 }
 
 func newSigner(secret []byte) *signer {

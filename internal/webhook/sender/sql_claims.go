@@ -129,14 +129,17 @@ func readingRecipients(lanes []int64, into map[int64]*recipient) (statements []s
 
 func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
 	text, args := sqldb.Few(
-		`SELECT id, url, secret, active, failures, retry_refused FROM webhooks WHERE id {in ?} /* every company_id */`, ids)
+		`SELECT id, url, secret, active, failures, retry_refused, old_secret, old_until FROM webhooks WHERE id {in ?}
+		/* every company_id */`, ids)
 	return sqldb.Statement{
 		Text: text,
 		Args: args,
 		Scan: func(row sqldb.Row) error {
 			var lane int64
 			var r recipient
-			err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures, &r.retry4xx)
+			var oldUntil int64
+			err := row.Scan(&lane, &r.url, &r.sealed, &r.active, &r.failures, &r.retry4xx, &r.old, &oldUntil)
+			r.oldUntil = time.UnixMicro(oldUntil)
 			into[lane] = &r
 			return err
 		},
@@ -145,16 +148,16 @@ func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
 
 func readingCallbackSecrets(companies []int64, into map[int64]*recipient) sqldb.Statement {
 	text, args := sqldb.Few(
-		`SELECT company_id, secret FROM callback_secrets WHERE company_id {in ?} /* every company_id */`, companies)
+		`SELECT company_id, secret, old_secret, old_until FROM callback_secrets WHERE company_id {in ?} /* every company_id */`, companies)
 	return sqldb.Statement{
 		Text: text,
 		Args: args,
 		Scan: func(row sqldb.Row) error {
-			var companyID int64
-			var sealed string
-			err := row.Scan(&companyID, &sealed)
+			var companyID, oldUntil int64
+			var sealed, old string
+			err := row.Scan(&companyID, &sealed, &old, &oldUntil)
 			if recipient := into[-companyID]; recipient != nil {
-				recipient.sealed = sealed
+				recipient.sealed, recipient.old, recipient.oldUntil = sealed, old, time.UnixMicro(oldUntil)
 			}
 			return err
 		},
