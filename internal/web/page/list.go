@@ -12,7 +12,6 @@ import (
 type Pager struct {
 	Total, Number, Last, From, To int64
 	Prev, Next                    string // "": there is none
-	Count                         string // the same page with its total, where this one came without; "": it has it
 }
 
 // At is the number in the whole list of the record at a place of the page.
@@ -39,28 +38,8 @@ func NewPager(address *url.URL, page input.Page, total int64) Pager {
 	return pager
 }
 
-// Counting is the part of the query that asks for a page with its total, however
-// long that takes.
-const Counting = "total"
-
-// EarlyPager makes the pager of a page of so many records that comes before its
-// total.
-func EarlyPager(address *url.URL, page input.Page, shown int, more bool) Pager {
-	pager := Pager{Number: page.Number, From: page.Offset() + 1, To: page.Offset() + int64(shown)}
-	if page.Number > 1 {
-		pager.Prev = pageURL(address, page.Number-1)
-	}
-	if more {
-		pager.Next = pageURL(address, page.Number+1)
-	}
-	values := address.Query()
-	values.Set(Counting, "1")
-	pager.Count = address.Path + "?" + values.Encode()
-	return pager
-}
-
 // Beyond reports whether the list has more records than the page.
-func (p Pager) Beyond() bool { return p.Count != "" || p.Total > p.Shown() }
+func (p Pager) Beyond() bool { return p.Total > p.Shown() }
 
 func pageURL(address *url.URL, number int64) string {
 	values := address.Query()

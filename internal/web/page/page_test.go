@@ -304,24 +304,6 @@ func TestPagerKeepsTheFilters(t *testing.T) {
 	}
 }
 
-func TestPagerBeforeItsTotal(t *testing.T) {
-	address, err := url.Parse("/customers?search=ana&page=2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pager := EarlyPager(address, input.Page{Number: 2, Size: 36}, 36, true)
-	want := Pager{
-		Number: 2, From: 37, To: 72, Prev: "/customers?page=1&search=ana", Next: "/customers?page=3&search=ana",
-		Count: "/customers?page=2&search=ana&total=1",
-	}
-	if pager != want || !pager.Beyond() {
-		t.Errorf("%+v, want %+v", pager, want)
-	}
-	if pager = EarlyPager(address, input.Page{Number: 2, Size: 36}, 3, false); pager.Next != "" || pager.To != 39 {
-		t.Errorf("the last page: %+v", pager)
-	}
-}
-
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
 		FormatInt(0): "0", FormatInt(-1234567): "-1.234.567", FormatInt(999): "999",

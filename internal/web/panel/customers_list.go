@@ -52,15 +52,15 @@ func (s *Server) customers(req *request) error {
 		filter = customer.Filter{}
 	}
 	data.Figures = figureFilters(req)
-	glimpse, err := s.customersIn(req, req.URL.Query(), filter, paging)
+	found, total, err := s.customersIn(req, req.URL.Query(), filter, paging)
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager, data.Filtered = glimpse.List, pagerOf(req, paging, glimpse), filter != (customer.Filter{})
+	data.List, data.Pager, data.Filtered = found, page.NewPager(req.URL, paging, total), filter != (customer.Filter{})
 	if data.Owes, err = s.owing(req, data.List); err != nil {
 		return err
 	}
-	if data.Total, err = s.customersFoot(req, filter, glimpse.Total); err != nil {
+	if data.Total, err = s.customersFoot(req, filter, total); err != nil {
 		return err
 	}
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {

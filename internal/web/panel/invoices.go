@@ -54,12 +54,12 @@ func (s *Server) invoices(req *request) error {
 		}
 		data.Of = &record
 	}
-	glimpse, err := s.invoicesIn(req, req.URL.Query(), filter, paging)
+	found, total, err := s.invoicesIn(req, req.URL.Query(), filter, paging)
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager, data.Filtered = glimpse.List, pagerOf(req, paging, glimpse), filter != (billing.Filter{})
-	if data.Total, err = s.invoicesFoot(req, filter, glimpse.Total); err != nil {
+	data.List, data.Pager, data.Filtered = found, page.NewPager(req.URL, paging, total), filter != (billing.Filter{})
+	if data.Total, err = s.invoicesFoot(req, filter, total); err != nil {
 		return err
 	}
 	if data.Arranged, err = s.arranged(req, account.InvoiceList); err != nil {

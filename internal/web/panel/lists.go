@@ -3,7 +3,6 @@ package panel
 import (
 	"strings"
 
-	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 )
 
@@ -71,12 +70,4 @@ func countedTo(lang page.Lang, count, bound int64, one, many string) string {
 		return counted(lang, count, one, many)
 	}
 	return lang.T("more than %s", counted(lang, count, one, many))
-}
-
-// pagerOf is the pager of a page, whether its total is known or not.
-func pagerOf[T any](req *request, at input.Page, glimpse input.Glimpse[T]) page.Pager {
-	if glimpse.Counted {
-		return page.NewPager(req.URL, at, glimpse.Total)
-	}
-	return page.EarlyPager(req.URL, at, len(glimpse.List), glimpse.More)
 }

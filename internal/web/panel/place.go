@@ -111,8 +111,8 @@ func nth[F, R any](
 
 func (s *Server) customerPlace(req *request) (place, error) {
 	list := func(query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, error) {
-		glimpse, err := s.customersIn(req, query, filter, at)
-		return glimpse.List, err
+		found, _, err := s.customersIn(req, query, filter, at)
+		return found, err
 	}
 	return placeIn(req, "/customers", nth(customer.ReadFilter, list, func(record customer.Customer) int64 { return record.ID }))
 }
@@ -124,8 +124,8 @@ func (s *Server) invoicePlace(req *request) (place, error) {
 		return s.amongPayments(req, came)
 	}
 	list := func(query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, error) {
-		glimpse, err := s.invoicesIn(req, query, filter, at)
-		return glimpse.List, err
+		found, _, err := s.invoicesIn(req, query, filter, at)
+		return found, err
 	}
 	return placeIn(req, "/invoices", nth(billing.ReadFilter, list, func(record billing.Invoice) int64 { return record.ID }))
 }

@@ -96,15 +96,14 @@ func listHeads(req *request, name string) map[string]sortHead {
 	}
 }
 
-// customersIn lists customers in the order that an address asks for.
+// customersIn lists customers in the order that an address asks for, and counts all that match.
 func (s *Server) customersIn(
 	req *request,
 	query url.Values,
 	filter customer.Filter,
 	at input.Page,
-) (input.Glimpse[customer.Customer], error) {
-	list, total, err := s.Customers.Sorted(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
-	return input.Counted(list, total, at), err
+) ([]customer.Customer, int64, error) {
+	return s.Customers.Sorted(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
 }
 
 // invoicesIn is customersIn for invoices.
@@ -113,7 +112,6 @@ func (s *Server) invoicesIn(
 	query url.Values,
 	filter billing.Filter,
 	at input.Page,
-) (input.Glimpse[billing.Invoice], error) {
-	list, total, err := s.Billing.Sorted(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
-	return input.Counted(list, total, at), err
+) ([]billing.Invoice, int64, error) {
+	return s.Billing.Sorted(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
 }
