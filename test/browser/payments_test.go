@@ -48,7 +48,7 @@ func (p *program) chargeAndPay(b *tab) {
 	payer.visit(strings.TrimPrefix(link, p.url))
 	payer.see("Demo Internet", "Aguardando o pagamento")
 	b.press("Ver a fatura")
-	b.see("Código PIX", "Pode ser paga")
+	b.see("Pode ser paga", "Código PIX")
 	b.picture(t, rules(t), "invoice-charged")
 	bank.visit(strings.TrimPrefix(link, p.url))
 	bank.press("Simular o pagamento")
