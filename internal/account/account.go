@@ -98,11 +98,13 @@ type Company struct {
 	ParentID     int64 // 0 at the top of the tree
 	Name         string
 	Whatsapp     string // digits with country code
+	CpfCnpj      string // without punctuation; its receipts show it
 	Level        Level
 	Zone         *time.Location
 	Settings     Settings
 	Brand        Brand
 	Subscription Subscription
+	HiddenSteps  string // the first steps that the home page leaves out, between commas
 	CreatedAt    time.Time
 }
 

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/taxid"
 )
 
 // MinPassword is the shortest password accepted.
@@ -118,6 +119,7 @@ func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 type CompanyDraft struct {
 	Name           input.Opt[string]
 	Whatsapp       input.Opt[string] // digits with country code
+	CpfCnpj        input.Opt[string] // without punctuation
 	Level          input.Opt[Level]  // the operator's to give
 	Zone           input.Opt[*time.Location]
 	RenewFrom      input.Opt[RenewFrom]
@@ -125,6 +127,7 @@ type CompanyDraft struct {
 	LeadDays       input.Opt[int64]
 	RenewInvoice   input.Opt[RenewInvoice]
 	Color          input.Opt[string]
+	HiddenSteps    input.Opt[string] // no form has it
 
 	LateFeePercent      input.Opt[money.Percent]
 	LateInterestPercent input.Opt[money.Percent]
@@ -137,12 +140,13 @@ type CompanyDraft struct {
 // maxLeadDays bounds how long before its due date an invoice is issued.
 const maxLeadDays = 60
 
-// ReadCompanyDraft reads name, whatsapp, level, timezone, color and the settings.
+// ReadCompanyDraft reads name, whatsapp, cpf_cnpj, level, timezone, color and the settings.
 func ReadCompanyDraft(in *input.Form) CompanyDraft {
 	in.MustNotClear("name")
 	draft := CompanyDraft{
 		Name:           in.Line("name", maxName),
 		Whatsapp:       in.Phone("whatsapp"),
+		CpfCnpj:        readTaxID(in),
 		Level:          readLevel(in),
 		Zone:           readZone(in),
 		RenewFrom:      choice(in, "renew_from", FromDueDate, FromToday),
@@ -165,6 +169,8 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 func (d CompanyDraft) to(actor Actor, company Company) Company {
 	d.Name.To(&company.Name)
 	d.Whatsapp.To(&company.Whatsapp)
+	d.CpfCnpj.To(&company.CpfCnpj)
+	d.HiddenSteps.To(&company.HiddenSteps)
 	d.Zone.To(&company.Zone)
 	d.RenewFrom.To(&company.Settings.RenewFrom)
 	d.RenewOnPayment.To(&company.Settings.RenewOnPayment)
@@ -297,6 +303,20 @@ func choice[T ~string](in *input.Form, name string, allowed ...T) input.Opt[T] {
 		return input.Opt[T]{}
 	}
 	return input.Some(T(chosen.Value))
+}
+
+// readTaxID reads the company's CPF or CNPJ without its punctuation.
+func readTaxID(in *input.Form) input.Opt[string] {
+	line := in.Line("cpf_cnpj", 40)
+	if !line.HasValue() {
+		return line
+	}
+	number, err := taxid.Parse(line.Value)
+	if err != nil {
+		in.Refuse("cpf_cnpj", err.Error())
+		return input.Opt[string]{}
+	}
+	return input.Some(number)
 }
 
 func readLevel(in *input.Form) input.Opt[Level] {

@@ -18,6 +18,9 @@ type table struct {
 	writers map[string]string // package → why it writes the table
 }
 
+// firstSteps is why the dashboard looks into tables of four rooms.
+const firstSteps = "one statement says which first steps of a company are done, only whether there is a row"
+
 // owned lists every table of the program. The owner alone decides what a row
 // means. Another package that reads the table repeats some of that knowledge in
 // SQL, so it needs a reason here.
@@ -28,7 +31,8 @@ var owned = map[string]table{
 		"internal/sandbox":  "a database with a company is a real installation, unless it was made a sandbox",
 	}},
 	"users": {owner: account, readers: map[string]string{
-		"internal/reseller": "shows the owner of each reseller in its list",
+		"internal/dashboard": firstSteps,
+		"internal/reseller":  "shows the owner of each reseller in its list",
 	}},
 	"api_tokens":     {owner: account},
 	"token_calls":    {owner: account},
@@ -56,9 +60,10 @@ var owned = map[string]table{
 		"internal/reminder": "a rule may be for the customers of one product",
 	}},
 	"customer_plans": {owner: "internal/catalog", readers: map[string]string{
-		"internal/customer": "names the plan of each customer in a list",
-		"internal/billing":  "names the plan of each invoice in a list",
-		"internal/reminder": "a rule may be for the customers of one plan, and a message names it",
+		"internal/dashboard": firstSteps,
+		"internal/customer":  "names the plan of each customer in a list",
+		"internal/billing":   "names the plan of each invoice in a list",
+		"internal/reminder":  "a rule may be for the customers of one plan, and a message names it",
 	}},
 
 	"customers": {owner: "internal/customer", readers: map[string]string{
@@ -86,7 +91,7 @@ var owned = map[string]table{
 	}},
 	"payment_refunds": {owner: "internal/billing"},
 
-	"gateways":          {owner: "internal/payment"},
+	"gateways":          {owner: "internal/payment", readers: map[string]string{"internal/dashboard": firstSteps}},
 	"pay_links":         {owner: "internal/payment"},
 	"customer_pages":    {owner: "internal/payment"},
 	"charges":           {owner: "internal/payment"},
@@ -109,7 +114,7 @@ var owned = map[string]table{
 	"reminder_settings":  {owner: "internal/reminder"},
 	"reminder_channels":  {owner: "internal/reminder"},
 	"reminder_templates": {owner: "internal/reminder"},
-	"reminder_rules":     {owner: "internal/reminder"},
+	"reminder_rules":     {owner: "internal/reminder", readers: map[string]string{"internal/dashboard": firstSteps}},
 	"reminder_messages":  {owner: "internal/reminder"},
 	"reminder_attempts":  {owner: "internal/reminder"},
 	"reminder_optouts":   {owner: "internal/reminder"},

@@ -1,7 +1,8 @@
 // Package dashboard gives the figures of a company in one look: customers,
 // invoices and revenue of a month, what is overdue by age, recurring revenue and
 // its movement, and twelve months side by side. It owns no record and reads only
-// the counters of other rooms, so that the cost does not grow with the company.
+// the counters of other rooms, so that the cost does not grow with the company;
+// of the first steps it reads whether there is a row.
 package dashboard
 
 import (

@@ -2,7 +2,6 @@ package panel
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"carteira/internal/account"
@@ -93,9 +92,10 @@ func (s *Server) home(req *request) error {
 		}
 	}
 	data.DueToday = dueToday
-	few := month.Customers.Total <= fewCustomers && question == (dashboard.Question{})
-	if data.Steps, err = s.firstSteps(req, few, month.Customers.Total > 0); err != nil {
-		return err
+	if question == (dashboard.Question{}) {
+		if data.Steps, err = s.firstSteps(req, month.Customers.Total > 0); err != nil {
+			return err
+		}
 	}
 	return s.homeNotices(req, data)
 }
@@ -131,56 +131,6 @@ func (s *Server) homeNotices(req *request, data homeData) (err error) {
 		return err
 	}
 	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
-}
-
-// step is something that a new company does once.
-type step struct {
-	Label, About, Icon, Link string
-	Done                     bool
-}
-
-// fewCustomers is up to how many customers the first steps are shown.
-const fewCustomers = 5
-
-// firstSteps are what a company does on its first day, those that are done
-// ticked; none when all are.
-func (s *Server) firstSteps(req *request, few, customers bool) ([]step, error) {
-	if !few || !allows(req.User.Role, staff) {
-		return nil, nil
-	}
-	_, plans, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: 1})
-	if err != nil {
-		return nil, err
-	}
-	paid, err := s.canPayByLink(req)
-	if err != nil {
-		return nil, err
-	}
-	steps := []step{
-		{"Make a plan", "what customers pay, and for how long.", "layers", "/plans/new", plans > 0},
-		{"Create a customer", "one by one, or import them from a file.", "users", "/customers/new", customers},
-	}
-	if allows(req.User.Role, owner) && req.Actor.May(payments) {
-		steps = append(steps, step{"Receive by PIX", "your own key is enough to begin.", "wallet", "/payments/gateway", paid})
-	}
-	if req.sends() {
-		rules, err := s.Reminders.Rules(req.Context(), req.Actor)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, step{"Turn reminders on", "the usual set is one click.", "message-circle", "/messages", len(rules) > 0})
-	}
-	if allows(req.User.Role, owner) {
-		users, err := s.Accounts.Users(req.Context(), req.Actor)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, step{"Invite your team", "each with a password of their own.", "user-plus", "/settings/users/new", len(users) > 1})
-	}
-	if !slices.ContainsFunc(steps, func(step step) bool { return !step.Done }) {
-		return nil, nil
-	}
-	return steps, nil
 }
 
 func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {

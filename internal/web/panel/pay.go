@@ -128,6 +128,8 @@ type receiptData struct {
 	TaxID    string
 	Via      string
 	Due      billing.Payable
+
+	CompanyTaxID string
 }
 
 // receipt shows an invoice as it is on paper: a receipt once it is paid.
@@ -146,6 +148,6 @@ func (s *Server) receipt(req *request) error {
 	}
 	return s.show(req, page.View{Name: "receipt", Title: title, Data: receiptData{
 		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
-		Due: invoice.PayableOn(req.Actor.Company, req.today),
+		Due: invoice.PayableOn(req.Actor.Company, req.today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
 	}})
 }

@@ -272,6 +272,7 @@ func (s *Server) table() []route {
 
 		{get, "/settings", owner, basic, s.settings},
 		{post, "/settings", owner, basic, s.saveSettings},
+		{post, "/settings/steps", owner, basic, s.hideStep},
 		{post, "/settings/logo", owner, basic, long(s.saveLogo)},
 		{post, "/settings/logo/remove", owner, basic, s.removeLogo},
 		{get, "/settings/address", owner, basic, s.publicAddress},

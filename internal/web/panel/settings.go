@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) settingsValues(req *request) *page.Form {
 	company := req.Actor.Company
 	return page.NewForm(
 		"color", cmp.Or(company.Brand.Color, account.HouseColor),
-		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "timezone",
+		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "cpf_cnpj", taxid.Format(company.CpfCnpj), "timezone",
 		company.Zone.String(),
 		"renew_from", string(company.Settings.RenewFrom), "renew_on_payment",
 		boolText(company.Settings.RenewOnPayment),
