@@ -37,6 +37,7 @@ type PaymentFilter struct {
 	Via        string
 	Status     PaymentStatus
 	From, To   civil.Date // of the day on which they were paid
+	Came       bool       // without those that were undone or dismissed
 }
 
 // ReadPaymentFilter reads a filter from a query. Wrong values are left to in.Err.
@@ -123,10 +124,14 @@ func (f PaymentFilter) keys() (filter tally.Filter) {
 		filter.And("state = ?", string(f.Status)+"/"+f.Via)
 	case f.Status != "":
 		filter.And("state LIKE ?", string(f.Status)+"/%")
+	case f.Came && f.Via == "":
+		filter.And("state NOT LIKE ?", string(PaymentDismissed)+"/%")
 	case f.Via != "":
-		states := make([]string, len(PaymentStatuses))
-		for n, status := range PaymentStatuses {
-			states[n] = string(status) + "/" + f.Via
+		var states []string
+		for _, status := range PaymentStatuses {
+			if !f.Came || status != PaymentDismissed {
+				states = append(states, string(status)+"/"+f.Via)
+			}
 		}
 		filter.And("state {in ?}", states)
 	}

@@ -51,6 +51,8 @@ func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
 	}
 	if f.Status != "" {
 		where.And("p.status = ?", string(f.Status))
+	} else if f.Came {
+		where.And("p.status <> ?", string(PaymentDismissed))
 	}
 	day := "p.paid_on || ''"
 	if sort.Field() == input.ByPaidDay {

@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/figures"
 	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
@@ -143,8 +144,8 @@ func (s *Service) countBy(
 // smallSum is up to how many customers are added up at every look.
 const smallSum = 2000
 
-// Amount is what the customers of a filter pay together, each for a period of
-// their own; cancelled ones, who pay nothing, only where they are asked for, with
+// Amount is what the customers of a filter pay together a month, whatever their
+// periods; cancelled ones, who pay nothing, only where they are asked for, with
 // what they paid. matches is how many there are. ok is false where there are too
 // many to add up at every look and no counter knows.
 func (s *Service) Amount(
@@ -170,8 +171,18 @@ func (s *Service) Amount(
 	if err != nil {
 		return 0, false, err
 	}
-	cents, err := sumAmounts(ctx, s.db, actor.Company.ID, ids)
-	return money.Cents(cents), err == nil, err
+	prices, err := pricesOf(ctx, s.db, actor.Company.ID, ids)
+	for _, one := range prices {
+		amount += figures.Monthly(one.price, one.period) * money.Cents(one.customers)
+	}
+	return amount, err == nil, err
+}
+
+// priced is a price with how many customers pay it.
+type priced struct {
+	price     money.Cents
+	period    civil.Period
+	customers int64
 }
 
 // amountByPlan multiplies what plans cost by how many customers have them. That
@@ -197,7 +208,7 @@ func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, filter 
 	}
 	var amount money.Cents
 	for _, plan := range plans {
-		amount += plan.Value * money.Cents(byPlan[plan.ID].N)
+		amount += figures.Monthly(plan.Value, plan.Period) * money.Cents(byPlan[plan.ID].N)
 	}
 	return amount, true, nil
 }

@@ -215,6 +215,7 @@ type Figure struct {
 	RenewedIn   string // YYYY-MM
 	Recurring   string // "", "true" or "false": worth something a month
 	Moved       string // how, this month: new, lost, up or down
+	OwnPrice    bool   // not cancelled, and with a price that is not the plan's
 }
 
 // Movements are how a customer's recurring revenue can have moved this month.
@@ -261,6 +262,9 @@ func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 		where.And("c.mrr_cents > 0")
 	case "false":
 		where.And("c.mrr_cents = 0")
+	}
+	if f.OwnPrice {
+		where.And("c.price_cents IS NOT NULL AND c.cancelled_at IS NULL")
 	}
 	if f.Moved != "" {
 		where.And("c.mrr_month = ? AND c.mrr_month <> ''", month)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/figures"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -110,7 +111,9 @@ func (w *world) wantAmount(t *testing.T, filter Filter, model model) {
 	t.Helper()
 	var want money.Cents
 	for _, customer := range model {
-		want += customer.Price()
+		if customer.Plan.ID != 0 {
+			want += figures.Monthly(customer.Price(), customer.period)
+		}
 	}
 	got, known, err := w.Amount(t.Context(), w.actor, filter, int64(len(model)))
 	if must := int64(len(model)) <= smallSum || filter.tallied(); err != nil || known != must || known && got != want {

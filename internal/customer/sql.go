@@ -151,12 +151,15 @@ func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, 
 	return planID, err
 }
 
-// sumAmounts adds up what customers pay.
-func sumAmounts(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `
-		SELECT COALESCE(CAST(SUM(COALESCE(c.price_cents, p.value_cents)) AS BIGINT), 0) FROM customers c
-		LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
-		WHERE c.company_id = ? AND c.id {in ?} AND {visible c.id}`, companyID, ids)
+// pricesOf are what customers with a plan pay, with how many pay it.
+func pricesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) ([]priced, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (found priced, err error) {
+		err = row.Scan((*int64)(&found.price), (*string)(&found.period.Unit), &found.period.Count, &found.customers)
+		return found, err
+	}, `SELECT COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count, count(*) FROM customers c
+		JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
+		WHERE c.company_id = ? AND c.id {in ?} AND {visible c.id}
+		GROUP BY COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count`, companyID, ids)
 }
 
 // insertInto names the columns of insertArgs. A customer whose id was reserved

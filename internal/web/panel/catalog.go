@@ -71,6 +71,8 @@ type planForm struct {
 	Units    []page.Option
 	Action   string
 	New      bool
+	Plan     int64 // 0: it is new
+	Own      int64 // how many customers have a price of their own
 }
 
 // units are the words of a period with the texts that people read.
@@ -85,6 +87,11 @@ func (s *Server) planForm(req *request, title string, form planForm, refusal err
 	var err error
 	if _, form.Products, err = s.choices(req, false); err != nil {
 		return err
+	}
+	if !form.New {
+		if form.Own, err = s.Customers.OwnPriced(req.Context(), req.Actor, form.Plan); err != nil {
+			return err
+		}
 	}
 	for _, unit := range units {
 		form.Units = append(form.Units, page.Option{
@@ -152,7 +159,7 @@ func (s *Server) editPlan(req *request) error {
 	return s.planForm(
 		req,
 		"Edit plan",
-		planForm{Form: form, Action: "/plans/" + idText(plan.ID)},
+		planForm{Form: form, Action: "/plans/" + idText(plan.ID), Plan: plan.ID},
 		nil,
 	)
 }
@@ -175,14 +182,51 @@ func (s *Server) updatePlan(req *request) error {
 		return s.planForm(
 			req,
 			"Edit plan",
-			planForm{Form: page.Sent(req.Request, err), Action: "/plans/" + idText(req.id)},
+			planForm{Form: page.Sent(req.Request, err), Action: "/plans/" + idText(req.id), Plan: req.id},
 			err,
 		)
 	}
 	if err != nil {
 		return err
 	}
+	own, err := s.Customers.OwnPriced(req.Context(), req.Actor, plan.ID)
+	if err != nil {
+		return err
+	}
+	if own > 0 {
+		return req.done("/plans/"+idText(plan.ID), "%s was saved. With a price of their own, and so unchanged: %d.", plan.Name, own)
+	}
 	return req.done("/plans", "%s was saved.", plan.Name)
+}
+
+// askFollowPlan asks whether customers with a price of their own shall pay the
+// plan's.
+func (s *Server) askFollowPlan(req *request) error {
+	plan, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	path := "/plans/" + idText(plan.ID)
+	return s.ask(req, page.Confirm{
+		Question: "Everybody on %s pays %s?",
+		Args:     []any{plan.Name, plan.Value.BR()},
+		Effects:  []string{"Prices of their own are dropped. Open invoices take the price of the plan, unless somebody edited them."},
+		Button:   "Bring them along",
+		Back:     path,
+		Action:   path + "/follow",
+	})
+}
+
+func (s *Server) followPlan(req *request) error {
+	plan, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	count, err := s.Customers.FollowPlan(req.Context(), req.Actor, plan.ID)
+	if err != nil {
+		return err
+	}
+	return req.done("/plans", "Customers who pay the price of %s now: %d.", plan.Name, count)
 }
 
 type productForm struct {

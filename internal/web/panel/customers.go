@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
@@ -253,16 +254,34 @@ func (s *Server) cancelPage(req *request) error {
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:  "customer_cancel",
-		Title: "Cancel customer",
-		Data:  customerCancel{record, page.NewForm()},
-	})
+	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: record.ID, Status: billing.Open},
+		input.Page{Number: 1, Size: input.MaxPageSize})
+	if err != nil {
+		return err
+	}
+	data := customerCancel{Customer: record, Form: page.NewForm(), Count: count, Keep: debts(req)}
+	for _, invoice := range open {
+		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest
+	}
+	return s.show(req, page.View{Name: "customer_cancel", Title: "Cancel customer", Data: data})
 }
 
+// customerCancel is what is asked about a customer who goes.
 type customerCancel struct {
 	Customer customer.Customer
 	Form     *page.Form
+	Owes     money.Cents
+	Count    int64 // of open invoices
+	Keep     []page.Option
+}
+
+// debts are what may become of the open invoices of a customer who goes.
+func debts(req *request) []page.Option {
+	return []page.Option{
+		{Value: "", Label: req.lang.T("Choose")},
+		{Value: "true", Label: req.lang.T("Go on charging them")},
+		{Value: "false", Label: req.lang.T("Forgive them: they are cancelled")},
+	}
 }
 
 func (s *Server) cancelCustomer(req *request) error {

@@ -6,6 +6,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
@@ -32,9 +33,16 @@ type customersData struct {
 	Total    string                // how many, and what they pay together where that is known
 }
 
+// readCustomers reads the filters of the list; the API has no filter by own prices.
+func readCustomers(in *input.Form) customer.Filter {
+	filter := customer.ReadFilter(in)
+	filter.Figure.OwnPrice = in.Bool("own_price").Value
+	return filter
+}
+
 func (s *Server) customers(req *request) error {
 	in := req.query()
-	paging, filter := in.Page(), customer.ReadFilter(in)
+	paging, filter := in.Page(), readCustomers(in)
 	data := customersData{
 		Form:   queryForm(req),
 		Today:  req.today,
@@ -92,7 +100,7 @@ func (s *Server) customersFoot(req *request, filter customer.Filter, count int64
 	if err != nil || !known || amount == 0 {
 		return text, err
 	}
-	return text + " · " + amount.BR(), nil
+	return text + " · " + req.lang.T("%s a month", amount.BR()), nil
 }
 
 // moreOfCustomers are the filters that are folded away.
@@ -107,7 +115,7 @@ func anyGiven(req *request, names ...string) bool {
 // list.
 func figureFilters(req *request) map[string]string {
 	given := map[string]string{}
-	for _, name := range []string{"owes_from", "owes_to", "created_from", "created_to", "renewed_in", "recurring", "moved"} {
+	for _, name := range []string{"owes_from", "owes_to", "created_from", "created_to", "renewed_in", "recurring", "moved", "own_price"} {
 		if value := req.URL.Query().Get(name); value != "" {
 			given[name] = value
 		}

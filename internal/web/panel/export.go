@@ -22,7 +22,7 @@ import (
 // under headings that an import understands.
 func (s *Server) exportCustomers(req *request) error {
 	in := req.query()
-	filter := customer.ReadFilter(in)
+	filter := readCustomers(in)
 	if err := in.Err(); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (req *request) moment(at time.Time) string {
 
 func (s *Server) exportPayments(req *request) error {
 	in := req.query()
-	filter := billing.ReadPaymentFilter(in)
+	filter := readPayments(in)
 	if err := in.Err(); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *Server) exportPayments(req *request) error {
 			return s.Billing.WalkPayments(req.Context(), req.Actor, filter, func(record billing.PaymentRecord) error {
 				return write(idText(record.ID), record.CustomerName, idText(record.InvoiceID), page.FormatDate(record.PaidOn),
 					s.through(req, record.Via), page.Portuguese.T(paymentWords[record.Status]), decimal(record.Amount),
-					decimal(record.Refunded), record.PaymentID, record.Note)
+					decimal(record.Refunded), shownPaymentID(record.PaymentID), record.Note)
 			})
 		},
 	})

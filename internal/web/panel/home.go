@@ -18,7 +18,7 @@ import (
 type homeData struct {
 	Month    dashboard.Month
 	Today    money.Cents
-	Change   string // against the month before; "" when it had nothing
+	Change   string // against the same days of the month before; "" when it had nothing
 	Revenue  page.Bars
 	Lists    []dueList
 	Months   page.Stacks
@@ -83,9 +83,7 @@ func (s *Server) home(req *request) error {
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
 		return err
 	}
-	if percent := month.Revenue.ChangePercent; percent != nil {
-		data.Change = strings.Replace(fmt.Sprintf("%+.1f%%", *percent), ".", ",", 1)
-	}
+	data.Change = change(month.Revenue, req.today)
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == req.today {
 			data.Today = day.Amount
@@ -98,6 +96,25 @@ func (s *Server) home(req *request) error {
 		}
 	}
 	return s.homeNotices(req, data)
+}
+
+// change compares what came up to today with the same days of the month before; ""
+// when they had nothing.
+func change(revenue dashboard.Revenue, today civil.Date) string {
+	var now, before money.Cents
+	for i, day := range revenue.ByDay {
+		if day.Date.After(today) {
+			break
+		}
+		now += day.Amount
+		if i < len(revenue.PreviousByDay) {
+			before += revenue.PreviousByDay[i].Amount
+		}
+	}
+	if before <= 0 {
+		return ""
+	}
+	return strings.Replace(fmt.Sprintf("%+.1f%%", float64(now-before)*100/float64(before)), ".", ",", 1)
 }
 
 // receivedList is where the money of a month is listed. That of one plan or product

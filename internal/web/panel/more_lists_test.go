@@ -53,7 +53,7 @@ func TestCustomersFootHasWhatTheyPay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		person.get("/customers").want(t, http.StatusOK, "3 clientes · R$ 90,00")
+		person.get("/customers").want(t, http.StatusOK, "3 clientes · R$ 90,00 por mês")
 		person.get("/customers?search=bia").want(t, http.StatusOK, "1 cliente · R$ 20,00")
 		person.colleague(account.RoleAttendant).get("/customers").want(t, http.StatusOK, "3 clientes").lacks(t, "90,00")
 	})

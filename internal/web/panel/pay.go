@@ -4,6 +4,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
@@ -43,6 +44,24 @@ func (s *Server) payPage(req *request) error {
 	return s.showPay(req, invoice, nil, back)
 }
 
+// receivedFrom asks about money of a customer, for the invoice that is owed the
+// longest; who owes nothing has a record to look at.
+func (s *Server) receivedFrom(req *request) error {
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	invoice, found, err := s.Billing.Owed(req.Context(), req.Actor, record.ID)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return req.done(customerPath(record.ID), "%s has no open invoice.", record.Name)
+	}
+	back := page.LocalPath(req.URL.Query().Get("back"))
+	return s.showPay(req, invoice, nil, back)
+}
+
 func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, back string) error {
 	manual, err := s.ownCode(req, invoice)
 	if err != nil {
@@ -55,7 +74,7 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 	}
 	form := page.NewForm("amount", decimal(due.Rest), "paid_via", via, "paid_at", req.today.String())
 	if refusal != nil {
-		form = page.Sent(req.Request, refusal)
+		form = page.Sent(req.Request, inWords(refusal))
 	}
 	return s.show(req, page.View{
 		Name: "pay", Title: "Register a payment", Status: statusOf(refusal),
@@ -65,6 +84,15 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 			Open: refusal != nil,
 		},
 	})
+}
+
+// inWords says of money that is less than was to pay what the form asks, where the
+// API names the values of a field.
+func inWords(refusal error) error {
+	if len(fault.FieldsOf(refusal).Get("difference")) == 0 {
+		return refusal
+	}
+	return fault.Field("difference", "less came than is to pay: choose whether the rest is still to come or is a discount")
 }
 
 // ownCode reports whether the last charge of an invoice is a code of the

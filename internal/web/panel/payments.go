@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"strings"
+
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
@@ -86,7 +88,25 @@ type receivedData struct {
 // paymentWords are the statuses of payments as chips name them.
 var paymentWords = map[billing.PaymentStatus]string{
 	billing.PaymentApplied: "Paid an invoice", billing.PaymentPartial: "A part of an invoice",
-	billing.PaymentReview: "For review", billing.PaymentRefunded: "Given back", billing.PaymentDismissed: "Not used",
+	billing.PaymentReview: "For review", billing.PaymentRefunded: "Given back", billing.PaymentDismissed: "Undone or not used",
+}
+
+// readPayments reads a filter of payments. Those that were undone are no money that
+// came: a list and its file have them only where they are asked for.
+func readPayments(in *input.Form) billing.PaymentFilter {
+	filter := billing.ReadPaymentFilter(in)
+	filter.Came = filter.Status == ""
+	return filter
+}
+
+// shownPaymentID is what the bank or the gateway calls a payment; "" of one that a
+// person registered without it.
+func shownPaymentID(id string) string {
+	if strings.HasPrefix(id, "hand:") {
+		return ""
+	}
+	id, _, _ = strings.Cut(id, "#undone-")
+	return id
 }
 
 func paymentChips(req *request) []chipLine {
@@ -102,12 +122,12 @@ func paymentChips(req *request) []chipLine {
 
 func (s *Server) received(req *request) error {
 	in := req.query()
-	paging, filter := in.Page(), billing.ReadPaymentFilter(in)
+	paging, filter := in.Page(), readPayments(in)
 	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
 	data.Heads, paging.Sort = paymentHeads(req), sortIn(req.URL.Query(), input.ByPaidDay)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
-		filter = billing.PaymentFilter{}
+		filter = billing.PaymentFilter{Came: true}
 	}
 	list, total, err := s.Payments.List(req.Context(), req.Actor, filter, paging)
 	if err != nil {
@@ -116,7 +136,7 @@ func (s *Server) received(req *request) error {
 	if data.List, err = s.paymentRows(req, list); err != nil {
 		return err
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (billing.PaymentFilter{})
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (billing.PaymentFilter{Came: true})
 	if data.Total, err = s.paymentsFoot(req, filter, total); err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (s *Server) customerPlace(req *request) (place, error) {
 		found, _, err := s.customersIn(req, query, filter, at)
 		return found, err
 	}
-	return placeIn(req, "/customers", nth(customer.ReadFilter, list, func(record customer.Customer) int64 { return record.ID }))
+	return placeIn(req, "/customers", nth(readCustomers, list, func(record customer.Customer) int64 { return record.ID }))
 }
 
 // invoicePlace is where an invoice is in the list that it was opened from: that of
@@ -143,7 +143,7 @@ func (s *Server) amongPayments(req *request, found place) (place, error) {
 	}
 	query := list.Query()
 	in := input.FromQuery(query)
-	filter := billing.ReadPaymentFilter(in)
+	filter := readPayments(in)
 	if in.Err() != nil {
 		return found, nil //nolint:nilerr // the same
 	}

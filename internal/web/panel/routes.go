@@ -128,6 +128,7 @@ func (s *Server) table() []route {
 		{post, "/customers/{id}/messages", desk, reminders, s.setOptOut},
 
 		{get, "/customers/{id}/charge", desk, payments, s.chargeCustomer},
+		{get, "/customers/{id}/received", desk, basic, s.receivedFrom},
 		{get, "/customers/{id}/file", owner, basic, s.customerFile},
 		{get, "/customers/{id}/erase", owner, basic, s.askEraseCustomer},
 		{post, "/customers/{id}/erase", owner, basic, s.eraseCustomer},
@@ -168,6 +169,8 @@ func (s *Server) table() []route {
 		{get, "/plans/new", staff, basic, s.newPlan},
 		{post, "/plans/new", staff, basic, s.createPlan},
 		{get, "/plans/{id}", staff, basic, s.editPlan},
+		{get, "/plans/{id}/follow", staff, basic, s.askFollowPlan},
+		{post, "/plans/{id}/follow", staff, basic, s.followPlan},
 		{post, "/plans/{id}", staff, basic, s.updatePlan},
 		{get, "/plans/{id}/delete", staff, basic, s.askDeletePlan},
 		{post, "/plans/{id}/delete", staff, basic, s.deletePlan},

@@ -15,9 +15,9 @@ func (d receivedData) Rows(view page.View) template.HTML {
 		{"through", "", lang.T("Through"), func(m *page.Markup, _ int, row paymentRow) { m.Value(row.Through) }},
 		{"payment_id", "", lang.T("Payment id"), func(m *page.Markup, _ int, row paymentRow) {
 			m.Raw(`<span class="cut mono small" title="`)
-			m.Value(row.ID)
+			m.Value(shownPaymentID(row.ID))
 			m.Raw(`">`)
-			m.Value(row.ID)
+			m.Value(shownPaymentID(row.ID))
 			m.Raw(`</span>`)
 		}},
 		{"status", "", lang.T("Status"), func(m *page.Markup, _ int, row paymentRow) { paymentTag(m, lang, row) }},

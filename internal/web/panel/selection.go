@@ -83,7 +83,7 @@ func (s *Server) customersOf(req *request, chosen picks, limit int) ([]customer.
 	if err != nil {
 		return nil, err
 	}
-	filter := customer.ReadFilter(in)
+	filter := readCustomers(in)
 	if err := in.Err(); err != nil {
 		return nil, err
 	}

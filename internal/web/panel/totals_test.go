@@ -59,12 +59,12 @@ func (p *person) wantTotalsWith(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string]string{
 		"/customers":                                        "10.200 clientes",
-		"/customers?status=Vencido":                         "600 clientes · R$ 21.000,00",
+		"/customers?status=Vencido":                         "600 clientes · R$ 21.000,00 por mês",
 		"/customers?search=oliveira":                        "3.400 clientes",
-		"/customers?search=oliveira&status=Vencido":         "200 clientes · R$ 7.000,00",
+		"/customers?search=oliveira&status=Vencido":         "200 clientes · R$ 7.000,00 por mês",
 		"/customers?search=a&plan_id=1&sort=name":           "10.200 clientes",
 		"/customers?search=Oliveira+5100&status=Vencido":    "1 cliente · R$ 35,00",
-		"/customers?search=OLIVEIRA&status=Vencido&page=6":  "200 clientes · R$ 7.000,00",
+		"/customers?search=OLIVEIRA&status=Vencido&page=6":  "200 clientes · R$ 7.000,00 por mês",
 		"/customers?search=OLIVEIRa&status=Vencido&page=99": "",
 		"/invoices":                                            "10.200 faturas",
 		"/invoices?overdue=true":                               "600 faturas · R$ 21.000,00",

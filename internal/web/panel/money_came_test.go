@@ -1,0 +1,60 @@
+package panel
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"carteira/internal/dashboard"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+)
+
+// What was undone is no money that came: list, total and file leave it out.
+func TestPaymentsAreTheMoneyThatCame(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		undone, kept := person.debtor("Bia", "11987654321"), person.debtor("Caio", "11987654322")
+		person.post(fmt.Sprintf("/invoices/%d/pay", undone.ID), "amount", "35,00", "paid_via", "pix").want(t, http.StatusSeeOther)
+		person.follow(fmt.Sprintf("/received/%d/undo", person.newestPayment())).want(t, http.StatusOK)
+		person.post(fmt.Sprintf("/invoices/%d/pay", kept.ID), "amount", "35,00", "paid_via", "pix").want(t, http.StatusSeeOther)
+		for _, query := range []string{"", "?paid_via=pix"} {
+			person.get("/payments"+query).want(t, http.StatusOK, "1 pagamento · R$ 35,00", "Caio").lacks(t, ">Bia<", "hand:", "#undone")
+			if rows := person.export("/payments/export" + query); len(rows) != 2 || rows[1][1] != "Caio" || rows[1][8] != "" {
+				t.Errorf("%q: %q", query, rows)
+			}
+		}
+		person.get("/payments?status=dismissed").want(t, http.StatusOK, "1 pagamento", ">Bia<").lacks(t, ">Caio<")
+		if rows := person.export("/payments/export?status=dismissed"); len(rows) != 2 || rows[1][1] != "Bia" {
+			t.Errorf("%q", rows)
+		}
+	})
+}
+
+// Who hears that a customer has paid says so on the home page, and is back there.
+func TestReceivedOnTheHomePage(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		invoice := person.debtor("Bia", "11987654321")
+		dialog := fmt.Sprintf("/customers/%d/received?back=/", invoice.Customer.ID)
+		person.get("/").want(t, http.StatusOK, dialog, "Recebi").lacks(t, fmt.Sprintf(`formaction="/customers/%d/renew"`, invoice.Customer.ID))
+		person.get(dialog).want(t, http.StatusOK, fmt.Sprintf(`action="/invoices/%d/pay"`, invoice.ID), `name="back" value="/"`)
+		person.post(fmt.Sprintf("/invoices/%d/pay", invoice.ID), "amount", "20,00", "paid_via", "pix").
+			want(t, http.StatusUnprocessableEntity, "escolha se o resto ainda virá ou se é desconto").lacks(t, "diga partial")
+	})
+}
+
+func TestMonthIsComparedWithTheSameDays(t *testing.T) {
+	day := func(text string, amount money.Cents) dashboard.Day {
+		return dashboard.Day{Date: civil.MustParse(text), Amount: amount}
+	}
+	revenue := dashboard.Revenue{
+		ByDay:         []dashboard.Day{day("2026-11-01", 100), day("2026-11-02", 50), day("2026-11-03", 0)},
+		PreviousByDay: []dashboard.Day{day("2026-10-01", 80), day("2026-10-02", 20), day("2026-10-03", 900)},
+	}
+	for today, want := range map[string]string{"2026-11-02": "+50,0%", "2026-11-03": "-85,0%", "2026-12-09": "-85,0%", "2026-10-31": ""} {
+		if got := change(revenue, civil.MustParse(today)); got != want {
+			t.Errorf("on %s: %s, want %s", today, got, want)
+		}
+	}
+}
