@@ -208,8 +208,8 @@ func (s *Server) askFollowPlan(req *request) error {
 	}
 	path := "/plans/" + idText(plan.ID)
 	return s.ask(req, page.Confirm{
-		Question: "Everybody on %s pays %s?",
-		Args:     []any{plan.Name, plan.Value.BR()},
+		Question: "Everybody pays the price of %s?",
+		Args:     []any{plan.Name + ", " + plan.Value.BR()},
 		Effects:  []string{"Prices of their own are dropped. Open invoices take the price of the plan, unless somebody edited them."},
 		Button:   "Bring them along",
 		Back:     path,

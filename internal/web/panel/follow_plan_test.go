@@ -34,7 +34,7 @@ func TestSavedPlanSaysWhoFollows(t *testing.T) {
 		person.follow(path, "name", "Fibra", "value", "40,00", "period_count", "1", "period_unit", "month", "active", "true").
 			want(t, http.StatusOK, said, list, path+"/follow")
 		person.wantRows(list, int(own))
-		person.get(path+"/follow").want(t, http.StatusOK, "Todos de Fibra pagam R$ 40,00?")
+		person.get(path+"/follow").want(t, http.StatusOK, "Todos pagam o preço de Fibra, R$ 40,00?")
 		person.colleague(account.RoleAttendant).post(path+"/follow").want(t, http.StatusForbidden)
 		person.follow(path+"/follow").want(t, http.StatusOK, fmt.Sprintf("Fibra: %d.", own))
 		person.get(path).want(t, http.StatusOK).lacks(t, path+"/follow")
