@@ -45,16 +45,29 @@ func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) 
 		step
 		open bool // who asks may take it
 	}{
-		{step{"address", "Public address", "so that the links that you send open.", "link", "/settings/address", s.Reach == config.Reachable}, own},
+		{
+			step{"address", "Public address", "so that the links that you send open.", "link", "/settings/address", s.Reach == config.Reachable},
+			own,
+		},
 		{step{"plan", "Make a plan", "what customers pay, and for how long.", "layers", "/plans/new", begun.Plan}, true},
 		{step{"customer", "Create a customer", "one by one, or import them from a file.", "users", "/customers/new", customers}, true},
 		{
 			step{"gateway", "Receive by PIX", "your own key is enough to begin.", "wallet", "/payments/gateway", begun.Gateway},
 			own && req.Actor.May(payments),
 		},
-		{step{"whatsapp", "WhatsApp of the company", "your customers see it where they pay.", "phone", "/settings#f-whatsapp", company.Whatsapp != ""}, own},
-		{step{"logo", "Logo", "where your customers pay, and on their own page.", "image", "/settings#brand", company.Brand.Logo != ""}, own},
-		{step{"cpf_cnpj", "CNPJ or CPF of the company", "it is on your receipts.", "building-2", "/settings#f-cpf_cnpj", company.CpfCnpj != ""}, own},
+		{
+			step{"whatsapp", "WhatsApp of the company", "your customers see it where they pay.", "phone",
+				"/settings#f-whatsapp", company.Whatsapp != ""},
+			own,
+		},
+		{
+			step{"logo", "Logo", "where your customers pay, and on their own page.", "image", "/settings#brand", company.Brand.Logo != ""},
+			own,
+		},
+		{
+			step{"cpf_cnpj", "CNPJ or CPF of the company", "it is on your receipts.", "building-2", "/settings#f-cpf_cnpj", company.CpfCnpj != ""},
+			own,
+		},
 		{step{"late", "Late fee and interest", "for who pays after the due date.", "clock", "/settings#late", lateTerms(company)}, own},
 		{step{"rules", "Turn reminders on", "the usual set is one click.", "message-circle", "/messages", begun.Rules}, req.sends()},
 		{step{"team", "Invite your team", "each with a password of their own.", "user-plus", "/settings/users/new", begun.Team}, own},
