@@ -126,6 +126,7 @@ type CompanyDraft struct {
 	RenewOnPayment input.Opt[bool]
 	LeadDays       input.Opt[int64]
 	RenewInvoice   input.Opt[RenewInvoice]
+	ClosedThrough  input.Opt[civil.Date] // null opens the books again
 	Color          input.Opt[string]
 	HiddenSteps    input.Opt[string] // no form has it
 
@@ -153,6 +154,7 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 		RenewOnPayment: in.Bool("renew_on_payment"),
 		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
 		RenewInvoice:   choice(in, "renew_invoice", RenewInvoices...),
+		ClosedThrough:  in.Date("books_closed_through"),
 		Color:          readColor(in),
 
 		LateFeePercent:      in.Percent("late_fee_percent"),
@@ -175,6 +177,7 @@ func (d CompanyDraft) to(actor Actor, company Company) Company {
 	d.RenewFrom.To(&company.Settings.RenewFrom)
 	d.RenewOnPayment.To(&company.Settings.RenewOnPayment)
 	d.RenewInvoice.To(&company.Settings.RenewInvoice)
+	d.ClosedThrough.To(&company.Settings.ClosedThrough)
 	d.Color.To(&company.Brand.Color)
 	if actor.UserID == 0 && actor.TokenID == 0 {
 		d.Level.To(&company.Level)
@@ -225,7 +228,11 @@ func (s *Service) SetCompany(
 			return err
 		}
 		after = draft.to(actor, before)
-		if err := draft.Problems.With(after.refused()).Err(); err != nil {
+		refused := after.refused()
+		if draft.ClosedThrough.HasValue() && !draft.ClosedThrough.Value.Before(actor.Today(tx.Now())) {
+			refused.Add("books_closed_through", "must be a day before today: money still comes today")
+		}
+		if err := draft.Problems.With(refused).Err(); err != nil {
 			return err
 		}
 		return s.applyCompany(ctx, tx, actor, &Change{
@@ -259,6 +266,13 @@ func FindCompany(ctx context.Context, querier sqldb.Querier, companyID int64) (C
 func LockTx(ctx context.Context, tx *sqldb.Tx, actor Actor) error {
 	_, err := lockCompany(ctx, tx, actor.Company.ID)
 	return err
+}
+
+// ClosedThroughTx is the last day of the company's books that are closed; zero: all
+// is open. The books are neither closed nor opened until the commit.
+func ClosedThroughTx(ctx context.Context, tx *sqldb.Tx, actor Actor) (civil.Date, error) {
+	company, err := lockCompany(ctx, tx, actor.Company.ID)
+	return company.Settings.ClosedThrough, err
 }
 
 // Companies lists all companies, oldest first.

@@ -52,6 +52,7 @@ var companyFields = AuditTable[Profile]{
 	{Name: "discount_percent", Show: func(profile *Profile) any { return profile.Settings.DiscountPercent.String() }},
 	{Name: "discount_amount", Show: func(profile *Profile) any { return profile.Settings.DiscountAmount.String() }},
 	{Name: "renew_invoice", Show: func(profile *Profile) any { return profile.Settings.RenewInvoice }},
+	{Name: "books_closed_through", Show: func(profile *Profile) any { return profile.Settings.ClosedThrough }},
 	{Name: "color", Show: func(profile *Profile) any { return profile.Brand.Color }},
 	{Name: "logo", Show: func(profile *Profile) any { return profile.Brand.Logo }},
 	{Name: "hidden_steps", Show: func(profile *Profile) any { return profile.HiddenSteps }},

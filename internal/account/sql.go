@@ -22,7 +22,8 @@ const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.le
 	c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
 	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
 	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
-	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents, c.color, c.logo, c.cpf_cnpj, c.hidden_steps`
+	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents, c.color, c.logo, c.cpf_cnpj, c.hidden_steps,
+	c.books_closed_through`
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(row sqldb.Row, company *Company, more ...any) error {
@@ -38,7 +39,7 @@ func companyScan(row sqldb.Row, company *Company, more ...any) error {
 		&aboveSuspended, &sub.Above.ExpiresOn, &sub.Anonymous,
 		(*int64)(&company.Settings.LateFeePercent), (*int64)(&company.Settings.LateInterestPercent),
 		(*int64)(&company.Settings.DiscountPercent), (*int64)(&company.Settings.DiscountAmount),
-		&company.Brand.Color, &company.Brand.Logo, &company.CpfCnpj, &company.HiddenSteps,
+		&company.Brand.Color, &company.Brand.Logo, &company.CpfCnpj, &company.HiddenSteps, &company.Settings.ClosedThrough,
 	}
 	if err := row.Scan(append(dest, more...)...); err != nil {
 		return err
@@ -74,7 +75,8 @@ func insertCompany(
 		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
 			above_suspended_at, above_expires_on, anonymous, search, updated_at,
-			late_fee_bp, late_interest_bp, discount_bp, discount_cents, color, logo, cpf_cnpj, hidden_steps)
+			late_fee_bp, late_interest_bp, discount_bp, discount_cents, color, logo, cpf_cnpj, hidden_steps,
+			books_closed_through)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
@@ -87,7 +89,7 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
 			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?,
-			color = ?, logo = ?, cpf_cnpj = ?, hidden_steps = ?, day_done = ''
+			color = ?, logo = ?, cpf_cnpj = ?, hidden_steps = ?, books_closed_through = ?, day_done = ''
 		WHERE id = ?`, append(companyValues(tx, company, search), company.ID)...)
 	return err
 }
@@ -106,7 +108,7 @@ func companyValues(tx *sqldb.Tx, company Company, search string) []any {
 		tx.Now().UnixMicro(),
 		int64(company.Settings.LateFeePercent), int64(company.Settings.LateInterestPercent),
 		int64(company.Settings.DiscountPercent), int64(company.Settings.DiscountAmount),
-		company.Brand.Color, company.Brand.Logo, company.CpfCnpj, company.HiddenSteps,
+		company.Brand.Color, company.Brand.Logo, company.CpfCnpj, company.HiddenSteps, company.Settings.ClosedThrough,
 	}
 }
 

@@ -23,22 +23,22 @@ const (
 // countChange counts changes of invoices. What was received for one that is
 // deleted stays received.
 func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes ...Change) error {
-	var invoices, settled []tally.Change
+	var invoices, settled, bound []tally.Change
 	for _, change := range changes {
 		if change.Action != ActionCreated {
-			invoices, settled = append(invoices, counted(change.Before, -1)), append(
-				settled,
-				countedPaid(change.Before, -1)...,
-			)
+			invoices = append(invoices, counted(change.Before, -1))
 		}
 		if change.Action != ActionDeleted {
-			invoices, settled = append(invoices, counted(change.After, 1)), append(
-				settled,
-				countedPaid(change.After, 1)...,
-			)
-		} else {
-			settled = append(settled, gone(countedPaid(change.Before, 1))...)
+			invoices = append(invoices, counted(change.After, 1))
 		}
+		moved := settledBy(change)
+		settled = append(settled, moved...)
+		if !change.refundedByGateway() {
+			bound = append(bound, moved...)
+		}
+	}
+	if err := keepClosed(ctx, tx, actor, bound); err != nil {
+		return err
 	}
 	entries := append(entriesOf(counter, invoices), entriesOf(paid, settled)...)
 	for _, change := range changes {
@@ -111,7 +111,11 @@ func gone(changes []tally.Change) []tally.Change {
 
 // countPayment counts a change of a payment: as a row of the list, and as money.
 func countPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange) error {
-	entries := entriesOf(receipts, change.receipts())
+	moved := change.receipts()
+	if err := keepClosed(ctx, tx, actor, moved); err != nil {
+		return err
+	}
+	entries := entriesOf(receipts, moved)
 	if change.before.ID == 0 {
 		entries = append(entries, tally.Entry{Counter: payments, Change: countedPayment(change.after)})
 	} else {

@@ -117,6 +117,7 @@ func (r Receipt) change(
 		payment.Currency = Real
 	}
 	payment.dated(actor, tx.Now())
+	payment.postpone(actor, tx.Now())
 	return change, nil
 }
 

@@ -101,6 +101,9 @@ func (s *Service) RefundTx(
 	if err != nil && !deleted {
 		return Outcome{}, err
 	}
+	if actor, err = actor.Refreshed(ctx, tx); err != nil {
+		return Outcome{Invoice: before}, err
+	}
 	back, err := refund.change(ctx, tx, actor)
 	if err != nil || back == nil {
 		return Outcome{Invoice: before}, err
@@ -156,6 +159,9 @@ func (r Refund) change(
 	}
 	row.at = row.at.In(actor.Company.Zone)
 	row.on = actor.Today(row.at)
+	if open := firstOpen(actor); row.by == "" && row.on.Before(open) {
+		row.at, row.on = paidTime(actor, tx.Now(), open).In(actor.Company.Zone), open
+	}
 	change := &paymentChange{before: payment, after: payment}
 	change.after.Refunded += row.amount
 	if !payment.Status.counts() {
@@ -176,6 +182,9 @@ func refunded(
 	d.After.Received -= back.refund.amount
 	if d.Before.Status != Paid || d.After.Received >= d.Before.cost() {
 		return d, nil
+	}
+	if back.refund.by == "" && d.Before.PaidOn.Before(firstOpen(actor)) {
+		effect = EffectDiscount
 	}
 	if effect.of(back.after.left()) == EffectDiscount {
 		d.After.Forgiven += d.Before.cost() - d.After.Received

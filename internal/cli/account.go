@@ -57,6 +57,7 @@ func companySet() *cobra.Command {
 			"renew_on_payment":      company.Settings.RenewOnPayment,
 			"lead_days":             company.Settings.LeadDays,
 			"renew_invoice":         company.Settings.RenewInvoice,
+			"books_closed_through":  company.Settings.ClosedThrough,
 			"late_fee_percent":      company.Settings.LateFeePercent.String(),
 			"late_interest_percent": company.Settings.LateInterestPercent.String(),
 			"discount_percent":      company.Settings.DiscountPercent.String(),
@@ -79,6 +80,7 @@ func companySet() *cobra.Command {
 		"what becomes of the open invoice of a renewal by hand: keep, paid or cancelled",
 	)
 	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
+	set.Flags().String("books-closed-through", "", "the last day of the books that are closed; empty opens them again")
 	set.Flags().String("late-fee-percent", "", "what a late invoice costs more, once, such as 2.00")
 	set.Flags().String(
 		"late-interest-percent",

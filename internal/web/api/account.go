@@ -32,6 +32,8 @@ type companyRecord struct {
 	Status    account.Standing   `json:"status"`
 	ExpiresAt *string            `json:"expires_at"`
 	Functions []account.Function `json:"functions"`
+
+	BooksClosedThrough *string `json:"books_closed_through"`
 }
 
 type tokenRecord struct {
@@ -61,6 +63,8 @@ func (s *Server) account(ctx context.Context, call *call) (web.Answer, error) {
 			Status:    company.Subscription.Standing(call.today),
 			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()),
 			Functions: company.Subscription.Functions.Names(),
+
+			BooksClosedThrough: textOrNull(company.Settings.ClosedThrough.String()),
 		},
 		Token: tokenRecord{
 			ID:        token.ID,

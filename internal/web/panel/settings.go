@@ -72,6 +72,7 @@ func (s *Server) settingsValues(req *request) *page.Form {
 		"renew_from", string(company.Settings.RenewFrom), "renew_on_payment",
 		boolText(company.Settings.RenewOnPayment),
 		"renew_invoice", string(company.Settings.RenewInvoice),
+		"books_closed_through", company.Settings.ClosedThrough.String(),
 		"lead_days", strconv.Itoa(company.Settings.LeadDays),
 		"late_fee_percent", percentText(company.Settings.LateFeePercent), "late_interest_percent",
 		percentText(company.Settings.LateInterestPercent),
