@@ -25,7 +25,7 @@ type walk struct {
 	read    func(context.Context, sqldb.Querier, int64, int) ([]oldRow, error)
 	remove  func(context.Context, *sqldb.Tx, int64, []int64) ([]string, error) // what went, by the ids that people know
 	kind    string                                                             // of what is removed
-	newest  int64                                                              // how many of the newest stay whatever their age; 0: age decides
+	newest  int64                                                              // how many of the newest stay at any age; 0: age decides
 	after   int64
 	began   time.Time
 	changed int64 // what the sender's Generation was then
