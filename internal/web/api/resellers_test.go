@@ -240,7 +240,7 @@ func TestFunctionsOpenTheirOperations(t *testing.T) {
 			}
 		}
 	}
-	if needed[account.FunctionResellers] != 10 || needed[account.FunctionWebhooks] != 12 {
+	if needed[account.FunctionResellers] != 10 || needed[account.FunctionWebhooks] != 13 {
 		t.Errorf("operations by function: %v", needed)
 	}
 }
