@@ -154,14 +154,7 @@ func (r Refund) change(
 			fmt.Sprintf("must be more than zero and not more than the %s that are left of the payment", payment.left()),
 		)
 	}
-	if row.at.IsZero() || row.at.After(tx.Now()) {
-		row.at = tx.Now()
-	}
-	row.at = row.at.In(actor.Company.Zone)
-	row.on = actor.Today(row.at)
-	if open := firstOpen(actor); row.by == "" && row.on.Before(open) {
-		row.at, row.on = paidTime(actor, tx.Now(), open).In(actor.Company.Zone), open
-	}
+	row.date(actor, tx.Now())
 	change := &paymentChange{before: payment, after: payment}
 	change.after.Refunded += row.amount
 	if !payment.Status.counts() {
@@ -172,6 +165,19 @@ func (r Refund) change(
 		change.after.Status = PaymentRefunded
 	}
 	return change, nil
+}
+
+// date sets when the money went back and the day on which it counts: never later than now. What a gateway reports for
+// a closed day counts on the first open one.
+func (r *refundRow) date(actor account.Actor, now time.Time) {
+	if r.at.IsZero() || r.at.After(now) {
+		r.at = now
+	}
+	r.at = r.at.In(actor.Company.Zone)
+	r.on = actor.Today(r.at)
+	if open := firstOpen(actor); r.by == "" && r.on.Before(open) {
+		r.at, r.on = paidTime(actor, now, open).In(actor.Company.Zone), open
+	}
 }
 
 // refunded decides what a refund does to the invoice.

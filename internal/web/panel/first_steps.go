@@ -56,8 +56,10 @@ func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) 
 			own && req.Actor.May(payments),
 		},
 		{
-			step{"whatsapp", "WhatsApp of the company", "your customers see it where they pay.", "phone",
-				"/settings#f-whatsapp", company.Whatsapp != ""},
+			step{
+				"whatsapp", "WhatsApp of the company", "your customers see it where they pay.", "phone",
+				"/settings#f-whatsapp", company.Whatsapp != "",
+			},
 			own,
 		},
 		{
