@@ -341,7 +341,7 @@ func TestAccountTellsOnlyItsOwnStanding(t *testing.T) {
 	caller := root.below(t, "beto", account.LevelReseller)
 	answer := caller.call(t, http.MethodGet, "/account", "")
 	got := data[map[string]map[string]any](t, answer)
-	want := []string{"created_at", "expires_at", "functions", "id", "level", "name", "status", "timezone"}
+	want := []string{"books_closed_through", "created_at", "expires_at", "functions", "id", "level", "name", "status", "timezone"}
 	if fields := slices.Sorted(maps.Keys(got["company"])); !slices.Equal(fields, want) || got["company"]["id"] != float64(caller.actor.Company.ID) {
 		t.Errorf("the company has %v: %s", fields, answer.body)
 	}
