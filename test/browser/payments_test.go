@@ -111,7 +111,7 @@ func TestOwnPixKeyIsConfirmedByHand(t *testing.T) {
 	whole := ask(b, chromedp.Evaluate[string](`document.querySelector("[name=amount]").value`))
 	b.fill("amount", "1,00")
 	b.press("Registrar pagamento")
-	b.see("a pagar; diga") // less than is to pay needs a word about the difference
+	b.see("o resto ainda virá ou se é desconto") // less than is to pay needs a word about the difference
 	b.picture(t, rules(t), "pay-refused")
 	b.fill("amount", whole)
 	b.press("Registrar pagamento")
