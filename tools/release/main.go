@@ -132,7 +132,8 @@ func (r *release) name(t target, suffix string) string {
 
 func (r *release) build(t target) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X carteira/internal/cli.version="+r.version+" -X carteira/internal/cli.commit="+r.commit, "-o", t.binary, "./cmd/carteira")
+		"-ldflags", "-s -w -X carteira/internal/cli.version="+r.version+" -X carteira/internal/cli.commit="+r.commit,
+		"-o", t.binary, "./cmd/carteira")
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 	cmd.Stderr = os.Stderr
