@@ -309,8 +309,10 @@ func (b *tab) fill(name, value string) {
 func (b *tab) set(name, value string) {
 	b.t.Helper()
 	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
-	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
-		`(e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})) })(document.querySelector(%q))`, value, sel)))
+	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(e => {
+		e.value = %q
+		for (const kind of ["input", "change"]) e.dispatchEvent(new Event(kind, {bubbles: true}))
+	})(document.querySelector(%q))`, value, sel)))
 }
 
 // find waits until an element can be seen, on the page that comes when another is
