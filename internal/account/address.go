@@ -210,11 +210,7 @@ func (s *Service) FindAddressLink(ctx context.Context, link string) (AddressLink
 }
 
 // UseAddressLink confirms or releases an address, once.
-func (s *Service) UseAddressLink(
-	ctx context.Context,
-	link string,
-	from Visitor,
-) (AddressLink, error) {
+func (s *Service) UseAddressLink(ctx context.Context, link string, from Visitor) (AddressLink, error) {
 	if err := s.linkWorks(ctx, from, func() error {
 		_, err := s.FindAddressLink(ctx, link)
 		return err
@@ -238,12 +234,7 @@ func (s *Service) UseAddressLink(
 
 // settleAddress confirms an address, or takes it from a user who has never
 // confirmed it.
-func (s *Service) settleAddress(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	link AddressLink,
-	from Visitor,
-) error {
+func (s *Service) settleAddress(ctx context.Context, tx *sqldb.Tx, link AddressLink, from Visitor) error {
 	before, err := lockUser(ctx, tx, link.User.CompanyID, link.User.ID)
 	if err != nil {
 		return err
@@ -316,12 +307,7 @@ func (s *Service) countEmailChange(ctx context.Context, tx *sqldb.Tx, visit Visi
 	return err
 }
 
-func (s *Service) changeEmailTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	visit Visit,
-	email string,
-) error {
+func (s *Service) changeEmailTx(ctx context.Context, tx *sqldb.Tx, visit Visit, email string) error {
 	before, err := lockUser(ctx, tx, visit.Actor.Company.ID, visit.User.ID)
 	if err != nil || before.Email == email {
 		return err
@@ -344,12 +330,7 @@ func (s *Service) changeEmailTx(
 // LimitProbes runs a use case that refuses an address which another user has,
 // and counts such refusals for the company: who asks for many wants to know who
 // has an account. The operator is not counted.
-func (s *Service) LimitProbes(
-	ctx context.Context,
-	actor Actor,
-	email string,
-	do func() error,
-) error {
+func (s *Service) LimitProbes(ctx context.Context, actor Actor, email string, do func() error) error {
 	if actor.UserID == 0 && actor.TokenID == 0 {
 		return do()
 	}

@@ -94,13 +94,7 @@ func WriteAuditEverywhere(ctx context.Context, tx *sqldb.Tx, actor Actor, entry 
 // WriteChildAudit writes an entry into the audit log of a child of the actor's
 // company: what a company does to one of its children is in the logs of both.
 // The line names the company; who of its people acted is in its own log.
-func WriteChildAudit(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	childID int64,
-	entry AuditEntry,
-) error {
+func WriteChildAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, childID int64, entry AuditEntry) error {
 	if actor.Program != "" {
 		return nil
 	}
@@ -205,12 +199,7 @@ func (s *Service) History(ctx context.Context, actor Actor, of []AuditSubject, l
 
 // WalkAudit calls visit for every line of a filter, newest first. It has no
 // transaction open while visit runs.
-func (s *Service) WalkAudit(
-	ctx context.Context,
-	actor Actor,
-	filter AuditFilter,
-	visit func(AuditLine) error,
-) error {
+func (s *Service) WalkAudit(ctx context.Context, actor Actor, filter AuditFilter, visit func(AuditLine) error) error {
 	return sqldb.Walk(func(last *AuditLine) ([]AuditLine, error) {
 		if last != nil {
 			filter.lastAt, filter.lastID = last.At, last.ID

@@ -70,12 +70,7 @@ func (s *Service) SaveTx(ctx context.Context, tx *sqldb.Tx, actor Actor, change 
 // the parent's counts, audit lines, watchers. It is the only place that writes
 // a company's row, but for applyFunctions, which gives functions to many at
 // once.
-func (s *Service) applyCompany(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	change *Change,
-) error {
+func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
 	if err := writeCompany(ctx, tx, change); err != nil {
 		return err
 	}
@@ -268,12 +263,7 @@ func happened(action Action, user User) *userChange {
 // up (spendStep), which must compare and set at once. What hangs on a user and
 // is no fact for the audit log is written beside it: sessions, password links,
 // recovery codes, attempts to sign in.
-func (s *Service) applyUser(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	change *userChange,
-) error {
+func (s *Service) applyUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChange) error {
 	if err := writeUser(ctx, tx, change); err != nil {
 		return err
 	}
@@ -332,12 +322,7 @@ type tokenChange struct {
 // applyToken writes a change of a token and its audit line. It is the only
 // place that writes a token's row, but for the time of its last use
 // (SaveLastUse).
-func (s *Service) applyToken(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	change *tokenChange,
-) (err error) {
+func (s *Service) applyToken(ctx context.Context, tx *sqldb.Tx, actor Actor, change *tokenChange) (err error) {
 	entry := AuditEntry{Action: string(change.action), Record: "token", Name: change.token.Name}
 	if change.action == TokenDeleted {
 		entry.Before = tokenAudit(&change.token)

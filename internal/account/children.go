@@ -24,12 +24,7 @@ type NewChild struct {
 
 // AddChildTx makes a child of the actor's company, with its calendar, inside
 // another use case's transaction.
-func (s *Service) AddChildTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	child NewChild,
-) (Company, error) {
+func (s *Service) AddChildTx(ctx context.Context, tx *sqldb.Tx, actor Actor, child NewChild) (Company, error) {
 	taken, err := EmailTaken(ctx, tx, child.Email)
 	if err != nil {
 		return Company{}, err
@@ -136,12 +131,7 @@ func InUse(ctx context.Context, querier sqldb.Querier, company Company) (bool, e
 // user may have. The audit line is that of the change of the company. The
 // address of a company that is in use is its own: who could replace it could
 // lock the owner out, or in the place of the owner ask for a new password.
-func (s *Service) SetOwnerEmailTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	company Company,
-	email string,
-) error {
+func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, company Company, email string) error {
 	owner, err := ownerOf(ctx, tx, company.ID)
 	if err != nil || owner.Email == email {
 		return err
@@ -180,12 +170,7 @@ func (s *Service) SetOwnerEmailTx(
 
 // SetFunctionsTx gives functions to all children that are on a plan of the
 // actor's company.
-func (s *Service) SetFunctionsTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	change FunctionsChange,
-) error {
+func (s *Service) SetFunctionsTx(ctx context.Context, tx *sqldb.Tx, actor Actor, change FunctionsChange) error {
 	return s.applyFunctions(ctx, tx, actor, change)
 }
 
@@ -200,12 +185,7 @@ type FunctionsChange struct {
 // the lines in their audit logs; in that of the actor the line is the plan's.
 // Watchers are not called: functions only become more, and what was recorded
 // while one was missing can be replayed.
-func (s *Service) applyFunctions(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	change FunctionsChange,
-) error {
+func (s *Service) applyFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change FunctionsChange) error {
 	if err := updateFunctions(ctx, tx, actor.Company.ID, change); err != nil {
 		return err
 	}

@@ -216,11 +216,7 @@ func (c Company) refused() (refused fault.Fields) {
 }
 
 // SetCompany changes the actor's company.
-func (s *Service) SetCompany(
-	ctx context.Context,
-	actor Actor,
-	draft CompanyDraft,
-) (Company, error) {
+func (s *Service) SetCompany(ctx context.Context, actor Actor, draft CompanyDraft) (Company, error) {
 	after := actor.Company
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := lockCompany(ctx, tx, actor.Company.ID)

@@ -144,12 +144,7 @@ func otherDays(zone string, today civil.Date) []undone {
 	}
 }
 
-func (s *Service) eachUndone(
-	ctx context.Context,
-	part undone,
-	today civil.Date,
-	yield func([]DayWork, error) bool,
-) bool {
+func (s *Service) eachUndone(ctx context.Context, part undone, today civil.Date, yield func([]DayWork, error) bool) bool {
 	for {
 		var works []DayWork
 		err := part.each(ctx, s.db, dayBatch, func(company Company) {

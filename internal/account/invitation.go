@@ -25,12 +25,7 @@ func NewInvitation() Invitation {
 // transaction, which writes the audit line. An older one stops working. Once
 // any user of the company has had a password it is in use, and nobody above it
 // can get in: an owner who was made later is invited by those who are in.
-func (s *Service) InviteTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	company Company,
-	invitation Invitation,
-) error {
+func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, invitation Invitation) error {
 	owner, err := ownerOf(ctx, tx, company.ID)
 	if err != nil {
 		return err

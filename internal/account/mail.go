@@ -114,12 +114,7 @@ func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 
 // TellOwnersTx writes to all owners of the actor's company that have confirmed
 // their address or had no chance to, in the transaction of what they are told.
-func (s *Service) TellOwnersTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	subject, body string,
-) error {
+func (s *Service) TellOwnersTx(ctx context.Context, tx *sqldb.Tx, actor Actor, subject, body string) error {
 	if !s.SendsMail() || actor.Program != "" {
 		return nil
 	}

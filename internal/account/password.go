@@ -40,11 +40,7 @@ func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newP
 
 // NewPasswordLink makes a link by which a user sets another password, once.
 // Older links stop working.
-func (s *Service) NewPasswordLink(
-	ctx context.Context,
-	actor Actor,
-	userID int64,
-) (User, string, error) {
+func (s *Service) NewPasswordLink(ctx context.Context, actor Actor, userID int64) (User, string, error) {
 	link, hash := newLink()
 	var user storedUser
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
@@ -94,12 +90,7 @@ func ReadPasswordChange(in *input.Form) NewPassword {
 
 // UsePasswordLink sets a password, once, and signs the user out everywhere
 // else. The second factor stays.
-func (s *Service) UsePasswordLink(
-	ctx context.Context,
-	link string,
-	password NewPassword,
-	from Visitor,
-) (User, error) {
+func (s *Service) UsePasswordLink(ctx context.Context, link string, password NewPassword, from Visitor) (User, error) {
 	var user storedUser
 	if err := s.linkWorks(ctx, from, func() (err error) {
 		user, err = userByLink(ctx, s.db, linkHash(link), s.db.Real())
@@ -149,11 +140,7 @@ func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error
 }
 
 // claimPasswordLink uses a link up and returns whom it was for.
-func claimPasswordLink(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	link string,
-) (storedUser, purpose, error) {
+func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, purpose, error) {
 	user, err := userByLink(ctx, tx, linkHash(link), tx.Real())
 	if err != nil {
 		return user, "", err
@@ -202,12 +189,7 @@ type passwordSet struct {
 	confirms bool // the address: the link was sent there
 }
 
-func (s *Service) setPassword(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	set passwordSet,
-) error {
+func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, actor Actor, set passwordSet) error {
 	before, err := lockUser(ctx, tx, set.user.CompanyID, set.user.ID)
 	if err != nil {
 		return err
@@ -253,11 +235,7 @@ func (s *Service) ChangePassword(ctx context.Context, visit Visit, password NewP
 // reauthenticate checks the password of the actor's user again: a browser that
 // was left open must not be enough. Attempts are counted as those to sign in. A
 // wrong password is a refusal of the field.
-func (s *Service) reauthenticate(
-	ctx context.Context,
-	actor Actor,
-	field, password string,
-) (storedUser, error) {
+func (s *Service) reauthenticate(ctx context.Context, actor Actor, field, password string) (storedUser, error) {
 	user, err := userByID(ctx, s.db, actor.Company.ID, actor.UserID)
 	if err != nil {
 		return user, err

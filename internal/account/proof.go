@@ -56,12 +56,7 @@ func (s *Service) Prove(ctx context.Context, visit Visit, proof Proof) error {
 
 // checkProof takes six digits for a code where there is a second factor. A
 // password of six digits is too short to be one.
-func (s *Service) checkProof(
-	ctx context.Context,
-	visit Visit,
-	user storedUser,
-	given string,
-) error {
+func (s *Service) checkProof(ctx context.Context, visit Visit, user storedUser, given string) error {
 	if user.totp == "" || len(digitsOf(given)) != totpDigits {
 		_, err := s.reauthenticate(ctx, visit.Actor, "proof", given)
 		return err

@@ -47,12 +47,7 @@ func (p PrunedRows) byCompany() []*Pruned {
 
 // TellPruned calls a watcher once for each company that has lost records; nil
 // sees nothing.
-func TellPruned(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	watcher watch.Watcher[Pruned],
-	gone PrunedRows,
-) error {
+func TellPruned(ctx context.Context, tx *sqldb.Tx, watcher watch.Watcher[Pruned], gone PrunedRows) error {
 	if watcher == nil {
 		return nil
 	}

@@ -39,12 +39,7 @@ func ReadSetup(in *input.Form) NewCompany {
 
 // Setup makes the first company and its owner, as CreateCompany does, and signs
 // the owner in. It works once.
-func (s *Service) Setup(
-	ctx context.Context,
-	link string,
-	company NewCompany,
-	from Visitor,
-) (SignedIn, error) {
+func (s *Service) Setup(ctx context.Context, link string, company NewCompany, from Visitor) (SignedIn, error) {
 	if err := s.linkWorks(ctx, from, func() error { return s.SetupWorks(ctx, link) }); err != nil {
 		return SignedIn{}, err
 	}

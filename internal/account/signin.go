@@ -45,11 +45,7 @@ func ReadCredentials(in *input.Form) Credentials {
 
 // SignIn starts a session. It takes the same time whether the address is known
 // or not.
-func (s *Service) SignIn(
-	ctx context.Context,
-	credentials Credentials,
-	from Visitor,
-) (SignedIn, error) {
+func (s *Service) SignIn(ctx context.Context, credentials Credentials, from Visitor) (SignedIn, error) {
 	if err := credentials.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
@@ -110,11 +106,7 @@ func (s *Service) pretendPassword(ctx context.Context, attempt attempt) (pretend
 	return true, errWrongPassword()
 }
 
-func (s *Service) tryPassword(
-	ctx context.Context,
-	attempt attempt,
-	password string,
-) (SignedIn, error) {
+func (s *Service) tryPassword(ctx context.Context, attempt attempt, password string) (SignedIn, error) {
 	if err := s.countAttempt(ctx, attempt.quotas); err != nil {
 		return SignedIn{}, err
 	}
@@ -191,12 +183,7 @@ func (s *Service) signIn(ctx context.Context, attempt attempt, password string) 
 }
 
 // welcome starts the session of a user who has proved everything.
-func (s *Service) welcome(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	user User,
-	from Visitor,
-) (in SignedIn, err error) {
+func (s *Service) welcome(ctx context.Context, tx *sqldb.Tx, user User, from Visitor) (in SignedIn, err error) {
 	in.User = user
 	if in.Token, err = startSession(ctx, tx, sessionStart{user: user, from: from}); err != nil {
 		return in, err
@@ -240,12 +227,7 @@ func ReadCode(in *input.Form) Code {
 // ConfirmCode turns a session that waits for its code into one that is signed
 // in, with another token. The code is one of the second factor or a recovery
 // code, which works once.
-func (s *Service) ConfirmCode(
-	ctx context.Context,
-	token string,
-	code Code,
-	from Visitor,
-) (SignedIn, error) {
+func (s *Service) ConfirmCode(ctx context.Context, token string, code Code, from Visitor) (SignedIn, error) {
 	if err := code.Problems.Err(); err != nil {
 		return SignedIn{}, err
 	}
@@ -280,12 +262,7 @@ type guess struct {
 	quotas []quota
 }
 
-func (s *Service) confirmTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	visit Visit,
-	guess guess,
-) (SignedIn, error) {
+func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, visit Visit, guess guess) (SignedIn, error) {
 	if err := s.useCode(ctx, tx, visit.User, guess.code); err != nil {
 		return SignedIn{}, err
 	}

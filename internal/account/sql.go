@@ -61,12 +61,7 @@ func scanCompany(row sqldb.Row) (company Company, err error) {
 	return company, err
 }
 
-func insertCompany(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	company Company,
-	search string,
-) (int64, error) {
+func insertCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) (int64, error) {
 	values := append(
 		[]any{sqldb.RefTo(company.ParentID), tx.Now().UnixMicro()},
 		companyValues(tx, company, search)...,
@@ -288,11 +283,7 @@ type admission struct {
 // admitShared looks the token up and adds the call to its window in one
 // statement. The row lock of the upsert makes concurrent calls wait for each other,
 // and the condition sees what the one before wrote.
-func admitShared(
-	ctx context.Context,
-	querier sqldb.Querier,
-	asked newCall,
-) (Actor, admission, error) {
+func admitShared(ctx context.Context, querier sqldb.Querier, asked newCall) (Actor, admission, error) {
 	var call admission
 	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
 		err = companyScan(row, &actor.Company, &actor.TokenID, &actor.Scope, &call.at, &call.recent)
@@ -319,12 +310,7 @@ func admitShared(
 }
 
 // oldestCall is the call that must leave the window before another gets in.
-func oldestCall(
-	ctx context.Context,
-	querier sqldb.Querier,
-	tokenID int64,
-	limit int,
-) (oldest, now int64, err error) {
+func oldestCall(ctx context.Context, querier sqldb.Querier, tokenID int64, limit int) (oldest, now int64, err error) {
 	_, err = sqldb.One(ctx, querier, func(row sqldb.Row) (struct{}, error) {
 		return struct{}{}, row.Scan(&oldest, &now)
 	}, `SELECT COALESCE(calls[cardinality(calls) - ? + 1], 0), `+clockMicros+` FROM token_calls WHERE token_id = ?`,

@@ -70,12 +70,7 @@ func (f AuditFilter) where(companyID int64) (where sqldb.Where) {
 	return where
 }
 
-func countAudit(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter AuditFilter,
-) (int64, error) {
+func countAudit(ctx context.Context, querier sqldb.Querier, companyID int64, filter AuditFilter) (int64, error) {
 	where := filter.where(companyID)
 	return sqldb.Value[int64](
 		ctx,
@@ -153,12 +148,7 @@ func readChanges(stored string) ([]FieldChange, error) {
 
 // pruneAudit removes the oldest lines, which have the lowest ids: of the first ones those
 // from before a time.
-func pruneAudit(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	before time.Time,
-	limit int,
-) ([]PrunedRow, error) {
+func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) ([]PrunedRow, error) {
 	return sqldb.All(ctx, tx, ScanPruned, `DELETE FROM audit_log WHERE at < ? AND id IN (
 		SELECT id FROM audit_log ORDER BY id LIMIT ? /* every company_id */)
 		RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)

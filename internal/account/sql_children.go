@@ -26,12 +26,7 @@ func lockChild(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, 
 	return company, sqldb.Found(err, "reseller")
 }
 
-func updateFunctions(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	parentID int64,
-	change FunctionsChange,
-) error {
+func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, change FunctionsChange) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
 		change.After, tx.Now().UnixMicro(), parentID, change.PlanID)
@@ -40,12 +35,7 @@ func updateFunctions(
 
 // emailTaken looks among the users of all companies: an address signs in to
 // one.
-func emailTaken(
-	ctx context.Context,
-	querier sqldb.Querier,
-	userID int64,
-	emailKey string,
-) (bool, error) {
+func emailTaken(ctx context.Context, querier sqldb.Querier, userID int64, emailKey string) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, querier, `
 		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`, emailKey,
 		userID)

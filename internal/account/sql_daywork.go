@@ -74,12 +74,7 @@ func insertAsked(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	return err
 }
 
-func askedAfter(
-	ctx context.Context,
-	querier sqldb.Querier,
-	after int64,
-	limit int,
-) ([]askedRow, error) {
+func askedAfter(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]askedRow, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (asked askedRow, err error) {
 		err = row.Scan(&asked.id, &asked.companyID)
 		return asked, err

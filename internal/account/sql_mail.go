@@ -23,12 +23,7 @@ func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedM
 }
 
 // dueMails finds mails of all companies whose time has come, the oldest first.
-func dueMails(
-	ctx context.Context,
-	querier sqldb.Querier,
-	now time.Time,
-	limit int,
-) ([]queuedMail, error) {
+func dueMails(ctx context.Context, querier sqldb.Querier, now time.Time, limit int) ([]queuedMail, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (mail queuedMail, err error) {
 		var runAt int64
 		err = row.Scan(&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, &runAt)

@@ -33,13 +33,7 @@ func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit
 	return visit, err
 }
 
-func insertSession(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	hash []byte,
-	session Session,
-) error {
+func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []byte, session Session) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO sessions (company_id, user_id, hash, pending, address, agent, created_at, seen_at, expires_at, proved_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -60,13 +54,7 @@ func proveSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID 
 	return err
 }
 
-func touchSession(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	session Session,
-	companyID int64,
-	address string,
-) error {
+func touchSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64, address string) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
 		tx.Real().UnixMicro(), address, companyID, session.ID)
@@ -95,12 +83,7 @@ func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except in
 	return err
 }
 
-func sessionsOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, userID int64,
-	now time.Time,
-) ([]Session, error) {
+func sessionsOf(ctx context.Context, querier sqldb.Querier, companyID, userID int64, now time.Time) ([]Session, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (session Session, err error) {
 		var created, seen, expires int64
 		err = row.Scan(
@@ -134,12 +117,7 @@ func addAttempt(ctx context.Context, tx *sqldb.Tx, quota quota) (int, error) {
 
 // attemptsUnder is how many attempts there have been under a key since an
 // instant.
-func attemptsUnder(
-	ctx context.Context,
-	querier sqldb.Querier,
-	key string,
-	since time.Time,
-) (int, error) {
+func attemptsUnder(ctx context.Context, querier sqldb.Querier, key string, since time.Time) (int, error) {
 	return sqldb.Value[int](ctx, querier, `
 		SELECT COALESCE((SELECT n FROM signin_attempts WHERE key = ? AND began_at > ?), 0)`, key,
 		since.UnixMicro())

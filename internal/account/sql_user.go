@@ -153,12 +153,7 @@ func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPa
 	return err
 }
 
-func purposeOfLink(
-	ctx context.Context,
-	querier sqldb.Querier,
-	user User,
-	hash []byte,
-) (purpose, error) {
+func purposeOfLink(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (purpose, error) {
 	text, err := sqldb.Value[string](ctx, querier, `
 		SELECT purpose FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, user.CompanyID,
 		user.ID, hash)
@@ -212,12 +207,7 @@ func userByAddressLink(
 }
 
 // userByLink finds a user by what the link proves; the company follows from it.
-func userByLink(
-	ctx context.Context,
-	querier sqldb.Querier,
-	hash []byte,
-	now time.Time,
-) (storedUser, error) {
+func userByLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
 	user, err := sqldb.One(ctx, querier, scanStored, `
 		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
 		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation',
@@ -269,11 +259,7 @@ func spendRecovery(ctx context.Context, tx *sqldb.Tx, user User, code string) (b
 	return n == 1, err
 }
 
-func countRecovery(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, userID int64,
-) (int, error) {
+func countRecovery(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
 	return sqldb.Value[int](
 		ctx,
 		querier,
@@ -284,11 +270,7 @@ func countRecovery(
 }
 
 // factorsSealedBefore finds what is not sealed with a key.
-func factorsSealedBefore(
-	ctx context.Context,
-	querier sqldb.Querier,
-	keyID string,
-) ([]storedUser, error) {
+func factorsSealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]storedUser, error) {
 	current := "v1." + keyID + ".%"
 	return sqldb.All(ctx, querier, scanStored, `SELECT `+userColumns+` FROM users u
 		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> ''

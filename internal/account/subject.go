@@ -15,13 +15,7 @@ type DataSubject struct {
 
 // EraseAuditTx takes what it says of a person out of the audit lines of records.
 // Who did what and when stays.
-func EraseAuditTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor Actor,
-	record string,
-	ids ...int64,
-) error {
+func EraseAuditTx(ctx context.Context, tx *sqldb.Tx, actor Actor, record string, ids ...int64) error {
 	for _, id := range ids {
 		if err := eraseAudit(ctx, tx, actor.Company.ID, record, id); err != nil {
 			return err

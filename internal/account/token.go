@@ -78,11 +78,7 @@ func ReadNewToken(in *input.Form) NewToken {
 
 // CreateToken makes a token. The text it returns is not stored and cannot be
 // had again.
-func (s *Service) CreateToken(
-	ctx context.Context,
-	actor Actor,
-	token NewToken,
-) (Token, string, error) {
+func (s *Service) CreateToken(ctx context.Context, actor Actor, token NewToken) (Token, string, error) {
 	var refused fault.Fields
 	if token.Name == "" && !token.Problems.Any() {
 		refused.Add("name", "is required")

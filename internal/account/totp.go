@@ -75,10 +75,7 @@ type Factor struct {
 
 // HasSecondFactor reports whether the actor's user signs in with a code, and
 // how many recovery codes are left.
-func (s *Service) HasSecondFactor(
-	ctx context.Context,
-	actor Actor,
-) (on bool, recovery int, err error) {
+func (s *Service) HasSecondFactor(ctx context.Context, actor Actor) (on bool, recovery int, err error) {
 	user, err := userByID(ctx, s.db, actor.Company.ID, actor.UserID)
 	if err != nil || user.totp == "" {
 		return false, 0, err
@@ -136,11 +133,7 @@ func (s *Service) shownFactor(user storedUser) (Factor, error) {
 // ConfirmSecondFactor switches the second factor on with a first code, and signs
 // the user out everywhere else: who is there may not have the app. The recovery
 // codes it returns are not shown again.
-func (s *Service) ConfirmSecondFactor(
-	ctx context.Context,
-	visit Visit,
-	code Code,
-) ([]string, error) {
+func (s *Service) ConfirmSecondFactor(ctx context.Context, visit Visit, code Code) ([]string, error) {
 	if err := code.Problems.Err(); err != nil {
 		return nil, err
 	}
@@ -267,12 +260,7 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 }
 
 // spendCode reports whether a code is right and was not used before.
-func (s *Service) spendCode(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	user storedUser,
-	code string,
-) (bool, error) {
+func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, user storedUser, code string) (bool, error) {
 	key, err := s.openFactor(user, user.totp)
 	if err != nil {
 		return false, err

@@ -63,11 +63,7 @@ func readRole(in *input.Form) input.Opt[Role] {
 
 // CreateUser makes a user. The link it returns lets the user set a password,
 // once.
-func (s *Service) CreateUser(
-	ctx context.Context,
-	actor Actor,
-	draft UserDraft,
-) (User, string, error) {
+func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) (User, string, error) {
 	made := User{
 		CompanyID: actor.Company.ID,
 		Name:      draft.Name.Value,
@@ -112,12 +108,7 @@ func missing(user User, found input.Problems) (refused fault.Fields) {
 }
 
 // UpdateUser changes name and role. The last owner stays one.
-func (s *Service) UpdateUser(
-	ctx context.Context,
-	actor Actor,
-	userID int64,
-	draft UserDraft,
-) (User, error) {
+func (s *Service) UpdateUser(ctx context.Context, actor Actor, userID int64, draft UserDraft) (User, error) {
 	var change userChange
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := LockTx(ctx, tx, actor); err != nil {

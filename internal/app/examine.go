@@ -33,12 +33,7 @@ type Examination struct {
 // Examine checks everything that can be wrong with an installation, and hands
 // each finding on as soon as it is made. It changes nothing but counts, and
 // those only when told to.
-func Examine(
-	ctx context.Context,
-	cfg config.Config,
-	examination Examination,
-	found func(checkup.Finding),
-) {
+func Examine(ctx context.Context, cfg config.Config, examination Examination, found func(checkup.Finding)) {
 	now := time.Now //nolint:forbidigo // of files and certificates, not of the business
 	for _, check := range doctor.Surroundings(cfg, now) {
 		found(check.Do(ctx))
@@ -69,12 +64,7 @@ type examined struct {
 	db     *sqldb.DB
 }
 
-func examineDatabase(
-	ctx context.Context,
-	examined examined,
-	examination Examination,
-	found func(checkup.Finding),
-) {
+func examineDatabase(ctx context.Context, examined examined, examination Examination, found func(checkup.Finding)) {
 	schema, current := doctor.Schema(ctx, examined.db)
 	found(schema)
 	for _, check := range doctor.Database(examined.config, examined.db) {
@@ -166,10 +156,7 @@ func recounts() []tally.Recount {
 }
 
 // eachRecount calls do for each counter of each company.
-func (a *App) eachRecount(
-	ctx context.Context,
-	do func(scope tally.Scope, recount tally.Recount) error,
-) error {
+func (a *App) eachRecount(ctx context.Context, do func(scope tally.Scope, recount tally.Recount) error) error {
 	companies, err := a.Accounts.Companies(ctx)
 	if err != nil {
 		return err

@@ -21,12 +21,7 @@ import (
 
 // paymentOptions has the gateways and what payment does not import: the
 // simulator's button, and the notification of a single invoice.
-func paymentOptions(
-	cfg config.Config,
-	log *slog.Logger,
-	db *sqldb.DB,
-	webhooks *webhook.Service,
-) payment.Options {
+func paymentOptions(cfg config.Config, log *slog.Logger, db *sqldb.DB, webhooks *webhook.Service) payment.Options {
 	simulator := sandbox.New(db)
 	banks := bacen.Settings{Hosts: cfg.PixBankHosts}
 	var off []string

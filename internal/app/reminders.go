@@ -52,32 +52,20 @@ func reminderOptions(
 type payLinks struct{ payments *payment.Service }
 
 // PaymentLink is the address of the page on which an invoice is paid.
-func (l payLinks) PaymentLink(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) (string, error) {
+func (l payLinks) PaymentLink(ctx context.Context, actor account.Actor, invoiceID int64) (string, error) {
 	link, err := l.payments.PaymentLink(ctx, actor, invoiceID)
 	return link.URL, err
 }
 
 // DebitOn is when an invoice will be debited by PIX Automático.
-func (l payLinks) DebitOn(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) (civil.Date, error) {
+func (l payLinks) DebitOn(ctx context.Context, actor account.Actor, invoiceID int64) (civil.Date, error) {
 	days, err := l.payments.DebitDays(ctx, actor, []int64{invoiceID})
 	return days[invoiceID], err
 }
 
 // PixCode has the invoice charged, and is the code to copy. Where a gateway has
 // none, its page takes the code's place.
-func (l payLinks) PixCode(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) (string, error) {
+func (l payLinks) PixCode(ctx context.Context, actor account.Actor, invoiceID int64) (string, error) {
 	payable, err := l.payments.Charge(ctx, actor, invoiceID, "")
 	if err == nil && payable.PixCode == "" {
 		return payable.CheckoutURL, nil

@@ -73,12 +73,7 @@ var errIssued = errors.New("the invoice has been issued")
 // apply writes a change and draws its consequences: row, payments, counts, audit
 // line, event, watchers. It and applyDeletion are the only places that write an
 // invoice's row.
-func (s *Service) apply(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *Change,
-) error {
+func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if err := writeRow(ctx, tx, actor, change); err != nil {
 		return err
 	}
@@ -103,12 +98,7 @@ func (s *Service) apply(
 // few statements as for one. Watchers come first, since their rows refer to
 // the invoices. There is no audit line and no event: those of the customer say
 // it.
-func (s *Service) applyDeletion(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	deleted []Change,
-) error {
+func (s *Service) applyDeletion(ctx context.Context, tx *sqldb.Tx, actor account.Actor, deleted []Change) error {
 	if len(deleted) == 0 {
 		return nil
 	}
@@ -160,12 +150,7 @@ func auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change 
 	})
 }
 
-func (s *Service) recordEvent(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change Change,
-) error {
+func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) error {
 	name := change.event()
 	if name == "" {
 		return nil

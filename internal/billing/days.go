@@ -101,11 +101,7 @@ type offsets struct {
 	isPaid  bool
 }
 
-func (t dayTable) fill(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	zones map[int64]*time.Location,
-) (int, error) {
+func (t dayTable) fill(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location) (int, error) {
 	rows, err := t.unfilled(ctx, tx, fillBatch)
 	if err != nil {
 		return 0, err
@@ -139,12 +135,7 @@ func (w written) offset(zone *time.Location) int {
 	return offsetGiving(time.UnixMicro(w.micros), w.on, zone)
 }
 
-func zoneOf(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	zones map[int64]*time.Location,
-	companyID int64,
-) (*time.Location, error) {
+func zoneOf(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location, companyID int64) (*time.Location, error) {
 	if zone, known := zones[companyID]; known {
 		return zone, nil
 	}

@@ -29,12 +29,7 @@ func (d debtor) entry(n int64) tally.Entry {
 
 // settleDebt writes what a change of an invoice makes of its customer's debt,
 // and returns how the counter of debtors moves.
-func settleDebt(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change Change,
-) ([]tally.Entry, error) {
+func settleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) ([]tally.Entry, error) {
 	wasOpen, isOpen := change.Before.Status == Open, change.After.Status == Open
 	if wasOpen == isOpen && (!isOpen || change.Before.DueOn == change.After.DueOn) {
 		return nil, nil
@@ -54,12 +49,7 @@ func settleDebt(
 }
 
 // resettleDebt finds a debtor's oldest open invoice anew.
-func resettleDebt(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	customerID int64,
-) ([]tally.Entry, error) {
+func resettleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64) ([]tally.Entry, error) {
 	before, err := debtorByID(ctx, tx, actor.Company.ID, customerID)
 	if err != nil {
 		return nil, err
@@ -82,12 +72,7 @@ func resettleDebt(
 }
 
 // customerMoved counts a debtor at the plan and the product that it has now.
-func customerMoved(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change customer.Change,
-) error {
+func customerMoved(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
 	if change.Before.Plan.ID == change.After.Plan.ID && change.Before.Product.ID == change.After.Product.ID {
 		return nil
 	}

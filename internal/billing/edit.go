@@ -46,12 +46,7 @@ func ReadEdit(in *input.Form) Edit {
 // Edit changes an open invoice by hand. From then on it no longer follows its
 // customer, unless only its description changes. The due date that its payment
 // renews stays what it was. Nothing is recorded when nothing changes.
-func (s *Service) Edit(
-	ctx context.Context,
-	caller account.Actor,
-	invoiceID int64,
-	edit Edit,
-) (Invoice, error) {
+func (s *Service) Edit(ctx context.Context, caller account.Actor, invoiceID int64, edit Edit) (Invoice, error) {
 	var change Change
 	err := caller.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, _, err := lock(ctx, tx, caller, invoiceID)

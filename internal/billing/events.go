@@ -73,12 +73,7 @@ func (s *Service) link(ctx context.Context, tx *sqldb.Tx, actor account.Actor, c
 	return &link, nil
 }
 
-func (s *Service) eventData(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change Change,
-) (eventData, error) {
+func (s *Service) eventData(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) (eventData, error) {
 	invoice := change.After
 	data := eventData{
 		Invoice: invoiceInEvent{

@@ -61,12 +61,7 @@ func readExtra(in *input.Form, names extraNames) Extra {
 
 // Create issues an invoice that a person asks for: one beside the generated ones,
 // or, where Renews is set, that of the customer's due date.
-func (s *Service) Create(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	extra Extra,
-) (Invoice, error) {
+func (s *Service) Create(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	if extra.Renews {
 		return s.Reissue(ctx, actor, customerID, extra)
 	}
@@ -75,12 +70,7 @@ func (s *Service) Create(
 
 // CreateExtra issues an invoice beside the generated ones. Paying it renews
 // nothing.
-func (s *Service) CreateExtra(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	extra Extra,
-) (Invoice, error) {
+func (s *Service) CreateExtra(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	change := Change{Action: ActionCreated}
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		owner, err := customer.LockTx(ctx, tx, actor, customerID)

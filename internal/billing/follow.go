@@ -48,12 +48,7 @@ func (i *Invoice) reprice(record customer.Customer) {
 }
 
 // follow has the invoices of a customer follow a change of its record.
-func (s *Service) follow(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change customer.Change,
-) error {
+func (s *Service) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
 	if err := s.followDueDate(ctx, tx, actor, change); err != nil {
 		return err
 	}
@@ -68,12 +63,7 @@ func (s *Service) follow(
 
 // followDueDate changes the invoice of the due date that the customer had
 // before.
-func (s *Service) followDueDate(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	c customer.Change,
-) error {
+func (s *Service) followDueDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, c customer.Change) error {
 	if c.Before.DueOn == c.After.DueOn && !repriced(c) {
 		return nil
 	}
@@ -97,12 +87,7 @@ func repriced(change customer.Change) bool {
 
 // follow decides what becomes of the invoice of the due date that the customer
 // had before.
-func (c *Change) follow(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	owner customer.Change,
-) error {
+func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Change) error {
 	if owner.Reversed {
 		c.After.withdraw(WithdrawnUndone)
 		return nil
@@ -124,12 +109,7 @@ func (c *Change) follow(
 // open invoice, or one that will be opened for it, this one is withdrawn. Where
 // it has one that was paid, or that a person cancelled, nobody can say what this
 // one is for: it stays.
-func (c *Change) followDate(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	owner customer.Change,
-) error {
+func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Change) error {
 	if owner.After.DueOn.IsZero() || owner.Before.DueOn == owner.After.DueOn {
 		return nil
 	}
@@ -160,12 +140,7 @@ func billable(record customer.Customer) bool {
 }
 
 // withdrawAll cancels the open invoices of a customer who is cancelled.
-func (s *Service) withdrawAll(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) error {
+func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
 	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
 		if invoice.Status == Open {
 			invoice.withdraw(withdrawnCustomer)
@@ -175,12 +150,7 @@ func (s *Service) withdrawAll(
 
 // restoreAll opens again every invoice that was withdrawn with a customer who is
 // taken back, older debts too.
-func (s *Service) restoreAll(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) error {
+func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
 	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
 		if invoice.Withdrawn == withdrawnCustomer {
 			invoice.Status, invoice.Withdrawn = Open, ""
@@ -216,12 +186,7 @@ func (s *Service) changeAll(
 // reviveFor opens the invoice of a customer's due date again if the program
 // withdrew it, for what the customer buys now. It was announced when it was
 // issued, so there is no event.
-func (s *Service) reviveFor(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) error {
+func (s *Service) reviveFor(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
 	invoice, found, err := generatedFor(ctx, tx, record, actor.Company.ID)
 	if err != nil || !found || !invoice.Withdrawn.revivable() {
 		return err

@@ -50,11 +50,7 @@ func horizon(actor account.Actor, at time.Time) civil.Date {
 // WithScheduled returns those of the companies that have something for Issue to do
 // up to a day that is the horizon of all of them. It takes one statement for any
 // number of them.
-func (s *Service) WithScheduled(
-	ctx context.Context,
-	companyIDs []int64,
-	until civil.Date,
-) ([]int64, error) {
+func (s *Service) WithScheduled(ctx context.Context, companyIDs []int64, until civil.Date) ([]int64, error) {
 	return withScheduled(ctx, s.db, companyIDs, until)
 }
 
@@ -123,12 +119,7 @@ func (s *Service) issueFor(
 
 // issueFirst is issueFor for a customer who is being created, and so has no
 // invoice and no debt.
-func (s *Service) issueFirst(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) error {
+func (s *Service) issueFirst(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
 	if !toBill(record) {
 		return nil
 	}

@@ -35,12 +35,7 @@ func (s *Service) KeptAbout(
 // EraseTx takes what is said of the customer out of the audit lines of invoices
 // and payments, and the name off payments. Invoices go with the customer; the
 // money stays, since the law makes a company keep its books.
-func (s *Service) EraseTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	subject account.DataSubject,
-) error {
+func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
 	invoices, err := sqldb.Values[int64](
 		ctx,
 		tx,

@@ -77,12 +77,7 @@ var errKnownPayment = errors.New("the payment has been recorded")
 
 // applyPayment writes a change of a payment and counts it. It is the only place
 // that writes the ledger.
-func applyPayment(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *paymentChange,
-) (err error) {
+func applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
 	if change.before.ID != 0 {
 		err = updatePayment(ctx, tx, actor.Company.ID, change.after)
 	} else {
@@ -109,12 +104,7 @@ func applyPayment(
 
 // KeepTx records money that does not count before a person decides about it.
 // The invoice need not exist any more. It returns the number of the payment.
-func (s *Service) KeepTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	payment Payment,
-) (int64, error) {
+func (s *Service) KeepTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) (int64, error) {
 	payment.PaidAt = payment.PaidAt.In(actor.Company.Zone)
 	payment.Status, payment.PaidOn = PaymentReview, actor.Today(payment.PaidAt)
 	change := paymentChange{after: payment}
@@ -123,12 +113,7 @@ func (s *Service) KeepTx(
 }
 
 // DismissTx records that a payment under review does not count.
-func (s *Service) DismissTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	paymentID int64,
-) error {
+func (s *Service) DismissTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID int64) error {
 	before, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
 	if err != nil || before.Status != PaymentReview {
 		return err

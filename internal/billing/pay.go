@@ -421,12 +421,7 @@ func (d *decision) leaveParts(payments []Payment) {
 }
 
 // moveDueDate applies what the decision does to the customer.
-func (s *Service) moveDueDate(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	decision decision,
-) error {
+func (s *Service) moveDueDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, decision decision) error {
 	if decision.renewal != nil {
 		return s.customers.ApplyRenewalTx(ctx, tx, actor, decision.renewal)
 	}

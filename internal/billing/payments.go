@@ -139,11 +139,7 @@ func (f PaymentFilter) keys() (filter tally.Filter) {
 }
 
 // FindPayment returns a payment of the company.
-func (s *Service) FindPayment(
-	ctx context.Context,
-	actor account.Actor,
-	paymentID int64,
-) (PaymentRecord, error) {
+func (s *Service) FindPayment(ctx context.Context, actor account.Actor, paymentID int64) (PaymentRecord, error) {
 	return paymentRecord(ctx, s.db, actor.Company.ID, paymentID)
 }
 

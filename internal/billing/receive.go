@@ -44,12 +44,7 @@ type Receipt struct {
 // ReceiveTx records money for an open invoice, inside the transaction of another
 // use case. It pays the invoice when it is enough, or when a person says that it
 // is, and then renews the customer.
-func (s *Service) ReceiveTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	r Receipt,
-) (Outcome, error) {
+func (s *Service) ReceiveTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, r Receipt) (Outcome, error) {
 	before, owner, err := lock(ctx, tx, actor, r.InvoiceID)
 	if err != nil {
 		return Outcome{}, err

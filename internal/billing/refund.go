@@ -86,12 +86,7 @@ func (s *Service) RefundsOf(
 // case. It is a minus on the day of the refund. What it does to an invoice that is
 // no longer covered is its effect. A refund that is known changes nothing. Of a
 // payment that never counted it only records that the money is gone.
-func (s *Service) RefundTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	refund Refund,
-) (Outcome, error) {
+func (s *Service) RefundTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, refund Refund) (Outcome, error) {
 	invoiceID, err := invoiceOfPayment(ctx, tx, actor.Company.ID, refund.PaymentID)
 	if err != nil {
 		return Outcome{}, err
@@ -119,11 +114,7 @@ func (s *Service) RefundTx(
 }
 
 // change is the change of the payment; nil when the refund is known.
-func (r Refund) change(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-) (*paymentChange, error) {
+func (r Refund) change(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (*paymentChange, error) {
 	payment, err := lockPayment(ctx, tx, actor.Company.ID, r.PaymentID)
 	if err != nil {
 		return nil, err

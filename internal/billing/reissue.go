@@ -15,12 +15,7 @@ import (
 // now, although that date has had one: it was cancelled, or paid without
 // renewing. The old one stays in the books as superseded. A due date that has
 // none yet is billed ahead of its time.
-func (s *Service) Reissue(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	extra Extra,
-) (Invoice, error) {
+func (s *Service) Reissue(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	change := Change{Action: ActionCreated, chosen: true}
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		owner, err := customer.LockTx(ctx, tx, actor, customerID)

@@ -147,12 +147,7 @@ func (s *Service) renewByPaying(
 
 // cancelRenewed cancels the open invoices of the due dates that a renewal has
 // passed. A person decided so: they are not opened again.
-func (s *Service) cancelRenewed(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	renewal customer.Renewal,
-) error {
+func (s *Service) cancelRenewed(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal customer.Renewal) error {
 	if renewal.Previous.IsZero() {
 		return nil
 	}

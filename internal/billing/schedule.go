@@ -15,11 +15,7 @@ import (
 
 // customersChanged bills new customers at once for their first due date, keeps
 // the schedule of the others true, and removes what belongs to a deleted one.
-func (s *Service) customersChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	changed customer.Changes,
-) error {
+func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
 	actor := changed.Actor
 	var imported []customer.Customer
 	for _, change := range changed.List {
@@ -60,12 +56,7 @@ func (s *Service) customersImported(
 
 // customerChanged has invoices follow a customer that was changed, but not one
 // that was renewed, and keeps the schedule true.
-func (s *Service) customerChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change customer.Change,
-) error {
+func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
 	if err := customerMoved(ctx, tx, actor, change); err != nil {
 		return err
 	}
@@ -79,12 +70,7 @@ func (s *Service) customerChanged(
 
 // reschedule adds the due date of a customer to the schedule when it is to be
 // billed, and removes it when there is nothing to bill.
-func (s *Service) reschedule(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change customer.Change,
-) error {
+func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
 	before, after := change.Before, change.After
 	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Price() == after.Price() &&
 		before.IsCancelled() == after.IsCancelled() {
@@ -117,12 +103,7 @@ func (s *Service) planRepriced(ctx context.Context, tx *sqldb.Tx, repriced custo
 
 // schedule adds due dates to the schedule, and has the company's day looked at
 // when one is to be billed so soon that the look of that day may be over already.
-func schedule(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	customers ...customer.Customer,
-) error {
+func schedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customers ...customer.Customer) error {
 	if len(customers) == 0 {
 		return nil
 	}

@@ -58,12 +58,7 @@ func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Invo
 
 // lock reads an invoice and its customer for a change. The customer is locked
 // first, as in every transaction that changes both.
-func lock(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-) (Invoice, customer.Customer, error) {
+func lock(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Invoice, customer.Customer, error) {
 	customerID, err := sqldb.Value[int64](
 		ctx,
 		tx,
@@ -92,11 +87,7 @@ func lock(
 	return invoice, owner, err
 }
 
-func ofCustomer(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) ([]Invoice, error) {
+func ofCustomer(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]Invoice, error) {
 	return sqldb.All(ctx, querier, scan, `SELECT `+columns+` FROM invoices i`+joins+`
 		WHERE i.company_id = ? AND i.customer_id = ? ORDER BY i.id DESC`, companyID, customerID)
 }
@@ -156,12 +147,7 @@ var (
 )
 
 // insert returns 0 when the customer has a generated invoice for the due date.
-func insert(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	invoice Invoice,
-) (int64, error) {
+func insert(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoice Invoice) (int64, error) {
 	return sqldb.InsertID(ctx, tx, insertOne, slices.Concat(
 		[]any{actor.Company.ID, invoice.Customer.ID, invoice.Generated},
 		stored.Values(&invoice),

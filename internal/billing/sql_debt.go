@@ -50,11 +50,7 @@ func debtorByID(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) 
 // oldestOpen is the due date of a customer's oldest open invoice; zero when it
 // has none. The least of an expression: for that of the column SQLite walks along
 // the due dates of the whole company until it meets one of the customer's.
-func oldestOpen(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) (civil.Date, error) {
+func oldestOpen(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (civil.Date, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (on civil.Date, err error) {
 		err = row.Scan(&on)
 		return on, err
@@ -62,12 +58,7 @@ func oldestOpen(
 		companyID, customerID, string(Open))
 }
 
-func updateDebtor(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, customerID int64,
-	debtor debtor,
-) error {
+func updateDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, debtor debtor) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE debtors SET since = ?, plan_id = ?, product_id = ? WHERE company_id = ? AND customer_id = ?`,
 		debtor.since.String(), debtor.planID, debtor.productID, companyID, customerID)

@@ -67,11 +67,7 @@ func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Paymen
 }
 
 // lockPaymentsOf locks the payments of an invoice, oldest first.
-func lockPaymentsOf(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, invoiceID int64,
-) ([]Payment, error) {
+func lockPaymentsOf(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) ([]Payment, error) {
 	return sqldb.All(ctx, tx, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, companyID,
 		invoiceID)
@@ -84,11 +80,7 @@ func lockPaymentsIn(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int6
 		WHERE company_id = ? AND invoice_id = ? AND batch = ? AND batch <> '' ORDER BY id {for update}`, companyID, invoiceID, batch)
 }
 
-func invoiceOfPayment(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, paymentID int64,
-) (int64, error) {
+func invoiceOfPayment(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (int64, error) {
 	id, err := sqldb.Value[int64](
 		ctx,
 		querier,
@@ -121,12 +113,7 @@ func refundsOf(ctx context.Context, querier sqldb.Querier, companyID int64, paym
 	return found, err
 }
 
-func refundKnown(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	row refundRow,
-) (bool, error) {
+func refundKnown(ctx context.Context, querier sqldb.Querier, companyID int64, row refundRow) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, querier,
 		`SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
 		companyID, row.payment, row.id)

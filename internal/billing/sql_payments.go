@@ -63,12 +63,7 @@ func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
 }
 
 // sumPayments adds up what counts of a few payments.
-func sumPayments(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter PaymentFilter,
-) (money.Cents, error) {
+func sumPayments(ctx context.Context, querier sqldb.Querier, companyID int64, filter PaymentFilter) (money.Cents, error) {
 	where := filter.where("")
 	where.And("p.company_id = ?", companyID)
 	cents, err := sqldb.Value[int64](ctx, querier, `
@@ -77,11 +72,7 @@ func sumPayments(
 	return money.Cents(cents), err
 }
 
-func paymentRecord(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, paymentID int64,
-) (PaymentRecord, error) {
+func paymentRecord(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (PaymentRecord, error) {
 	record, err := sqldb.One(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
 		WHERE p.company_id = ? AND p.id = ?`, companyID, paymentID)
 	return record, sqldb.Found(err, "payment")

@@ -8,12 +8,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func insertScheduled(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	customers []customer.Customer,
-) error {
+func insertScheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []customer.Customer) error {
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
 		for _, record := range piece {
@@ -53,12 +48,7 @@ func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) 
 }
 
 // anyScheduled spares a run with nothing due its write transaction.
-func anyScheduled(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	until civil.Date,
-) (bool, error) {
+func anyScheduled(ctx context.Context, querier sqldb.Querier, companyID int64, until civil.Date) (bool, error) {
 	n, err := sqldb.Value[int64](ctx, querier, anyScheduledText, companyID, until)
 	return n > 0, err
 }
@@ -67,12 +57,7 @@ func anyScheduled(
 const anyScheduledText = `SELECT count(*) FROM (
 	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1) AS due`
 
-func withScheduled(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyIDs []int64,
-	until civil.Date,
-) ([]int64, error) {
+func withScheduled(ctx context.Context, querier sqldb.Querier, companyIDs []int64, until civil.Date) ([]int64, error) {
 	return sqldb.Values[int64](ctx, querier, withScheduledText, companyIDs, until)
 }
 
@@ -83,13 +68,7 @@ const withScheduledText = `SELECT DISTINCT company_id FROM invoice_schedule
 // transaction is billing or changing. The rows of the schedule are not locked:
 // who writes one has locked its customer, and two locks taken in one statement
 // would leave the first behind where the second is not to be had.
-func scheduled(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	until civil.Date,
-	limit int,
-) ([]int64, error) {
+func scheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, until civil.Date, limit int) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, scheduledText, companyID, until, limit)
 }
 

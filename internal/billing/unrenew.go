@@ -19,11 +19,7 @@ type RenewalToUndo struct {
 
 // UndoRenewal takes a renewal by hand back, as long as the due date is where the
 // renewal put it: what was done since relies on it.
-func (s *Service) UndoRenewal(
-	ctx context.Context,
-	actor account.Actor,
-	undo RenewalToUndo,
-) (customer.Customer, error) {
+func (s *Service) UndoRenewal(ctx context.Context, actor account.Actor, undo RenewalToUndo) (customer.Customer, error) {
 	var record customer.Customer
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := customer.LockTx(ctx, tx, actor, undo.CustomerID)

@@ -40,12 +40,7 @@ func (s *Service) WatchPlans(watcher watch.Watcher[PlanChanges]) {
 // applyPlan writes a change of a plan and draws its consequences: row, audit
 // line, watchers. Plans have no counts and no events. Only AddPlan, for an
 // import, writes a plan's row elsewhere.
-func (s *Service) applyPlan(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *PlanChange,
-) (err error) {
+func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *PlanChange) (err error) {
 	var before account.AuditFields
 	if change.Action == ActionCreated {
 		change.After.ID, err = insertPlan(ctx, tx, actor.Company.ID, change.After)
@@ -78,12 +73,7 @@ type productChange struct {
 
 // applyProduct writes a change of a product and draws its consequences: row and
 // audit line. Only AddProduct, for an import, writes a product's row elsewhere.
-func (s *Service) applyProduct(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *productChange,
-) (err error) {
+func (s *Service) applyProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *productChange) (err error) {
 	var before account.AuditFields
 	if change.action == ActionCreated {
 		change.after.ID, err = insertProduct(ctx, tx, actor.Company.ID, change.after)
@@ -146,24 +136,14 @@ func inUse(err error, reason string) error {
 
 // AddPlan makes a plan that an import has checked, inside its transaction. The
 // import has one audit line for the whole file.
-func AddPlan(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	plan Plan,
-) (_ Plan, err error) {
+func AddPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, plan Plan) (_ Plan, err error) {
 	plan.Active, plan.CreatedAt = true, tx.Now()
 	plan.ID, err = insertPlan(ctx, tx, actor.Company.ID, plan)
 	return plan, err
 }
 
 // AddProduct is AddPlan for a product.
-func AddProduct(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	product Product,
-) (_ Product, err error) {
+func AddProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, product Product) (_ Product, err error) {
 	product.Active, product.CreatedAt = true, tx.Now()
 	product.ID, err = insertProduct(ctx, tx, actor.Company.ID, product)
 	return product, err

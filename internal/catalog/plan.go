@@ -137,11 +137,7 @@ func (d PlanDraft) to(
 }
 
 // CreatePlan makes a plan.
-func (s *Service) CreatePlan(
-	ctx context.Context,
-	actor account.Actor,
-	draft PlanDraft,
-) (Plan, error) {
+func (s *Service) CreatePlan(ctx context.Context, actor account.Actor, draft PlanDraft) (Plan, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Plan{}, err
 	}
@@ -162,12 +158,7 @@ func (s *Service) CreatePlan(
 
 // UpdatePlan changes the fields that are given. Nothing is recorded when
 // nothing changes.
-func (s *Service) UpdatePlan(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	draft PlanDraft,
-) (Plan, error) {
+func (s *Service) UpdatePlan(ctx context.Context, actor account.Actor, id int64, draft PlanDraft) (Plan, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Plan{}, err
 	}
@@ -196,22 +187,12 @@ func (s *Service) Plan(ctx context.Context, actor account.Actor, id int64) (Plan
 }
 
 // Plans lists plans, newest first, with how many there are in all.
-func (s *Service) Plans(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	page input.Page,
-) ([]Plan, int64, error) {
+func (s *Service) Plans(ctx context.Context, actor account.Actor, filter Filter, page input.Page) ([]Plan, int64, error) {
 	return plans(ctx, s.db, actor.Company.ID, filter, page)
 }
 
 // FindPlan finds a plan for another use case, inside its transaction.
-func FindPlan(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	id int64,
-) (Plan, error) {
+func FindPlan(ctx context.Context, querier sqldb.Querier, actor account.Actor, id int64) (Plan, error) {
 	return planByID(ctx, querier, actor.Company.ID, id)
 }
 

@@ -65,11 +65,7 @@ func (d ProductDraft) to(product *Product) error {
 }
 
 // CreateProduct makes a product.
-func (s *Service) CreateProduct(
-	ctx context.Context,
-	actor account.Actor,
-	draft ProductDraft,
-) (Product, error) {
+func (s *Service) CreateProduct(ctx context.Context, actor account.Actor, draft ProductDraft) (Product, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Product{}, err
 	}
@@ -89,12 +85,7 @@ func (s *Service) CreateProduct(
 
 // UpdateProduct changes the fields that are given. Nothing is recorded when
 // nothing changes.
-func (s *Service) UpdateProduct(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	draft ProductDraft,
-) (Product, error) {
+func (s *Service) UpdateProduct(ctx context.Context, actor account.Actor, id int64, draft ProductDraft) (Product, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Product{}, err
 	}
@@ -130,20 +121,11 @@ func (s *Service) Products(
 }
 
 // FindProduct finds a product for another use case, inside its transaction.
-func FindProduct(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	id int64,
-) (Product, error) {
+func FindProduct(ctx context.Context, querier sqldb.Querier, actor account.Actor, id int64) (Product, error) {
 	return productByID(ctx, querier, actor.Company.ID, id)
 }
 
 // AllProducts returns every product of the company for another use case.
-func AllProducts(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-) ([]Product, error) {
+func AllProducts(ctx context.Context, querier sqldb.Querier, actor account.Actor) ([]Product, error) {
 	return allProducts(ctx, querier, actor.Company.ID)
 }

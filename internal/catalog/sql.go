@@ -191,12 +191,7 @@ func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([
 	)
 }
 
-func insertProduct(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	product Product,
-) (int64, error) {
+func insertProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, product Product) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO products (company_id, name, description, active, search, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,

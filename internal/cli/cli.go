@@ -166,10 +166,7 @@ func withAppOf(
 }
 
 // withCompany is withApp for a command that acts for the company of --company.
-func withCompany(
-	cmd *cobra.Command,
-	run func(ctx context.Context, program *app.App, actor account.Actor) error,
-) error {
+func withCompany(cmd *cobra.Command, run func(ctx context.Context, program *app.App, actor account.Actor) error) error {
 	return withApp(cmd, func(ctx context.Context, program *app.App) error {
 		id, err := cmd.Flags().GetInt64("company")
 		if err != nil {

@@ -257,11 +257,7 @@ var demoPlans = []struct {
 	{"anual", 99000, civil.Period{Unit: civil.Year, Count: 1}},
 }
 
-func seedCatalog(
-	ctx context.Context,
-	program *app.App,
-	actor account.Actor,
-) (plans []int64, err error) {
+func seedCatalog(ctx context.Context, program *app.App, actor account.Actor) (plans []int64, err error) {
 	for _, p := range []struct{ name, description string }{{"Fibra", "Internet por fibra"}, {"Rádio", "Internet por rádio"}} {
 		product, err := program.Catalog.CreateProduct(ctx, actor, catalog.ProductDraft{
 			Name: input.Some(p.name), Description: input.Some(p.description),

@@ -124,11 +124,7 @@ func monthly(name string, value money.Cents, credits int64) reseller.PlanDraft {
 	}
 }
 
-func seedSubscriptionPlans(
-	ctx context.Context,
-	program *app.App,
-	root account.Actor,
-) (plans []reseller.Plan, err error) {
+func seedSubscriptionPlans(ctx context.Context, program *app.App, root account.Actor) (plans []reseller.Plan, err error) {
 	start, pro := monthly("Revenda Início", 2990, 1), monthly("Revenda Pro", 7990, 3)
 	start.TrialDays, start.Functions = input.Some(int64(5)), input.Some([]string{"payments", "reminders", "import"})
 	pro.TrialDays = input.Some(int64(15))

@@ -27,12 +27,7 @@ type progress struct {
 	last     time.Time
 }
 
-func newProgress(
-	out io.Writer,
-	file *sheetFile,
-	now func() time.Time,
-	options intake.ImportOptions,
-) *progress {
+func newProgress(out io.Writer, file *sheetFile, now func() time.Time, options intake.ImportOptions) *progress {
 	before := 0
 	if options.DryRun || !options.KeepGoing || options.SkipDuplicates {
 		before++

@@ -139,11 +139,7 @@ func withoutInput[T any](do func(*reseller.Service, context.Context, account.Act
 }
 
 // resellerAct makes a command that does something about the reseller of --id.
-func resellerAct[T any](
-	use, short string,
-	do resellerUse[T],
-	show func(*app.App, T) map[string]any,
-) *cobra.Command {
+func resellerAct[T any](use, short string, do resellerUse[T], show func(*app.App, T) map[string]any) *cobra.Command {
 	return addID(act(&cobra.Command{Use: use, Short: short},
 		func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 			id := in.ID("id").Value

@@ -228,12 +228,7 @@ func markImported(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int6
 	return err
 }
 
-func nextDue(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	today civil.Date,
-) (day civil.Date, err error) {
+func nextDue(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) (day civil.Date, err error) {
 	text, err := sqldb.Value[string](ctx, querier, `
 		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL
 			AND {visible id}`,

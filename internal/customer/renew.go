@@ -45,11 +45,7 @@ const MaxPeriods = 36
 // RenewTimes renews by several periods at once: all of them or none. It
 // records each, as if Renew had been called so often, and returns the due date
 // that the customer had before the first.
-func (s *Service) RenewTimes(
-	ctx context.Context,
-	actor account.Actor,
-	id, periods int64,
-) (Renewal, error) {
+func (s *Service) RenewTimes(ctx context.Context, actor account.Actor, id, periods int64) (Renewal, error) {
 	var renewal Renewal
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		for n := range periods {
@@ -68,12 +64,7 @@ func (s *Service) RenewTimes(
 }
 
 // RenewTx is Renew inside another use case's transaction.
-func (s *Service) RenewTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-) (Renewal, error) {
+func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Renewal, error) {
 	before, err := lock(ctx, tx, actor.Company.ID, id)
 	if err != nil {
 		return Renewal{}, err
@@ -149,12 +140,7 @@ func PrepareExtension(actor account.Actor, before Customer, extension Extension)
 }
 
 // ApplyRenewalTx makes a renewal that the same transaction has prepared.
-func (s *Service) ApplyRenewalTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	renewal *Renewal,
-) error {
+func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal *Renewal) error {
 	change := Change{
 		Action: ActionRenewed,
 		Before: renewal.before,
@@ -267,11 +253,6 @@ func FindTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (C
 }
 
 // FindIn reads a customer for another room, in a transaction or outside of one.
-func FindIn(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	id int64,
-) (Customer, error) {
+func FindIn(ctx context.Context, querier sqldb.Querier, actor account.Actor, id int64) (Customer, error) {
 	return byID(ctx, querier, actor.Company.ID, id)
 }

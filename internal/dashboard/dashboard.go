@@ -140,11 +140,7 @@ func ReadMonth(in *input.Form) civil.Date {
 }
 
 // Month computes the figures of a month.
-func (s *Service) Month(
-	ctx context.Context,
-	actor account.Actor,
-	question Question,
-) (Month, error) {
+func (s *Service) Month(ctx context.Context, actor account.Actor, question Question) (Month, error) {
 	if err := actor.NotAttendant(); err != nil {
 		return Month{}, err
 	}

@@ -94,13 +94,7 @@ func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, 
 }
 
 // RecordEvent is Record for those who need the event afterwards.
-func (l *Log) RecordEvent(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	from Source,
-	name Name,
-	data any,
-) (Event, error) {
+func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) (Event, error) {
 	event := Event{
 		ID:        id.NewEvent(tx.Now()),
 		CompanyID: from.CompanyID,

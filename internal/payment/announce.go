@@ -134,11 +134,7 @@ func (j *charging) fits(known charge, now time.Time) bool {
 
 // DebitDays says on which days invoices will be debited, by their ids. Those for
 // which no debit is announced are left out.
-func (s *Service) DebitDays(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceIDs []int64,
-) (map[int64]civil.Date, error) {
+func (s *Service) DebitDays(ctx context.Context, actor account.Actor, invoiceIDs []int64) (map[int64]civil.Date, error) {
 	if len(invoiceIDs) == 0 {
 		return map[int64]civil.Date{}, nil
 	}

@@ -160,11 +160,7 @@ func (s *Service) authorise(ctx context.Context, work authorisationCheck) error 
 
 // sendMandate calls the gateway for an authorisation that is stored, and records
 // what it answers.
-func (s *Service) sendMandate(
-	ctx context.Context,
-	work authorisationCheck,
-	mandate Mandate,
-) error {
+func (s *Service) sendMandate(ctx context.Context, work authorisationCheck, mandate Mandate) error {
 	var made Authorisation
 	err := s.call(ctx, callAbout{work.setup, "authorise", work.known.Reference}, func(ctx context.Context) (err error) {
 		made, err = work.gateway.Authorise(ctx, mandate)

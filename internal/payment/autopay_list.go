@@ -64,11 +64,7 @@ func (s *Service) Autopays(
 
 // describeAll adds to authorisations the names of their customers and what is to
 // say of their debits.
-func (s *Service) describeAll(
-	ctx context.Context,
-	actor account.Actor,
-	newest []authorisation,
-) ([]AutopayOf, error) {
+func (s *Service) describeAll(ctx context.Context, actor account.Actor, newest []authorisation) ([]AutopayOf, error) {
 	customers, ids := make([]int64, len(newest)), make([]int64, len(newest))
 	for i, known := range newest {
 		customers[i], ids[i] = known.customerID, known.id

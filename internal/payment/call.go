@@ -20,11 +20,7 @@ type callAbout struct {
 
 // call calls a gateway, logs the call and counts it. A gateway that panics has
 // failed, and no more: its code parses the answers of others.
-func (s *Service) call(
-	ctx context.Context,
-	about callAbout,
-	do func(ctx context.Context) error,
-) error {
+func (s *Service) call(ctx context.Context, about callAbout, do func(ctx context.Context) error) error {
 	began := s.db.Real()
 	err := worker.Guard(ctx, func() error { return do(ctx) })
 	s.metrics.calls.WithLabelValues(about.setup.name, about.operation, outcomeOf(err)).Inc()

@@ -28,11 +28,7 @@ func (s *Service) KnowsCallback(ctx context.Context, provider, key string) (bool
 
 // ReceiveCallback verifies and stores a callback, and schedules a check of the
 // charges that it names. Nothing that it says is believed.
-func (s *Service) ReceiveCallback(
-	ctx context.Context,
-	provider, key string,
-	callback Callback,
-) error {
+func (s *Service) ReceiveCallback(ctx context.Context, provider, key string, callback Callback) error {
 	outcome, err := s.receiveCallback(ctx, provider, key, callback)
 	name := "unknown"
 	if p, ok := s.providers[provider]; ok {
@@ -85,12 +81,7 @@ func (s *Service) receiveCallback(
 }
 
 // verify has the gateway check a callback's proof, and returns what it is about.
-func (s *Service) verify(
-	ctx context.Context,
-	setup Setup,
-	gateway Gateway,
-	callback Callback,
-) (hints []Hint, err error) {
+func (s *Service) verify(ctx context.Context, setup Setup, gateway Gateway, callback Callback) (hints []Hint, err error) {
 	err = s.call(ctx, callAbout{setup, "hear", ""}, func(ctx context.Context) (err error) {
 		hints, err = gateway.VerifyCallback(ctx, callback)
 		return err
@@ -141,12 +132,7 @@ func (s *Service) store(ctx context.Context, genuine genuine) (outcome string, e
 // name and returns the unknown references of charges. They may belong to a charge
 // whose creation has not been recorded yet. Debits and authorisations have nothing
 // that a payer could have paid before we know them: their own checks find them.
-func markCharges(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	genuine genuine,
-	fresh bool,
-) (unknown []Ref, err error) {
+func markCharges(ctx context.Context, tx *sqldb.Tx, genuine genuine, fresh bool) (unknown []Ref, err error) {
 	for _, hint := range genuine.hints {
 		if hint.Kind == HintAuthorisation {
 			if err := markAuthorisation(ctx, tx, genuine.setup, hint.Ref); err != nil {
@@ -271,11 +257,7 @@ func (s *Service) resolveReference(ctx context.Context, setup Setup, ref Ref) er
 
 // rescheduleCallback stores which references are still unknown, and when to ask
 // again.
-func (s *Service) rescheduleCallback(
-	ctx context.Context,
-	callback storedCallback,
-	left []Ref,
-) error {
+func (s *Service) rescheduleCallback(ctx context.Context, callback storedCallback, left []Ref) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {

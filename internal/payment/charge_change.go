@@ -56,12 +56,7 @@ func (c *chargeChange) writeRow(ctx context.Context, tx *sqldb.Tx) (err error) {
 // cancelCharges has the charges of invoices cancelled at the gateway. A charge
 // that a worker has claimed at the moment keeps its lease: the worker finds the
 // new state when it records its result.
-func (s *Service) cancelCharges(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	invoiceIDs []int64,
-) error {
+func (s *Service) cancelCharges(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) error {
 	charges, err := lockUnsettled(ctx, tx, companyID, invoiceIDs)
 	if err != nil {
 		return err

@@ -76,11 +76,7 @@ func (j *charging) recordFailure(ctx context.Context, cause error) error {
 
 // record applies a change to the charge and ends our claim of it, with the
 // gateway's health.
-func (j *charging) record(
-	ctx context.Context,
-	cause error,
-	change func(c *charge, now time.Time),
-) error {
+func (j *charging) record(ctx context.Context, cause error, change func(c *charge, now time.Time)) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	return j.service.db.Write(ctx, func(tx *sqldb.Tx) error {

@@ -30,11 +30,7 @@ func (s *Service) customerLink(page customerPage) CustomerLink {
 
 // CustomerPageLink returns the address of a customer's own page; the zero one
 // where there is none.
-func (s *Service) CustomerPageLink(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-) (CustomerLink, error) {
+func (s *Service) CustomerPageLink(ctx context.Context, actor account.Actor, customerID int64) (CustomerLink, error) {
 	page, err := pageOfCustomer(ctx, s.db, actor.Company.ID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return CustomerLink{}, nil
@@ -47,11 +43,7 @@ func (s *Service) CustomerPageLink(
 
 // ShareCustomerPage opens the customer's own page. One that is open already keeps
 // its address.
-func (s *Service) ShareCustomerPage(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-) (CustomerLink, error) {
+func (s *Service) ShareCustomerPage(ctx context.Context, actor account.Actor, customerID int64) (CustomerLink, error) {
 	var link CustomerLink
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		record, err := customer.FindTx(ctx, tx, actor, customerID)
@@ -74,11 +66,7 @@ func (s *Service) ShareCustomerPage(
 
 // WithdrawCustomerPage closes the customer's own page: its address leads nowhere
 // from then on, and another one is made when the page is shared again.
-func (s *Service) WithdrawCustomerPage(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-) error {
+func (s *Service) WithdrawCustomerPage(ctx context.Context, actor account.Actor, customerID int64) error {
 	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		record, err := customer.FindTx(ctx, tx, actor, customerID)
 		if err != nil {
@@ -108,12 +96,7 @@ type customerPageChange struct{ before, after *customerPage }
 
 // applyCustomerPage writes whether a customer's page is open, and the audit line.
 // The line never has the code.
-func applyCustomerPage(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change customerPageChange,
-) error {
+func applyCustomerPage(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customerPageChange) error {
 	entry := account.AuditEntry{Action: "customer.page_shared", Record: "customer"}
 	page, write := change.after, insertCustomerPage
 	if change.after == nil {
@@ -216,10 +199,7 @@ func (s *Service) CustomerPayURL(ctx context.Context, code string, invoiceID int
 
 // CustomerActor is the customer whose page a code opens, for what customers
 // decide about themselves; address is where the request came from.
-func (s *Service) CustomerActor(
-	ctx context.Context,
-	code, address string,
-) (account.Actor, int64, error) {
+func (s *Service) CustomerActor(ctx context.Context, code, address string) (account.Actor, int64, error) {
 	visit, err := s.customerVisit(ctx, code)
 	if err != nil {
 		return account.Actor{}, 0, err

@@ -30,12 +30,7 @@ type gatewayChange struct {
 // changes the key and no option; Prune, which drops the options of a gateway that
 // was left; and the health of a gateway (recordGatewayHealth, setAside, spaceOut),
 // which is the engine's.
-func (s *Service) applyGateway(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *gatewayChange,
-) error {
+func (s *Service) applyGateway(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *gatewayChange) error {
 	if err := deactivateAll(ctx, tx, actor.Company.ID); err != nil {
 		return err
 	}

@@ -99,11 +99,7 @@ func (p Provider) refuses(name, value string) string {
 
 // ConfigureGateway chooses a company's gateway. Charges at a gateway that it had
 // before are checked there until they can be paid no more.
-func (s *Service) ConfigureGateway(
-	ctx context.Context,
-	actor account.Actor,
-	draft GatewayDraft,
-) (Setup, error) {
+func (s *Service) ConfigureGateway(ctx context.Context, actor account.Actor, draft GatewayDraft) (Setup, error) {
 	if err := draft.check(s); err != nil {
 		return Setup{}, err
 	}
@@ -136,12 +132,7 @@ func (s *Service) ConfigureGateway(
 
 // previousSetup is what the company configured for a provider before, with its
 // options, or a new setup.
-func (s *Service) previousSetup(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	provider Provider,
-) (Setup, error) {
+func (s *Service) previousSetup(ctx context.Context, tx *sqldb.Tx, actor account.Actor, provider Provider) (Setup, error) {
 	setup, err := lockSetup(ctx, tx, actor.Company.ID, provider.Name)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Setup{CompanyID: actor.Company.ID, Provider: provider, name: provider.Name, key: id.NewCode(24)}, nil // 142 bits

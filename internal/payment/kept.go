@@ -43,12 +43,7 @@ func (s *Service) KeptAbout(
 // EraseTx takes the customer's name off charges, and the bank account off
 // authorisations. The money stays: the law makes a
 // company keep its books.
-func (s *Service) EraseTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	subject account.DataSubject,
-) error {
+func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
 	if err := forgetAccounts(ctx, tx, actor.Company.ID, subject.CustomerID); err != nil {
 		return err
 	}

@@ -32,11 +32,7 @@ func (s *Service) payURL(code string) string {
 
 // PaymentLink returns where an invoice can be paid. It calls no gateway: the
 // charge is made when a payer opens the page.
-func (s *Service) PaymentLink(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) (Link, error) {
+func (s *Service) PaymentLink(ctx context.Context, actor account.Actor, invoiceID int64) (Link, error) {
 	invoice, err := s.billing.Find(ctx, actor, invoiceID)
 	if err != nil {
 		return Link{}, err
@@ -76,11 +72,7 @@ func (s *Service) PaymentLink(
 }
 
 // codeOf reads the code of an invoice's page; the first call makes it.
-func (s *Service) codeOf(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) (string, error) {
+func (s *Service) codeOf(ctx context.Context, actor account.Actor, invoiceID int64) (string, error) {
 	code, err := codeOfInvoice(ctx, s.db, actor.Company.ID, invoiceID)
 	if !errors.Is(err, sqldb.ErrNotFound) {
 		return code, err

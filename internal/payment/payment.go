@@ -123,11 +123,7 @@ func (s *Service) lease() time.Duration {
 // the change. When this room
 // itself pays the invoice, the charge that did it is paid by then and is left
 // alone.
-func (s *Service) invoicesChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	changed billing.Changes,
-) error {
+func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
 	if err := s.pokeOwners(ctx, tx, changed); err != nil {
 		return err
 	}

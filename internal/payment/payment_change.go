@@ -106,12 +106,7 @@ type paymentChange struct {
 // writes the ledger and pays the invoice; the review that it opens or decides,
 // the line of a statement that it is booked from and the audit line are written here. It
 // is the only place that writes reviews and lines. The charge of a payment must be written before, as settlement.write says.
-func (s *Service) applyPayment(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *paymentChange,
-) error {
+func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
 	if err := s.writeLedger(ctx, tx, actor, change); err != nil {
 		return err
 	}
@@ -125,12 +120,7 @@ func (s *Service) applyPayment(
 }
 
 // writeLedger has billing record what became of the payment.
-func (s *Service) writeLedger(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *paymentChange,
-) (err error) {
+func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
 	switch {
 	case change.receipt != nil:
 		return s.payInvoice(ctx, tx, actor, change)
@@ -156,12 +146,7 @@ func (c *paymentChange) refund() billing.Refund {
 	}
 }
 
-func (s *Service) writeReview(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *paymentChange,
-) error {
+func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
 	if change.action == paymentReviewed {
 		first, err := resolveReview(ctx, tx, actor.Company.ID, change.review)
 		if err == nil && !first {
@@ -180,12 +165,7 @@ func (s *Service) writeReview(
 }
 
 // payInvoice has the payment count for its invoice.
-func (s *Service) payInvoice(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *paymentChange,
-) (err error) {
+func (s *Service) payInvoice(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
 	change.outcome, err = s.billing.ReceiveTx(ctx, tx, actor, *change.receipt)
 	if err == nil && change.action == paymentReceived {
 		lag := tx.Now().Sub(change.after.PaidAt)

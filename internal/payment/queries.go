@@ -27,11 +27,7 @@ func (u Setup) Failing() bool {
 // SetupOf returns the company's configuration of a provider, also of one that is
 // not in use: of secrets, how they end. A provider that the company never chose
 // has no ID.
-func (s *Service) SetupOf(
-	ctx context.Context,
-	actor account.Actor,
-	provider string,
-) (Setup, error) {
+func (s *Service) SetupOf(ctx context.Context, actor account.Actor, provider string) (Setup, error) {
 	p, known := s.providers[provider]
 	if !known || !s.offers(provider) {
 		return Setup{}, fault.NotFound("gateway")
@@ -88,11 +84,7 @@ type Attempt struct {
 const maxAttempts = 20
 
 // Attempts lists the newest charges of an invoice, newest first.
-func (s *Service) Attempts(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) ([]Attempt, error) {
+func (s *Service) Attempts(ctx context.Context, actor account.Actor, invoiceID int64) ([]Attempt, error) {
 	list, err := newestCharges(ctx, s.db, actor.Company.ID, invoiceID)
 	if err != nil {
 		return nil, err
@@ -140,11 +132,7 @@ func (s *Service) List(
 }
 
 // Payments lists the payments of an invoice, oldest first.
-func (s *Service) Payments(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-) ([]Payment, error) {
+func (s *Service) Payments(ctx context.Context, actor account.Actor, invoiceID int64) ([]Payment, error) {
 	return paymentsOf(ctx, s.db, actor.Company.ID, invoiceID)
 }
 

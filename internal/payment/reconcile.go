@@ -220,12 +220,7 @@ func (s *Service) cancelAtGateway(ctx context.Context, work check) error {
 
 // finish ends a claim and records what became of the charge. It returns what the
 // gateway failed with. A worker that has lost its claim changes nothing.
-func (s *Service) finish(
-	ctx context.Context,
-	work check,
-	cause error,
-	change func(c *charge, now time.Time),
-) error {
+func (s *Service) finish(ctx context.Context, work check, cause error, change func(c *charge, now time.Time)) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {

@@ -120,11 +120,7 @@ func (d Decision) check() error {
 
 // Decide records a decision about a payment. Applied, the payment pays its
 // invoice whatever was wrong with it.
-func (s *Service) Decide(
-	ctx context.Context,
-	actor account.Actor,
-	decision Decision,
-) (Review, error) {
+func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Decision) (Review, error) {
 	if err := decision.check(); err != nil {
 		return Review{}, err
 	}
@@ -186,12 +182,7 @@ func (d Decision) change(
 }
 
 // checkApplicable locks the invoice of a payment and refuses what cannot pay it.
-func checkApplicable(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	payment Payment,
-) error {
+func checkApplicable(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) error {
 	invoice, err := billing.LockTx(ctx, tx, actor, payment.InvoiceID)
 	switch {
 	case fault.KindOf(err) == fault.KindNotFound:

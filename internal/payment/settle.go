@@ -113,11 +113,7 @@ type records struct {
 
 // lock reads customer and invoice, charge and payments, in the order in which
 // every transaction locks them.
-func (s *settlement) lock(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	about charge,
-) (records records, err error) {
+func (s *settlement) lock(ctx context.Context, tx *sqldb.Tx, about charge) (records records, err error) {
 	invoice, err := billing.LockTx(ctx, tx, s.actor, about.invoiceID)
 	switch {
 	case err == nil:
@@ -177,12 +173,7 @@ func (s *settlement) decide(before records, now time.Time) decision {
 
 // received is the change that records a new payment of a charge. It pays the
 // invoice, or opens a review.
-func (s *settlement) received(
-	received Received,
-	invoice *billing.Invoice,
-	charge charge,
-	now time.Time,
-) paymentChange {
+func (s *settlement) received(received Received, invoice *billing.Invoice, charge charge, now time.Time) paymentChange {
 	change := paymentChange{
 		action: paymentReceived,
 		after:  paymentOf(charge, received),
@@ -248,11 +239,7 @@ func (s *settlement) judge(received Received, invoice *billing.Invoice, charge c
 
 // payable is what was to pay when the charge was made. Who pays a code in time pays
 // the invoice, also when the bank reports it on the day after.
-func (s *settlement) payable(
-	received Received,
-	invoice billing.Invoice,
-	charge charge,
-) money.Cents {
+func (s *settlement) payable(received Received, invoice billing.Invoice, charge charge) money.Cents {
 	asOf := charge.payableOn
 	if asOf.IsZero() {
 		asOf = s.actor.Today(received.At)

@@ -97,11 +97,7 @@ func (s *Service) Gateway(ctx context.Context, actor account.Actor) (Setup, erro
 }
 
 // active finds the setup in use; none is a fault of the field gateway.
-func (s *Service) active(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-) (Setup, error) {
+func (s *Service) active(ctx context.Context, querier sqldb.Querier, companyID int64) (Setup, error) {
 	setup, err := activeSetup(ctx, querier, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) || err == nil && !s.offers(setup.name) {
 		return setup, errNoGateway()
@@ -137,11 +133,7 @@ func (s *Service) ReplaceWebhook(ctx context.Context, actor account.Actor, agree
 // registering tells a provider where to call back.
 type registering func(ctx context.Context) error
 
-func (s *Service) checkGateway(
-	ctx context.Context,
-	actor account.Actor,
-	registers func(Gateway) registering,
-) error {
+func (s *Service) checkGateway(ctx context.Context, actor account.Actor, registers func(Gateway) registering) error {
 	setup, err := s.active(ctx, s.db, actor.Company.ID)
 	if err != nil {
 		return err

@@ -65,11 +65,7 @@ func lockSetup(ctx context.Context, tx *sqldb.Tx, companyID int64, provider stri
 		provider)
 }
 
-func setupByID(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, gatewayID int64,
-) (Setup, error) {
+func setupByID(ctx context.Context, querier sqldb.Querier, companyID, gatewayID int64) (Setup, error) {
 	return sqldb.One(
 		ctx,
 		querier,
@@ -212,11 +208,7 @@ func (s *Service) spaceOut(ctx context.Context, tx *sqldb.Tx, uses []gatewayUse)
 	return nil
 }
 
-func codeOfInvoice(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, invoiceID int64,
-) (string, error) {
+func codeOfInvoice(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (string, error) {
 	return sqldb.Value[string](
 		ctx,
 		querier,
@@ -262,11 +254,7 @@ func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (str
 	return code, err
 }
 
-func invoiceOfCode(
-	ctx context.Context,
-	querier sqldb.Querier,
-	code string,
-) (companyID, invoiceID int64, err error) {
+func invoiceOfCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, invoiceID int64, err error) {
 	ids, err := sqldb.One(ctx, querier, func(row sqldb.Row) (ids [2]int64, err error) {
 		err = row.Scan(&ids[0], &ids[1])
 		return ids, err

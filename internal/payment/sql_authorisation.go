@@ -33,11 +33,7 @@ func scanAuthorisation(row sqldb.Row) (a authorisation, err error) {
 	return a, json.Unmarshal([]byte(payerAccount), &a.account)
 }
 
-func lockAuthorisation(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, authorisationID int64,
-) (authorisation, error) {
+func lockAuthorisation(ctx context.Context, tx *sqldb.Tx, companyID, authorisationID int64) (authorisation, error) {
 	return sqldb.One(ctx, tx, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
 		WHERE company_id = ? AND id = ? {for update}`, companyID, authorisationID)
 }
@@ -52,11 +48,7 @@ func authorisationByID(
 }
 
 // newestAuthorisation returns the zero one when the customer was never asked.
-func newestAuthorisation(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) (authorisation, error) {
+func newestAuthorisation(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (authorisation, error) {
 	newest, err := sqldb.One(ctx, querier, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
 		WHERE company_id = ? AND customer_id = ? ORDER BY id DESC LIMIT 1`, companyID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -105,11 +97,7 @@ func insertStep(ctx context.Context, tx *sqldb.Tx, of authorisation, step author
 }
 
 // stepsOf reads the history of a customer's authorisations, the newest step first.
-func stepsOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) ([]authorisationStep, error) {
+func stepsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]authorisationStep, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (step authorisationStep, err error) {
 		var at int64
 		err = row.Scan((*string)(&step.State), &step.By, &step.Reason, &at)
@@ -122,12 +110,7 @@ func stepsOf(
 
 // dueAuthorisations finds authorisations to check, of each gateway only so many
 // at once. It reads those of all companies.
-func dueAuthorisations(
-	ctx context.Context,
-	querier sqldb.Querier,
-	now time.Time,
-	pace claimPace,
-) ([]int64, error) {
+func dueAuthorisations(ctx context.Context, querier sqldb.Querier, now time.Time, pace claimPace) ([]int64, error) {
 	at := now.UnixMicro()
 	return sqldb.Values[int64](ctx, querier, `SELECT d.id FROM (
 			SELECT id, company_id, gateway_id, hinted_at, next_check_at, row_number() OVER (
@@ -140,12 +123,7 @@ func dueAuthorisations(
 
 // claimAuthorisations claims those that are still due, and returns them. It
 // writes the engine's lease and no state.
-func claimAuthorisations(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	ids []int64,
-	until time.Time,
-) ([]authorisation, error) {
+func claimAuthorisations(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Time) ([]authorisation, error) {
 	return sqldb.All(ctx, tx, scanAuthorisation, `
 		UPDATE authorisations SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
 			SELECT id FROM authorisations WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
@@ -200,11 +178,7 @@ func stateOfCharge(ctx context.Context, querier sqldb.Querier, of authorisation)
 }
 
 // debitsOf reads the newest debits of a customer.
-func debitsOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) ([]charge, error) {
+func debitsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]charge, error) {
 	return sqldb.All(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges
 		WHERE company_id = ? AND authorisation_id > 0 AND authorisation_id IN (
 			SELECT id FROM authorisations WHERE company_id = ? AND customer_id = ?) AND debit_on <> ''

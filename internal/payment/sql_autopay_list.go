@@ -49,11 +49,7 @@ func countNewest(ctx context.Context, querier sqldb.Querier, query authorisation
 	return sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM authorisations a`+where.String(), where.Args...)
 }
 
-func newestOfCustomers(
-	ctx context.Context,
-	querier sqldb.Querier,
-	query authorisationQuery,
-) ([]authorisation, error) {
+func newestOfCustomers(ctx context.Context, querier sqldb.Querier, query authorisationQuery) ([]authorisation, error) {
 	where := query.where()
 	return sqldb.All(ctx, querier, scanAuthorisation, `
 		SELECT `+authorisationColumns+` FROM authorisations a`+where.String()+`

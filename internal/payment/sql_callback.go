@@ -50,12 +50,7 @@ func dueLook(db *sqldb.DB) sqldb.Look {
 		`SELECT next_check_at AS at FROM charges WHERE next_check_at IS NOT NULL /* every company_id */`)
 }
 
-func claimCallbacks(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	limit int,
-	until time.Time,
-) ([]storedCallback, error) {
+func claimCallbacks(ctx context.Context, tx *sqldb.Tx, limit int, until time.Time) ([]storedCallback, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (callback storedCallback, err error) {
 		var hints string
 		err = row.Scan(
@@ -77,12 +72,7 @@ func claimCallbacks(
 
 // updateCallback stores what is left of a callback. With nothing left it is
 // never due again.
-func updateCallback(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	callback storedCallback,
-	again time.Time,
-) error {
+func updateCallback(ctx context.Context, tx *sqldb.Tx, callback storedCallback, again time.Time) error {
 	hints := ""
 	if len(callback.unknown) > 0 {
 		text, err := json.Marshal(callback.unknown)
@@ -97,11 +87,7 @@ func updateCallback(
 	return err
 }
 
-func pruneCallbacks(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	before time.Time,
-) ([]account.PrunedRow, error) {
+func pruneCallbacks(ctx context.Context, tx *sqldb.Tx, before time.Time) ([]account.PrunedRow, error) {
 	return sqldb.All(ctx, tx, account.ScanPruned, `
 		DELETE FROM gateway_callbacks WHERE created_at < ? AND next_try_at IS NULL
 		RETURNING company_id, id /* every company_id */`, before.UnixMicro())

@@ -33,11 +33,7 @@ func scanCharge(row sqldb.Row) (charge charge, err error) {
 }
 
 // unsettled are the charges of an invoice that can be paid, or may still be.
-func unsettled(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, invoiceID int64,
-) ([]charge, error) {
+func unsettled(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
 	return sqldb.All(ctx, querier, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges
 		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`, companyID,
@@ -45,12 +41,7 @@ func unsettled(
 }
 
 // lockUnsettled locks them, of several invoices.
-func lockUnsettled(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	invoiceIDs []int64,
-) ([]charge, error) {
+func lockUnsettled(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, lockUnsettledText, companyID, invoiceIDs)
 }
 
@@ -75,12 +66,7 @@ func lockCharge(ctx context.Context, tx *sqldb.Tx, companyID, chargeID int64) (c
 		AND id = ? {for update}`, companyID, chargeID)
 }
 
-func chargeByReference(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	reference string,
-) (charge, error) {
+func chargeByReference(ctx context.Context, querier sqldb.Querier, companyID int64, reference string) (charge, error) {
 	return sqldb.One(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ?
 		AND reference = ?`, companyID, reference)
 }
@@ -115,11 +101,7 @@ func updateCharge(ctx context.Context, tx *sqldb.Tx, charge charge) error {
 }
 
 // lastFailure is when a gateway last failed to make a charge for an invoice.
-func lastFailure(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, invoiceID int64,
-) (time.Time, error) {
+func lastFailure(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (time.Time, error) {
 	at, err := sqldb.Value[int64](ctx, querier, `
 		SELECT COALESCE(MAX(updated_at), 0) FROM charges
 		WHERE company_id = ? AND invoice_id = ? AND problem <> '' AND state IN ('reserved', 'refused', 'cancelling')`,
@@ -129,12 +111,7 @@ func lastFailure(
 
 // dueCharges finds charges to check: those that a callback named first, and of
 // each gateway only so many at once. It reads the charges of all companies.
-func dueCharges(
-	ctx context.Context,
-	querier sqldb.Querier,
-	now time.Time,
-	pace claimPace,
-) ([]int64, error) {
+func dueCharges(ctx context.Context, querier sqldb.Querier, now time.Time, pace claimPace) ([]int64, error) {
 	at := now.UnixMicro()
 	return sqldb.Values[int64](ctx, querier, dueChargesText, at, at, at, pace.ofGateway, pace.limit)
 }
@@ -153,12 +130,7 @@ const dueChargesText = `SELECT d.id FROM (
 
 // claimCharges claims those of the charges that are still due, and returns them.
 // It writes the engine's lease and no state.
-func claimCharges(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	ids []int64,
-	until time.Time,
-) ([]charge, error) {
+func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Time) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, `
 		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
 			SELECT id FROM charges WHERE id {in ?} AND next_check_at <= ? {for update skip locked}

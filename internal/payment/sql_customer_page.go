@@ -7,11 +7,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func pageOfCustomer(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) (customerPage, error) {
+func pageOfCustomer(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (customerPage, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (page customerPage, err error) {
 		var created int64
 		err = row.Scan(&page.code, &created)
@@ -35,11 +31,7 @@ func deleteCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page
 	return err
 }
 
-func customerOfCode(
-	ctx context.Context,
-	querier sqldb.Querier,
-	code string,
-) (companyID, customerID int64, err error) {
+func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, customerID int64, err error) {
 	ids, err := sqldb.One(ctx, querier, func(row sqldb.Row) (ids [2]int64, err error) {
 		err = row.Scan(&ids[0], &ids[1])
 		return ids, err

@@ -48,12 +48,7 @@ func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, number int64) (Pa
 
 // lockPayments finds those payments of a charge's gateway that are known, by the
 // gateway's ids. One may belong to another charge.
-func lockPayments(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	charge charge,
-	ids []string,
-) (map[string]Payment, error) {
+func lockPayments(ctx context.Context, tx *sqldb.Tx, charge charge, ids []string) (map[string]Payment, error) {
 	known := map[string]Payment{}
 	if len(ids) == 0 {
 		return known, nil
@@ -68,11 +63,7 @@ func lockPayments(
 	return known, err
 }
 
-func paymentsOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, invoiceID int64,
-) ([]Payment, error) {
+func paymentsOf(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]Payment, error) {
 	return sqldb.All(ctx, querier, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID,
 		invoiceID)
@@ -113,12 +104,7 @@ func reviewsOf(companyID int64, filter ReviewFilter) sqldb.Where {
 	return where
 }
 
-func countReviews(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter ReviewFilter,
-) (int64, error) {
+func countReviews(ctx context.Context, querier sqldb.Querier, companyID int64, filter ReviewFilter) (int64, error) {
 	where := reviewsOf(companyID, filter)
 	return sqldb.Value[int64](
 		ctx,
@@ -150,12 +136,7 @@ func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 }
 
 // resolveReview reports false when another decision was first.
-func resolveReview(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	review Review,
-) (bool, error) {
+func resolveReview(ctx context.Context, tx *sqldb.Tx, companyID int64, review Review) (bool, error) {
 	changed, err := tx.Exec(ctx, `
 		UPDATE payment_reviews SET resolved_at = ?, resolution = ?, resolved_by = ?, note = ?
 		WHERE company_id = ? AND id = ? AND resolved_at IS NULL`,

@@ -7,12 +7,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func setupNamed(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	provider string,
-) (Setup, error) {
+func setupNamed(ctx context.Context, querier sqldb.Querier, companyID int64, provider string) (Setup, error) {
 	return sqldb.One(
 		ctx,
 		querier,
@@ -24,12 +19,7 @@ func setupNamed(
 }
 
 // liveCharges reads only those that are open, which have an index of their own.
-func liveCharges(
-	ctx context.Context,
-	querier sqldb.Querier,
-	setup Setup,
-	now time.Time,
-) (Live, error) {
+func liveCharges(ctx context.Context, querier sqldb.Querier, setup Setup, now time.Time) (Live, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (live Live, err error) {
 		err = row.Scan(&live.Charges, (*int64)(&live.Amount))
 		return live, err
@@ -38,22 +28,13 @@ func liveCharges(
 		setup.CompanyID, setup.ID, now.UnixMicro())
 }
 
-func newestCharges(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, invoiceID int64,
-) ([]charge, error) {
+func newestCharges(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
 	return sqldb.All(ctx, querier, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT ?`,
 		companyID, invoiceID, maxAttempts)
 }
 
-func paymentsNumbered(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	numbers []int64,
-) ([]Payment, error) {
+func paymentsNumbered(ctx context.Context, querier sqldb.Querier, companyID int64, numbers []int64) ([]Payment, error) {
 	return sqldb.All(ctx, querier, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id {in ?} ORDER BY p.id DESC`, companyID, numbers)
 }

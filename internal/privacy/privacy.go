@@ -33,12 +33,7 @@ type Service struct {
 }
 
 // New makes the service of the rooms above customers.
-func New(
-	db *sqldb.DB,
-	accounts *account.Service,
-	customers *customer.Service,
-	keepers ...Keeper,
-) *Service {
+func New(db *sqldb.DB, accounts *account.Service, customers *customer.Service, keepers ...Keeper) *Service {
 	return &Service{db, accounts, customers, keepers}
 }
 

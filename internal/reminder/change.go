@@ -21,13 +21,7 @@ import (
 type change[T any] struct{ before, after *T }
 
 // audit writes the line of a change. record names the kind of record.
-func (c change[T]) audit(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record string,
-	of func(T) audited,
-) error {
+func (c change[T]) audit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record string, of func(T) audited) error {
 	entry := account.AuditEntry{Action: record + "." + c.verb(), Record: record}
 	if c.before != nil {
 		known := of(*c.before)
@@ -58,12 +52,7 @@ type audited struct {
 }
 
 // applyRule writes a rule.
-func (s *Service) applyRule(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change[Rule],
-) (err error) {
+func (s *Service) applyRule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Rule]) (err error) {
 	switch {
 	case change.before == nil:
 		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
@@ -173,12 +162,7 @@ func auditedChannel(channel Channel) audited {
 }
 
 // applyQuiet writes the company's quiet hours and plans anew what they move.
-func (s *Service) applyQuiet(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change[Quiet],
-) error {
+func (s *Service) applyQuiet(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Quiet]) error {
 	if err := saveQuiet(ctx, tx, actor.Company.ID, *change.after); err != nil {
 		return err
 	}
@@ -200,12 +184,7 @@ func (q Quiet) auditFields() account.AuditFields {
 
 // applyDecision writes what a person decided about a message. A message that
 // is sent again goes out whatever the hour.
-func (s *Service) applyDecision(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change[Message],
-) error {
+func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Message]) error {
 	err := saveDecision(ctx, tx, actor.Company.ID, *change.after, change.after.Status == Scheduled)
 	if err != nil {
 		return err
@@ -221,12 +200,7 @@ func (s *Service) applyDecision(
 }
 
 // applyOptOut writes whether a customer wants no messages.
-func (s *Service) applyOptOut(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change[about],
-) error {
+func (s *Service) applyOptOut(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[about]) error {
 	customer := change.after.customer
 	err := saveOptOut(ctx, tx, actor.Company.ID, customer.ID, change.after.optedOut)
 	if err != nil {

@@ -50,11 +50,7 @@ func (s *Service) Channels(ctx context.Context, actor account.Actor) ([]Channel,
 }
 
 // FindChannel returns a channel of the company.
-func (s *Service) FindChannel(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-) (Channel, error) {
+func (s *Service) FindChannel(ctx context.Context, actor account.Actor, channelID int64) (Channel, error) {
 	return channelByID(ctx, s.db, actor.Company.ID, channelID)
 }
 
@@ -114,11 +110,7 @@ func (s *Service) ReadChannelChanges(
 }
 
 // kindOfChannel finds the kind of a channel.
-func (s *Service) kindOfChannel(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-) (Kind, error) {
+func (s *Service) kindOfChannel(ctx context.Context, actor account.Actor, channelID int64) (Kind, error) {
 	channel, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
 		return Kind{}, err
@@ -334,11 +326,7 @@ func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channe
 }
 
 // tryOptions opens a sender to see whether the options will do.
-func (s *Service) tryOptions(
-	ctx context.Context,
-	kind Kind,
-	options, secrets map[string]string,
-) error {
+func (s *Service) tryOptions(ctx context.Context, kind Kind, options, secrets map[string]string) error {
 	all := maps.Clone(options)
 	maps.Copy(all, secrets)
 	if _, err := kind.Open(all, s.options.Env); err != nil {

@@ -80,11 +80,7 @@ type companyState struct {
 	now      time.Time
 }
 
-func (s *Service) companyStateOf(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-) (state companyState, err error) {
+func (s *Service) companyStateOf(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (state companyState, err error) {
 	state = companyState{now: tx.Now()}
 	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // whose plan may have ended a moment ago
 	if err != nil {
@@ -226,11 +222,7 @@ func (s *Service) choose(state companyState, candidate candidate) sendDecision {
 }
 
 // usable tells whether a channel can send a message, or why not.
-func (s *Service) usable(
-	state companyState,
-	candidate candidate,
-	channelID int64,
-) (ch Channel, to, reason string) {
+func (s *Service) usable(state companyState, candidate candidate, channelID int64) (ch Channel, to, reason string) {
 	i := slices.IndexFunc(state.channels, func(ch Channel) bool { return ch.ID == channelID })
 	if i < 0 {
 		return ch, "", "the channel was deleted"

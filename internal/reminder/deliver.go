@@ -103,11 +103,7 @@ type begun struct {
 
 // begin decides once more about a claimed message, by what is true now, and
 // marks it as being sent. From then on it is sent at most once.
-func (s *Service) begin(
-	ctx context.Context,
-	job job,
-	prepared prepared,
-) (b begun, ok bool, err error) {
+func (s *Service) begin(ctx context.Context, job job, prepared prepared) (b begun, ok bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		b, ok = begun{}, false
 		mine, err := lockClaimed(ctx, tx, job)
@@ -142,12 +138,7 @@ func (s *Service) begin(
 }
 
 // write makes the letter of a message.
-func (s *Service) write(
-	state companyState,
-	candidate candidate,
-	decision sendDecision,
-	prepared prepared,
-) begun {
+func (s *Service) write(state companyState, candidate candidate, decision sendDecision, prepared prepared) begun {
 	filling := candidate.filling(state.actor, state.actor.Today(state.now))
 	filling.link, filling.pix = prepared.link, prepared.pix
 	subject, text, params := fill(candidate.template, filling)
@@ -324,12 +315,7 @@ type transition struct {
 // recordAttempt writes the outcome of an attempt in one transaction. It reports false
 // when the message is no longer ours. One that was given up as unknown
 // meanwhile is told the truth, unless a person has decided.
-func (s *Service) recordAttempt(
-	ctx context.Context,
-	job job,
-	begun begun,
-	outcome outcome,
-) (kept bool, err error) {
+func (s *Service) recordAttempt(ctx context.Context, job job, begun begun, outcome outcome) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		if kept, err = lockSending(ctx, tx, job); err != nil || !kept {
 			return err

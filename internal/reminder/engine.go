@@ -168,11 +168,7 @@ func (c Channel) pace(laneCap int) (burst int, each time.Duration) {
 // after all are settled at once; the others are ours for the length of a lease.
 // The channel's row keeps its speed over all processes. It returns too how many
 // it has dealt with.
-func (s *Service) claimLane(
-	ctx context.Context,
-	lane lane,
-	room int,
-) (jobs []job, looked int, err error) {
+func (s *Service) claimLane(ctx context.Context, lane lane, room int) (jobs []job, looked int, err error) {
 	actor, err := s.accounts.Program(ctx, lane.companyID, "send messages")
 	if err != nil {
 		return nil, 0, err
@@ -283,11 +279,7 @@ func (s *Service) settleUnsent(
 }
 
 // kindOf names the kind of a channel, for the metrics.
-func (s *Service) kindOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, channelID int64,
-) string {
+func (s *Service) kindOf(ctx context.Context, querier sqldb.Querier, companyID, channelID int64) string {
 	channel, err := channelByID(ctx, querier, companyID, channelID)
 	if err != nil {
 		return "none"

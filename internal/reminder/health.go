@@ -17,13 +17,7 @@ func (c Channel) Failing() bool {
 }
 
 // recordHealth keeps count of the attempts that failed since one succeeded.
-func recordHealth(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	channel Channel,
-	outcome outcome,
-) error {
+func recordHealth(ctx context.Context, tx *sqldb.Tx, companyID int64, channel Channel, outcome outcome) error {
 	switch {
 	case outcome.verdict != accepted:
 		return addProblem(ctx, tx, companyID, channel.ID, outcome.problem)

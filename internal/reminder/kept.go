@@ -23,12 +23,7 @@ func (s *Service) KeptAbout(
 }
 
 // EraseTx removes every message to a customer, those that were sent too.
-func (s *Service) EraseTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	subject account.DataSubject,
-) error {
+func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
 	_, err := tx.Exec(
 		ctx,
 		`DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,

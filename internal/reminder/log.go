@@ -91,11 +91,7 @@ func (s *Service) WalkMessages(ctx context.Context, actor account.Actor, filter 
 }
 
 // FindMessage returns a message and the attempts to send it.
-func (s *Service) FindMessage(
-	ctx context.Context,
-	actor account.Actor,
-	messageID int64,
-) (Message, []Attempt, error) {
+func (s *Service) FindMessage(ctx context.Context, actor account.Actor, messageID int64) (Message, []Attempt, error) {
 	message, err := messageByID(ctx, s.db, actor.Company.ID, messageID)
 	if err != nil {
 		return message, nil, err
@@ -133,12 +129,7 @@ func (m Message) Decisions() []Decision { return decisions[m.Status] }
 // Decide carries out what a person says of a message. One that is sent again
 // goes out at once, whatever the hour, unless the customer has paid, has opted
 // out or has another due date by now.
-func (s *Service) Decide(
-	ctx context.Context,
-	actor account.Actor,
-	messageID int64,
-	decision Decision,
-) (Message, error) {
+func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int64, decision Decision) (Message, error) {
 	var message Message
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if message, err = lockMessage(ctx, tx, actor.Company.ID, messageID); err != nil {
@@ -165,12 +156,7 @@ func (s *Service) Decide(
 }
 
 // reschedule puts a message back at the first channel of its rule.
-func (s *Service) reschedule(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	message *Message,
-) error {
+func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, message *Message) error {
 	rule, err := ruleByID(ctx, tx, actor.Company.ID, message.RuleID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return fault.Conflict("the rule of this message was deleted")
@@ -184,22 +170,13 @@ func (s *Service) reschedule(
 }
 
 // OptedOut tells whether a customer wants no messages.
-func (s *Service) OptedOut(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-) (bool, error) {
+func (s *Service) OptedOut(ctx context.Context, actor account.Actor, customerID int64) (bool, error) {
 	about, err := customerAbout(ctx, s.db, actor.Company.ID, customerID)
 	return about.optedOut, err
 }
 
 // SetOptOut notes whether a customer wants no messages.
-func (s *Service) SetOptOut(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	out bool,
-) error {
+func (s *Service) SetOptOut(ctx context.Context, actor account.Actor, customerID int64, out bool) error {
 	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		b, err := customerAbout(ctx, tx, actor.Company.ID, customerID)
 		if err != nil || b.optedOut == out {

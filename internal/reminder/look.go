@@ -39,12 +39,7 @@ func (s *Service) brandLook(ctx context.Context, company account.Company) *Look 
 // extras: where they cannot be had, the mail goes without them. The picture is
 // drawn where the words ask for a code or lead to the payment, since only then is
 // the mail about paying.
-func (s *Service) mailLook(
-	ctx context.Context,
-	actor account.Actor,
-	candidate candidate,
-	prepared prepared,
-) *Look {
+func (s *Service) mailLook(ctx context.Context, actor account.Actor, candidate candidate, prepared prepared) *Look {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	look := s.brandLook(ctx, actor.Company)

@@ -49,11 +49,7 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes acco
 
 // companyChanged plans anew for a company that may send again, and moves what
 // waits when its clock is another one.
-func (s *Service) companyChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	before, after account.Company,
-) error {
+func (s *Service) companyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
 	back := mutedReason(before, tx.Now()) != "" && mutedReason(after, tx.Now()) == ""
 	if !back && before.Zone.String() == after.Zone.String() {
 		return nil
@@ -73,13 +69,7 @@ func (s *Service) companyChanged(
 
 // skipAhead takes the rule of a silent company past the due dates that nobody is
 // reminded of, so that they are not told of one by one later.
-func (s *Service) skipAhead(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	rule Rule,
-	quiet Quiet,
-) error {
+func (s *Service) skipAhead(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, quiet Quiet) error {
 	rule.restart(actor, quiet, tx.Now())
 	rule.planAt = actor.Today(tx.Now()).AddDays(1).Start(actor.Company.Zone)
 	return saveCursor(ctx, tx, actor.Company.ID, rule)

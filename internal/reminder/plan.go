@@ -166,12 +166,7 @@ func (s *Service) schedule(
 
 // restart puts a rule's cursor at the first due date whose message still lies
 // ahead.
-func (s *Service) restart(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	rule *Rule,
-) error {
+func (s *Service) restart(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule *Rule) error {
 	quiet, err := quietOf(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
@@ -196,12 +191,7 @@ func (r *Rule) restart(actor account.Actor, quiet Quiet, now time.Time) {
 // replan takes back what a changed rule has not sent, and starts its planning
 // again: messages that are being sent, or whose hour has come, go on by the new
 // rule. So do all receipts, which nothing would plan again.
-func (s *Service) replan(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change[Rule],
-) error {
+func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Rule]) error {
 	rule := change.after
 	clear := unscheduleAhead
 	switch {
@@ -218,11 +208,7 @@ func (s *Service) replan(
 
 // customersChanged plans for new customers, plans anew for those whose date,
 // plan or product changed, and removes the messages of a deleted one.
-func (s *Service) customersChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	changed customer.Changes,
-) error {
+func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
 	actor := changed.Actor
 	var fresh []customer.Customer
 	for _, change := range changed.List {

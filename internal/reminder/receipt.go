@@ -25,11 +25,7 @@ var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // InvoicesChanged watches invoices: it writes the receipts of those that become
 // paid.
-func (s *Service) InvoicesChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	changed billing.Changes,
-) error {
+func (s *Service) InvoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
 	paid := paidBy(changed.List)
 	if len(paid) == 0 || mutedReason(changed.Actor.Company, tx.Now()) != "" {
 		return nil

@@ -136,13 +136,7 @@ type Service struct {
 
 // New makes the service, which from then on watches customers: one whose due
 // date moves is planned anew, one who is deleted takes its messages along.
-func New(
-	db *sqldb.DB,
-	box *secret.Box,
-	accounts *account.Service,
-	customers *customer.Service,
-	options Options,
-) *Service {
+func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service, options Options) *Service {
 	if options.Keep == 0 {
 		options.Keep = 365 * 24 * time.Hour
 	}

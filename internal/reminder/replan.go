@@ -20,12 +20,7 @@ type timetable struct {
 // quiet hours give it. Nothing is taken back: a message that waits for the
 // morning goes out in the morning, whatever is changed in the night. The rules
 // stay where they are among the due dates, and go on at once.
-func (s *Service) replanAll(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	quiet Quiet,
-) error {
+func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, quiet Quiet) error {
 	list, err := lockRules(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
@@ -49,12 +44,7 @@ func (s *Service) replanAll(
 
 // restartAll has every rule of a company that may send again begin with the
 // first due date whose message still lies ahead.
-func (s *Service) restartAll(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	quiet Quiet,
-) error {
+func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, quiet Quiet) error {
 	list, err := lockRules(ctx, tx, actor.Company.ID)
 	if err != nil {
 		return err
@@ -74,13 +64,7 @@ func (s *Service) restartAll(
 // moveWaiting moves the messages of a rule that wait for their hour: those of
 // one due date together, and each that waits for another try, or is a receipt, by
 // itself.
-func moveWaiting(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	rule Rule,
-	times timetable,
-) error {
+func moveWaiting(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, times timetable) error {
 	if rule.On == OnDue {
 		if err := moveDates(ctx, tx, actor, rule, times); err != nil {
 			return err
@@ -103,13 +87,7 @@ func moveWaiting(
 }
 
 // moveDates moves the messages that were not tried, by their due dates.
-func moveDates(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	rule Rule,
-	times timetable,
-) error {
+func moveDates(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, times timetable) error {
 	dates, err := waitingDates(ctx, tx, actor.Company.ID, rule.ID)
 	if err != nil {
 		return err

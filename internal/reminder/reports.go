@@ -54,11 +54,7 @@ func (s *Service) reportingChannel(ctx context.Context, kind, key string) (repor
 }
 
 // ConfirmCallback answers a carrier that asks whether an address is ours.
-func (s *Service) ConfirmCallback(
-	ctx context.Context,
-	kind, key string,
-	query url.Values,
-) (string, error) {
+func (s *Service) ConfirmCallback(ctx context.Context, kind, key string, query url.Values) (string, error) {
 	found, err := s.reportingChannel(ctx, kind, key)
 	if err != nil {
 		return "", err
@@ -146,12 +142,7 @@ func (s *Service) noteHeard(ctx context.Context, found reporting) error {
 // applyReport writes down what a carrier reports of an attempt, and draws the
 // consequences for its message, in one transaction: a failure leads to the next
 // channel exactly once, whichever process hears of it and however often.
-func (s *Service) applyReport(
-	ctx context.Context,
-	actor account.Actor,
-	kind Kind,
-	report Report,
-) error {
+func (s *Service) applyReport(ctx context.Context, actor account.Actor, kind Kind, report Report) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		attempt, found, err := lockReported(ctx, tx, actor.Company.ID, kind.Name, report)
 		if err != nil {
@@ -218,12 +209,7 @@ func (v verdict) ofFailure() verdict {
 // drawReport draws the consequences of a report for the message. Of an attempt
 // that others have followed nothing is drawn; while the attempt is still being
 // made, whoever makes it reads the report when recording its outcome.
-func (s *Service) drawReport(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	attempt reportedAttempt,
-) error {
+func (s *Service) drawReport(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
 	if attempt.number != attempt.attempts || attempt.status == Sending {
 		return nil
 	}
@@ -257,12 +243,7 @@ func (a reportedAttempt) unsettles() bool {
 }
 
 // reportHealth keeps the channel's health by what is reported.
-func (s *Service) reportHealth(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	attempt reportedAttempt,
-) error {
+func (s *Service) reportHealth(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
 	switch {
 	case attempt.arrival == ArrivalFailed:
 		return addProblem(ctx, tx, companyID, attempt.channelID, attempt.problem)
@@ -276,12 +257,7 @@ func (s *Service) reportHealth(
 // message is tried again or goes to the next channel as its rule says. Whether it
 // is still wanted (not paid, not opted out, not too late) is decided when its turn
 // comes, as for any message.
-func (s *Service) fallBack(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	attempt reportedAttempt,
-) error {
+func (s *Service) fallBack(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
 	list, err := candidates(ctx, tx, actor.Company.ID, []int64{attempt.messageID})
 	if err != nil || len(list) == 0 {
 		return err
@@ -311,12 +287,7 @@ func (s companyState) channelOf(attempt reportedAttempt) Channel {
 }
 
 // settleArrived ends a message that the carrier says has been sent.
-func (s *Service) settleArrived(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	attempt reportedAttempt,
-) error {
+func (s *Service) settleArrived(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
 	tx.OnCommit(func() { s.metrics.count(attempt.kind, string(Sent)) })
 	return settle(ctx, tx, actor.Company.ID, attempt.messageID, transition{
 		status:    Sent,
@@ -343,13 +314,7 @@ func (s *Service) drawEarlier(ctx context.Context, tx *sqldb.Tx, lost lostMessag
 
 // writeAttempt writes the outcome of an attempt, and returns it as corrected by
 // what the carrier has reported already.
-func writeAttempt(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	job job,
-	begun begun,
-	made outcome,
-) (outcome, error) {
+func writeAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, made outcome) (outcome, error) {
 	reported, early, err := reportedOf(ctx, tx, job.companyID, job.id)
 	if err != nil {
 		return made, err

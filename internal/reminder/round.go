@@ -73,11 +73,7 @@ func (r Round) Waiting() int64 { return r.Counts[Scheduled] + r.Counts[Sending] 
 const shownNames = 5
 
 // PlanRound says whom a round would reach, and sends nothing.
-func (s *Service) PlanRound(
-	ctx context.Context,
-	actor account.Actor,
-	draft RoundDraft,
-) (plan RoundPlan, err error) {
+func (s *Service) PlanRound(ctx context.Context, actor account.Actor, draft RoundDraft) (plan RoundPlan, err error) {
 	if err := draft.check(); err != nil {
 		return plan, err
 	}
@@ -134,12 +130,7 @@ type verdictOn struct {
 }
 
 // sorted decides about each recipient.
-func (s *Service) sorted(
-	actor account.Actor,
-	draft RoundDraft,
-	plan RoundPlan,
-	list []recipient,
-) []verdictOn {
+func (s *Service) sorted(actor account.Actor, draft RoundDraft, plan RoundPlan, list []recipient) []verdictOn {
 	verdicts := make([]verdictOn, len(list))
 	state := companyState{actor: actor, channels: plan.Channels, now: s.db.Now()}
 	for n, person := range list {
@@ -193,12 +184,7 @@ func (p *RoundPlan) count(verdicts []verdictOn) {
 
 // sample is the message of the first who is reached. The link is a sample: a
 // real one is made when it is sent.
-func (s *Service) sample(
-	actor account.Actor,
-	template Template,
-	list []recipient,
-	name string,
-) (preview Preview) {
+func (s *Service) sample(actor account.Actor, template Template, list []recipient, name string) (preview Preview) {
 	n := slices.IndexFunc(list, func(person recipient) bool {
 		return person.customer.Name == name && person.left() == ""
 	})
@@ -257,11 +243,7 @@ func (s *Service) ownDunning(
 }
 
 // SendRound writes a round, which the engine then sends.
-func (s *Service) SendRound(
-	ctx context.Context,
-	actor account.Actor,
-	draft RoundDraft,
-) (round Round, err error) {
+func (s *Service) SendRound(ctx context.Context, actor account.Actor, draft RoundDraft) (round Round, err error) {
 	if err := draft.check(); err != nil {
 		return round, err
 	}
@@ -367,11 +349,7 @@ func roundMessages(tx *sqldb.Tx, rule Rule, verdicts []verdictOn) ([]Message, er
 }
 
 // FindRound returns a round and how far it is.
-func (s *Service) FindRound(
-	ctx context.Context,
-	actor account.Actor,
-	roundID int64,
-) (round Round, err error) {
+func (s *Service) FindRound(ctx context.Context, actor account.Actor, roundID int64) (round Round, err error) {
 	rule, err := ruleByID(ctx, s.db, actor.Company.ID, roundID)
 	if err != nil || !rule.round {
 		return round, sqldb.Found(sqldb.ErrNotFound, "round")

@@ -118,11 +118,7 @@ func (s *Service) FindRule(ctx context.Context, actor account.Actor, ruleID int6
 }
 
 // CreateRule makes a rule. It is off unless the draft says that it is active.
-func (s *Service) CreateRule(
-	ctx context.Context,
-	actor account.Actor,
-	draft RuleDraft,
-) (Rule, error) {
+func (s *Service) CreateRule(ctx context.Context, actor account.Actor, draft RuleDraft) (Rule, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
@@ -142,12 +138,7 @@ func (s *Service) CreateRule(
 }
 
 // UpdateRule changes what is given, and plans anew what is not yet sent.
-func (s *Service) UpdateRule(
-	ctx context.Context,
-	actor account.Actor,
-	ruleID int64,
-	draft RuleDraft,
-) (Rule, error) {
+func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID int64, draft RuleDraft) (Rule, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
@@ -190,12 +181,7 @@ func (s *Service) DeleteRule(ctx context.Context, actor account.Actor, ruleID in
 
 // checkRule holds a rule against what the company has, and refuses all that
 // does not fit.
-func (s *Service) checkRule(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	rule Rule,
-) error {
+func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule) error {
 	var refused fault.Fields
 	if rule.Name == "" {
 		refused.Add("name", "is required")
@@ -247,12 +233,7 @@ func (p ruleParts) checkWords() {
 	}
 }
 
-func (s *Service) checkRuleChannels(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	parts ruleParts,
-) error {
+func (s *Service) checkRuleChannels(ctx context.Context, tx *sqldb.Tx, actor account.Actor, parts ruleParts) error {
 	for _, id := range parts.rule.Channels {
 		if _, err := lockChannel(ctx, tx, actor.Company.ID, id); fault.KindOf(err) == fault.KindNotFound {
 			parts.refused.Add("channels", fmt.Sprintf("%d is not a channel of the company", id))

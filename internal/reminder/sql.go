@@ -115,12 +115,7 @@ func encodeOptions(options map[string]string) string {
 	return string(text)
 }
 
-func insertChannel(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	channel Channel,
-) (int64, error) {
+func insertChannel(ctx context.Context, tx *sqldb.Tx, companyID int64, channel Channel) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at,
 			updated_at, callback_key, verify_token)
@@ -182,11 +177,7 @@ type sealedSecrets struct {
 	sealed               string
 }
 
-func sealedBefore(
-	ctx context.Context,
-	querier sqldb.Querier,
-	keyID string,
-) ([]sealedSecrets, error) {
+func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]sealedSecrets, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (secrets sealedSecrets, err error) {
 		err = row.Scan(&secrets.companyID, &secrets.channelID, &secrets.sealed)
 		return secrets, err
@@ -225,11 +216,7 @@ func templates(ctx context.Context, querier sqldb.Querier, companyID int64) ([]T
 
 const templateText = `SELECT ` + templateColumns + ` FROM reminder_templates WHERE company_id = ? AND id = ?`
 
-func templateByID(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, id int64,
-) (Template, error) {
+func templateByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Template, error) {
 	template, err := sqldb.One(ctx, querier, scanTemplate, templateText, companyID, id)
 	return template, sqldb.Found(err, "template")
 }
@@ -239,12 +226,7 @@ func lockTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Templ
 	return template, sqldb.Found(err, "template")
 }
 
-func insertTemplate(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	template Template,
-) (int64, error) {
+func insertTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, template Template) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language,
 		whatsapp_params, created_at, updated_at)

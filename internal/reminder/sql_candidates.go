@@ -37,11 +37,7 @@ func aboutFields(about *about, optedOut *int64) []any {
 }
 
 // customerAbout reads a customer with what is owed for its due date.
-func customerAbout(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, customerID int64,
-) (about, error) {
+func customerAbout(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (about, error) {
 	b, err := sqldb.One(ctx, querier, func(row sqldb.Row) (about about, err error) {
 		var out int64
 		err = row.Scan(aboutFields(&about, &out)...)
@@ -53,12 +49,7 @@ func customerAbout(
 }
 
 // candidates reads messages with all that decides about them, the oldest first.
-func candidates(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	ids []int64,
-) ([]candidate, error) {
+func candidates(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) ([]candidate, error) {
 	return sqldb.All(ctx, querier, scanCandidate, `
 		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts,
 		m.run_at, m.late_at, m.claim, m.invoice_id,

@@ -83,12 +83,7 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 
 // unscheduleOthers takes back what is scheduled for other due dates of a
 // customer.
-func unscheduleOthers(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, customerID int64,
-	dueOn civil.Date,
-) error {
+func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, dueOn civil.Date) error {
 	kept := dueOn.String() // no date: nothing is kept
 	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+otherDates+`
 		AND attempts = 0`, companyID, customerID, kept); err != nil {
@@ -137,12 +132,7 @@ func skipLane(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, rea
 	return err
 }
 
-func pruneMessages(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	before time.Time,
-	limit int,
-) ([]account.PrunedRow, error) {
+func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) ([]account.PrunedRow, error) {
 	return sqldb.All(ctx, tx, account.ScanPruned, `
 		DELETE FROM reminder_messages WHERE (company_id, id) IN (
 			SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed')
@@ -163,11 +153,7 @@ func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outc
 	return err
 }
 
-func attempts(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, messageID int64,
-) ([]Attempt, error) {
+func attempts(ctx context.Context, querier sqldb.Querier, companyID, messageID int64) ([]Attempt, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (attempt Attempt, err error) {
 		var at, took, arrived int64
 		err = row.Scan(
@@ -191,11 +177,7 @@ func attempts(
 
 // backlogOf counts the messages that wait for a person, and finds since when
 // the oldest is due; now when there is none.
-func backlogOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	now time.Time,
-) (unknown int64, oldest time.Time, err error) {
+func backlogOf(ctx context.Context, querier sqldb.Querier, now time.Time) (unknown int64, oldest time.Time, err error) {
 	err = sqldb.Each(ctx, querier, `SELECT (SELECT count(*) FROM reminder_messages WHERE status = 'unknown'),
 		COALESCE((`+firstDueText+`), 0)`, []any{now.UnixMicro()}, func(row sqldb.Row) error {
 		var first int64
@@ -248,11 +230,7 @@ func countUnknown(ctx context.Context, querier sqldb.Querier, companyID int64) (
 	)
 }
 
-func countByStatus(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-) (map[Status]int64, error) {
+func countByStatus(ctx context.Context, querier sqldb.Querier, companyID int64) (map[Status]int64, error) {
 	n := map[Status]int64{}
 	err := sqldb.Each(ctx, querier, `SELECT status, count(*) FROM reminder_messages
 		WHERE company_id = ? GROUP BY status`, []any{companyID}, func(row sqldb.Row) error {
@@ -286,13 +264,7 @@ func lockMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Messag
 }
 
 // saveDecision writes what a person decided.
-func saveDecision(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	message Message,
-	manual bool,
-) error {
+func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, message Message, manual bool) error {
 	var sent sqldb.Ref
 	if !message.SentAt.IsZero() {
 		sent = sqldb.RefTo(message.SentAt.UnixMicro())

@@ -9,11 +9,7 @@ import (
 )
 
 // channelByCallback finds the channel of an address that a carrier calls.
-func channelByCallback(
-	ctx context.Context,
-	querier sqldb.Querier,
-	key string,
-) (reporting, error) {
+func channelByCallback(ctx context.Context, querier sqldb.Querier, key string) (reporting, error) {
 	companyID, err := sqldb.Value[int64](ctx, querier, `
 		SELECT company_id FROM reminder_channels WHERE callback_key = ? AND callback_key <> '' /* every company_id */`, key)
 	if err != nil {
@@ -64,12 +60,7 @@ func ignoreMissing(err error) error {
 }
 
 // markOfReceipt finds an attempt by what the carrier calls it.
-func markOfReceipt(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	kind, receipt string,
-) (Mark, error) {
+func markOfReceipt(ctx context.Context, tx *sqldb.Tx, companyID int64, kind, receipt string) (Mark, error) {
 	return sqldb.One(ctx, tx, func(row sqldb.Row) (mark Mark, err error) {
 		err = row.Scan(&mark.MessageID, &mark.Number)
 		return mark, err
@@ -139,12 +130,7 @@ func scanReported(row sqldb.Row, key *string) (attempt reportedAttempt, err erro
 
 // saveReport writes what was reported of an attempt. One whose outcome is not
 // recorded yet gets its row by the report.
-func saveReport(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	attempt reportedAttempt,
-) error {
+func saveReport(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem,
 			receipt, arrival, arrival_at, arrival_problem)
@@ -158,12 +144,7 @@ func saveReport(
 }
 
 // setArrival shows at a message what was reported of its newest attempt.
-func setArrival(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	attempt reportedAttempt,
-) error {
+func setArrival(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
 	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET arrival = ?, arrival_at = ? WHERE company_id = ? AND id = ?`,
 		string(attempt.arrival), unixMicro(attempt.at), companyID, attempt.messageID)
 	return err

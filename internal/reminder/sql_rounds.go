@@ -64,11 +64,7 @@ func scanRecipient(row sqldb.Row) (recipient recipient, err error) {
 }
 
 // roundCounts are the messages of a round by status.
-func roundCounts(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, ruleID int64,
-) (map[Status]int64, error) {
+func roundCounts(ctx context.Context, querier sqldb.Querier, companyID, ruleID int64) (map[Status]int64, error) {
 	counts := map[Status]int64{}
 	err := sqldb.Each(ctx, querier, `SELECT status, count(*) FROM reminder_messages
 		WHERE company_id = ? AND rule_id = ? AND invoice_id <> 0 GROUP BY status`,

@@ -166,11 +166,7 @@ type lostMessage struct {
 	kind          string
 }
 
-func lostMessages(
-	ctx context.Context,
-	querier sqldb.Querier,
-	now time.Time,
-) ([]lostMessage, error) {
+func lostMessages(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lostMessage, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (message lostMessage, err error) {
 		err = row.Scan(&message.companyID, &message.id, &message.kind)
 		return message, err

@@ -13,11 +13,7 @@ import (
 const waiting = `company_id = ? AND rule_id = ? AND status = 'scheduled' AND run_at > ? AND claim = '' AND NOT manual`
 
 // waitingDates are the due dates of messages that were not tried.
-func waitingDates(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, ruleID int64,
-) ([]civil.Date, error) {
+func waitingDates(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) ([]civil.Date, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (dueOn civil.Date, err error) {
 		err = row.Scan(&dueOn)
 		return dueOn, err

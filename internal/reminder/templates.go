@@ -46,11 +46,7 @@ func (s *Service) Templates(ctx context.Context, actor account.Actor) ([]Templat
 }
 
 // FindTemplate returns a template of the company.
-func (s *Service) FindTemplate(
-	ctx context.Context,
-	actor account.Actor,
-	templateID int64,
-) (Template, error) {
+func (s *Service) FindTemplate(ctx context.Context, actor account.Actor, templateID int64) (Template, error) {
 	return templateByID(ctx, s.db, actor.Company.ID, templateID)
 }
 
@@ -168,11 +164,7 @@ func (s *Service) checkText(field, text string, refused *fault.Fields) {
 }
 
 // CreateTemplate makes a template.
-func (s *Service) CreateTemplate(
-	ctx context.Context,
-	actor account.Actor,
-	draft TemplateDraft,
-) (Template, error) {
+func (s *Service) CreateTemplate(ctx context.Context, actor account.Actor, draft TemplateDraft) (Template, error) {
 	if err := draft.Problems.With(s.check(draft)).Err(); err != nil {
 		return Template{}, err
 	}
@@ -292,11 +284,7 @@ type PreviewRequest struct {
 }
 
 // Preview fills a template for a customer of the company.
-func (s *Service) Preview(
-	ctx context.Context,
-	actor account.Actor,
-	request PreviewRequest,
-) (Preview, error) {
+func (s *Service) Preview(ctx context.Context, actor account.Actor, request PreviewRequest) (Preview, error) {
 	var template Template
 	if request.TemplateID != 0 {
 		var err error

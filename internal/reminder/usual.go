@@ -109,11 +109,7 @@ func lacking(present []Rule) (missing []words) {
 // TurnOnUsual makes the rules of the usual set, with their words, for the days
 // that have no rule yet and for receipts where no rule sends any, and turns them
 // on. It returns how many it made.
-func (s *Service) TurnOnUsual(
-	ctx context.Context,
-	actor account.Actor,
-	draft UsualDraft,
-) (made int, err error) {
+func (s *Service) TurnOnUsual(ctx context.Context, actor account.Actor, draft UsualDraft) (made int, err error) {
 	if len(draft.Channels) == 0 {
 		return 0, fault.Field("channels", "is required")
 	}
@@ -134,13 +130,7 @@ func (s *Service) TurnOnUsual(
 	return made, err
 }
 
-func (s *Service) turnOn(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	draft UsualDraft,
-	words words,
-) error {
+func (s *Service) turnOn(ctx context.Context, tx *sqldb.Tx, actor account.Actor, draft UsualDraft, words words) error {
 	template := s.houseTemplate(words, draft.Link)
 	if err := s.applyTemplate(ctx, tx, actor, change[Template]{after: &template}); err != nil {
 		return err

@@ -32,12 +32,7 @@ type planChange struct {
 // applyPlan writes a change of a subscription plan and draws its consequences:
 // row, the functions of the resellers on it, audit line. It is the only place
 // that writes a plan's row.
-func (s *Service) applyPlan(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *planChange,
-) (err error) {
+func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *planChange) (err error) {
 	if change.before.ID == 0 {
 		change.after.CreatedAt = tx.Now()
 		change.after.ID, err = insertPlan(ctx, tx, actor.Company.ID, change.after)
@@ -98,12 +93,7 @@ type posting struct {
 // writes balances and entries, but for lockBalances, which makes an empty one.
 // The audit line is that of the move (applyCredits) or of the subscription that
 // is paid for (account).
-func post(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	posting posting,
-) (balance int64, err error) {
+func post(ctx context.Context, tx *sqldb.Tx, actor account.Actor, posting posting) (balance int64, err error) {
 	balance, ok, err := addToBalance(ctx, tx, posting.companyID, posting.entry.Amount)
 	if err != nil {
 		return balance, err
@@ -157,12 +147,7 @@ func (s *Service) applyCredits(
 	return after, auditCredits(ctx, tx, actor, change)
 }
 
-func auditCredits(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change creditChange,
-) error {
+func auditCredits(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change creditChange) error {
 	entry := account.AuditEntry{
 		Action: "credits." + string(change.ours),
 		Record: "reseller",

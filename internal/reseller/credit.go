@@ -55,12 +55,7 @@ func (s *Service) Resells(ctx context.Context, actor account.Actor) (bool, error
 // Statement lists the company's entries, newest first: at most limit of those
 // before the entry with the id before, or of all when that is 0. Its cost does
 // not grow with how far back it goes.
-func (s *Service) Statement(
-	ctx context.Context,
-	actor account.Actor,
-	before int64,
-	limit int,
-) ([]Entry, error) {
+func (s *Service) Statement(ctx context.Context, actor account.Actor, before int64, limit int) ([]Entry, error) {
 	return entries(ctx, s.db, actor.Company.ID, before, limit)
 }
 
@@ -124,11 +119,7 @@ func (s *Service) WalkEntries(
 
 // Grant makes credits for a company at the top of the tree, and returns the new
 // balance.
-func (s *Service) Grant(
-	ctx context.Context,
-	actor account.Actor,
-	request CreditRequest,
-) (balance int64, err error) {
+func (s *Service) Grant(ctx context.Context, actor account.Actor, request CreditRequest) (balance int64, err error) {
 	if err := request.err(); err != nil {
 		return 0, err
 	}
@@ -175,30 +166,16 @@ type transfer struct {
 }
 
 // Transfer hands credits on to a reseller.
-func (s *Service) Transfer(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request CreditRequest,
-) (Moved, error) {
+func (s *Service) Transfer(ctx context.Context, actor account.Actor, id int64, request CreditRequest) (Moved, error) {
 	return s.move(ctx, actor, transfer{down, id, request})
 }
 
 // TakeBack takes from a reseller what it has not spent.
-func (s *Service) TakeBack(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request CreditRequest,
-) (Moved, error) {
+func (s *Service) TakeBack(ctx context.Context, actor account.Actor, id int64, request CreditRequest) (Moved, error) {
 	return s.move(ctx, actor, transfer{up, id, request})
 }
 
-func (s *Service) move(
-	ctx context.Context,
-	actor account.Actor,
-	transfer transfer,
-) (moved Moved, err error) {
+func (s *Service) move(ctx context.Context, actor account.Actor, transfer transfer) (moved Moved, err error) {
 	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		child, err := account.FindChild(ctx, tx, actor, transfer.resellerID)
 		if err != nil {

@@ -24,12 +24,7 @@ func mayChange(caller, present, wanted account.Level) bool {
 }
 
 // SetLevel changes the level of a reseller.
-func (s *Service) SetLevel(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request LevelRequest,
-) (Reseller, error) {
+func (s *Service) SetLevel(ctx context.Context, actor account.Actor, id int64, request LevelRequest) (Reseller, error) {
 	return s.change(ctx, actor, edit{id, account.ResellerLevel, func(_ *sqldb.Tx, after *account.Profile) error {
 		if err := request.Problems.Err(); err != nil {
 			return err

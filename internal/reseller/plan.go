@@ -74,11 +74,7 @@ func (s *Service) SignupLink(plan Plan) string {
 
 // CreatePlan makes a subscription plan. It has every function that the company
 // has itself, unless some are named.
-func (s *Service) CreatePlan(
-	ctx context.Context,
-	actor account.Actor,
-	draft PlanDraft,
-) (Plan, error) {
+func (s *Service) CreatePlan(ctx context.Context, actor account.Actor, draft PlanDraft) (Plan, error) {
 	if err := draft.Problems.With(draft.refused(actor)).Err(); err != nil {
 		return Plan{}, err
 	}
@@ -106,23 +102,14 @@ func (s *Service) CreatePlan(
 
 // UpdatePlan changes the fields that are given. Functions are only added, and
 // the resellers on the plan have them from the same moment.
-func (s *Service) UpdatePlan(
-	ctx context.Context,
-	actor account.Actor,
-	planID int64,
-	draft PlanDraft,
-) (Plan, error) {
+func (s *Service) UpdatePlan(ctx context.Context, actor account.Actor, planID int64, draft PlanDraft) (Plan, error) {
 	return s.changePlan(ctx, actor, planEdit{planID, PlanUpdated, func(plan Plan) (Plan, error) {
 		return draft.to(plan), draft.Problems.With(draft.refused(actor)).Err()
 	}})
 }
 
 // RenewSignupLink gives a plan another signup link. The old one stops working.
-func (s *Service) RenewSignupLink(
-	ctx context.Context,
-	actor account.Actor,
-	planID int64,
-) (Plan, error) {
+func (s *Service) RenewSignupLink(ctx context.Context, actor account.Actor, planID int64) (Plan, error) {
 	code := newSignupCode()
 	return s.changePlan(ctx, actor, planEdit{planID, PlanLinkRenewed, func(plan Plan) (Plan, error) {
 		plan.SignupCode = code
@@ -139,11 +126,7 @@ type planEdit struct {
 	do     func(Plan) (Plan, error)
 }
 
-func (s *Service) changePlan(
-	ctx context.Context,
-	actor account.Actor,
-	edit planEdit,
-) (Plan, error) {
+func (s *Service) changePlan(ctx context.Context, actor account.Actor, edit planEdit) (Plan, error) {
 	var change planChange
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {

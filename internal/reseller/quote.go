@@ -90,11 +90,7 @@ func (s *Service) QuoteTakeBack(
 	return s.quoteMove(ctx, actor, transfer{up, id, request})
 }
 
-func (s *Service) quoteMove(
-	ctx context.Context,
-	actor account.Actor,
-	transfer transfer,
-) (movement Movement, err error) {
+func (s *Service) quoteMove(ctx context.Context, actor account.Actor, transfer transfer) (movement Movement, err error) {
 	movement.Amount, movement.Note = transfer.request.Amount, transfer.request.Note
 	if movement.Reseller, err = s.Find(ctx, actor, transfer.resellerID); err != nil {
 		return movement, err

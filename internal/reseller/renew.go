@@ -13,12 +13,7 @@ import (
 // Renew pays for more periods of a reseller's subscription, on its plan or on
 // another. One that has ended counts from today, a live one from its end. It
 // also ends a trial, and a suspension.
-func (s *Service) Renew(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request RenewRequest,
-) (paid Paid, err error) {
+func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64, request RenewRequest) (paid Paid, err error) {
 	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		paid, err = s.renewTx(ctx, tx, actor, renewal{id, request})
 		return err
@@ -32,12 +27,7 @@ type renewal struct {
 	request    RenewRequest
 }
 
-func (s *Service) renewTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	renewal renewal,
-) (paid Paid, err error) {
+func (s *Service) renewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal renewal) (paid Paid, err error) {
 	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
 		return paid, err
 	}
@@ -125,11 +115,7 @@ func (r RenewRequest) plan(
 }
 
 // renewed is the subscription after the renewal.
-func (r RenewRequest) renewed(
-	company account.Company,
-	plan Plan,
-	today civil.Date,
-) (account.Subscription, error) {
+func (r RenewRequest) renewed(company account.Company, plan Plan, today civil.Date) (account.Subscription, error) {
 	sub := company.Subscription
 	if sub.ExpiresOn.IsZero() || sub.ExpiresOn.Before(today) {
 		sub.ExpiresOn, sub.OwnDay = today, today.Day()

@@ -51,12 +51,7 @@ func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Rese
 	return s.find(ctx, s.db, actor, id)
 }
 
-func (s *Service) find(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	id int64,
-) (Reseller, error) {
+func (s *Service) find(ctx context.Context, querier sqldb.Querier, actor account.Actor, id int64) (Reseller, error) {
 	reseller, err := byID(ctx, querier, actor.Company.ID, id)
 	if err != nil {
 		return reseller, err
@@ -93,12 +88,7 @@ func (s *Service) Update(
 	return reseller, err
 }
 
-func (s *Service) update(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	changes Changes,
-) (Reseller, error) {
+func (s *Service) update(ctx context.Context, actor account.Actor, id int64, changes Changes) (Reseller, error) {
 	return s.change(ctx, actor, edit{id, account.ResellerUpdated, func(tx *sqldb.Tx, after *account.Profile) error {
 		changes.Name.To(&after.Name)
 		changes.Whatsapp.To(&after.Whatsapp)
@@ -146,11 +136,7 @@ func (s *Service) Resume(ctx context.Context, actor account.Actor, id int64) (Re
 
 // Invite makes a new invitation for the owner of a reseller who has no
 // password yet, and returns its link. The one before stops working.
-func (s *Service) Invite(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-) (link string, err error) {
+func (s *Service) Invite(ctx context.Context, actor account.Actor, id int64) (link string, err error) {
 	invitation := account.NewInvitation()
 	_, err = s.change(ctx, actor, edit{id, account.ResellerInvited, func(tx *sqldb.Tx, after *account.Profile) error {
 		return s.accounts.InviteTx(ctx, tx, after.Company, invitation)
@@ -171,11 +157,7 @@ type edit struct {
 }
 
 // change runs an edit in a transaction and reads the record that comes of it.
-func (s *Service) change(
-	ctx context.Context,
-	actor account.Actor,
-	edit edit,
-) (reseller Reseller, err error) {
+func (s *Service) change(ctx context.Context, actor account.Actor, edit edit) (reseller Reseller, err error) {
 	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		before, err := s.lock(ctx, tx, actor, edit.id)
 		if err != nil {
@@ -200,12 +182,7 @@ func (s *Service) change(
 
 // lock reads a reseller for a change: until the commit no other transaction
 // changes it.
-func (s *Service) lock(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-) (Reseller, error) {
+func (s *Service) lock(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Reseller, error) {
 	if _, err := account.LockChildTx(ctx, tx, actor, id); err != nil {
 		return Reseller{}, err
 	}

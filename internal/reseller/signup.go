@@ -23,12 +23,7 @@ func (s *Service) FindOffer(ctx context.Context, code string) (Offer, error) {
 	return s.findOffer(ctx, s.db, code, s.db.Now())
 }
 
-func (s *Service) findOffer(
-	ctx context.Context,
-	querier sqldb.Querier,
-	code string,
-	now time.Time,
-) (Offer, error) {
+func (s *Service) findOffer(ctx context.Context, querier sqldb.Querier, code string, now time.Time) (Offer, error) {
 	companyID, planID, err := planBySignupCode(ctx, querier, code)
 	if err != nil {
 		return Offer{}, err
@@ -113,12 +108,7 @@ func (s *Service) SignUp(ctx context.Context, signup Signup) (reseller Reseller,
 	return reseller, err
 }
 
-func (s *Service) signUpTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	offer Offer,
-	order order,
-) (reseller Reseller, err error) {
+func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, order order) (reseller Reseller, err error) {
 	parent := account.System(offer.Company, "signup")
 	order.planID = offer.Plan.ID
 	if order, err = order.priced(ctx, tx, parent, tx.Now()); err != nil {

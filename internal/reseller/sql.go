@@ -87,11 +87,7 @@ func balanceOf(ctx context.Context, querier sqldb.Querier, companyID int64) (int
 
 // addToBalance returns the new balance; ok is false, and the balance as it was,
 // when there is not enough.
-func addToBalance(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, amount int64,
-) (balance int64, ok bool, err error) {
+func addToBalance(ctx context.Context, tx *sqldb.Tx, companyID, amount int64) (balance int64, ok bool, err error) {
 	balance, err = sqldb.Value[int64](ctx, tx, `
 		UPDATE credit_balances SET balance = balance + ? WHERE company_id = ? AND balance + ? >= 0 RETURNING balance`,
 		amount, companyID, amount)
@@ -122,12 +118,7 @@ func scanEntry(row sqldb.Row) (entry Entry, err error) {
 }
 
 // entries begins with the ids, so that the joins are of one page.
-func entries(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, before int64,
-	limit int,
-) ([]Entry, error) {
+func entries(ctx context.Context, querier sqldb.Querier, companyID, before int64, limit int) ([]Entry, error) {
 	var where sqldb.Where
 	where.And("company_id = ?", companyID)
 	if before > 0 {
@@ -181,12 +172,7 @@ func someEntries(
 		append(where.Args, page.Size, page.Offset(), actor.Company.ID)...)
 }
 
-func sumEntries(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	filter EntryFilter,
-) (Sums, error) {
+func sumEntries(ctx context.Context, querier sqldb.Querier, actor account.Actor, filter EntryFilter) (Sums, error) {
 	where := filter.where(actor)
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (sums Sums, err error) {
 		err = row.Scan(&sums.Count, &sums.Came, &sums.Left)
@@ -199,12 +185,7 @@ func sumEntries(
 
 // countBelow walks down from a company whose id was checked to be a child of the
 // caller's.
-func countBelow(
-	ctx context.Context,
-	querier sqldb.Querier,
-	id int64,
-	today civil.Date,
-) (Below, error) {
+func countBelow(ctx context.Context, querier sqldb.Querier, id int64, today civil.Date) (Below, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (below Below, err error) {
 		err = row.Scan(&below.Total, &below.Suspended, &below.Expired, &below.Trial)
 		below.Active = below.Total - below.Suspended - below.Expired - below.Trial

@@ -52,11 +52,7 @@ func oldestPlan(ctx context.Context, querier sqldb.Querier, companyID int64) (Pl
 
 // planBySignupCode finds whose plan a link is of: the code names the
 // company, as a token does.
-func planBySignupCode(
-	ctx context.Context,
-	querier sqldb.Querier,
-	code string,
-) (companyID, planID int64, err error) {
+func planBySignupCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, planID int64, err error) {
 	err = sqldb.Each(ctx, querier,
 		`SELECT company_id, id FROM subscription_plans WHERE signup_code = ? /* every company_id */`,
 		[]any{code},
@@ -130,13 +126,7 @@ func planValues(tx *sqldb.Tx, plan Plan) []any {
 
 // countAttempt reports whether an address may try once more in an hour. One
 // statement counts and decides, so that no two attempts share a place.
-func countAttempt(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	address string,
-	hour int64,
-	limit int,
-) (bool, error) {
+func countAttempt(ctx context.Context, tx *sqldb.Tx, address string, hour int64, limit int) (bool, error) {
 	_, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO signup_attempts (address, hour, n) VALUES (?, ?, 1)
 		ON CONFLICT (address, hour) DO UPDATE SET n = signup_attempts.n + 1 WHERE signup_attempts.n < ? RETURNING n`, address,

@@ -45,11 +45,7 @@ func (n NewReseller) order() order {
 
 // Create makes a reseller of the company: as a trial, or as a subscriber that
 // costs credits. An owner without a password gets an invitation.
-func (s *Service) Create(
-	ctx context.Context,
-	actor account.Actor,
-	reseller NewReseller,
-) (paid Paid, err error) {
+func (s *Service) Create(ctx context.Context, actor account.Actor, reseller NewReseller) (paid Paid, err error) {
 	err = s.accounts.LimitProbes(ctx, actor, reseller.Email, func() error {
 		paid, err = s.create(ctx, actor, reseller)
 		return err
@@ -57,11 +53,7 @@ func (s *Service) Create(
 	return paid, err
 }
 
-func (s *Service) create(
-	ctx context.Context,
-	actor account.Actor,
-	reseller NewReseller,
-) (paid Paid, err error) {
+func (s *Service) create(ctx context.Context, actor account.Actor, reseller NewReseller) (paid Paid, err error) {
 	order := reseller.order()
 	if problems := reseller.Problems.With(reseller.refused()); problems.Any() { // all that fails is reported at once
 		_, refused, err := order.check(ctx, s.db, actor)
@@ -94,12 +86,7 @@ func hashingFor(ctx context.Context, actor account.Actor) context.Context {
 	return secret.InLane(ctx, secret.LaneStranger, secret.Caller{Network: company, Subject: company})
 }
 
-func (s *Service) createTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	order order,
-) (paid Paid, err error) {
+func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, order order) (paid Paid, err error) {
 	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
 		return paid, err
 	}
@@ -235,12 +222,7 @@ const yearsAhead = 10
 
 // extended moves the last day on by a number of periods. Months and years
 // return to the own day of the month; days and weeks make a new one.
-func extended(
-	sub account.Subscription,
-	period civil.Period,
-	periods int,
-	today civil.Date,
-) (account.Subscription, error) {
+func extended(sub account.Subscription, period civil.Period, periods int, today civil.Date) (account.Subscription, error) {
 	furthest, err := civil.Period{Unit: civil.Year, Count: yearsAhead}.After(today, today.Day())
 	if err != nil {
 		return sub, fault.Field("periods", err.Error())
@@ -274,12 +256,7 @@ func enough(ctx context.Context, querier sqldb.Querier, actor account.Actor, cos
 // pay posts what a reseller's subscription costs, in the transaction of what is
 // paid for, and reads the record that comes of it. The audit line is that of
 // the reseller's change.
-func (s *Service) pay(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	entry Entry,
-) (paid Paid, err error) {
+func (s *Service) pay(ctx context.Context, tx *sqldb.Tx, actor account.Actor, entry Entry) (paid Paid, err error) {
 	paid.CreditsSpent = -entry.Amount
 	if paid.CreditsSpent > 0 {
 		paid.CreditsBalance, err = post(ctx, tx, actor, posting{actor.Company.ID, entry})

@@ -77,11 +77,7 @@ func (r Records) counted(companyID int64, counter Counter) (text string, args []
 // Differences is by how much the counter has more than the records, at the
 // keys where it has; at most maxDifferences of them. Each comparison is one statement, and
 // so of one moment.
-func (r Recount) Differences(
-	ctx context.Context,
-	querier sqldb.Querier,
-	scope Scope,
-) ([]Change, error) {
+func (r Recount) Differences(ctx context.Context, querier sqldb.Querier, scope Scope) ([]Change, error) {
 	ctx = sqldb.WithoutDeadline(ctx)
 	companyID := scope.CompanyID
 	records := r.Records(scope)

@@ -18,12 +18,7 @@ func totalStatement(companyID int64, counter Counter, into *int64) sqldb.Stateme
 	}
 }
 
-func totals(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyIDs []int64,
-	counter Counter,
-) (map[int64]int64, error) {
+func totals(ctx context.Context, querier sqldb.Querier, companyIDs []int64, counter Counter) (map[int64]int64, error) {
 	found := make(map[int64]int64, len(companyIDs))
 	const of = ` WHERE book = ? AND company_id {in ?}`
 	err := sqldb.Each(ctx, querier, `

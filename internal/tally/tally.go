@@ -130,11 +130,7 @@ func (b Counter) Total(ctx context.Context, querier sqldb.Querier, companyID int
 }
 
 // Totals is Total for many companies at once; one without records is left out.
-func (b Counter) Totals(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyIDs []int64,
-) (map[int64]int64, error) {
+func (b Counter) Totals(ctx context.Context, querier sqldb.Querier, companyIDs []int64) (map[int64]int64, error) {
 	return totals(ctx, querier, companyIDs, b)
 }
 

@@ -64,13 +64,7 @@ func Observe(next http.Handler, log *slog.Logger, metrics *Metrics) http.Handler
 	})
 }
 
-func logExchange(
-	log *slog.Logger,
-	r *http.Request,
-	exchange *Exchange,
-	rec *recorder,
-	took time.Duration,
-) {
+func logExchange(log *slog.Logger, r *http.Request, exchange *Exchange, rec *recorder, took time.Duration) {
 	level := slog.LevelInfo
 	if rec.code() >= 500 && !errors.Is(exchange.Err, context.Canceled) {
 		level = slog.LevelError

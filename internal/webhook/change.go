@@ -21,12 +21,7 @@ type change struct {
 // sender after the commit. Webhooks are not counted, and no event or watcher
 // hears of them. The sender itself counts failures and switches a webhook off
 // at the twentieth.
-func (s *Service) apply(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change,
-) error {
+func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change) error {
 	if err := s.writeRow(ctx, tx, actor.Company.ID, change); err != nil {
 		return err
 	}
@@ -49,12 +44,7 @@ func (c change) switches() bool {
 	return c.before.Active != c.after.Active || cleared
 }
 
-func (s *Service) writeRow(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	change change,
-) (err error) {
+func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, companyID int64, change change) (err error) {
 	switch {
 	case change.after == nil:
 		return removeWebhook(ctx, tx, companyID, change.before.ID)
@@ -74,12 +64,7 @@ func (s *Service) writeRow(
 
 // switchLane parks the pending deliveries of a webhook that is off, and
 // resumes those of one that is on.
-func (s *Service) switchLane(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	webhook Webhook,
-) error {
+func (s *Service) switchLane(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) error {
 	if !webhook.Active {
 		return sender.Park(ctx, tx, companyID, webhook.ID)
 	}

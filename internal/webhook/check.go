@@ -26,11 +26,7 @@ const window = 300 * time.Second
 // Explain goes through a delivery as a receiver should, from the fields
 // headers (a line each), body and webhook_id (0: the callback secret), and says
 // at which step it fails. The secret does not leave this room.
-func (s *Service) Explain(
-	ctx context.Context,
-	actor account.Actor,
-	in *input.Form,
-) ([]Step, error) {
+func (s *Service) Explain(ctx context.Context, actor account.Actor, in *input.Form) ([]Step, error) {
 	in.Require("headers")
 	in.Require("body")
 	in.Require("webhook_id")

@@ -123,11 +123,7 @@ func (s *Service) addAttempts(ctx context.Context, actor account.Actor, list []D
 
 // Test sends a ping to a webhook at once and returns the attempt. It works on
 // one that is switched off, stands in the history and counts for nothing.
-func (s *Service) Test(
-	ctx context.Context,
-	actor account.Actor,
-	webhookID int64,
-) (Attempt, bool, error) {
+func (s *Service) Test(ctx context.Context, actor account.Actor, webhookID int64) (Attempt, bool, error) {
 	var job sender.Job
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		webhook, err := webhookByID(ctx, tx, actor.Company.ID, webhookID)
@@ -167,12 +163,7 @@ type pingWebhook struct {
 // Resend makes one attempt at a delivery at once, with the same id and body;
 // if it fails, the usual retries follow. It is named by its id, or by the id of
 // its event: then the newest delivery of that event is meant.
-func (s *Service) Resend(
-	ctx context.Context,
-	actor account.Actor,
-	name string,
-	deliveryID int64,
-) (Delivery, error) {
+func (s *Service) Resend(ctx context.Context, actor account.Actor, name string, deliveryID int64) (Delivery, error) {
 	var job sender.Job
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		if strings.HasPrefix(name, "evt_") {
@@ -201,12 +192,7 @@ func (s *Service) Resend(
 
 // reopen puts a delivery back at the beginning of its schedule. One that is
 // being sent at the moment is left alone.
-func (s *Service) reopen(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	deliveryID int64,
-) error {
+func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, actor account.Actor, deliveryID int64) error {
 	delivery, claimed, err := lockDelivery(ctx, tx, actor.Company.ID, deliveryID)
 	if err != nil {
 		return err
@@ -227,12 +213,7 @@ func (s *Service) reopen(
 }
 
 // claimOne claims a delivery for an attempt that a person waits for.
-func (s *Service) claimOne(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	deliveryID int64,
-) (sender.Job, error) {
+func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, actor account.Actor, deliveryID int64) (sender.Job, error) {
 	job, due, err := s.sender.ClaimNow(ctx, tx, actor.Company.ID, deliveryID)
 	if err == nil && !due {
 		err = fault.Conflict("this delivery is being sent at the moment")

@@ -31,12 +31,7 @@ func (s *Service) KeptAbout(
 
 // EraseTx removes the events about a customer, those that wait to be sent too, with
 // the history of their deliveries.
-func (s *Service) EraseTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	subject account.DataSubject,
-) error {
+func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
 	ids, err := sqldb.Values[int64](ctx, tx, `SELECT id FROM events WHERE company_id = ? AND body LIKE ?`,
 		actor.Company.ID, aboutPerson(subject))
 	if err != nil || len(ids) == 0 {

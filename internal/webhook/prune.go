@@ -67,11 +67,7 @@ func (s *Service) Prune(ctx context.Context) error {
 
 // pruneStep removes what is old among the next rows, and says whether there may
 // be more.
-func (s *Service) pruneStep(
-	ctx context.Context,
-	walk *walk,
-	before time.Time,
-) (more bool, err error) {
+func (s *Service) pruneStep(ctx context.Context, walk *walk, before time.Time) (more bool, err error) {
 	rows, err := walk.read(ctx, s.db, walk.after, pruneBatch)
 	if err != nil {
 		return false, err

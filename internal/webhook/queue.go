@@ -56,13 +56,7 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 // NotifyTx remembers to tell an address when the invoice is paid. The same
 // address again changes nothing. From then on the company has the secret that
 // will sign it, whether it was ever read or not.
-func (s *Service) NotifyTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	invoiceID int64,
-	address string,
-) error {
+func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, address string) error {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
 	if _, err := s.applyCallbackSecret(ctx, tx, actor, secretChange{sealed: sealed}); err != nil {
 		return err

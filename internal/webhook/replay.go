@@ -27,12 +27,7 @@ type Replay struct {
 // StartReplay asks for everything that happened since a time, that the webhook
 // wants and that it has not confirmed, to be sent again. The work is done in
 // the background, in small steps, through the webhook's own lane.
-func (s *Service) StartReplay(
-	ctx context.Context,
-	actor account.Actor,
-	webhookID int64,
-	since time.Time,
-) (Replay, error) {
+func (s *Service) StartReplay(ctx context.Context, actor account.Actor, webhookID int64, since time.Time) (Replay, error) {
 	if !actor.Company.TellsWebhooks(s.db.Now()) {
 		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
 	}
@@ -90,11 +85,7 @@ func (s *Service) ContinueReplays(ctx context.Context) error {
 // ReplayLook finds whether there is a replay to continue.
 func (s *Service) ReplayLook() sqldb.Look { return sqldb.Look{Text: anyReplay} }
 
-func (s *Service) replayStep(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	replay Replay,
-) (finished bool, err error) {
+func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, replay Replay) (finished bool, err error) {
 	replay, err = lockReplay(ctx, tx, replay)
 	if err != nil || replay.Finished {
 		return true, err

@@ -81,12 +81,7 @@ func countWebhooks(ctx context.Context, querier sqldb.Querier, companyID int64) 
 	)
 }
 
-func insertWebhook(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	webhook Webhook,
-) (int64, error) {
+func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at, retry_refused)
 		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?, ?) RETURNING id`,
@@ -165,12 +160,7 @@ func callbackSecret(ctx context.Context, querier sqldb.Querier, companyID int64)
 
 // saveCallback writes the secret, with the one it replaces kept for the overlap,
 // or leaves the one that is there, and returns which counts.
-func saveCallback(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	change secretChange,
-) (string, error) {
+func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, change secretChange) (string, error) {
 	action := `DO NOTHING`
 	if change.replace {
 		action = `(company_id) DO UPDATE SET old_secret = callback_secrets.secret, old_until = excluded.old_until,
@@ -188,12 +178,7 @@ func saveCallback(
 	return callbackSecret(ctx, tx, companyID)
 }
 
-func insertNotification(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, invoiceID int64,
-	url string,
-) error {
+func insertNotification(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, url string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		companyID, invoiceID, url, tx.Now().UnixMicro())

@@ -72,11 +72,7 @@ func (f DeliveryFilter) query(actor account.Actor, webhookID int64) listing.Quer
 	return query
 }
 
-func deliveryByID(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, id int64,
-) (Delivery, error) {
+func deliveryByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Delivery, error) {
 	delivery, err := sqldb.One(
 		ctx,
 		querier,
@@ -88,12 +84,7 @@ func deliveryByID(
 	return delivery, sqldb.Found(err, "delivery")
 }
 
-func deliveryOfEvent(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	eventID string,
-) (int64, error) {
+func deliveryOfEvent(ctx context.Context, querier sqldb.Querier, companyID int64, eventID string) (int64, error) {
 	id, err := sqldb.Value[int64](ctx, querier, `
 		SELECT d.id FROM deliveries d JOIN events e ON e.company_id = d.company_id AND e.id = d.event_id
 		WHERE d.company_id = ? AND e.event_id = ? ORDER BY d.id DESC LIMIT 1`, companyID, eventID)
@@ -102,11 +93,7 @@ func deliveryOfEvent(
 
 // lockDelivery reads a delivery for a change, and says whether it is being sent.
 // Its place in the queue is locked before the delivery, as those do who send.
-func lockDelivery(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, id int64,
-) (delivery Delivery, sending bool, err error) {
+func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (delivery Delivery, sending bool, err error) {
 	lane, err := sqldb.Value[int64](
 		ctx,
 		tx,

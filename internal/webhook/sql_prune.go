@@ -27,24 +27,14 @@ func scanOldRow(row sqldb.Row) (oldRow oldRow, err error) {
 // oldDeliveries reads deliveries in the order in which they were written. What
 // is still to be sent is needed; what is parked goes with its webhook and not
 // before.
-func oldDeliveries(
-	ctx context.Context,
-	querier sqldb.Querier,
-	after int64,
-	limit int,
-) ([]oldRow, error) {
+func oldDeliveries(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]oldRow, error) {
 	return sqldb.All(ctx, querier, scanOldRow, `
 		SELECT id, company_id, created_at, status = 'pending' FROM deliveries
 		WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`, after, limit)
 }
 
 // oldEvents does so for events, which are needed as long as their deliveries.
-func oldEvents(
-	ctx context.Context,
-	querier sqldb.Querier,
-	after int64,
-	limit int,
-) ([]oldRow, error) {
+func oldEvents(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]oldRow, error) {
 	return sqldb.All(ctx, querier, scanOldRow, `
 		SELECT e.id, e.company_id, e.occurred_at, EXISTS (
 			SELECT 1 FROM deliveries d WHERE d.company_id = e.company_id AND d.event_id = e.id) FROM events e
@@ -58,12 +48,7 @@ func newestEvent(ctx context.Context, querier sqldb.Querier) (int64, error) {
 
 // removeDeliveries looks at the status again, because somebody may have asked
 // for one to be sent again meanwhile.
-func removeDeliveries(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	ids []int64,
-) (names []string, err error) {
+func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) (names []string, err error) {
 	gone, err := sqldb.Values[int64](ctx, tx, `
 		DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id {in ?} RETURNING id`, companyID,
 		ids)
@@ -87,12 +72,7 @@ func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, delivery
 }
 
 // removeEvents leaves one that has got a delivery meanwhile.
-func removeEvents(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	ids []int64,
-) (names []string, err error) {
+func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) (names []string, err error) {
 	if err := event.LockFeedTx(ctx, tx, companyID); err != nil {
 		return nil, err
 	}

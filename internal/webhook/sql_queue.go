@@ -18,11 +18,7 @@ const getsWebhooks = `c.suspended_at IS NULL AND c.above_suspended_at IS NULL
 // stoppedWithPending finds the companies with deliveries on their way though their
 // events do not go out on a day. It leaps through the queue from one webhook to
 // the next: an empty queue costs one look, however many companies have ended.
-func stoppedWithPending(
-	ctx context.Context,
-	querier sqldb.Querier,
-	day civil.Date,
-) ([]int64, error) {
+func stoppedWithPending(ctx context.Context, querier sqldb.Querier, day civil.Date) ([]int64, error) {
 	return sqldb.Values[int64](ctx, querier, stoppedText, day.String(), day.String())
 }
 
@@ -87,12 +83,7 @@ func insertDeliveries(ctx context.Context, tx *sqldb.Tx, recorded event.Event, l
 	return tx.Queue(ctx, queue.Text, queue.Args...)
 }
 
-func insertTest(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	recorded event.Event,
-	webhookID int64,
-) (int64, error) {
+func insertTest(ctx context.Context, tx *sqldb.Tx, recorded event.Event, webhookID int64) (int64, error) {
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
 		SELECT company_id, CAST(? AS BIGINT), id, name, '', CAST(? AS BIGINT), 'pending', TRUE, 0, occurred_at

@@ -80,12 +80,7 @@ func lockReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) (Replay, error
 }
 
 // lastOfBatch is the last of the next events of a replay, 0 when there is none.
-func lastOfBatch(
-	ctx context.Context,
-	querier sqldb.Querier,
-	replay Replay,
-	size int,
-) (int64, error) {
+func lastOfBatch(ctx context.Context, querier sqldb.Querier, replay Replay, size int) (int64, error) {
 	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MAX(id), 0) FROM (
 		SELECT id FROM events WHERE company_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?) AS batch`,
 		replay.companyID, replay.cursor, replay.until, size)
@@ -93,13 +88,7 @@ func lastOfBatch(
 
 // requeue writes a delivery for each wanted event of a batch that has none, and
 // takes up again those that were given up.
-func requeue(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	replay Replay,
-	last int64,
-	wanted []event.Name,
-) (int, error) {
+func requeue(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, wanted []event.Name) (int, error) {
 	names := make([]string, len(wanted))
 	for i, name := range wanted {
 		names[i] = string(name)

@@ -31,11 +31,7 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes acco
 	return nil
 }
 
-func (s *Service) standingChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	before, after account.Company,
-) error {
+func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
 	was, is := before.TellsWebhooks(tx.Now()), after.TellsWebhooks(tx.Now())
 	if was == is {
 		return nil

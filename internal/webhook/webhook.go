@@ -139,11 +139,7 @@ func (s *Service) Find(ctx context.Context, actor account.Actor, webhookID int64
 }
 
 // Create makes a webhook. The secret it returns is not shown again.
-func (s *Service) Create(
-	ctx context.Context,
-	actor account.Actor,
-	draft Draft,
-) (Webhook, string, error) {
+func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) (Webhook, string, error) {
 	if err := draft.Problems.With(s.check(ctx, draft)).Err(); err != nil {
 		return Webhook{}, "", err
 	}
@@ -172,12 +168,7 @@ func (s *Service) Create(
 
 // Update changes what is given. Switching a webhook on clears the count of
 // failures and resumes what was parked; switching it off parks what is pending.
-func (s *Service) Update(
-	ctx context.Context,
-	actor account.Actor,
-	webhookID int64,
-	draft Draft,
-) (Webhook, error) {
+func (s *Service) Update(ctx context.Context, actor account.Actor, webhookID int64, draft Draft) (Webhook, error) {
 	if err := draft.Problems.With(s.check(ctx, draft)).Err(); err != nil {
 		return Webhook{}, err
 	}
@@ -233,11 +224,7 @@ func (s *Service) CallbackSecret(ctx context.Context, actor account.Actor) (stri
 	return string(plain), err
 }
 
-func (s *Service) saveCallbackSecret(
-	ctx context.Context,
-	actor account.Actor,
-	replace bool,
-) (string, error) {
+func (s *Service) saveCallbackSecret(ctx context.Context, actor account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
 		sealed, err = s.applyCallbackSecret(ctx, tx, actor, secretChange{sealed, replace})

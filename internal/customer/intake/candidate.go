@@ -196,11 +196,7 @@ func (im *importer) refuseRepeated(all []*candidate) {
 }
 
 // refuseTaken refuses logins and keys that customers of the company have.
-func (im *importer) refuseTaken(
-	ctx context.Context,
-	querier sqldb.Querier,
-	all []*candidate,
-) error {
+func (im *importer) refuseTaken(ctx context.Context, querier sqldb.Querier, all []*candidate) error {
 	for _, unique := range []struct {
 		customer.Unique
 		of func(*candidate) string

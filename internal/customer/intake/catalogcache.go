@@ -55,11 +55,7 @@ func (n names) of(name string, preferences ...func(id int64) bool) []int64 {
 	return ids
 }
 
-func loadCatalog(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-) (*catalogCache, error) {
+func loadCatalog(ctx context.Context, querier sqldb.Querier, actor account.Actor) (*catalogCache, error) {
 	plans, err := catalog.AllPlans(ctx, querier, actor)
 	if err != nil {
 		return nil, err
@@ -101,12 +97,7 @@ type addedGoods struct {
 
 // addTo lets what is missing be made in the database, and writes down in added
 // what was.
-func (s *catalogCache) addTo(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	added *addedGoods,
-) {
+func (s *catalogCache) addTo(ctx context.Context, tx *sqldb.Tx, actor account.Actor, added *addedGoods) {
 	s.addPlan = func(plan catalog.Plan) (catalog.Plan, error) {
 		plan, err := catalog.AddPlan(ctx, tx, actor, plan)
 		added.Plans = append(added.Plans, plan.ID)

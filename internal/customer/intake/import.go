@@ -98,12 +98,7 @@ func (s *Service) importBatch() int {
 // or, when a row is bad, none. With KeepGoing the good ones are written, a
 // batch at a time. An error means that the import broke off; what it returns
 // beside it has been written all the same.
-func (s *Service) Import(
-	ctx context.Context,
-	actor account.Actor,
-	rows Rows,
-	options ImportOptions,
-) (Imported, error) {
+func (s *Service) Import(ctx context.Context, actor account.Actor, rows Rows, options ImportOptions) (Imported, error) {
 	im := &importer{service: s, actor: actor, options: options, passed: map[int]bool{}}
 	if err := im.roomForRows(ctx, rows); err != nil {
 		return im.total, err

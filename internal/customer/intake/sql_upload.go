@@ -9,12 +9,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func insertUpload(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	upload Upload,
-) (int64, error) {
+func insertUpload(ctx context.Context, tx *sqldb.Tx, companyID int64, upload Upload) (int64, error) {
 	choices, err := json.Marshal(upload.Choices)
 	if err != nil {
 		return 0, err
@@ -56,13 +51,7 @@ func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 
 // updateUpload reports whether the upload was still in the state that it is
 // to leave.
-func updateUpload(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	upload Upload,
-	from UploadState,
-) (bool, error) {
+func updateUpload(ctx context.Context, tx *sqldb.Tx, companyID int64, upload Upload, from UploadState) (bool, error) {
 	choices, err := json.Marshal(upload.Choices)
 	if err != nil {
 		return false, err
@@ -108,11 +97,7 @@ type uploadSize struct {
 	waits     bool // it is yet to be imported, or being imported
 }
 
-func uploadSizes(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-) ([]uploadSize, error) {
+func uploadSizes(ctx context.Context, querier sqldb.Querier, companyID int64) ([]uploadSize, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (size uploadSize, err error) {
 		var state UploadState
 		err = row.Scan(&size.id, &size.bytes, (*string)(&state))

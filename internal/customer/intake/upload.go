@@ -85,12 +85,7 @@ type UploadOutcome struct {
 }
 
 // SaveUpload keeps a file. It is refused when it cannot be read as a table.
-func (s *Service) SaveUpload(
-	ctx context.Context,
-	actor account.Actor,
-	name string,
-	content []byte,
-) (Upload, error) {
+func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name string, content []byte) (Upload, error) {
 	if len(content) > MaxUpload {
 		return Upload{}, fault.Field(
 			"file",
@@ -216,12 +211,7 @@ func (u Upload) rows(seen func(n int)) Rows {
 }
 
 // CheckUpload keeps what was chosen and says what an import would find.
-func (s *Service) CheckUpload(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	choices Choices,
-) (Upload, error) {
+func (s *Service) CheckUpload(ctx context.Context, actor account.Actor, id int64, choices Choices) (Upload, error) {
 	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
 	if err != nil {
 		return upload, err
@@ -296,12 +286,7 @@ func addFirst(list []Problem, problem Problem) []Problem {
 	return append(list, problem)
 }
 
-func (s *Service) saveUpload(
-	ctx context.Context,
-	actor account.Actor,
-	upload Upload,
-	from UploadState,
-) error {
+func (s *Service) saveUpload(ctx context.Context, actor account.Actor, upload Upload, from UploadState) error {
 	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
 		changed, err := updateUpload(ctx, tx, actor.Company.ID, upload, from)
 		if err == nil && !changed { // by another request at this moment
@@ -361,12 +346,7 @@ func (u Upload) ended(out UploadOutcome, done Imported, err error) Upload {
 // endUpload writes down in the transaction of an import that the upload has
 // been imported: after a crash it shows as broken off if it was not, and only
 // then.
-func (s *Service) endUpload(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	upload Upload,
-) error {
+func (s *Service) endUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, upload Upload) error {
 	running, err := updateUpload(ctx, tx, actor.Company.ID, upload, UploadRunning)
 	if err == nil && !running {
 		err = fault.Conflict("this file is not being imported any more")

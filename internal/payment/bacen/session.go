@@ -194,13 +194,7 @@ func (s *session) query(values url.Values) url.Values {
 	return values
 }
 
-func (s *session) try(
-	ctx context.Context,
-	now time.Time,
-	request wire.Request,
-	into any,
-	fresh bool,
-) error {
+func (s *session) try(ctx context.Context, now time.Time, request wire.Request, into any, fresh bool) error {
 	token, err := s.bearer(ctx, now, fresh)
 	if err != nil {
 		return err

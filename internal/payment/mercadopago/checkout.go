@@ -201,10 +201,7 @@ func (g *checkoutGateway) preference(ctx context.Context, id string) (preference
 
 // find reads the page and what was paid there. A number is the id of a payment,
 // as callbacks tell it; pages have other ids.
-func (g *checkoutGateway) find(
-	ctx context.Context,
-	ref payment.Ref,
-) (preference, []mpPayment, error) {
+func (g *checkoutGateway) find(ctx context.Context, ref payment.Ref) (preference, []mpPayment, error) {
 	preference, err := g.findPreference(ctx, ref)
 	if err != nil {
 		return preference, nil, err

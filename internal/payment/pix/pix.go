@@ -78,12 +78,7 @@ func (d Dynamic) Code() (string, error) {
 }
 
 // write puts the fields in the order of their ids, the sum last.
-func write(
-	method string,
-	account objects,
-	amount money.Cents,
-	name, city, txID string,
-) (string, error) {
+func write(method string, account objects, amount money.Cents, name, city, txID string) (string, error) {
 	label, err := labelOf(txID)
 	if err != nil {
 		return "", err

@@ -67,10 +67,7 @@ func sign(secret string, body []byte) string {
 }
 
 // VerifyCallback checks a callback with the secret of the charge it claims to be about.
-func (g *gateway) VerifyCallback(
-	ctx context.Context,
-	call payment.Callback,
-) ([]payment.Hint, error) {
+func (g *gateway) VerifyCallback(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
 	var e event
 	if json.Unmarshal(call.Body, &e) != nil || e.ChargeID == "" && e.AuthorisationID == "" {
 		return nil, payment.ErrForged
@@ -98,11 +95,7 @@ func (g *gateway) VerifyCallback(
 	return []payment.Hint{{EventID: e.ID, Ref: payment.Ref{ID: c.ID, Reference: c.Reference}, Kind: kind}}, nil
 }
 
-func (g *gateway) verifyAuthorisation(
-	ctx context.Context,
-	call payment.Callback,
-	told event,
-) ([]payment.Hint, error) {
+func (g *gateway) verifyAuthorisation(ctx context.Context, call payment.Callback, told event) ([]payment.Hint, error) {
 	known, err := authorisationNamed(ctx, g.db, told.AuthorisationID)
 	switch {
 	case errors.Is(err, payment.ErrNoCharge):

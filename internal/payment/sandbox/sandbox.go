@@ -113,11 +113,7 @@ func (s *Sandbox) Receive(ctx context.Context, name string, amount money.Cents) 
 }
 
 // write locks a charge, changes it and returns what it has become.
-func (s *Sandbox) write(
-	ctx context.Context,
-	name string,
-	change func(tx *sqldb.Tx, c Charge) error,
-) (Charge, error) {
+func (s *Sandbox) write(ctx context.Context, name string, change func(tx *sqldb.Tx, c Charge) error) (Charge, error) {
 	var c Charge
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := lockCharge(ctx, tx, name); err != nil {

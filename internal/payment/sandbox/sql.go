@@ -39,11 +39,7 @@ func charge(ctx context.Context, querier sqldb.Querier, name string) (Charge, er
 	return c, err
 }
 
-func payments(
-	ctx context.Context,
-	querier sqldb.Querier,
-	chargeID string,
-) ([]payment.Received, error) {
+func payments(ctx context.Context, querier sqldb.Querier, chargeID string) ([]payment.Received, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (payment.Received, error) {
 		received := payment.Received{Currency: "BRL"}
 		var at int64

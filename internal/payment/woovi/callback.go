@@ -39,10 +39,7 @@ func eventName(text string) string {
 // VerifyCallback wants both proofs. The signature says that Woovi sent it, to whomever;
 // the authorization says that it is meant for this company. It comes first,
 // because the signature's keys may have to be fetched.
-func (g *gateway) VerifyCallback(
-	ctx context.Context,
-	call payment.Callback,
-) ([]payment.Hint, error) {
+func (g *gateway) VerifyCallback(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
 	if !wire.Same(call.Header.Get("Authorization"), g.proof) {
 		return nil, payment.ErrForged
 	}

@@ -21,12 +21,7 @@ const proof = "carteira"
 // database. A new current key is noted; one that the database has never seen
 // is refused unless an old key is given with it, since everything stored would
 // be unreadable.
-func Open(
-	ctx context.Context,
-	db *sqldb.DB,
-	current secret.Key,
-	old ...secret.Key,
-) (*secret.Box, error) {
+func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.Key) (*secret.Box, error) {
 	box := secret.NewBox(current, old...)
 	// Looking comes first because it waits for nobody: a command beside a busy
 	// server would have to wait for its turn to write.
@@ -54,12 +49,7 @@ func Used(ctx context.Context, db *sqldb.DB) (bool, error) {
 
 // Check wants the keys to be those of a database, or of a copy of one, and
 // changes nothing.
-func Check(
-	ctx context.Context,
-	querier sqldb.Querier,
-	current secret.Key,
-	old ...secret.Key,
-) error {
+func Check(ctx context.Context, querier sqldb.Querier, current secret.Key, old ...secret.Key) error {
 	_, err := look(ctx, querier, secret.NewBox(current, old...))
 	return err
 }

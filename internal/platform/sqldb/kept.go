@@ -16,14 +16,7 @@ type Kept struct {
 
 // ReadKept reads rows whose columns are all texts (CAST AS TEXT), in the order of
 // their names. What is null or empty is left out.
-func ReadKept(
-	ctx context.Context,
-	querier Querier,
-	table string,
-	columns []string,
-	text string,
-	args ...any,
-) (Kept, error) {
+func ReadKept(ctx context.Context, querier Querier, table string, columns []string, text string, args ...any) (Kept, error) {
 	rows, err := All(ctx, querier, func(r Row) (map[string]string, error) {
 		values := make([]*string, len(columns))
 		targets := make([]any, len(columns))

@@ -40,12 +40,7 @@ type pgQuerier struct {
 	troubles *troubleLog // nil in a transaction, whose outcome counts as a whole
 }
 
-func openPostgres(
-	ctx context.Context,
-	url string,
-	options Options,
-	troubles *troubleLog,
-) (backend, error) {
+func openPostgres(ctx context.Context, url string, options Options, troubles *troubleLog) (backend, error) {
 	pooling, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// pgx's own words would print the URL; it takes the password out.

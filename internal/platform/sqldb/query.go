@@ -28,25 +28,13 @@ type Row interface{ Scan(dest ...any) error }
 
 // Each calls scan for every row. The rows are being read while scan runs, so
 // scan must not use querier: PostgreSQL answers one statement after the other.
-func Each(
-	ctx context.Context,
-	querier Querier,
-	text string,
-	args []any,
-	scan func(Row) error,
-) error {
+func Each(ctx context.Context, querier Querier, text string, args []any, scan func(Row) error) error {
 	ctx, finish := querier.bound(ctx)
 	return finish(querier.translate(querier.each(ctx, text, args, scan)))
 }
 
 // All returns every row as scan reads it; an empty slice when there is none.
-func All[T any](
-	ctx context.Context,
-	querier Querier,
-	scan func(Row) (T, error),
-	text string,
-	args ...any,
-) ([]T, error) {
+func All[T any](ctx context.Context, querier Querier, scan func(Row) (T, error), text string, args ...any) ([]T, error) {
 	list := []T{}
 	err := Each(ctx, querier, text, args, func(row Row) error {
 		if len(list) == 0 {
@@ -60,13 +48,7 @@ func All[T any](
 }
 
 // One returns the first row, or ErrNotFound.
-func One[T any](
-	ctx context.Context,
-	querier Querier,
-	scan func(Row) (T, error),
-	text string,
-	args ...any,
-) (T, error) {
+func One[T any](ctx context.Context, querier Querier, scan func(Row) (T, error), text string, args ...any) (T, error) {
 	var value T
 	found := false
 	err := Each(ctx, querier, text, args, func(row Row) (err error) {

@@ -35,12 +35,7 @@ var sqlitePragmas = []string{
 	"journal_size_limit(67108864)",
 }
 
-func openSQLite(
-	ctx context.Context,
-	path string,
-	options Options,
-	troubles *troubleLog,
-) (backend, error) {
+func openSQLite(ctx context.Context, path string, options Options, troubles *troubleLog) (backend, error) {
 	if err := usableFile(path); err != nil {
 		return nil, err
 	}

@@ -51,10 +51,7 @@ type Loop struct {
 // Run runs rounds until ctx ends. A round returns how long to wait for the
 // next, 0: not at all. One that fails is logged and runs again, later and later
 // while it keeps failing. A panic is the supervisor's.
-func (l Loop) Run(
-	ctx context.Context,
-	round func(ctx context.Context) (next time.Duration, err error),
-) {
+func (l Loop) Run(ctx context.Context, round func(ctx context.Context) (next time.Duration, err error)) {
 	pause := time.Duration(0)
 	for {
 		select {

@@ -198,12 +198,7 @@ type admitted struct {
 }
 
 // operate finds the operation and runs it, once per idempotency key.
-func (s *Server) operate(
-	ctx context.Context,
-	w http.ResponseWriter,
-	r *http.Request,
-	let admitted,
-) (int, []byte) {
+func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Request, let admitted) (int, []byte) {
 	op, call, err := s.match(ctx, w, r, let)
 	if err != nil {
 		return failure(ctx, w, err)
@@ -264,12 +259,7 @@ func (c *call) has(header http.Header, body []byte) bool {
 }
 
 // match finds the operation of a request and reads what it needs of it.
-func (s *Server) match(
-	ctx context.Context,
-	w http.ResponseWriter,
-	r *http.Request,
-	let admitted,
-) (route, *call, error) {
+func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Request, let admitted) (route, *call, error) {
 	actor, known := let.actor, s.paths[let.pattern]
 	if known == nil {
 		return route{}, nil, fault.NotFound("path")

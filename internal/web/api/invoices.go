@@ -26,12 +26,7 @@ func (s *Server) listInvoicesOfCustomer(ctx context.Context, call *call) (web.An
 	return s.invoicePage(ctx, call, query, asked)
 }
 
-func (s *Server) invoicePage(
-	ctx context.Context,
-	call *call,
-	query *input.Form,
-	asked billing.Query,
-) (web.Answer, error) {
+func (s *Server) invoicePage(ctx context.Context, call *call, query *input.Form, asked billing.Query) (web.Answer, error) {
 	paging := query.Page()
 	if err := query.Err(); err != nil {
 		return web.Answer{}, err

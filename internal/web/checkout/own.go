@@ -29,12 +29,7 @@ const ownBody = 4 << 10
 
 // RegisterOwn adds the customers' own pages, /my/{code}, to mux. The code in the
 // address is all that opens one, and the company can withdraw it.
-func RegisterOwn(
-	mux *http.ServeMux,
-	payments *payment.Service,
-	reminders *reminder.Service,
-	now func() time.Time,
-) {
+func RegisterOwn(mux *http.ServeMux, payments *payment.Service, reminders *reminder.Service, now func() time.Time) {
 	sub, err := fs.Sub(files, "templates")
 	if err != nil {
 		panic(err) // embedded

@@ -68,13 +68,7 @@ func (s *signup) show(w http.ResponseWriter, r *http.Request) {
 	s.form(w, r, offer, page.NewForm(), http.StatusOK)
 }
 
-func (s *signup) form(
-	w http.ResponseWriter,
-	r *http.Request,
-	offer reseller.Offer,
-	form *page.Form,
-	status int,
-) {
+func (s *signup) form(w http.ResponseWriter, r *http.Request, offer reseller.Offer, form *page.Form, status int) {
 	s.pages.Render(w, r, page.View{
 		Name:   "signup",
 		Title:  "Create your account",

@@ -32,11 +32,7 @@ type charging struct {
 
 // charging of an invoice with something left to pay; nil for others, and for a
 // user who may not charge.
-func (s *Server) charging(
-	req *request,
-	invoice billing.Invoice,
-	record customer.Customer,
-) (*charging, error) {
+func (s *Server) charging(req *request, invoice billing.Invoice, record customer.Customer) (*charging, error) {
 	if invoice.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
 		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
 	}
@@ -208,11 +204,7 @@ type billed struct {
 	ByHand   bool // a person confirms its payment
 }
 
-func (s *Server) billed(
-	req *request,
-	invoice billing.Invoice,
-	record customer.Customer,
-) (billed billed, err error) {
+func (s *Server) billed(req *request, invoice billing.Invoice, record customer.Customer) (billed billed, err error) {
 	received, err := s.Payments.Payments(req.Context(), req.Actor, invoice.ID)
 	if err != nil {
 		return billed, err

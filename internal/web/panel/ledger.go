@@ -30,12 +30,7 @@ func discountText(invoice billing.Invoice) string {
 	return invoice.OwnDiscount.Amount.BR()[len("R$ "):]
 }
 
-func (s *Server) invoiceEditPage(
-	req *request,
-	invoice billing.Invoice,
-	form *page.Form,
-	refusal error,
-) error {
+func (s *Server) invoiceEditPage(req *request, invoice billing.Invoice, form *page.Form, refusal error) error {
 	return s.show(req, page.View{
 		Name:   "invoice_edit",
 		Title:  "Edit the invoice",

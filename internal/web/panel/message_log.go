@@ -255,10 +255,7 @@ type customerMessages struct {
 	OptedOut bool
 }
 
-func (s *Server) customerMessages(
-	req *request,
-	record customer.Customer,
-) (*customerMessages, error) {
+func (s *Server) customerMessages(req *request, record customer.Customer) (*customerMessages, error) {
 	if !req.sends() {
 		return nil, nil //nolint:nilnil // the page has no such part
 	}

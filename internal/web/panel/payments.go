@@ -58,11 +58,7 @@ func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow
 	return rows, nil
 }
 
-func (s *Server) paymentRow(
-	req *request,
-	names map[string]string,
-	paid payment.Payment,
-) paymentRow {
+func (s *Server) paymentRow(req *request, names map[string]string, paid payment.Payment) paymentRow {
 	return paymentRow{paid, s.through(req, paid.Via), actorText(req.lang, names, paid.ConfirmedBy)}
 }
 

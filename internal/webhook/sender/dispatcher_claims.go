@@ -65,10 +65,7 @@ func (d *dispatcher) callClaim(whom int) {
 // claimSome claims, and if that fails tries the lanes one by one: what is in the
 // way of one is none of the others' business. A database that is away is in the
 // way of all.
-func (s store) claimSome(
-	ctx context.Context,
-	requests []request,
-) (grants []grant, shunned map[int64]error, err error) {
+func (s store) claimSome(ctx context.Context, requests []request) (grants []grant, shunned map[int64]error, err error) {
 	try := func(requests []request) error {
 		return guard(ctx, func(ctx context.Context) error {
 			some, err := s.claim(ctx, requests)
@@ -230,12 +227,7 @@ func askFrom(list []*lane, ask func(*lane) bool) []*lane {
 	return nil
 }
 
-func (d *dispatcher) onClaimed(
-	lanes []*lane,
-	grants []grant,
-	askedAt time.Duration,
-	generation int64,
-) {
+func (d *dispatcher) onClaimed(lanes []*lane, grants []grant, askedAt time.Duration, generation int64) {
 	granted := make(map[int64]grant, len(grants))
 	for _, grant := range grants {
 		grant.askedAt, grant.generation = askedAt, generation

@@ -179,12 +179,7 @@ func claimDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token stri
 
 // lockQueued locks a delivery's place in the queue, and says whether it is being
 // sent: for a person who waits, or by the process that has its lane.
-func lockQueued(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, id int64,
-	sending []int64,
-) (busy bool, err error) {
+func lockQueued(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sending []int64) (busy bool, err error) {
 	err = sqldb.Each(ctx, tx, `
 		SELECT claim, line, run_at > {clock ?} FROM delivery_queue WHERE company_id = ? AND delivery_id = ? {for update}`,
 		[]any{tx.DueClock(), companyID, id}, func(row sqldb.Row) error {

@@ -93,12 +93,7 @@ const (
 
 // lockLanes locks lanes until the commit. With passOver it leaves out those
 // that another transaction has: that one may be of a process that was cut off.
-func lockLanes(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	lanes []int64,
-	others string,
-) (map[int64]laneRow, error) {
+func lockLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64, others string) (map[int64]laneRow, error) {
 	rows := make(map[int64]laneRow, len(lanes))
 	return rows, sqldb.Together(ctx, tx, lockingLanes(tx, lanes, others, rows))
 }
@@ -155,12 +150,7 @@ func saveLeases(ctx context.Context, tx *sqldb.Tx, rows []laneRow) error {
 // renewLeases lengthens the leases that a process has on lanes, and returns
 // which it has. A lane that one of its own transactions has locked is left to
 // the next time.
-func renewLeases(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	instance string,
-	lanes []int64,
-) ([]int64, error) {
+func renewLeases(ctx context.Context, tx *sqldb.Tx, instance string, lanes []int64) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, `
 		UPDATE delivery_lanes SET until = {clock ?} + ? WHERE lane IN (
 			SELECT lane FROM delivery_lanes WHERE lane {in ?} AND token LIKE ? {for update skip locked}) RETURNING lane`,

@@ -38,12 +38,7 @@ func scanHealth(row sqldb.Row) (health health, err error) {
 	return health, err
 }
 
-func saveFailures(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, webhookID int64,
-	failures int,
-) error {
+func saveFailures(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, failures int) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		failures, tx.Now().UnixMicro(), companyID, webhookID)

@@ -116,10 +116,7 @@ func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
 // webhook has failures to forget, and those whose rows are locked. Lanes of
 // which nothing is left out are released if their attempts ask for it. A record that
 // the disk has lost is a delivery that is made again, with the same id.
-func (s store) recordAccepted(
-	ctx context.Context,
-	batch []attempt,
-) (kept map[int64]bool, err error) {
+func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[int64]bool, err error) {
 	slices.SortStableFunc(batch, func(a, b attempt) int {
 		return cmp.Compare(a.job.begun, b.job.begun)
 	})

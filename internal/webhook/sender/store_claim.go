@@ -112,12 +112,7 @@ func (s store) leaseLanes(
 
 // fill loads the due deliveries of leased lanes and saves the leases. A lane
 // with nothing due is left untouched.
-func (s store) fill(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	requests []request,
-	due map[int64][]int64,
-) ([]grant, error) {
+func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due map[int64][]int64) ([]grant, error) {
 	var wanted, lanes []int64
 	for i, request := range requests {
 		chosen := slices.DeleteFunc(due[request.lane], func(id int64) bool {

@@ -68,12 +68,7 @@ func healthOf(ctx context.Context, tx *sqldb.Tx, attempt attempt) (health, error
 
 // countOutcome keeps the count of failures in a row, and switches the webhook
 // off when there are too many.
-func (s store) countOutcome(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	attempt attempt,
-	health health,
-) error {
+func (s store) countOutcome(ctx context.Context, tx *sqldb.Tx, attempt attempt, health health) error {
 	companyID, webhookID := attempt.job.companyID, attempt.job.webhookID
 	switch {
 	case attempt.outcome.verdict == accepted && health.failures > 0:
@@ -95,11 +90,7 @@ func (s store) countOutcome(
 
 // ClaimNow claims a due delivery for a person who waits for its attempt, and
 // says whether it was due: one that is being sent is not.
-func (s *Sender) ClaimNow(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, deliveryID int64,
-) (Job, bool, error) {
+func (s *Sender) ClaimNow(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) (Job, bool, error) {
 	lane, err := claimDue(ctx, tx, companyID, deliveryID, id.NewCode(16))
 	if err != nil || lane == 0 {
 		return Job{}, false, err
@@ -113,11 +104,7 @@ func (s *Sender) ClaimNow(
 // LockDelivery keeps a delivery from being sent until the commit, and says
 // whether it is being sent at the moment. The lane is locked before the
 // delivery's place in the queue, as those do who send.
-func LockDelivery(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, lane, deliveryID int64,
-) (busy bool, err error) {
+func LockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, lane, deliveryID int64) (busy bool, err error) {
 	rows, err := lockLanes(ctx, tx, []int64{lane}, wait)
 	if err != nil {
 		return false, err
