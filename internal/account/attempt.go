@@ -43,10 +43,7 @@ type quota struct {
 }
 
 func errTooMany() error {
-	return fault.New(
-		fault.KindRateLimited,
-		"too many attempts to sign in; wait 15 minutes and try again",
-	)
+	return fault.New(fault.KindRateLimited, "too many attempts to sign in; wait 15 minutes and try again")
 }
 
 // networkQuotas are those of the networks that a request comes from.

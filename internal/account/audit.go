@@ -59,10 +59,7 @@ func WriteAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry
 	case actor.Program != "":
 		return nil
 	case actor.UserID == 0 && actor.TokenID == 0 && actor.From == "":
-		return fmt.Errorf(
-			"audit %s: the actor is zero; use System, Operator, or that of a request",
-			entry.Action,
-		)
+		return fmt.Errorf("audit %s: the actor is zero; use System, Operator, or that of a request", entry.Action)
 	}
 	return insertAudit(ctx, tx, actor, entry)
 }

@@ -155,12 +155,7 @@ func writeCompany(ctx context.Context, tx *sqldb.Tx, change *Change) (err error)
 		if err != nil && fault.KindOf(err) != fault.KindNotFound {
 			return err
 		}
-		return updateCompany(
-			ctx,
-			tx,
-			change.After.Company,
-			searchText(change.After.Company, owner.Email),
-		)
+		return updateCompany(ctx, tx, change.After.Company, searchText(change.After.Company, owner.Email))
 	}
 	company := &change.After.Company
 	company.CreatedAt, change.owner.CreatedAt = tx.Now(), tx.Now()
@@ -184,13 +179,7 @@ func countCompany(ctx context.Context, tx *sqldb.Tx, change *Change) error {
 	case change.creates():
 		return counter.Add(ctx, tx, parent, counted(change.After.Company, 1))
 	}
-	return counter.Move(
-		ctx,
-		tx,
-		parent,
-		counted(change.Before.Company, 1),
-		counted(change.After.Company, 1),
-	)
+	return counter.Move(ctx, tx, parent, counted(change.Before.Company, 1), counted(change.After.Company, 1))
 }
 
 // auditCompany writes the line of a change. What a company does to one of its

@@ -144,10 +144,7 @@ func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, company Com
 		return err
 	}
 	if used {
-		return fault.Field(
-			"email",
-			"cannot be changed from here: the owner signs in with it, and alone can change it",
-		)
+		return fault.Field("email", "cannot be changed from here: the owner signs in with it, and alone can change it")
 	}
 	if err := deletePasswordLinks(ctx, tx, owner); err != nil { // they were sent to the address before
 		return err

@@ -59,10 +59,7 @@ func ParseCountedState(stored string) (CountedState, error) {
 		Level(parts[0]), SubscriptionKind(parts[1]), parts[2] == countedSuspended, parts[3],
 	}
 	if state.String() != stored {
-		return CountedState{}, fmt.Errorf(
-			"counted state %q is neither suspended nor running",
-			stored,
-		)
+		return CountedState{}, fmt.Errorf("counted state %q is neither suspended nor running", stored)
 	}
 	return state, nil
 }

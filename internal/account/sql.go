@@ -155,14 +155,7 @@ func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User,
 
 func scanUser(row sqldb.Row) (user User, err error) {
 	var created int64
-	err = row.Scan(
-		&user.ID,
-		&user.CompanyID,
-		&user.Name,
-		&user.Email,
-		(*string)(&user.Role),
-		&created,
-	)
+	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created)
 	user.CreatedAt = time.UnixMicro(created)
 	return user, err
 }

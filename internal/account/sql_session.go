@@ -86,15 +86,7 @@ func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except in
 func sessionsOf(ctx context.Context, querier sqldb.Querier, companyID, userID int64, now time.Time) ([]Session, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (session Session, err error) {
 		var created, seen, expires int64
-		err = row.Scan(
-			&session.ID,
-			&session.UserID,
-			&session.Address,
-			&session.Agent,
-			&created,
-			&seen,
-			&expires,
-		)
+		err = row.Scan(&session.ID, &session.UserID, &session.Address, &session.Agent, &created, &seen, &expires)
 		session.CreatedAt, session.SeenAt, session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
 		return session, err
 	}, `SELECT id, user_id, address, agent, created_at, seen_at, expires_at FROM sessions

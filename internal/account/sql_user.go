@@ -188,15 +188,7 @@ func userByAddressLink(
 	var about purpose
 	user, err := sqldb.One(ctx, querier, func(row sqldb.Row) (user storedUser, err error) {
 		var created int64
-		err = row.Scan(
-			&user.ID,
-			&user.CompanyID,
-			&user.Name,
-			&user.Email,
-			(*string)(&user.Role),
-			&created,
-			(*string)(&about),
-		)
+		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created, (*string)(&about))
 		user.CreatedAt = time.UnixMicro(created)
 		return user, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose

@@ -26,28 +26,7 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 })
 
 // letters are what digits and signs stand for in words.
-var letters = strings.NewReplacer(
-	"0",
-	"o",
-	"1",
-	"i",
-	"3",
-	"e",
-	"4",
-	"a",
-	"5",
-	"s",
-	"7",
-	"t",
-	"8",
-	"b",
-	"@",
-	"a",
-	"$",
-	"s",
-	"!",
-	"i",
-)
+var letters = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i")
 
 // weakness says why a password is among the first that anybody would try; ""
 // when it is not.

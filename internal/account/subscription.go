@@ -120,10 +120,7 @@ func (a Actor) Allow(function Function) error {
 	if a.May(function) {
 		return nil
 	}
-	return fault.Forbidden(fmt.Sprintf(
-		"functions: the company's subscription plan does not include %s",
-		function,
-	))
+	return fault.Forbidden(fmt.Sprintf("functions: the company's subscription plan does not include %s", function))
 }
 
 // Writable refuses a change by a company whose subscription has ended or is

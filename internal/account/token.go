@@ -33,10 +33,7 @@ func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error)
 	}
 	s.used.record(actor, s.db.Real())
 	if quota.RetryAfter > 0 {
-		return actor, quota, fault.New(
-			fault.KindRateLimited,
-			"too many calls; wait for the seconds in Retry-After",
-		)
+		return actor, quota, fault.New(fault.KindRateLimited, "too many calls; wait for the seconds in Retry-After")
 	}
 	return actor, quota, nil
 }

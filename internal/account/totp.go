@@ -104,10 +104,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, actor Actor) (Factor, e
 			return nil
 		}
 		change := userChange{unseen, user, user}
-		change.after.totpPending, change.after.totpLast = s.box.Seal(
-			fresh[:],
-			totpContext(user.ID),
-		), 0
+		change.after.totpPending, change.after.totpLast = s.box.Seal(fresh[:], totpContext(user.ID)), 0
 		user = change.after
 		return s.applyUser(ctx, tx, actor, &change)
 	})
@@ -276,12 +273,7 @@ func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, user storedUser, 
 func digitsOf(code string) string { return strings.ReplaceAll(code, " ", "") }
 
 func recoveryHash(code string) []byte {
-	return linkHash("recovery " + strings.ToLower(strings.NewReplacer(
-		"-",
-		"",
-		" ",
-		"",
-	).Replace(code)))
+	return linkHash("recovery " + strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code)))
 }
 
 // ResealFactors seals with the current key what an older one sealed.

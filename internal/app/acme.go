@@ -180,15 +180,7 @@ func (k *certKeeper) record(domain string, err error) {
 	}
 	wait := min(longestRetry, shortestRetry<<min(f.times, 10))
 	k.failing[domain] = failure{err: err, times: f.times + 1, retry: k.now().Add(wait)}
-	k.log.Error(
-		"certificate not obtained",
-		"domain",
-		domain,
-		"error",
-		err,
-		"next_attempt",
-		wait.String(),
-	)
+	k.log.Error("certificate not obtained", "domain", domain, "error", err, "next_attempt", wait.String())
 }
 
 // leafOf is the certificate itself, without its chain; nil for one that cannot

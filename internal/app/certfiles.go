@@ -39,11 +39,7 @@ func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if at, err := newest(f.cert, f.key); err == nil && !at.Equal(f.modified) { // a restored file may be older
 			// Half-written files keep the old certificate until the next look.
 			if err := f.load(); err != nil {
-				f.log.Warn(
-					"the certificate's files have changed and cannot be used; the old one is served",
-					"error",
-					err,
-				)
+				f.log.Warn("the certificate's files have changed and cannot be used; the old one is served", "error", err)
 			}
 		}
 	}

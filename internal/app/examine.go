@@ -80,9 +80,7 @@ func examineDatabase(ctx context.Context, examined examined, examination Examina
 		found(checkup.Bad("see what the database says", "the kind of installation cannot be read: %s", err))
 		return
 	}
-	program := assemble(
-		examined.config, examined.log, examined.db, secret.NewBox(keys[0], keys[1:]...), moved,
-	)
+	program := assemble(examined.config, examined.log, examined.db, secret.NewBox(keys[0], keys[1:]...), moved)
 	if examination.Fix {
 		found(checkup.Check{Name: "fix", Run: program.correctCounts}.Do(ctx))
 	}
@@ -118,18 +116,10 @@ func checkKey(ctx context.Context, examined examined) (checkup.Finding, []secret
 	finding, keys := func() (checkup.Finding, []secret.Key) {
 		keys, err := givenKeys(examined.config)
 		if err != nil {
-			return checkup.Bad(
-				"put the key file back, or give its content in CARTEIRA_SECRET_KEY",
-				"%v",
-				err,
-			), nil
+			return checkup.Bad("put the key file back, or give its content in CARTEIRA_SECRET_KEY", "%v", err), nil
 		}
 		if err := keyring.Check(ctx, examined.db, keys[0], keys[1:]...); err != nil {
-			return checkup.Bad(
-				"without the right key nothing that is encrypted can be read",
-				"%v",
-				err,
-			), nil
+			return checkup.Bad("without the right key nothing that is encrypted can be read", "%v", err), nil
 		}
 		return checkup.Good("the key opens the database's secrets; keep a copy of it apart from the backups"), keys
 	}()
@@ -234,12 +224,7 @@ func (a *App) checkReachable(ctx context.Context) (checkup.Finding, error) {
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<10))
 	if resp.StatusCode != http.StatusOK {
-		return checkup.Bad(
-			"does another program answer there?",
-			"%s answers %s",
-			address,
-			resp.Status,
-		), nil
+		return checkup.Bad("does another program answer there?", "%s answers %s", address, resp.Status), nil
 	}
 	return checkup.Good("%s answers", address), nil
 }
@@ -273,11 +258,7 @@ func (a *App) askEachCompany(
 		}
 	}
 	if len(wrong) > 0 {
-		return checkup.Bad(
-			"correct their settings in the panel",
-			"%s",
-			strings.Join(wrong, "; "),
-		), nil
+		return checkup.Bad("correct their settings in the panel", "%s", strings.Join(wrong, "; ")), nil
 	}
 	return checkup.Good("%d %s answer", total, what), nil
 }

@@ -27,10 +27,7 @@ func (a *App) Handler() http.Handler {
 	mux := http.NewServeMux()
 	docs.Register(mux, a.Config.PublicURL)
 	page.Register(mux)
-	mux.Handle(
-		"POST /preferences",
-		http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)),
-	)
+	mux.Handle("POST /preferences", http.NewCrossOriginProtection().Handler(http.HandlerFunc(page.Prefer)))
 	callback.Register(mux, a.Payments)
 	callback.RegisterChannels(mux, a.Reminders)
 	checkout.Register(mux, a.Payments, a.DB.Now)

@@ -67,10 +67,7 @@ func memoryLimit(root fs.FS) int64 {
 		case parts[1] == "":
 			limit = min(limit, leastAbove(root, "sys/fs/cgroup", parts[2], "memory.max"))
 		case strings.Contains(","+parts[1]+",", ",memory,"):
-			limit = min(
-				limit,
-				leastAbove(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"),
-			)
+			limit = min(limit, leastAbove(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
 		}
 	}
 	return limit

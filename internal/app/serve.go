@@ -87,11 +87,7 @@ func (a *App) leave(listeners []listener) {
 	if a.Config.ShutdownDelay == 0 {
 		return
 	}
-	a.Log.Info(
-		"stopping: not ready any more, and serving on",
-		"for",
-		a.Config.ShutdownDelay.String(),
-	)
+	a.Log.Info("stopping: not ready any more, and serving on", "for", a.Config.ShutdownDelay.String())
 	for _, listener := range listeners {
 		listener.server.SetKeepAlivesEnabled(false)
 	}
@@ -111,11 +107,7 @@ func shutdown(ctx context.Context, listeners []listener) error {
 // warnings says aloud what is allowed and should not be in earnest.
 func (a *App) warnings() {
 	if nets := a.Config.WebhookAllowNetworks; len(nets) > 0 {
-		a.Log.Warn(
-			"webhooks may reach internal networks; use this for trials only",
-			"networks",
-			nets,
-		)
+		a.Log.Warn("webhooks may reach internal networks; use this for trials only", "networks", nets)
 	}
 	if nets := a.Config.MessageAllowNetworks; len(nets) > 0 {
 		a.Log.Warn(

@@ -62,13 +62,7 @@ func resettleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, custom
 	if after.since.IsZero() {
 		return []tally.Entry{before.entry(-1)}, removeDebtor(ctx, tx, actor.Company.ID, customerID)
 	}
-	return []tally.Entry{before.entry(-1), after.entry(+1)}, updateDebtor(
-		ctx,
-		tx,
-		actor.Company.ID,
-		customerID,
-		after,
-	)
+	return []tally.Entry{before.entry(-1), after.entry(+1)}, updateDebtor(ctx, tx, actor.Company.ID, customerID, after)
 }
 
 // customerMoved counts a debtor at the plan and the product that it has now.

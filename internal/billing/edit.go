@@ -110,10 +110,7 @@ func (e Edit) refused(change Change) (refused fault.Fields) {
 	case invoice.Amount <= 0:
 		refused.Add("total_amount", "must be more than zero")
 	case invoice.Amount != change.Before.Amount && invoice.Amount <= invoice.Received:
-		refused.Add(
-			"total_amount",
-			fmt.Sprintf("must be more than the %s that came for it", invoice.Received),
-		)
+		refused.Add("total_amount", fmt.Sprintf("must be more than the %s that came for it", invoice.Received))
 	}
 	if invoice.OwnDiscount.Given && invoice.OwnDiscount.Amount >= max(1, invoice.Amount) {
 		refused.Add("discount", "must be less than the amount of the invoice")

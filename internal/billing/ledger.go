@@ -83,12 +83,7 @@ func applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change
 	} else {
 		change.after.ID, err = insertPayment(ctx, tx, actor, change.after)
 		if err == nil && change.after.ID == 0 {
-			return fmt.Errorf(
-				"payment %s of %s: %w",
-				change.after.PaymentID,
-				change.after.Provider,
-				errKnownPayment,
-			)
+			return fmt.Errorf("payment %s of %s: %w", change.after.PaymentID, change.after.Provider, errKnownPayment)
 		}
 	}
 	if err != nil {

@@ -25,11 +25,7 @@ const (
 // ReadDifference reads what a form says about less money; none when it says
 // nothing.
 func ReadDifference(in *input.Form) Difference {
-	return Difference(in.Choice(
-		"difference",
-		string(DifferencePartial),
-		string(DifferenceDiscount),
-	).Value)
+	return Difference(in.Choice("difference", string(DifferencePartial), string(DifferenceDiscount)).Value)
 }
 
 // Receipt is money that came for an open invoice.

@@ -82,10 +82,7 @@ func (s *Service) supersede(
 	case old.Status == Open:
 		return fault.Field(dueField, fmt.Sprintf("has invoice %d, which is %s", old.ID, old.Status))
 	case old.Status == Paid && !old.renewal.to.IsZero():
-		return fault.Field(
-			dueField,
-			fmt.Sprintf("has invoice %d, whose payment renewed the customer", old.ID),
-		)
+		return fault.Field(dueField, fmt.Sprintf("has invoice %d, whose payment renewed the customer", old.ID))
 	}
 	change := Change{Action: ActionUpdated, Before: old, After: old}
 	change.After.Superseded, change.After.Withdrawn = true, ""

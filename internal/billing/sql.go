@@ -36,10 +36,7 @@ func scan(row sqldb.Row) (invoice Invoice, err error) {
 		&paid, &paidOffset, &invoice.renewal.from, &invoice.renewal.to, &invoice.renewal.ownDay,
 		&invoice.renewal.on,
 		(*string)(&invoice.Period.Unit), &invoice.Period.Count, &created, &createdOffset, &updated)...)
-	invoice.PaidAt, invoice.CreatedAt = instantAt(paid, paidOffset), instantAt(
-		created,
-		createdOffset,
-	)
+	invoice.PaidAt, invoice.CreatedAt = instantAt(paid, paidOffset), instantAt(created, createdOffset)
 	invoice.UpdatedAt = time.UnixMicro(updated)
 	return invoice, err
 }

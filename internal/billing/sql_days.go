@@ -23,14 +23,7 @@ var dayTables = []dayTable{
 
 func (t dayTable) unfilled(ctx context.Context, tx *sqldb.Tx, limit int) ([]unfilledDays, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (days unfilledDays, err error) {
-		err = row.Scan(
-			&days.id,
-			&days.company,
-			&days.created.micros,
-			&days.created.on,
-			&days.paid.micros,
-			&days.paid.on,
-		)
+		err = row.Scan(&days.id, &days.company, &days.created.micros, &days.created.on, &days.paid.micros, &days.paid.on)
 		return days, err
 	}, t.find+` {for update}`, limit)
 }

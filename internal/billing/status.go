@@ -86,8 +86,5 @@ func allowed(invoice Invoice, to Status) error {
 
 // errPaidThrough refuses to undo what a gateway reported.
 func errPaidThrough(invoice Invoice) error {
-	return fault.Field(
-		"status",
-		fmt.Sprintf("this invoice was paid through %s and stays %s", invoice.PaidVia, Paid),
-	)
+	return fault.Field("status", fmt.Sprintf("this invoice was paid through %s and stays %s", invoice.PaidVia, Paid))
 }

@@ -68,11 +68,7 @@ func companySet() *cobra.Command {
 	set.Flags().String("whatsapp", "", "number that its resellers see")
 	set.Flags().String("level", "", "user, reseller, master or ultra_master")
 	set.Flags().String("timezone", "", "time zone that decides its days")
-	set.Flags().String(
-		"renew-from",
-		"",
-		"what an expired customer's renewal counts from: due_date or today",
-	)
+	set.Flags().String("renew-from", "", "what an expired customer's renewal counts from: due_date or today")
 	set.Flags().Bool("renew-on-payment", false, "whether a paid invoice renews its customer")
 	set.Flags().String(
 		"renew-invoice",
@@ -82,21 +78,9 @@ func companySet() *cobra.Command {
 	set.Flags().Int("lead-days", 0, "how many days before the due date an invoice is issued")
 	set.Flags().String("books-closed-through", "", "the last day of the books that are closed; empty opens them again")
 	set.Flags().String("late-fee-percent", "", "what a late invoice costs more, once, such as 2.00")
-	set.Flags().String(
-		"late-interest-percent",
-		"",
-		"what it costs more a month, by the day, such as 1.00",
-	)
-	set.Flags().String(
-		"discount-percent",
-		"",
-		"what an invoice costs less until its due date, such as 5.00",
-	)
-	set.Flags().String(
-		"discount-amount",
-		"",
-		"the same as an amount in reais, in place of a percentage",
-	)
+	set.Flags().String("late-interest-percent", "", "what it costs more a month, by the day, such as 1.00")
+	set.Flags().String("discount-percent", "", "what an invoice costs less until its due date, such as 5.00")
+	set.Flags().String("discount-amount", "", "the same as an amount in reais, in place of a percentage")
 	return set
 }
 
@@ -109,10 +93,7 @@ func companyCreate() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, func(ctx context.Context, program *app.App) error {
-				company, owner, err := program.Accounts.CreateCompany(
-					ctx,
-					account.ReadNewCompany(form(cmd)),
-				)
+				company, owner, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(form(cmd)))
 				if err != nil {
 					return err
 				}
@@ -126,16 +107,8 @@ func companyCreate() *cobra.Command {
 	cmd.Flags().String("name", "", "name of the company")
 	cmd.Flags().String("email", "", "the owner's e-mail address, for signing in")
 	cmd.Flags().String("user-name", "", "the owner's name (default: from the e-mail address)")
-	cmd.Flags().String(
-		"password",
-		"",
-		"the owner's password, at least 8 characters (default: none, no sign-in)",
-	)
-	cmd.Flags().String(
-		"level",
-		string(account.LevelUltraMaster),
-		"user, reseller, master or ultra_master",
-	)
+	cmd.Flags().String("password", "", "the owner's password, at least 8 characters (default: none, no sign-in)")
+	cmd.Flags().String("level", string(account.LevelUltraMaster), "user, reseller, master or ultra_master")
 	cmd.Flags().String("timezone", account.DefaultTimezone, "time zone that decides its days")
 	must(cmd.MarkFlagRequired("name"))
 	must(cmd.MarkFlagRequired("email"))
@@ -150,11 +123,7 @@ func tokenCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-				_, plain, err := program.Accounts.CreateToken(
-					ctx,
-					actor,
-					account.ReadNewToken(form(cmd)),
-				)
+				_, plain, err := program.Accounts.CreateToken(ctx, actor, account.ReadNewToken(form(cmd)))
 				if err != nil {
 					return err
 				}
@@ -163,11 +132,7 @@ func tokenCommand() *cobra.Command {
 			})
 		},
 	})
-	create.Flags().String(
-		"name",
-		"",
-		"what the token is for; one per integration can be revoked by itself",
-	)
+	create.Flags().String("name", "", "what the token is for; one per integration can be revoked by itself")
 	create.Flags().String("scope", string(account.ScopeFull), "full, or read: a token that can change nothing")
 	create.Flags().String("expires", "", "last day on which it works, YYYY-MM-DD; never when it is not given")
 	must(create.MarkFlagRequired("name"))
@@ -177,11 +142,7 @@ func tokenCommand() *cobra.Command {
 		Short: "Delete a token; the next call with it fails",
 	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		return map[string]any{"id": id, "deleted": true}, program.Accounts.DeleteToken(
-			ctx,
-			actor,
-			id,
-		)
+		return map[string]any{"id": id, "deleted": true}, program.Accounts.DeleteToken(ctx, actor, id)
 	}), "token")
 
 	cmd := &cobra.Command{

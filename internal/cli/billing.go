@@ -48,11 +48,7 @@ func invoiceCommand() *cobra.Command {
 		},
 	}
 	create.Flags().Int64("customer", 0, "id of the customer")
-	create.Flags().String(
-		"amount",
-		"",
-		"what is owed, such as 50.00 (default: the customer's price)",
-	)
+	create.Flags().String("amount", "", "what is owed, such as 50.00 (default: the customer's price)")
 	create.Flags().String("due", "", "due date, YYYY-MM-DD (default: today)")
 	create.Flags().String("description", "", "what it is for")
 	must(create.MarkFlagRequired("customer"))
@@ -78,11 +74,7 @@ func invoiceSet() *cobra.Command {
 	cmd.Flags().String("amount", "", "what is owed, such as 50.00")
 	cmd.Flags().String("due", "", "due date, YYYY-MM-DD")
 	cmd.Flags().String("description", "", "what it is for")
-	cmd.Flags().String(
-		"discount",
-		"",
-		"taken off until the due date, in place of the company's; empty brings that back",
-	)
+	cmd.Flags().String("discount", "", "taken off until the due date, in place of the company's; empty brings that back")
 	return cmd
 }
 

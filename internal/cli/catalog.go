@@ -79,12 +79,7 @@ func productCommand() *cobra.Command {
 		Short: "Change a product; what is not given stays",
 	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		product, err := program.Catalog.UpdateProduct(
-			ctx,
-			actor,
-			id,
-			catalog.ReadProductChanges(in),
-		)
+		product, err := program.Catalog.UpdateProduct(ctx, actor, id, catalog.ReadProductChanges(in))
 		return productJSON(product), err
 	})
 	addActive(addID(set, "product"))

@@ -290,11 +290,7 @@ func explain(w io.Writer, err error) {
 	for field, reasons := range fields.All() {
 		for _, reason := range reasons {
 			flag, option, _ := strings.Cut(field, " ") // what is given with a flag keeps its own name
-			fmt.Fprintln(
-				w,
-				strings.TrimSpace("carteira: --"+strings.ReplaceAll(flag, "_", "-")+" "+option),
-				reason,
-			)
+			fmt.Fprintln(w, strings.TrimSpace("carteira: --"+strings.ReplaceAll(flag, "_", "-")+" "+option), reason)
 		}
 	}
 }

@@ -73,13 +73,7 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 }
 
 func printFinding(cmd *cobra.Command, finding checkup.Finding) {
-	fmt.Fprintf(
-		cmd.OutOrStdout(),
-		"%-8s %-16s %s\n",
-		finding.Verdict,
-		finding.Check,
-		oneLine(finding.Text),
-	)
+	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s %s\n", finding.Verdict, finding.Check, oneLine(finding.Text))
 	if finding.Verdict != checkup.OK && finding.Advice != "" {
 		fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-16s -> %s\n", "", "", finding.Advice)
 	}

@@ -52,11 +52,7 @@ Nothing is sent to the provider; "gateway check" does that.`,
 				return err
 			}
 			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-				setup, err := program.Payments.ConfigureGateway(
-					ctx,
-					actor,
-					program.Payments.ReadGateway(in),
-				)
+				setup, err := program.Payments.ConfigureGateway(ctx, actor, program.Payments.ReadGateway(in))
 				if err != nil {
 					return optionError(err)
 				}

@@ -67,11 +67,7 @@ The exit code is 1 when a line failed.`,
 		}
 		return pflag.NormalizedName(name)
 	})
-	cmd.Flags().String(
-		"errors",
-		"",
-		"write a CSV file of all that is wrong: line, column, value, reason",
-	)
+	cmd.Flags().String("errors", "", "write a CSV file of all that is wrong: line, column, value, reason")
 	return cmd
 }
 
@@ -159,12 +155,7 @@ func verdict(ctx context.Context, done intake.Imported, err error) error {
 	case err != nil:
 		return fmt.Errorf("%w; %s", err, stays)
 	case done.Failed > 0:
-		return fmt.Errorf(
-			"%d of %d lines are bad; %s",
-			done.Failed,
-			done.Imported+done.Failed+done.Skipped,
-			stays,
-		)
+		return fmt.Errorf("%d of %d lines are bad; %s", done.Failed, done.Imported+done.Failed+done.Skipped, stays)
 	}
 	return nil
 }

@@ -95,14 +95,7 @@ func (p *progress) draw(now time.Time) {
 	const width = 30
 	done := int(min(percent, 100)) * width / 100
 	p.clear()
-	fmt.Fprintf(
-		p.out,
-		"%-9s [%s%s] %s",
-		doing,
-		strings.Repeat("#", done),
-		strings.Repeat("-", width-done),
-		text,
-	)
+	fmt.Fprintf(p.out, "%-9s [%s%s] %s", doing, strings.Repeat("#", done), strings.Repeat("-", width-done), text)
 	p.drawn = true
 }
 

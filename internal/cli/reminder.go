@@ -60,11 +60,7 @@ func reminderLog() *cobra.Command {
 			})
 		},
 	}))
-	cmd.Flags().String(
-		"status",
-		"",
-		"scheduled, sending, sent, failed, skipped, unknown or dismissed",
-	)
+	cmd.Flags().String("status", "", "scheduled, sending, sent, failed, skipped, unknown or dismissed")
 	cmd.Flags().String("arrival", "", "what the carrier reported: sent, failed, delivered or read")
 	cmd.Flags().Int64("customer-id", 0, "only messages to this customer")
 	cmd.Flags().Int64("rule-id", 0, "only messages of this rule")
@@ -86,12 +82,7 @@ skipped can be sent again too. Who has paid meanwhile gets nothing.`,
 		Example: "  carteira reminder decide --company 1 --id 12 --as dismiss",
 	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		decision, _ := in.Choice(
-			"as",
-			string(reminder.Resend),
-			string(reminder.MarkSent),
-			string(reminder.Dismiss),
-		).Get()
+		decision, _ := in.Choice("as", string(reminder.Resend), string(reminder.MarkSent), string(reminder.Dismiss)).Get()
 		if err := in.Err(); err != nil {
 			return nil, err
 		}

@@ -65,11 +65,7 @@ func ruleFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the rule")
 	cmd.Flags().Bool("active", false, "whether it sends")
 	cmd.Flags().String("on", "", "what it sends on: due, a due date; paid, a payment, for which it sends a receipt (default: due)")
-	cmd.Flags().Int(
-		"offset-days",
-		0,
-		"days from the due date to the message: -3 is three days before",
-	)
+	cmd.Flags().Int("offset-days", 0, "days from the due date to the message: -3 is three days before")
 	cmd.Flags().String("hour", "", "hour of the company's day, such as 09:00")
 	cmd.Flags().String("plan-id", "", "only customers of this plan; empty: of any")
 	cmd.Flags().String("product-id", "", "only customers of this product; empty: of any")
@@ -111,12 +107,7 @@ func templateCommand() *cobra.Command {
 		Use: "set", Short: "Change a template; what is not given stays",
 	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id, _ := in.ID("id").Get()
-		template, err := program.Reminders.UpdateTemplate(
-			ctx,
-			actor,
-			id,
-			reminder.ReadTemplateChanges(in),
-		)
+		template, err := program.Reminders.UpdateTemplate(ctx, actor, id, reminder.ReadTemplateChanges(in))
 		return templateJSON(template), err
 	}), "template")
 	cmd := &cobra.Command{
@@ -143,12 +134,7 @@ func templateCommand() *cobra.Command {
 func variableHelp() string {
 	var out strings.Builder
 	for _, variable := range reminder.Variables {
-		fmt.Fprintf(
-			&out,
-			"  %-32s %s\n",
-			"{"+variable.Name+"} or {"+variable.Local+"}",
-			variable.Help,
-		)
+		fmt.Fprintf(&out, "  %-32s %s\n", "{"+variable.Name+"} or {"+variable.Local+"}", variable.Help)
 	}
 	return out.String()
 }
@@ -157,17 +143,9 @@ func templateFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the template")
 	cmd.Flags().String("subject", "", "subject of an e-mail (default: the company's name)")
 	cmd.Flags().String("text", "", "the words")
-	cmd.Flags().String(
-		"whatsapp-name",
-		"",
-		"name of the template that Meta approved, for whatsapp_cloud",
-	)
+	cmd.Flags().String("whatsapp-name", "", "name of the template that Meta approved, for whatsapp_cloud")
 	cmd.Flags().String("whatsapp-language", "", "its language (default: pt_BR)")
-	cmd.Flags().String(
-		"whatsapp-params",
-		"",
-		"what fills its gaps, one on each line, such as {first_name}",
-	)
+	cmd.Flags().String("whatsapp-params", "", "what fills its gaps, one on each line, such as {first_name}")
 	return cmd
 }
 
@@ -190,11 +168,7 @@ func channelCommand() *cobra.Command {
     --option username=ana --option password=… --option from=ana@example.com`,
 	}, nil))
 	create.RunE = channelRun(func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		channel, shown, err := program.Reminders.CreateChannel(
-			ctx,
-			actor,
-			program.Reminders.ReadNewChannel(in),
-		)
+		channel, shown, err := program.Reminders.CreateChannel(ctx, actor, program.Reminders.ReadNewChannel(in))
 		return channelJSON(channel, shown), err
 	})
 	create.Flags().String("kind", "", "whatsapp_cloud, evolution, smtp, http or log")
@@ -240,11 +214,7 @@ func channelFlags(cmd *cobra.Command) *cobra.Command {
 		0,
 		"how many messages a minute it sends at most; 0: as fast as it goes (default: that of its kind)",
 	)
-	cmd.Flags().StringArray(
-		"option",
-		nil,
-		"an option of its kind, name=value; may be given several times",
-	)
+	cmd.Flags().StringArray("option", nil, "an option of its kind, name=value; may be given several times")
 	return cmd
 }
 
@@ -340,13 +310,7 @@ func kindsCommand() *cobra.Command {
 				for _, kind := range program.Reminders.Kinds() {
 					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", kind.Name, kind.Title)
 					for _, option := range kind.Options {
-						fmt.Fprintf(
-							cmd.OutOrStdout(),
-							"  %-16s %s%s\n",
-							option.Name,
-							option.Help,
-							optionNotes(option),
-						)
+						fmt.Fprintf(cmd.OutOrStdout(), "  %-16s %s%s\n", option.Name, option.Help, optionNotes(option))
 					}
 				}
 				return nil

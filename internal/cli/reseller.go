@@ -29,28 +29,14 @@ func resellerCommand() *cobra.Command {
 	set.Flags().String("whatsapp", "", "phone")
 	suspend := resellerAct("suspend", "Stop a reseller: it can sign in and read, and nothing else",
 		withoutInput((*reseller.Service).Suspend), resellerJSON)
-	resume := resellerAct(
-		"resume",
-		"Take a suspension back",
-		withoutInput((*reseller.Service).Resume),
-		resellerJSON,
-	)
+	resume := resellerAct("resume", "Take a suspension back", withoutInput((*reseller.Service).Resume), resellerJSON)
 
 	cmd := &cobra.Command{
 		Use:   "reseller",
 		Short: "Resellers: create, list, set, level, renew, suspend, resume, invite",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(
-		resellerCreate(),
-		resellerList(),
-		set,
-		level,
-		renew,
-		suspend,
-		resume,
-		resellerInvite(),
-	)
+	cmd.AddCommand(resellerCreate(), resellerList(), set, level, renew, suspend, resume, resellerInvite())
 	return cmd
 }
 
@@ -73,11 +59,7 @@ func resellerCreate() *cobra.Command {
 		"the owner's password, at least 8 characters (default: none, an invitation link is printed)",
 	)
 	create.Flags().String("type", string(account.Trial), "trial or subscriber")
-	create.Flags().Int64(
-		"plan-id",
-		0,
-		"subscription plan (default for a trial: the oldest active one)",
-	)
+	create.Flags().Int64("plan-id", 0, "subscription plan (default for a trial: the oldest active one)")
 	create.Flags().Int("periods", 1, "how many periods a subscriber pays for")
 	return create
 }
@@ -186,12 +168,7 @@ func subscriptionPlanCommand() *cobra.Command {
 		Example: `  carteira subscription-plan set --company 1 --id 2 --functions webhooks,payments`,
 	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
 		id := in.ID("id").Value
-		plan, err := program.Resellers.UpdatePlan(
-			ctx,
-			actor,
-			id,
-			reseller.ReadPlanChanges(planList(in)),
-		)
+		plan, err := program.Resellers.UpdatePlan(ctx, actor, id, reseller.ReadPlanChanges(planList(in)))
 		return subscriptionPlanJSON(program, plan), err
 	})
 	set.Flags().Bool("active", true, "whether it can be chosen for resellers")
@@ -240,17 +217,9 @@ func subscriptionPlanFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("name", "", "name of the plan")
 	cmd.Flags().String("value", "", "what a reseller pays for a period, such as 49.90")
 	cmd.Flags().Int64("credits", 0, "what a period costs the company in credits")
-	cmd.Flags().String(
-		"period",
-		"",
-		"what is paid for, such as 1month, 7days or 1year (default: 1month)",
-	)
+	cmd.Flags().String("period", "", "what is paid for, such as 1month, 7days or 1year (default: 1month)")
 	cmd.Flags().Int("trial-days", 0, "how long a trial lasts, 0 for none (default: 7)")
-	cmd.Flags().String(
-		"functions",
-		"",
-		"what it switches on, with commas between (default: all that the company has)",
-	)
+	cmd.Flags().String("functions", "", "what it switches on, with commas between (default: all that the company has)")
 	return cmd
 }
 

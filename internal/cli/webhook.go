@@ -33,11 +33,7 @@ server sends them in the background, beside what is new.`,
 		r, err := program.Webhooks.StartReplay(ctx, actor, id, since)
 		return map[string]any{"id": r.ID, "webhook_id": r.WebhookID, "since": when(r.Since, actor.Company.Zone)}, err
 	}), "webhook")
-	replay.Flags().String(
-		"since",
-		"",
-		"a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00",
-	)
+	replay.Flags().String("since", "", "a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00")
 	must(replay.MarkFlagRequired("since"))
 
 	cmd := &cobra.Command{Use: "webhook", Short: "Webhooks: list, replay, rotate", Args: cobra.NoArgs}
@@ -88,10 +84,7 @@ func readSince(in *input.Form, zone *time.Location) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fault.Field(
-			"since",
-			"must be a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00",
-		)
+		return at, fault.Field("since", "must be a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00")
 	}
 	return at, nil
 }

@@ -127,12 +127,7 @@ func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, actor account.A
 			return err
 		}
 	}
-	return tally.AddAll(
-		ctx,
-		tx,
-		actor.Company.ID,
-		append(change.counts(), change.countedWorth(actor.Today(tx.Now()))...),
-	)
+	return tally.AddAll(ctx, tx, actor.Company.ID, append(change.counts(), change.countedWorth(actor.Today(tx.Now()))...))
 }
 
 func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {

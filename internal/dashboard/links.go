@@ -34,13 +34,7 @@ func (l look) links() map[string]string {
 	for n, span := range figures.Spans {
 		first, last := span.DueDates(l.today)
 		from, to := first.String(), last.String()
-		links[fmt.Sprintf("overdue.by_age.%d.customers", n)] = l.link(
-			"customers",
-			"owes_from",
-			from,
-			"owes_to",
-			to,
-		)
+		links[fmt.Sprintf("overdue.by_age.%d.customers", n)] = l.link("customers", "owes_from", from, "owes_to", to)
 		links[fmt.Sprintf("overdue.by_age.%d.invoices", n)] = l.link(
 			"invoices",
 			"overdue",
@@ -54,11 +48,7 @@ func (l look) links() map[string]string {
 	if l.isPresent() {
 		links["recurring.customers"] = l.link("customers", "recurring", "true")
 		for _, kind := range []figures.Kind{figures.New, figures.Lost, figures.Up, figures.Down} {
-			links["recurring."+string(kind)+".customers"] = l.link(
-				"customers",
-				"moved",
-				string(kind),
-			)
+			links["recurring."+string(kind)+".customers"] = l.link("customers", "moved", string(kind))
 		}
 	}
 	return links

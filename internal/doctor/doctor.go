@@ -105,17 +105,9 @@ func disk(cfg config.Config) (checkup.Finding, error) {
 		said = append(said, fmt.Sprintf("%d MB are free for %s", free>>20, place))
 		switch {
 		case free < noSpace:
-			return checkup.Bad(
-				"make room before the database cannot be written",
-				"%s",
-				said[len(said)-1],
-			), nil
+			return checkup.Bad("make room before the database cannot be written", "%s", said[len(said)-1]), nil
 		case free < littleSpace:
-			return checkup.Warn(
-				"make room: a backup needs as much again as the database",
-				"%s",
-				said[len(said)-1],
-			), nil
+			return checkup.Warn("make room: a backup needs as much again as the database", "%s", said[len(said)-1]), nil
 		}
 	}
 	if len(said) == 0 {
@@ -173,10 +165,7 @@ func settings(cfg config.Config) checkup.Finding {
 		odd = append(odd, "the rate limit is off (CARTEIRA_RATE_LIMIT)")
 	}
 	if len(cfg.SecretKeys) > 1 {
-		odd = append(
-			odd,
-			"more than one secret key is given (CARTEIRA_SECRET_KEY), as while it is being changed",
-		)
+		odd = append(odd, "more than one secret key is given (CARTEIRA_SECRET_KEY), as while it is being changed")
 	}
 	if len(odd) > 0 {
 		return checkup.Warn("fine for a trial or while it lasts", "%s", strings.Join(odd, "; "))

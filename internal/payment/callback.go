@@ -60,15 +60,9 @@ func (s *Service) receiveCallback(
 	hints, err := s.verify(ctx, setup, gateway, callback)
 	switch {
 	case errors.Is(err, ErrForged):
-		return "forged", fault.New(
-			fault.KindUnauthenticated,
-			"this does not prove that it comes from the gateway",
-		)
+		return "forged", fault.New(fault.KindUnauthenticated, "this does not prove that it comes from the gateway")
 	case err != nil:
-		return "failed", fault.Upstream(
-			"the callback cannot be checked at the moment; send it again",
-			err,
-		)
+		return "failed", fault.Upstream("the callback cannot be checked at the moment; send it again", err)
 	case len(hints) == 0:
 		return "ignored", nil
 	}

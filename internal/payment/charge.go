@@ -202,10 +202,7 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 }
 
 func errNotOpen(invoice billing.Invoice) error {
-	return fault.Field(
-		"invoice",
-		fmt.Sprintf("is %s; only one that is %s can be paid", invoice.Status, billing.Open),
-	)
+	return fault.Field("invoice", fmt.Sprintf("is %s; only one that is %s can be paid", invoice.Status, billing.Open))
 }
 
 func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
@@ -300,10 +297,7 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 }
 
 func (j *charging) errBlocked() error {
-	return fault.Upstream(
-		j.setup.Problem,
-		errors.New("the gateway has failed too often to be asked at the moment"),
-	)
+	return fault.Upstream(j.setup.Problem, errors.New("the gateway has failed too often to be asked at the moment"))
 }
 
 // fillOrder completes the order of the reserved charge; the next step sends it.

@@ -48,11 +48,7 @@ func (s *Service) CheckReviews(ctx context.Context) (checkup.Finding, error) {
 		return checkup.Finding{}, err
 	}
 	if open > 0 {
-		return checkup.Warn(
-			"decide about them in the panel, under payments",
-			"%d payments wait for a person",
-			open,
-		), nil
+		return checkup.Warn("decide about them in the panel, under payments", "%d payments wait for a person", open), nil
 	}
 	return checkup.Good("no payment waits for a person"), nil
 }

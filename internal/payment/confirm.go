@@ -130,10 +130,7 @@ func (s *Service) confirmedPayment(
 	confirmed Confirmation,
 ) (Payment, error) {
 	if newest.id == 0 || !s.providers[newest.provider].Manual {
-		return Payment{}, fault.Field(
-			"invoice",
-			"has no code that a person confirms; change its status instead",
-		)
+		return Payment{}, fault.Field("invoice", "has no code that a person confirms; change its status instead")
 	}
 	paymentID := confirmed.PaymentID
 	if paymentID == "" { // the code may be paid in several parts
@@ -144,10 +141,7 @@ func (s *Service) confirmedPayment(
 		return Payment{}, err
 	}
 	if len(known) > 0 {
-		return Payment{}, fault.Field(
-			"payment_id",
-			"was confirmed before, for another invoice or for this one",
-		)
+		return Payment{}, fault.Field("payment_id", "was confirmed before, for another invoice or for this one")
 	}
 	return paymentOf(newest, Received{
 		ID:       paymentID,

@@ -71,10 +71,7 @@ func (d GatewayDraft) check(service *Service) error {
 	}
 	provider, known := service.providers[d.Provider]
 	if !known || !service.offers(d.Provider) {
-		return fault.Field(
-			"provider",
-			"must be one of: "+strings.Join(service.providerNames(), ", "),
-		)
+		return fault.Field("provider", "must be one of: "+strings.Join(service.providerNames(), ", "))
 	}
 	var refused fault.Fields
 	for _, name := range slices.Sorted(maps.Keys(d.Options)) {

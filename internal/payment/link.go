@@ -305,10 +305,7 @@ func (s *Service) chargePage(ctx context.Context, code string, page Page, kind c
 		return page, nil
 	}
 	if page.RetryAt.After(s.db.Now()) {
-		return page, fault.Upstream(
-			"the payment gateway is not working at the moment; try again in a little while",
-			nil,
-		)
+		return page, fault.Upstream("the payment gateway is not working at the moment; try again in a little while", nil)
 	}
 	_, failure := s.chargeWith(ctx, account.System(page.Company, "checkout"), page.Invoice.ID, kind)
 	after, err := s.Page(ctx, code)

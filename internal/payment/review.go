@@ -131,10 +131,7 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Deci
 			return err
 		}
 		if !review.ResolvedAt.IsZero() {
-			return fault.Field(
-				"resolution",
-				"this payment was "+string(review.Resolution)+" already",
-			)
+			return fault.Field("resolution", "this payment was "+string(review.Resolution)+" already")
 		}
 		change, err := decision.change(ctx, tx, actor, review)
 		if err != nil {
@@ -186,10 +183,7 @@ func checkApplicable(ctx context.Context, tx *sqldb.Tx, actor account.Actor, pay
 	invoice, err := billing.LockTx(ctx, tx, actor, payment.InvoiceID)
 	switch {
 	case fault.KindOf(err) == fault.KindNotFound:
-		return fault.Field(
-			"resolution",
-			"the invoice was deleted; give the money back and dismiss this",
-		)
+		return fault.Field("resolution", "the invoice was deleted; give the money back and dismiss this")
 	case err != nil:
 		return err
 	case payment.Refund > 0:

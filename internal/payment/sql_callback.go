@@ -53,13 +53,7 @@ func dueLook(db *sqldb.DB) sqldb.Look {
 func claimCallbacks(ctx context.Context, tx *sqldb.Tx, limit int, until time.Time) ([]storedCallback, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (callback storedCallback, err error) {
 		var hints string
-		err = row.Scan(
-			&callback.id,
-			&callback.companyID,
-			&callback.gatewayID,
-			&hints,
-			&callback.tries,
-		)
+		err = row.Scan(&callback.id, &callback.companyID, &callback.gatewayID, &hints, &callback.tries)
 		if err != nil {
 			return callback, err
 		}

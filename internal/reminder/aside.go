@@ -30,16 +30,7 @@ func (e *engine) attend(ctx context.Context, job job) {
 	}
 	e.log.ErrorContext(ctx, "message set aside: it keeps panicking", attrs...)
 	if err := e.service.setAside(ctx, job); err != nil {
-		e.log.ErrorContext(
-			ctx,
-			"message cannot be set aside",
-			"company_id",
-			job.companyID,
-			"message",
-			job.id,
-			"error",
-			err,
-		)
+		e.log.ErrorContext(ctx, "message cannot be set aside", "company_id", job.companyID, "message", job.id, "error", err)
 		return
 	}
 	e.service.strikes.Clear(job.id)

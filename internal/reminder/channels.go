@@ -310,11 +310,7 @@ func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channe
 		}
 		for _, rule := range list {
 			if slices.Contains(rule.Channels, channelID) {
-				return fault.Conflict(fmt.Sprintf(
-					"rule %d, %s, uses this channel",
-					rule.ID,
-					rule.Name,
-				))
+				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this channel", rule.ID, rule.Name))
 			}
 		}
 		err = skipLane(ctx, tx, actor.Company.ID, channelID, "the channel was deleted")

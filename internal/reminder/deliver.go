@@ -26,31 +26,13 @@ func (e *engine) deliver(ctx context.Context, job job) {
 	e.service.metrics.lag.Observe(max(0, e.service.db.Now().Sub(job.dueAt).Seconds()))
 	prepared, err := e.prepare(ctx, job)
 	if err != nil {
-		e.log.ErrorContext(
-			ctx,
-			"message cannot be prepared",
-			"company_id",
-			job.companyID,
-			"message",
-			job.id,
-			"error",
-			err,
-		)
+		e.log.ErrorContext(ctx, "message cannot be prepared", "company_id", job.companyID, "message", job.id, "error", err)
 		return // the claim runs out, and it is tried again: nothing was sent
 	}
 	begun, ok, err := e.service.begin(ctx, job, prepared)
 	if err != nil || !ok {
 		if err != nil {
-			e.log.ErrorContext(
-				ctx,
-				"message cannot be begun",
-				"company_id",
-				job.companyID,
-				"message",
-				job.id,
-				"error",
-				err,
-			)
+			e.log.ErrorContext(ctx, "message cannot be begun", "company_id", job.companyID, "message", job.id, "error", err)
 		}
 		return
 	}
@@ -77,13 +59,7 @@ func (e *engine) prepare(ctx context.Context, job job) (prepared prepared, err e
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
 	filling := candidate.filling(job.actor, job.actor.Today(e.service.db.Now()))
-	prepared.problem = e.service.fillPayment(
-		ctx,
-		job.actor,
-		candidate.template,
-		candidate.about,
-		&filling,
-	)
+	prepared.problem = e.service.fillPayment(ctx, job.actor, candidate.template, candidate.about, &filling)
 	prepared.link, prepared.pix = filling.link, filling.pix
 	prepared.tellDebit()
 	if job.reach == ByEmail && prepared.problem == nil {
@@ -290,11 +266,7 @@ func (e *engine) finish(ctx context.Context, job job, begun begun, out outcome) 
 	case !kept:
 		e.log.WarnContext(ctx, "message attempt outlived its claim", attrs...)
 	case worker.Panicked(out.cause):
-		e.log.ErrorContext(
-			ctx,
-			"message attempt panicked",
-			append(attrs, "problem", out.problem, "error", out.cause)...,
-		)
+		e.log.ErrorContext(ctx, "message attempt panicked", append(attrs, "problem", out.problem, "error", out.cause)...)
 	default:
 		e.log.InfoContext(ctx, "message attempt", append(attrs, "problem", out.problem)...)
 	}
@@ -365,10 +337,7 @@ func (b begun) following(state companyState, candidate candidate, outcome outcom
 	}
 	switch outcome.verdict {
 	case accepted:
-		n.status, n.receipt, n.sentAt, n.reason = Sent, clip(
-			outcome.receipt,
-			maxReason,
-		), state.now, ""
+		n.status, n.receipt, n.sentAt, n.reason = Sent, clip(outcome.receipt, maxReason), state.now, ""
 		return n
 	case doubtful:
 		n.status, n.keepClaim = Unknown, true

@@ -45,10 +45,7 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 			return err
 		})
 		if err != nil { // keeps no other rule waiting
-			failures = append(
-				failures,
-				fmt.Errorf("plan rule %d of company %d: %w", ref.ruleID, ref.companyID, err),
-			)
+			failures = append(failures, fmt.Errorf("plan rule %d of company %d: %w", ref.ruleID, ref.companyID, err))
 		}
 	}
 	if total > 0 {

@@ -83,12 +83,7 @@ func readOccasion(in *input.Form) input.Opt[Occasion] {
 }
 
 func readStatus(in *input.Form) input.Opt[customer.Status] {
-	status := in.Choice(
-		"status",
-		string(customer.Active),
-		string(customer.DueToday),
-		string(customer.Expired),
-	)
+	status := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired))
 	switch {
 	case status.HasValue():
 		return input.Some(customer.Status(status.Value))
@@ -110,10 +105,7 @@ func readIDs(in *input.Form, name string) input.Opt[[]int64] {
 			id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
 			switch {
 			case err != nil || id <= 0:
-				in.Refuse(
-					name,
-					"must be ids of channels such as 3,5, the one to try first in front",
-				)
+				in.Refuse(name, "must be ids of channels such as 3,5, the one to try first in front")
 				return input.Opt[[]int64]{}
 			case !slices.Contains(ids, id):
 				ids = append(ids, id)

@@ -81,15 +81,7 @@ func countUnderWay(ctx context.Context, tx *sqldb.Tx, lane lane) (int, error) {
 
 // dueMessages locks due messages of a channel, the oldest first.
 func dueMessages(ctx context.Context, tx *sqldb.Tx, lane lane, limit int) ([]int64, error) {
-	return sqldb.Values[int64](
-		ctx,
-		tx,
-		dueMessagesText,
-		lane.companyID,
-		lane.channelID,
-		tx.Now().UnixMicro(),
-		limit,
-	)
+	return sqldb.Values[int64](ctx, tx, dueMessagesText, lane.companyID, lane.channelID, tx.Now().UnixMicro(), limit)
 }
 
 const dueMessagesText = `SELECT id FROM reminder_messages

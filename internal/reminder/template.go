@@ -195,11 +195,7 @@ func variableOf(name string) (*Variable, error) {
 	for _, variable := range Variables {
 		names = append(names, "{"+variable.Name+"}")
 	}
-	return nil, fmt.Errorf(
-		"{%s} is no variable; there are %s",
-		clip(name, 40),
-		strings.Join(names, ", "),
-	)
+	return nil, fmt.Errorf("{%s} is no variable; there are %s", clip(name, 40), strings.Join(names, ", "))
 }
 
 // clip shortens s to n characters.

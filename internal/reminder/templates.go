@@ -91,10 +91,7 @@ func ReadTemplate(in *input.Form) TemplateDraft {
 	}
 	draft.Text.Value = strings.ReplaceAll(draft.Text.Value, "\r\n", "\n")
 	if strings.Trim(draft.WhatsappName.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		in.Refuse(
-			"whatsapp_name",
-			"must be the name that Meta approved: small letters, digits and _",
-		)
+		in.Refuse("whatsapp_name", "must be the name that Meta approved: small letters, digits and _")
 	}
 	draft.WhatsappParams.Value = paramLines(draft.WhatsappParams.Value)
 	draft.Problems = in.Problems()
@@ -120,11 +117,7 @@ func (d TemplateDraft) to(template *Template) {
 	d.Subject.To(&template.Subject)
 	template.Text = d.Text.Or(template.Text)
 	d.WhatsappName.To(&template.Approved.Name)
-	template.Approved.Language = cmp.Or(
-		d.WhatsappLanguage.Value,
-		template.Approved.Language,
-		"pt_BR",
-	)
+	template.Approved.Language = cmp.Or(d.WhatsappLanguage.Value, template.Approved.Language, "pt_BR")
 	d.WhatsappParams.To(&template.Approved.Params)
 }
 
@@ -140,10 +133,7 @@ func (s *Service) check(draft TemplateDraft) (refused fault.Fields) {
 		refused.Add("whatsapp_params", fmt.Sprintf("must be at most %d", maxParams))
 	}
 	if slices.ContainsFunc(draft.WhatsappParams.Value, func(p string) bool { return utf8.RuneCountInString(p) > maxParam }) {
-		refused.Add(
-			"whatsapp_params",
-			fmt.Sprintf("must have at most %d characters each", maxParam),
-		)
+		refused.Add("whatsapp_params", fmt.Sprintf("must have at most %d characters each", maxParam))
 	}
 	return refused
 }
@@ -230,10 +220,7 @@ func (s *Service) refuseUnapproved(
 			return err
 		}
 		if name != "" {
-			refused.Add(
-				"whatsapp_name",
-				fmt.Sprintf("must stay: rule %d sends this template through %s", rule.ID, name),
-			)
+			refused.Add("whatsapp_name", fmt.Sprintf("must stay: rule %d sends this template through %s", rule.ID, name))
 			return nil
 		}
 	}
@@ -253,11 +240,7 @@ func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templ
 		}
 		for _, rule := range list {
 			if rule.TemplateID == templateID {
-				return fault.Conflict(fmt.Sprintf(
-					"rule %d, %s, uses this template",
-					rule.ID,
-					rule.Name,
-				))
+				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this template", rule.ID, rule.Name))
 			}
 		}
 		if err := checkRounds(ctx, tx, actor.Company.ID, templateID); err != nil {

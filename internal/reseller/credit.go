@@ -200,8 +200,5 @@ func (s *Service) move(ctx context.Context, actor account.Actor, transfer transf
 }
 
 func tooFew(needed, balance int64) error {
-	return fault.Field(
-		"credits",
-		fmt.Sprintf("too few: %d are needed, and there are %d", needed, balance),
-	)
+	return fault.Field("credits", fmt.Sprintf("too few: %d are needed, and there are %d", needed, balance))
 }

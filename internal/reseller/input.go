@@ -131,10 +131,7 @@ func ReadChanges(in *input.Form) Changes {
 		Whatsapp: in.Phone("whatsapp"),
 	}
 	if in.Sent("plan_id") {
-		in.Refuse(
-			"plan_id",
-			"cannot be changed here; another plan is chosen when the subscription is renewed",
-		)
+		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
 	}
 	changes.Problems = in.Problems()
 	return changes
@@ -263,13 +260,7 @@ func readPlan(in *input.Form) PlanDraft {
 }
 
 func readUnit(in *input.Form) input.Opt[civil.Unit] {
-	unit := in.Choice(
-		"period_unit",
-		string(civil.Day),
-		string(civil.Week),
-		string(civil.Month),
-		string(civil.Year),
-	)
+	unit := in.Choice("period_unit", string(civil.Day), string(civil.Week), string(civil.Month), string(civil.Year))
 	if !unit.HasValue() {
 		return input.Opt[civil.Unit]{}
 	}
@@ -317,19 +308,13 @@ func (d PlanDraft) functions() (functions account.Functions) {
 // only what it has, and what a Go caller left out of a new plan.
 func (d PlanDraft) refused(actor account.Actor) (refused fault.Fields) {
 	if d.Credits.HasValue() && d.Credits.Value < floor(actor) {
-		refused.Add(
-			"credits",
-			"must be at least 1: below the top of the tree every period costs a credit",
-		)
+		refused.Add("credits", "must be at least 1: below the top of the tree every period costs a credit")
 	}
 	for _, name := range d.Functions.Value {
 		function := account.Function(name)
 		switch {
 		case account.FunctionsOf(function) == 0:
-			refused.Add(
-				"functions",
-				fmt.Sprintf("%q is not a function; there are %s", name, functionNames()),
-			)
+			refused.Add("functions", fmt.Sprintf("%q is not a function; there are %s", name, functionNames()))
 		case !actor.May(function):
 			refused.Add("functions", fmt.Sprintf("the company does not have %s itself", name))
 		}

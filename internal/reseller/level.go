@@ -40,10 +40,7 @@ func (s *Service) SetLevel(ctx context.Context, actor account.Actor, id int64, r
 func refuseLevel(caller, present, wanted account.Level) error {
 	highest, any := promotion[caller]
 	if !any {
-		return fault.Forbidden(fmt.Sprintf(
-			"level: a company of the level %s cannot change levels",
-			caller,
-		))
+		return fault.Forbidden(fmt.Sprintf("level: a company of the level %s cannot change levels", caller))
 	}
 	over := wanted
 	if !highest.AtLeast(present) {

@@ -50,11 +50,7 @@ func (s *Service) QuoteRenewal(
 		return quote, err
 	}
 	quote.Cost = request.cost(quote.Plan)
-	after, err := request.renewed(
-		quote.Reseller.Company,
-		quote.Plan,
-		civil.Of(s.db.Now().In(quote.Reseller.Zone)),
-	)
+	after, err := request.renewed(quote.Reseller.Company, quote.Plan, civil.Of(s.db.Now().In(quote.Reseller.Zone)))
 	quote.ExpiresOn = after.ExpiresOn
 	return quote, err
 }

@@ -45,11 +45,7 @@ func (s *Service) renewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor
 		After:  before.profile(),
 	}
 	change.After.PlanName = plan.Name
-	change.After.Subscription, err = renewal.request.renewed(
-		before.Company,
-		plan,
-		civil.Of(tx.Now().In(before.Zone)),
-	)
+	change.After.Subscription, err = renewal.request.renewed(before.Company, plan, civil.Of(tx.Now().In(before.Zone)))
 	if err != nil {
 		return paid, err
 	}

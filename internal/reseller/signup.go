@@ -132,10 +132,7 @@ func (s *Service) countSignup(ctx context.Context, address string) error {
 			ok, err = countAttempt(ctx, tx, wide, hour, signupsOfWide)
 		}
 		if err == nil && !ok {
-			return fault.New(
-				fault.KindRateLimited,
-				"too many attempts from this address; try again in an hour",
-			)
+			return fault.New(fault.KindRateLimited, "too many attempts from this address; try again in an hour")
 		}
 		return err
 	})

@@ -241,14 +241,7 @@ func differentSums(
 ) ([]Change, error) {
 	counted, args := records.counted(companyID, counter)
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
-		err = row.Scan(
-			&change.Day,
-			&change.PlanID,
-			&change.ProductID,
-			&change.State,
-			&change.N,
-			&change.Cents,
-		)
+		err = row.Scan(&change.Day, &change.PlanID, &change.ProductID, &change.State, &change.N, &change.Cents)
 		return change, err
 	}, `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (
 			SELECT `+keysAndSums+` FROM (`+counted+`) AS counted

@@ -94,10 +94,7 @@ func Explain(err error) error {
 			time.Minute,
 		)
 	case passing:
-		return fault.Later(
-			fault.Unavailable("temporarily unavailable; try again in a moment", err),
-			time.Second,
-		)
+		return fault.Later(fault.Unavailable("temporarily unavailable; try again in a moment", err), time.Second)
 	}
 	return err
 }

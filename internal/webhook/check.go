@@ -79,10 +79,7 @@ func explain(key []byte, headers map[string]string, body string, now time.Time) 
 		check("The body is the JSON that was sent", json.Valid([]byte(body)), "it is not JSON: perhaps it was cut or decoded"),
 	}
 	genuine, advice := matches(key, timestamp, signature, body)
-	steps = append(
-		steps,
-		check("The signature matches timestamp, body and secret", genuine, advice),
-	)
+	steps = append(steps, check("The signature matches timestamp, body and secret", genuine, advice))
 	if err == nil {
 		age := now.Sub(time.Unix(seconds, 0)).Abs()
 		steps = append(steps, check("The timestamp is no more than 300 seconds from now",

@@ -74,10 +74,7 @@ func (s *Service) check(ctx context.Context, draft Draft) (refused fault.Fields)
 		case event.Name(name) == event.Ping:
 			refused.Add("events", "ping cannot be subscribed to; the test of a webhook sends it")
 		case !slices.Contains(known, event.Name(name)):
-			refused.Add(
-				"events",
-				fmt.Sprintf("%q is not an event; GET /webhooks/events lists them", name),
-			)
+			refused.Add("events", fmt.Sprintf("%q is not an event; GET /webhooks/events lists them", name))
 		}
 	}
 	return refused

@@ -39,15 +39,7 @@ func (s *Server) Synchronous(ctx context.Context) error {
 
 // Promote ends the recovery of a standby and returns when it takes writes.
 func (s *Server) Promote(ctx context.Context) error {
-	return output(s.asOwner(exec.CommandContext(
-		ctx,
-		s.program("pg_ctl"),
-		"promote",
-		"-s",
-		"-w",
-		"-D",
-		s.path("data"),
-	)))
+	return output(s.asOwner(exec.CommandContext(ctx, s.program("pg_ctl"), "promote", "-s", "-w", "-D", s.path("data"))))
 }
 
 // Crash ends the server as a power cut would: nothing is written down, every

@@ -143,11 +143,7 @@ func (s *Server) give(path string) error {
 func credentialOf(name string) (*syscall.Credential, error) {
 	account, err := user.Lookup(name)
 	if err != nil {
-		return nil, fmt.Errorf(
-			"PostgreSQL does not run as root and needs the user %s: %w",
-			name,
-			err,
-		)
+		return nil, fmt.Errorf("PostgreSQL does not run as root and needs the user %s: %w", name, err)
 	}
 	uid, err := strconv.ParseUint(account.Uid, 10, 32)
 	if err != nil {
@@ -167,14 +163,7 @@ func (s *Server) startCleaner() error {
 	}
 	defer func() { _ = waiting.Close() }()
 	s.alive = alive
-	s.cleaner = s.detached(exec.Command(
-		"/bin/sh",
-		"-c",
-		clean,
-		"pgserver-cleaner",
-		s.program("pg_ctl"),
-		s.dir,
-	))
+	s.cleaner = s.detached(exec.Command("/bin/sh", "-c", clean, "pgserver-cleaner", s.program("pg_ctl"), s.dir))
 	s.cleaner.Dir = "/"
 	s.cleaner.Stdin = waiting
 	return s.cleaner.Start()
@@ -251,15 +240,7 @@ func (s *Server) settings() []string {
 		"-c", "shared_buffers=128MB",
 	}
 	if !s.options.Durable {
-		args = append(
-			args,
-			"-c",
-			"fsync=off",
-			"-c",
-			"synchronous_commit=off",
-			"-c",
-			"full_page_writes=off",
-		)
+		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
 	}
 	for _, setting := range s.options.Settings {
 		args = append(args, "-c", setting)
@@ -288,11 +269,7 @@ func (s *Server) createDatabase(ctx context.Context) error {
 	if err := s.psql(ctx, superuser, "CREATE DATABASE "+database); err != nil {
 		return err
 	}
-	return s.psql(
-		ctx,
-		database,
-		"CREATE EXTENSION pg_trgm SCHEMA public; CREATE EXTENSION btree_gin SCHEMA public",
-	)
+	return s.psql(ctx, database, "CREATE EXTENSION pg_trgm SCHEMA public; CREATE EXTENSION btree_gin SCHEMA public")
 }
 
 func (s *Server) psql(ctx context.Context, db, statements string) error {
@@ -332,13 +309,7 @@ func (s *Server) URL() string { return s.URLAt(s.Address()) }
 // that order.
 func (s *Server) URLAt(addresses ...string) string {
 	hosts := strings.Join(addresses, ",")
-	return fmt.Sprintf(
-		"postgres://%s:%s@%s/%s?sslmode=disable",
-		superuser,
-		s.password,
-		hosts,
-		database,
-	)
+	return fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", superuser, s.password, hosts, database)
 }
 
 // String says what was started, without the password.
@@ -389,13 +360,7 @@ func freePort() (int, error) {
 func output(cmd *exec.Cmd) error {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf(
-			"%s in %s: %w %s",
-			filepath.Base(cmd.Path),
-			cmp.Or(cmd.Dir, "."),
-			err,
-			bytes.TrimSpace(out),
-		)
+		return fmt.Errorf("%s in %s: %w %s", filepath.Base(cmd.Path), cmp.Or(cmd.Dir, "."), err, bytes.TrimSpace(out))
 	}
 	return nil
 }

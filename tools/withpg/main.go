@@ -26,11 +26,7 @@ import (
 const urlVariable = "CARTEIRA_TEST_POSTGRES_URL"
 
 func main() {
-	durable := flag.Bool(
-		"durable",
-		false,
-		"keep fsync and synchronous commits on, for benchmarks and kill tests",
-	)
+	durable := flag.Bool("durable", false, "keep fsync and synchronous commits on, for benchmarks and kill tests")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: withpg [--durable] -- command [argument…]")
 		flag.PrintDefaults()

@@ -224,10 +224,7 @@ func (s *catalogCache) chooseProduct(draft *rowDraft, refused *fault.Fields) err
 // only returns the one id there is, and refuses to choose between several.
 func only(ids []int64, name string, refused *fault.Fields) input.Opt[int64] {
 	if len(ids) > 1 {
-		refused.Add(
-			name,
-			fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name),
-		)
+		refused.Add(name, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name))
 		return input.Opt[int64]{}
 	}
 	return input.Some(ids[0])

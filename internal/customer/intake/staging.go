@@ -206,10 +206,7 @@ func (s *stager) settle(ctx context.Context) error {
 			size = 1 // find out which
 			continue
 		default:
-			failures = append(
-				failures,
-				fmt.Errorf("after the import of customer %d: %w", s.stage.next, err),
-			)
+			failures = append(failures, fmt.Errorf("after the import of customer %d: %w", s.stage.next, err))
 			err := s.step(ctx, func(_ *sqldb.Tx, st *stage) error { st.chunk(1); return nil })
 			if err != nil {
 				return errors.Join(append(failures, err)...)

@@ -87,10 +87,7 @@ type UploadOutcome struct {
 // SaveUpload keeps a file. It is refused when it cannot be read as a table.
 func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name string, content []byte) (Upload, error) {
 	if len(content) > MaxUpload {
-		return Upload{}, fault.Field(
-			"file",
-			"must not be larger than 16 MiB; use carteira import for larger files",
-		)
+		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
 	if sheet.IsWorkbook(content) { // what is kept is read many times, and CSV is cheaper to read
 		lines, err := sheet.FromWorkbook(content)

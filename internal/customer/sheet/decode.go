@@ -27,15 +27,9 @@ func decode(r io.Reader) (io.Reader, error) {
 		_, err := reader.Discard(3)
 		return reader, err
 	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		return unicode.UTF16(
-			unicode.LittleEndian,
-			unicode.ExpectBOM,
-		).NewDecoder().Reader(reader), nil
+		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 0):
-		return unicode.UTF16(
-			unicode.LittleEndian,
-			unicode.IgnoreBOM,
-		).NewDecoder().Reader(reader), nil
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 1):
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
 	case IsWorkbook(start):

@@ -205,11 +205,7 @@ func (s *Reader) Next() (Row, error) {
 			fields = fields[:len(s.Columns)]
 		}
 		if len(fields) != len(s.Columns) {
-			return s.refused(fmt.Sprintf(
-				"has %d fields where the header has %d",
-				len(fields),
-				len(s.Columns),
-			)), nil
+			return s.refused(fmt.Sprintf("has %d fields where the header has %d", len(fields), len(s.Columns))), nil
 		}
 		return s.row(fields), nil
 	}

@@ -113,26 +113,7 @@ func (p Phones) complete(value string) (spelling, error) {
 }
 
 // between are what people put between two phones or two e-mail addresses.
-var between = strings.NewReplacer(
-	" ou ",
-	";",
-	" OU ",
-	";",
-	" e ",
-	";",
-	" E ",
-	";",
-	"/",
-	";",
-	"|",
-	";",
-	",",
-	";",
-	"\n",
-	";",
-	"\r",
-	";",
-)
+var between = strings.NewReplacer(" ou ", ";", " OU ", ";", " e ", ";", " E ", ";", "/", ";", "|", ";", ",", ";", "\n", ";", "\r", ";")
 
 func several(s string) []string {
 	var pieces []string

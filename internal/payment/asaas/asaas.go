@@ -138,14 +138,7 @@ func open(
 }
 
 func readTaxID(options *wire.Options) string {
-	value := strings.NewReplacer(
-		".",
-		"",
-		"-",
-		"",
-		"/",
-		"",
-	).Replace(strings.ToUpper(options.Opt("payer_tax_id")))
+	value := strings.NewReplacer(".", "", "-", "", "/", "").Replace(strings.ToUpper(options.Opt("payer_tax_id")))
 	if value != "" && !pix.ValidCPF(value) && !pix.ValidCNPJ(value) {
 		options.Refuse("payer_tax_id", "must be a CPF or CNPJ with correct check digits")
 	}

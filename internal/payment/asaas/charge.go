@@ -113,11 +113,7 @@ func (c *charge) received(now time.Time) ([]payment.Received, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := wire.Time(wire.Pick(
-		c.ClientPaymentDate,
-		c.PaymentDate,
-		c.ConfirmedDate,
-	)).Add(12 * time.Hour)
+	at := wire.Time(wire.Pick(c.ClientPaymentDate, c.PaymentDate, c.ConfirmedDate)).Add(12 * time.Hour)
 	if at.Before(now.AddDate(-10, 0, 0)) || at.After(now) {
 		at = now
 	}

@@ -92,11 +92,7 @@ func (c *cobr) state() (payment.DebitState, error) {
 
 // reason is why the newest attempt failed, or why the debit ended.
 func (c *cobr) reason() string {
-	return wire.Pick(
-		c.newest().Rejeicao.reason(),
-		c.Encerramento.Rejeicao.reason(),
-		c.Encerramento.Cancelamento.reason(),
-	)
+	return wire.Pick(c.newest().Rejeicao.reason(), c.Encerramento.Rejeicao.reason(), c.Encerramento.Cancelamento.reason())
 }
 
 // event tells the callbacks of one debit apart.

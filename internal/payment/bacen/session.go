@@ -86,15 +86,7 @@ func reason(body []byte) string {
 	for _, problem := range said.Erros {
 		said.Mensagem = wire.Pick(said.Mensagem, problem.Mensagem)
 	}
-	text := wire.Pick(
-		said.Detail,
-		said.Mensagem,
-		said.ErrorDescription,
-		said.Title,
-		said.Message,
-		said.Nome,
-		said.Error,
-	)
+	text := wire.Pick(said.Detail, said.Mensagem, said.ErrorDescription, said.Title, said.Message, said.Nome, said.Error)
 	for _, violation := range said.Violacoes {
 		text += " (" + violation.Propriedade + ": " + violation.Razao + ")"
 	}

@@ -232,11 +232,7 @@ func (g *checkoutGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.R
 	}
 	state, received, err := sum(list)
 	if err != nil {
-		return payment.Report{}, fmt.Errorf(
-			"look at charge %s: %w",
-			wire.Pick(ref.ID, ref.Reference),
-			err,
-		)
+		return payment.Report{}, fmt.Errorf("look at charge %s: %w", wire.Pick(ref.ID, ref.Reference), err)
 	}
 	// A page without payments, or with rejected ones, can still be paid.
 	if state == payment.StateCancelled && !g.expired(preference) {

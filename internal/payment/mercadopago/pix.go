@@ -198,11 +198,7 @@ func (g *pixGateway) fetchPayment(ctx context.Context, ref payment.Ref) (payment
 	}
 	state, received, err := sum(list)
 	if err != nil {
-		return payment.Report{}, fmt.Errorf(
-			"look at charge %s: %w",
-			wire.Pick(ref.ID, ref.Reference),
-			err,
-		)
+		return payment.Report{}, fmt.Errorf("look at charge %s: %w", wire.Pick(ref.ID, ref.Reference), err)
 	}
 	return payment.Report{
 		Charge:    chargeOf(list[0]),

@@ -69,10 +69,7 @@ type Dynamic struct {
 // Code writes the code out.
 func (d Dynamic) Code() (string, error) {
 	if d.URL == "" || len(d.URL) > maxURL || strings.Contains(d.URL, "://") || !printable(d.URL) {
-		return "", fmt.Errorf(
-			"pix: the address must be 1 to %d characters without https://",
-			maxURL,
-		)
+		return "", fmt.Errorf("pix: the address must be 1 to %d characters without https://", maxURL)
 	}
 	return write(methodOnce, objects{{"00", gui}, {"25", d.URL}}, d.Amount, d.Name, d.City, d.TxID)
 }

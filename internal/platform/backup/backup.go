@@ -93,10 +93,7 @@ func (f Folder) Make(ctx context.Context, db *sqldb.DB, now time.Time) (File, er
 		return made, err
 	}
 	if err := Check(ctx, made.Path); err != nil {
-		return made, errors.Join(
-			fmt.Errorf("the copy cannot be read: %w", err),
-			os.Remove(made.Path),
-		)
+		return made, errors.Join(fmt.Errorf("the copy cannot be read: %w", err), os.Remove(made.Path))
 	}
 	info, err := os.Stat(made.Path)
 	if err == nil {

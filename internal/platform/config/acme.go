@@ -43,10 +43,7 @@ func domainNames(value string) ([]string, error) {
 			continue
 		}
 		if len(part) > 253 || !domainName.MatchString(part) {
-			return nil, fmt.Errorf(
-				"%q must be a name such as clientes.example.com, without a wildcard",
-				part,
-			)
+			return nil, fmt.Errorf("%q must be a name such as clientes.example.com, without a wildcard", part)
 		}
 		names = append(names, part)
 	}

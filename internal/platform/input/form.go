@@ -250,8 +250,5 @@ func syntax(body []byte, offset int64, what string) error {
 	before := body[:max(0, min(int(offset), len(body))-1)]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fault.New(
-		fault.KindInvalid,
-		fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what),
-	)
+	return fault.New(fault.KindInvalid, fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what))
 }

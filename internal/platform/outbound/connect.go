@@ -45,11 +45,7 @@ func (g *Gate) connect(ctx context.Context, host string, port int) (*Connection,
 			dialer.Deadline = time.Now().Add(time.Until(deadline) / time.Duration(len(addrs)-i))
 		}
 		var conn net.Conn
-		conn, err = dialer.DialContext(
-			ctx,
-			"tcp",
-			net.JoinHostPort(addr.String(), strconv.Itoa(port)),
-		)
+		conn, err = dialer.DialContext(ctx, "tcp", net.JoinHostPort(addr.String(), strconv.Itoa(port)))
 		if err == nil {
 			context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 			return &Connection{Conn: conn, Name: target.host, Inside: within(g.allow, addr)}, nil

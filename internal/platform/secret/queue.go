@@ -25,10 +25,7 @@ const (
 )
 
 // ErrBusy refuses a password that would have to wait too long for its hash.
-var ErrBusy = fault.Unavailable(
-	"too many people are signing in at the moment; try again in a few seconds",
-	nil,
-)
+var ErrBusy = fault.Unavailable("too many people are signing in at the moment; try again in a few seconds", nil)
 
 // Lane is one of the queues in which callers wait for a hash. A slot that gets
 // free goes to the earliest lane, so that a crowd of strangers does not keep

@@ -104,12 +104,7 @@ func compare(engine Engine, applied map[int]string, last int) (work, error) {
 	}
 	for version := range applied {
 		if version > len(list) {
-			return w, fmt.Errorf(
-				"%w (schema %d, this program knows %d)",
-				ErrNewer,
-				version,
-				len(list),
-			)
+			return w, fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, version, len(list))
 		}
 	}
 	for _, migration := range list {
@@ -159,10 +154,7 @@ func makeVersionTable(ctx context.Context, tx txConn) error {
 		if n > 0 {
 			continue
 		}
-		err = tx.script(
-			ctx,
-			"ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind,
-		)
+		err = tx.script(ctx, "ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind)
 		if err != nil {
 			return err
 		}

@@ -18,10 +18,7 @@ var (
 	ErrDisk      = fmt.Errorf("%w: the disk fails", ErrUnavailable)
 	ErrOpenFiles = fmt.Errorf("%w: too many open files", ErrUnavailable)
 	ErrDamaged   = fmt.Errorf("%w: it is damaged", ErrUnavailable)
-	ErrMoved     = fmt.Errorf(
-		"%w: its file was removed or replaced while it was in use",
-		ErrUnavailable,
-	)
+	ErrMoved     = fmt.Errorf("%w: its file was removed or replaced while it was in use", ErrUnavailable)
 )
 
 // Trouble names what keeps a database from working, as metrics and /readyz do.

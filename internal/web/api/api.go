@@ -271,10 +271,7 @@ func (s *Server) match(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	op, ok := known[method]
 	if !ok {
 		w.Header().Set("Allow", known.allow())
-		return route{}, nil, fault.New(
-			fault.KindMethodNotAllowed,
-			"method not allowed; allowed: "+known.allow(),
-		)
+		return route{}, nil, fault.New(fault.KindMethodNotAllowed, "method not allowed; allowed: "+known.allow())
 	}
 	web.ExchangeOf(ctx).Route = op.method + " " + Prefix + op.path
 	c := &call{actor: actor, today: actor.Today(s.DB.Now()), http: r, base: s.PublicURL}
@@ -376,10 +373,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if len(body) > 0 && (err != nil || media != "application/json" && !strings.HasSuffix(media, "+json")) {
-		return nil, fault.New(
-			fault.KindUnsupportedMedia,
-			"send the body as JSON, with Content-Type: application/json",
-		)
+		return nil, fault.New(fault.KindUnsupportedMedia, "send the body as JSON, with Content-Type: application/json")
 	}
 	return body, nil
 }

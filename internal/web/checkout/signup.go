@@ -37,10 +37,7 @@ func RegisterSignup(mux *http.ServeMux, resellers *reseller.Service) {
 	s := &signup{resellers, page.New(templates)}
 	mux.HandleFunc("GET /signup/{code}", s.show)
 	// A form on a foreign page must not sign people up.
-	mux.Handle(
-		"POST /signup/{code}",
-		http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.send)),
-	)
+	mux.Handle("POST /signup/{code}", http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.send)))
 }
 
 // signupPage is what the template shows.

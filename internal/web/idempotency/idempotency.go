@@ -150,10 +150,7 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	case row.createdAt.Before(tx.Real().Add(-keep)):
 		return record{}, takeOver(ctx, tx, t)
 	case row.fingerprint != t.request.Fingerprint:
-		return row, fault.Field(
-			"Idempotency-Key",
-			"was used for another request; use a new key for each request",
-		)
+		return row, fault.Field("Idempotency-Key", "was used for another request; use a new key for each request")
 	case row.status != 0:
 		return row, nil
 	case row.leaseLeft > 0: // carried out or not: its answer may be on the way

@@ -46,10 +46,7 @@ func preferred(header string) Lang {
 		tag, weight, weighted := strings.Cut(strings.TrimSpace(part), ";")
 		q := 1.0
 		if weighted {
-			parsed, err := strconv.ParseFloat(
-				strings.TrimPrefix(strings.TrimSpace(weight), "q="),
-				64,
-			)
+			parsed, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
 			if err != nil {
 				continue
 			}

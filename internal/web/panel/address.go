@@ -47,20 +47,12 @@ func (s *Server) addressPage(req *request) error {
 }
 
 func (s *Server) useAddressLink(req *request) error {
-	link, err := s.Accounts.UseAddressLink(
-		req.Context(),
-		req.PathValue("link"),
-		visitor(req.Request),
-	)
+	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), visitor(req.Request))
 	switch {
 	case err != nil:
 		return s.gone(req, err, goneAddressLink)
 	case link.Release:
-		return req.done(
-			"/login",
-			"%s is free now. Whoever creates an account may use it.",
-			link.User.Email,
-		)
+		return req.done("/login", "%s is free now. Whoever creates an account may use it.", link.User.Email)
 	}
 	return req.done("/login", "%s is confirmed.", link.User.Email)
 }

@@ -32,11 +32,7 @@ func (s *Server) loginPage(req *request) error {
 }
 
 func (s *Server) login(req *request) error {
-	in, err := s.Accounts.SignIn(
-		req.Context(),
-		account.ReadCredentials(req.form()),
-		visitor(req.Request),
-	)
+	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
 		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
 		return s.public(req, page.View{
@@ -121,12 +117,7 @@ func (s *Server) setupPage(req *request) error {
 }
 
 func (s *Server) setup(req *request) error {
-	in, err := s.Accounts.Setup(
-		req.Context(),
-		req.PathValue("link"),
-		account.ReadSetup(req.form()),
-		visitor(req.Request),
-	)
+	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.form()), visitor(req.Request))
 	if refused(err) {
 		return s.public(req, page.View{
 			Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err),
@@ -153,11 +144,7 @@ type passwordData struct {
 func (s *Server) passwordPage(req *request) error {
 	user, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
 	if err != nil {
-		return s.gone(
-			req,
-			err,
-			"This link was used or has run out. Ask an owner of the company for a new one.",
-		)
+		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
 	}
 	return s.public(req, page.View{
 		Name:  "password",
@@ -183,11 +170,7 @@ func (s *Server) password(req *request) error {
 		})
 	}
 	if err != nil {
-		return s.gone(
-			req,
-			err,
-			"This link was used or has run out. Ask an owner of the company for a new one.",
-		)
+		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
 	}
 	return req.done("/login", "The password is set. Sign in with it.")
 }

@@ -172,12 +172,7 @@ func boolText(on bool) string {
 }
 
 func (s *Server) updatePlan(req *request) error {
-	plan, err := s.Catalog.UpdatePlan(
-		req.Context(),
-		req.Actor,
-		req.id,
-		catalog.ReadPlanChanges(planInput(req)),
-	)
+	plan, err := s.Catalog.UpdatePlan(req.Context(), req.Actor, req.id, catalog.ReadPlanChanges(planInput(req)))
 	if refused(err) {
 		return s.planForm(
 			req,
@@ -254,11 +249,7 @@ func (s *Server) newProduct(req *request) error {
 }
 
 func (s *Server) createProduct(req *request) error {
-	product, err := s.Catalog.CreateProduct(
-		req.Context(),
-		req.Actor,
-		catalog.ReadNewProduct(req.form()),
-	)
+	product, err := s.Catalog.CreateProduct(req.Context(), req.Actor, catalog.ReadNewProduct(req.form()))
 	if refused(err) {
 		return s.productForm(
 			req,
@@ -278,14 +269,7 @@ func (s *Server) editProduct(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := page.NewForm(
-		"name",
-		product.Name,
-		"description",
-		product.Description,
-		"active",
-		boolText(product.Active),
-	)
+	form := page.NewForm("name", product.Name, "description", product.Description, "active", boolText(product.Active))
 	return s.productForm(
 		req,
 		"Edit product",
@@ -295,12 +279,7 @@ func (s *Server) editProduct(req *request) error {
 }
 
 func (s *Server) updateProduct(req *request) error {
-	product, err := s.Catalog.UpdateProduct(
-		req.Context(),
-		req.Actor,
-		req.id,
-		catalog.ReadProductChanges(req.form()),
-	)
+	product, err := s.Catalog.UpdateProduct(req.Context(), req.Actor, req.id, catalog.ReadProductChanges(req.form()))
 	if refused(err) {
 		return s.productForm(
 			req,

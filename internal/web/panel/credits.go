@@ -204,12 +204,7 @@ func (s *Server) takeBackCredits(req *request) error {
 // asks whether to do it.
 func (s *Server) movePage(req *request, course course) error {
 	asked := req.URL.Query().Has("amount")
-	movement, err := course.quote(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reseller.ReadCreditRequest(req.query()),
-	)
+	movement, err := course.quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -255,13 +250,7 @@ func (s *Server) move(req *request, course course) error {
 			err,
 		)
 	}
-	return req.done(
-		resellerPath(req.id),
-		course.done,
-		movement.Reseller.Name,
-		moved.Balance,
-		moved.ResellerBalance,
-	)
+	return req.done(resellerPath(req.id), course.done, movement.Reseller.Name, moved.Balance, moved.ResellerBalance)
 }
 
 // grantData is the form by which a company at the top makes credits.

@@ -211,11 +211,7 @@ func (s *Server) setGateway(req *request) error {
 		return s.checkFailed(req, err)
 	}
 	if setup.Provider.Manual {
-		return req.done(
-			"/payments/gateway",
-			"%s is in use.",
-			optionWord(req.lang, setup.Provider.Title),
-		)
+		return req.done("/payments/gateway", "%s is in use.", optionWord(req.lang, setup.Provider.Title))
 	}
 	return req.done(
 		"/payments/gateway",

@@ -70,10 +70,7 @@ const maxFileName = 255
 func readFile(r *http.Request) (name string, content []byte, err error) {
 	name, content, err = readFileOf(r, "file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return "", nil, fault.Field(
-			"file",
-			"must not be larger than 16 MiB; use carteira import for larger files",
-		)
+		return "", nil, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
 	if err != nil {
 		return "", nil, fault.Field("file", "choose a file")

@@ -139,10 +139,7 @@ func (s *Server) switchWebhook(req *request) error {
 		return req.complain(req.back(webhookPath(req.id)), err)
 	}
 	if hook.Active {
-		return req.done(
-			req.back(webhookPath(req.id)),
-			"The webhook is on. What was waiting is being sent.",
-		)
+		return req.done(req.back(webhookPath(req.id)), "The webhook is on. What was waiting is being sent.")
 	}
 	return req.done(req.back(webhookPath(req.id)), "The webhook is off. What is pending waits.")
 }
@@ -333,8 +330,5 @@ func (s *Server) rotateCallbackSecret(req *request) error {
 	if _, err := s.Webhooks.RotateCallbackSecret(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return req.done(
-		"/webhooks/callback-secret",
-		"There is a new callback secret. The old one signs too for 24 hours.",
-	)
+	return req.done("/webhooks/callback-secret", "There is a new callback secret. The old one signs too for 24 hours.")
 }

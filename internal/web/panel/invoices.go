@@ -205,12 +205,7 @@ func (s *Server) newInvoice(req *request) error {
 }
 
 func (s *Server) createInvoice(req *request) error {
-	invoice, err := s.Billing.CreateExtra(
-		req.Context(),
-		req.Actor,
-		req.id,
-		billing.ReadExtra(req.form("amount")),
-	)
+	invoice, err := s.Billing.CreateExtra(req.Context(), req.Actor, req.id, billing.ReadExtra(req.form("amount")))
 	if refused(err) {
 		record, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {

@@ -40,12 +40,7 @@ func (s *Server) invoiceEditPage(req *request, invoice billing.Invoice, form *pa
 }
 
 func (s *Server) editInvoice(req *request) error {
-	_, err := s.Billing.Edit(
-		req.Context(),
-		req.Actor,
-		req.id,
-		billing.ReadEdit(req.form("total_amount", "discount")),
-	)
+	_, err := s.Billing.Edit(req.Context(), req.Actor, req.id, billing.ReadEdit(req.form("total_amount", "discount")))
 	if refused(err) {
 		invoice, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {
@@ -122,12 +117,7 @@ func (s *Server) refundFormPage(req *request, form *page.Form, refusal error) er
 }
 
 func (s *Server) refundPayment(req *request) error {
-	record, err := s.Billing.RefundPayment(
-		req.Context(),
-		req.Actor,
-		req.id,
-		billing.ReadRefund(req.form("amount")),
-	)
+	record, err := s.Billing.RefundPayment(req.Context(), req.Actor, req.id, billing.ReadRefund(req.form("amount")))
 	if refused(err) {
 		return s.refundFormPage(req, page.Sent(req.Request, err), err)
 	}
@@ -151,10 +141,7 @@ func (s *Server) undoPayment(req *request) error {
 	case err != nil:
 		return req.complain(invoicePath(record.InvoiceID), err)
 	case out.MovedBack:
-		return req.done(
-			invoicePath(record.InvoiceID),
-			"The payment was undone, and the due date moved back.",
-		)
+		return req.done(invoicePath(record.InvoiceID), "The payment was undone, and the due date moved back.")
 	}
 	return req.done(invoicePath(record.InvoiceID), "The payment was undone.")
 }

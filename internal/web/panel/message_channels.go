@@ -132,22 +132,13 @@ func (s *Server) channelForm(req *request, title string, form channelForm, refus
 }
 
 func (s *Server) createChannel(req *request) error {
-	channel, shown, err := s.Reminders.CreateChannel(
-		req.Context(),
-		req.Actor,
-		s.Reminders.ReadNewChannel(req.form()),
-	)
+	channel, shown, err := s.Reminders.CreateChannel(req.Context(), req.Actor, s.Reminders.ReadNewChannel(req.form()))
 	if refused(err) {
 		kind, ok := s.messageKind(req.PostFormValue("kind"))
 		if !ok {
 			return err
 		}
-		return s.channelForm(
-			req,
-			"New channel",
-			s.makesChannel(page.Sent(req.Request, err), kind),
-			err,
-		)
+		return s.channelForm(req, "New channel", s.makesChannel(page.Sent(req.Request, err), kind), err)
 	}
 	if err != nil {
 		return err
@@ -315,11 +306,7 @@ func (s *Server) updateChannel(req *request) error {
 	if err != nil {
 		return err
 	}
-	return req.done(
-		channelPath(req.id),
-		"The channel %s was saved. Send a test to see whether it works.",
-		channel.Name,
-	)
+	return req.done(channelPath(req.id), "The channel %s was saved. Send a test to see whether it works.", channel.Name)
 }
 
 // switchChannel turns a channel on or off.

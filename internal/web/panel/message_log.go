@@ -208,10 +208,7 @@ func (s *Server) message(req *request) error {
 	}
 	may := m.Decisions()
 	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
-	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(
-		may,
-		reminder.Dismiss,
-	)
+	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
 	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: data})
 }
 

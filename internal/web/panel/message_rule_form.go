@@ -146,11 +146,7 @@ func ruleInput(req *request) *input.Form {
 }
 
 func (s *Server) createRule(req *request) error {
-	rule, err := s.Reminders.CreateRule(
-		req.Context(),
-		req.Actor,
-		reminder.ReadNewRule(ruleInput(req)),
-	)
+	rule, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
 	if refused(err) {
 		return s.ruleForm(
 			req,
@@ -195,12 +191,7 @@ func (s *Server) editRule(req *request) error {
 }
 
 func (s *Server) updateRule(req *request) error {
-	rule, err := s.Reminders.UpdateRule(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reminder.ReadRuleChanges(ruleInput(req)),
-	)
+	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.ReadRuleChanges(ruleInput(req)))
 	if refused(err) {
 		return s.ruleForm(
 			req,
@@ -212,9 +203,5 @@ func (s *Server) updateRule(req *request) error {
 	if err != nil {
 		return err
 	}
-	return req.done(
-		"/messages",
-		"The rule %s was saved. What it has not sent yet is planned anew.",
-		rule.Name,
-	)
+	return req.done("/messages", "The rule %s was saved. What it has not sent yet is planned anew.", rule.Name)
 }

@@ -99,11 +99,7 @@ func (s *Server) newTemplate(req *request) error {
 }
 
 func (s *Server) createTemplate(req *request) error {
-	template, err := s.Reminders.CreateTemplate(
-		req.Context(),
-		req.Actor,
-		reminder.ReadNewTemplate(req.form()),
-	)
+	template, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
 	if refused(err) {
 		return s.templateForm(req, "New template",
 			templateForm{
@@ -137,12 +133,7 @@ func (s *Server) editTemplate(req *request) error {
 }
 
 func (s *Server) updateTemplate(req *request) error {
-	template, err := s.Reminders.UpdateTemplate(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reminder.ReadTemplateChanges(req.form()),
-	)
+	template, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
 	if refused(err) {
 		return s.templateForm(req, "Edit template",
 			templateForm{

@@ -204,11 +204,7 @@ func (s *Server) switchRule(req *request) error {
 	case rule.Active:
 		return req.done("/messages", switchedOn(rule), rule.Name)
 	}
-	return req.done(
-		"/messages",
-		"The rule %s is off. What it had scheduled is not sent.",
-		rule.Name,
-	)
+	return req.done("/messages", "The rule %s is off. What it had scheduled is not sent.", rule.Name)
 }
 
 func (s *Server) askDeleteRule(req *request) error {
@@ -239,21 +235,12 @@ func (s *Server) quiet(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := page.NewForm(
-		"quiet_from",
-		reminder.Clock(settings.Quiet.From),
-		"quiet_to",
-		reminder.Clock(settings.Quiet.To),
-	)
+	form := page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
 	return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Data: form})
 }
 
 func (s *Server) saveQuiet(req *request) error {
-	settings, err := s.Reminders.SetSettings(
-		req.Context(),
-		req.Actor,
-		reminder.ReadSettings(req.form()),
-	)
+	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.form()))
 	if refused(err) {
 		return s.show(req, page.View{
 			Name:   "messages_quiet",
@@ -266,10 +253,7 @@ func (s *Server) saveQuiet(req *request) error {
 		return err
 	}
 	if settings.Quiet.From == settings.Quiet.To {
-		return req.done(
-			"/messages/quiet",
-			"There are no quiet hours: rules send at their own hour, whatever it is.",
-		)
+		return req.done("/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
 	}
 	return req.done("/messages/quiet", "From %s to %s nothing is sent.",
 		reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))

@@ -270,10 +270,7 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	switch {
 	case err == nil:
 		data.Invoice = &invoice
-		data.Rest = invoice.PayableOn(
-			req.Actor.Company,
-			req.Actor.Today(review.Payment.PaidAt),
-		).Rest
+		data.Rest = invoice.PayableOn(req.Actor.Company, req.Actor.Today(review.Payment.PaidAt)).Rest
 		if review.Payment.Amount < data.Rest {
 			data.Less = differences(req)
 		}
@@ -303,11 +300,7 @@ func writtenOff(req *request) page.Option {
 }
 
 func (s *Server) resolveReview(req *request) error {
-	review, err := s.Payments.Decide(
-		req.Context(),
-		req.Actor,
-		payment.ReadDecision(req.form(), req.id),
-	)
+	review, err := s.Payments.Decide(req.Context(), req.Actor, payment.ReadDecision(req.form(), req.id))
 	if refused(err) {
 		return s.reviewPage(req, page.Sent(req.Request, err), err)
 	}
@@ -315,10 +308,7 @@ func (s *Server) resolveReview(req *request) error {
 		return err
 	}
 	if review.Resolution == payment.Applied && review.Payment.Status == billing.PaymentPartial {
-		return req.done(
-			"/payments/reviews",
-			"The payment was applied as a part; the invoice is still open.",
-		)
+		return req.done("/payments/reviews", "The payment was applied as a part; the invoice is still open.")
 	}
 	if review.Resolution == payment.Applied {
 		return req.done("/payments/reviews", "The payment was applied, and the invoice is paid.")

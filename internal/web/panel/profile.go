@@ -78,15 +78,7 @@ func device(agent string) string {
 		return ""
 	}
 	browser := first("Edg=Edge", "OPR=Opera", "Firefox", "Chrome", "CriOS=Chrome", "Safari", "curl")
-	system := first(
-		"Android",
-		"iPhone",
-		"iPad",
-		"Windows",
-		"Macintosh=macOS",
-		"CrOS=ChromeOS",
-		"Linux",
-	)
+	system := first("Android", "iPhone", "iPad", "Windows", "Macintosh=macOS", "CrOS=ChromeOS", "Linux")
 	if browser == "" || system == "" {
 		return cmp.Or(browser, system, agent)
 	}
@@ -94,11 +86,7 @@ func device(agent string) string {
 }
 
 func (s *Server) changePassword(req *request) error {
-	err := s.Accounts.ChangePassword(
-		req.Context(),
-		req.Visit,
-		account.ReadPasswordChange(req.form()),
-	)
+	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
 	if refused(err) {
 		return s.profilePage(
 			req,
@@ -148,11 +136,7 @@ func (s *Server) factorPage(req *request, form *page.Form, refusal error) error 
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(
-		req.Context(),
-		req.Visit,
-		account.ReadCode(req.form()),
-	)
+	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.form()))
 	if refused(err) {
 		return s.factorPage(req, page.Sent(req.Request, err), err)
 	}
@@ -163,11 +147,7 @@ func (s *Server) confirmSecondFactor(req *request) error {
 }
 
 func (s *Server) dropSecondFactor(req *request) error {
-	err := s.Accounts.DropSecondFactor(
-		req.Context(),
-		req.Actor,
-		account.ReadPasswordProof(req.form()),
-	)
+	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
 	if refused(err) {
 		return s.profilePage(
 			req,

@@ -52,24 +52,14 @@ func (s *Server) levels(req *request, form *page.Form, refusal error) error {
 }
 
 func (s *Server) setLevel(req *request) error {
-	seller, err := s.Resellers.SetLevel(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reseller.ReadLevelRequest(req.form()),
-	)
+	seller, err := s.Resellers.SetLevel(req.Context(), req.Actor, req.id, reseller.ReadLevelRequest(req.form()))
 	if refused(err) || fault.KindOf(err) == fault.KindForbidden {
 		return s.levels(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(
-		resellerPath(seller.ID),
-		"%s has the level %s now.",
-		seller.Name,
-		req.lang.T(levelWords[seller.Level]),
-	)
+	return req.done(resellerPath(seller.ID), "%s has the level %s now.", seller.Name, req.lang.T(levelWords[seller.Level]))
 }
 
 type renewalData struct {
@@ -120,12 +110,7 @@ func (s *Server) renewal(req *request, planID, periods string, refusal error) er
 }
 
 func (s *Server) renewReseller(req *request) error {
-	paid, err := s.Resellers.Renew(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reseller.ReadAgreedRenewal(req.form()),
-	)
+	paid, err := s.Resellers.Renew(req.Context(), req.Actor, req.id, reseller.ReadAgreedRenewal(req.form()))
 	if refused(err) {
 		return s.renewal(req, req.PostFormValue("plan_id"), req.PostFormValue("periods"), err)
 	}

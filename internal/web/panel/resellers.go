@@ -117,10 +117,7 @@ func (s *Server) planChoices(req *request) ([]reseller.Plan, error) {
 func planOptions(req *request, plans []reseller.Plan, keep int64) (options []page.Option) {
 	for _, plan := range plans {
 		if plan.Active || plan.ID == keep {
-			label := plan.Name + " · " + creditsText(req.lang, plan.Credits) + " " + periodText(
-				req.lang,
-				plan.Period,
-			)
+			label := plan.Name + " · " + creditsText(req.lang, plan.Credits) + " " + periodText(req.lang, plan.Period)
 			options = append(options, page.Option{Value: idText(plan.ID), Label: label})
 		}
 	}
@@ -276,24 +273,12 @@ func (s *Server) editReseller(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := page.NewForm(
-		"name",
-		seller.Name,
-		"email",
-		seller.Email,
-		"whatsapp",
-		page.FormatPhone(seller.Whatsapp),
-	)
+	form := page.NewForm("name", seller.Name, "email", seller.Email, "whatsapp", page.FormatPhone(seller.Whatsapp))
 	return s.resellerForm(req, "Edit reseller", resellerForm{Form: form}, nil)
 }
 
 func (s *Server) updateReseller(req *request) error {
-	seller, err := s.Resellers.Update(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reseller.ReadChanges(req.form()),
-	)
+	seller, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadChanges(req.form()))
 	if refused(err) {
 		return s.resellerForm(
 			req,

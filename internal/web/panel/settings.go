@@ -111,11 +111,7 @@ func (s *Server) settingsPage(req *request, form *page.Form, refusal error) erro
 
 func (s *Server) saveSettings(req *request) error {
 	req.PostForm.Del("level") // which is the parent's to give
-	_, err := s.Accounts.SetCompany(
-		req.Context(),
-		req.Actor,
-		account.ReadCompanyDraft(req.settingsForm()),
-	)
+	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.settingsForm()))
 	if refused(err) {
 		return s.settingsPage(req, page.Sent(req.Request, err), err)
 	}
@@ -204,11 +200,7 @@ func (s *Server) newUser(req *request) error {
 }
 
 func (s *Server) createUser(req *request) error {
-	user, link, err := s.Accounts.CreateUser(
-		req.Context(),
-		req.Actor,
-		account.ReadNewUser(req.form()),
-	)
+	user, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.form()))
 	if refused(err) {
 		return s.userForm(
 			req,
@@ -235,12 +227,7 @@ func (s *Server) editUser(req *request) error {
 }
 
 func (s *Server) updateUser(req *request) error {
-	user, err := s.Accounts.UpdateUser(
-		req.Context(),
-		req.Actor,
-		req.id,
-		account.ReadUserChanges(req.form()),
-	)
+	user, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, account.ReadUserChanges(req.form()))
 	if refused(err) {
 		return s.userForm(req, "Edit user", userForm{
 			Form:   page.Sent(req.Request, err),

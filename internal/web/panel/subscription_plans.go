@@ -56,11 +56,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 		}
 		data.List = append(data.List, row)
 	}
-	data.Pager, data.Filtered = page.NewPager(
-		req.URL,
-		paging,
-		total,
-	), filter != (reseller.PlanFilter{})
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.PlanFilter{})
 	data.States = []page.Option{
 		{Value: "", Label: req.lang.T("All")},
 		{Value: "true", Label: req.lang.T("On sale")},
@@ -157,22 +153,14 @@ func (req *request) planForm() *input.Form {
 }
 
 func (s *Server) createSubscriptionPlan(req *request) error {
-	plan, err := s.Resellers.CreatePlan(
-		req.Context(),
-		req.Actor,
-		reseller.ReadNewPlan(req.planForm()),
-	)
+	plan, err := s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
 	if refused(err) {
 		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	return req.done(
-		subscriptionPlanPath(plan.ID),
-		"%s was created. Its signup link is below.",
-		plan.Name,
-	)
+	return req.done(subscriptionPlanPath(plan.ID), "%s was created. Its signup link is below.", plan.Name)
 }
 
 func (s *Server) editSubscriptionPlan(req *request) error {
@@ -180,12 +168,7 @@ func (s *Server) editSubscriptionPlan(req *request) error {
 }
 
 func (s *Server) updateSubscriptionPlan(req *request) error {
-	plan, err := s.Resellers.UpdatePlan(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reseller.ReadPlanChanges(req.planForm()),
-	)
+	plan, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
 	if refused(err) {
 		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
 	}
@@ -198,12 +181,7 @@ func (s *Server) updateSubscriptionPlan(req *request) error {
 // switchSubscriptionPlan puts a plan on sale or takes it off.
 func (s *Server) switchSubscriptionPlan(req *request) error {
 	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")})
-	plan, err := s.Resellers.UpdatePlan(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reseller.ReadPlanChanges(active),
-	)
+	plan, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(active))
 	if err != nil {
 		return req.complain("/subscription-plans", err)
 	}

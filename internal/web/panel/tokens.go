@@ -52,11 +52,7 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 }
 
 func (s *Server) createToken(req *request) error {
-	t, plain, err := s.Accounts.CreateToken(
-		req.Context(),
-		req.Actor,
-		account.ReadNewToken(req.form()),
-	)
+	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, account.ReadNewToken(req.form()))
 	if refused(err) {
 		return s.tokensPage(req, tokensData{Form: page.Sent(req.Request, err)}, err)
 	}

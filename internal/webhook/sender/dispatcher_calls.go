@@ -179,14 +179,7 @@ func (d *dispatcher) callRelease() {
 		return func() {
 			d.calls.freed = false
 			if err != nil { // the leases expire
-				d.log.ErrorContext(
-					d.ctx,
-					"lanes not given back",
-					"lanes",
-					len(leases),
-					"error",
-					err,
-				)
+				d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", len(leases), "error", err)
 			}
 			for _, given := range leases {
 				lane := d.lanes[given.lane]
@@ -275,10 +268,7 @@ func (d *dispatcher) logAttempt(report report) {
 	switch {
 	case report.err != nil:
 		// The lease runs out and the delivery is sent again: at least once.
-		level, text, more = slog.LevelError, "delivery attempt not recorded", slog.Any(
-			"error",
-			report.err,
-		)
+		level, text, more = slog.LevelError, "delivery attempt not recorded", slog.Any("error", report.err)
 	case !report.kept:
 		level, text = slog.LevelWarn, "delivery attempt outlived its claim"
 	default:

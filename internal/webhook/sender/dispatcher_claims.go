@@ -49,14 +49,7 @@ func (d *dispatcher) callClaim(whom int) {
 			}
 			for lane, err := range shunned {
 				d.shunned[lane] = d.now + shunTime
-				d.log.ErrorContext(
-					d.ctx,
-					"deliveries of a lane cannot be claimed",
-					"lane",
-					lane,
-					"error",
-					err,
-				)
+				d.log.ErrorContext(d.ctx, "deliveries of a lane cannot be claimed", "lane", lane, "error", err)
 			}
 		}
 	})
