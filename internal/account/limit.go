@@ -2,9 +2,12 @@ package account
 
 import (
 	"context"
+	"encoding/hex"
+	"strconv"
 	"sync"
 	"time"
 
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -112,4 +115,127 @@ func (l sharedLimiter) admit(ctx context.Context, hash tokenHash) (Actor, Quota,
 		return actor, Quota{Limit: l.limit, RetryAfter: retryAfter(oldest, now)}, err
 	}
 	return actor, Quota{Limit: l.limit, Remaining: max(0, l.limit-call.recent)}, nil
+}
+
+// How many attempts are let through in a window: of one person from one network,
+// of all persons from one network, from a wider one, and of one person from
+// everywhere. A stranger can use the last one up, so a device in which the
+// person has signed in before is counted by itself.
+const (
+	attemptWindow     = 15 * time.Minute
+	attemptsOfPair    = 10
+	attemptsOfNetwork = 50
+	attemptsOfWide    = 250
+	attemptsOfPerson  = 100
+	attemptsOfDevice  = 10
+)
+
+// Who guesses codes has the password already. A code has a million values, of
+// which three are right at a time, so that a day of guessing has one chance in
+// ten thousand.
+const (
+	codesOfAccount = 10
+	codesOfDay     = 30
+	proofsOfUser   = 10
+)
+
+// dayWindow is the longest window that attempts are counted in.
+const dayWindow = 24 * time.Hour
+
+// quota is how many attempts under a key are let through in a window.
+type quota struct {
+	key    string
+	limit  int
+	window time.Duration
+}
+
+func errTooMany() error {
+	return fault.New(fault.KindRateLimited, "too many attempts to sign in; wait 15 minutes and try again")
+}
+
+// networkQuotas are those of the networks that a request comes from.
+func networkQuotas(what string, from Visitor) []quota {
+	narrow, wide := Networks(from.Address)
+	list := []quota{{what + narrow, attemptsOfNetwork, attemptWindow}}
+	if wide != "" {
+		list = append(list, quota{what + wide, attemptsOfWide, attemptWindow})
+	}
+	return list
+}
+
+// signInQuotas are those of an attempt to sign in.
+func signInQuotas(person string, from Visitor, known bool) []quota {
+	if known {
+		return []quota{{"device:" + from.deviceKey(), attemptsOfDevice, attemptWindow}}
+	}
+	narrow, _ := Networks(from.Address)
+	list := []quota{{"pair:" + person + " " + narrow, attemptsOfPair, attemptWindow}}
+	list = append(list, networkQuotas("address:", from)...)
+	return append(list, quota{"person:" + person, attemptsOfPerson, attemptWindow})
+}
+
+// codeQuotas are those of a guess at the second factor of an account.
+func codeQuotas(userID int64, from Visitor, known bool) []quota {
+	if known {
+		return []quota{{"code device:" + from.deviceKey(), codesOfAccount, attemptWindow}}
+	}
+	account := strconv.FormatInt(userID, 10)
+	list := []quota{{"code:" + account, codesOfAccount, attemptWindow}, {"code day:" + account, codesOfDay, dayWindow}}
+	return append(list, networkQuotas("code address:", from)...)
+}
+
+// proofQuotas are those of a password that is asked for again in a session.
+func proofQuotas(userID int64) []quota {
+	return []quota{{"proof:" + strconv.FormatInt(userID, 10), proofsOfUser, attemptWindow}}
+}
+
+func (v Visitor) deviceKey() string {
+	return hex.EncodeToString(linkHash(v.Device))
+}
+
+// refuseSpent refuses an attempt whose quotas are used up, without counting it:
+// a crowd must cost less than what it asks for.
+func (s *Service) refuseSpent(ctx context.Context, quotas []quota) error {
+	for _, quota := range quotas {
+		n, err := attemptsUnder(ctx, s.db, quota.key, s.db.Real().Add(-quota.window))
+		if err != nil {
+			return err
+		}
+		if n >= quota.limit {
+			return errTooMany()
+		}
+	}
+	return nil
+}
+
+// countAttempt counts an attempt, and refuses one too many.
+func (s *Service) countAttempt(ctx context.Context, quotas []quota) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return countAttemptTx(ctx, tx, quotas) })
+}
+
+func countAttemptTx(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
+	for _, quota := range quotas {
+		n, err := addAttempt(ctx, tx, quota)
+		if err != nil {
+			return err
+		}
+		if n > quota.limit {
+			return errTooMany()
+		}
+	}
+	return nil
+}
+
+// uncountAttempt takes a good attempt out of the count, with all of those that
+// are closest to it.
+func uncountAttempt(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
+	if err := deleteAttempts(ctx, tx, quotas[0].key); err != nil {
+		return err
+	}
+	for _, quota := range quotas[1:] {
+		if err := undoAttempt(ctx, tx, quota.key); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package account
 import (
 	"context"
 	"errors"
+	"net/netip"
+	"time"
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -274,4 +276,56 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, visit Visit, gues
 		return SignedIn{}, errors.Join(err, signedOut())
 	}
 	return s.welcome(ctx, tx, visit.User, guess.from)
+}
+
+// Networks are what the attempts of an address are counted under: by whom a
+// stranger can be told from others. Of IPv4 that is the address; of IPv6, of
+// which one connection has very many, its /64 and, since some have many of
+// those, its /48.
+func Networks(address string) (narrow, wide string) {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return address, ""
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String(), ""
+	}
+	return prefix(ip, 64), prefix(ip, 48)
+}
+
+func prefix(ip netip.Addr, bits int) string {
+	network, _ := ip.Prefix(bits) // fails for other bits than an IPv6 address has
+	return network.String()
+}
+
+// A device in which a user has signed in before waits for no stranger and is
+// counted by itself. It proves nothing else: the password is asked for as ever.
+const (
+	// DeviceLife is how long a device is remembered after it was last used.
+	DeviceLife = 180 * 24 * time.Hour
+	maxDevices = 20
+)
+
+// knows reports whether a user has signed in from the visitor's device before.
+func (s *Service) knows(ctx context.Context, user User, from Visitor) (bool, error) {
+	if from.Device == "" {
+		return false, nil
+	}
+	return deviceKnown(ctx, s.db, user, linkHash(from.Device))
+}
+
+// rememberDevice makes the visitor's device one that is known for the user. It
+// returns the text for the browser to keep; "" when it has one already.
+func rememberDevice(ctx context.Context, tx *sqldb.Tx, user User, from Visitor) (string, error) {
+	if from.Device != "" {
+		if seen, err := touchDevice(ctx, tx, user, linkHash(from.Device)); err != nil || seen {
+			return "", err
+		}
+	}
+	device, hash := newLink()
+	if err := insertDevice(ctx, tx, user, hash); err != nil {
+		return "", err
+	}
+	return device, dropOldDevices(ctx, tx, user, maxDevices)
 }

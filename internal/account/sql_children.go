@@ -80,3 +80,90 @@ func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above)
 		instant(above.SuspendedAt), above.ExpiresOn, parentID)
 	return err
 }
+
+func zonesInUse(ctx context.Context, querier sqldb.Querier) ([]zoneInUse, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (zone zoneInUse, err error) {
+		err = row.Scan(&zone.name, &zone.first, &zone.last)
+		return zone, err
+	}, zonesInUseText)
+}
+
+// zonesInUseText leaps through the index from one zone to the next, and reads the
+// ends of each: it costs as much as there are zones, not companies.
+const zonesInUseText = `WITH RECURSIVE zones(name) AS (
+		SELECT MIN(timezone) FROM companies
+		UNION ALL
+		SELECT (SELECT MIN(c.timezone) FROM companies c WHERE c.timezone > z.name) FROM zones z WHERE z.name IS NOT NULL
+	)
+	SELECT z.name, (SELECT MIN(c.day_done) FROM companies c WHERE c.timezone = z.name),
+		(SELECT MAX(c.day_done) FROM companies c WHERE c.timezone = z.name)
+	FROM zones z WHERE z.name IS NOT NULL`
+
+// each reads some companies of the part, and goes on to the place after them.
+func (u *undone) each(ctx context.Context, querier sqldb.Querier, limit int, do func(Company)) error {
+	return sqldb.Each(ctx, querier, undoneText,
+		[]any{u.zone, u.afterDay, u.afterID, u.before, limit}, func(row sqldb.Row) error {
+			var company Company
+			if err := companyScan(row, &company, &u.afterDay); err != nil {
+				return err
+			}
+			u.afterID = company.ID
+			do(company)
+			return nil
+		})
+}
+
+const undoneText = `SELECT ` + companyColumns + `, c.day_done FROM companies c
+	WHERE c.timezone = ? AND (c.day_done, c.id) > (?, ?) AND c.day_done < ?
+	ORDER BY c.day_done, c.id LIMIT ?`
+
+func companiesByID(ctx context.Context, querier sqldb.Querier, ids []int64) ([]Company, error) {
+	return sqldb.All(ctx, querier, scanCompany,
+		`SELECT `+companyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id`, ids)
+}
+
+// lockFree locks those of some companies that no other transaction has locked.
+func lockFree(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]Company, error) {
+	return sqldb.All(ctx, tx, scanCompany, `
+		SELECT `+companyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id {for no key update skip locked}`, ids)
+}
+
+func setDayDone(ctx context.Context, tx *sqldb.Tx, today civil.Date, ids []int64) error {
+	_, err := tx.Exec(ctx,
+		`UPDATE companies SET day_done = ? WHERE id {in ?} AND day_done <> ?`, today.String(), ids, today.String())
+	return err
+}
+
+// holdLeadDays reads how many days ahead a company bills, and keeps others from
+// changing that until the commit.
+func holdLeadDays(ctx context.Context, tx *sqldb.Tx, companyID int64) (int, error) {
+	return sqldb.Value[int](ctx, tx, `SELECT lead_days FROM companies WHERE id = ? {for key share}`, companyID)
+}
+
+// askedRow is one time that a change has asked for a company.
+type askedRow struct{ id, companyID int64 }
+
+func insertAsked(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO day_work_asked (company_id) VALUES (?)`, companyID)
+	return err
+}
+
+func askedAfter(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]askedRow, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (asked askedRow, err error) {
+		err = row.Scan(&asked.id, &asked.companyID)
+		return asked, err
+	}, askedText, after, limit)
+}
+
+const askedText = `SELECT id, company_id FROM day_work_asked WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`
+
+func anyAsked(ctx context.Context, querier sqldb.Querier) (bool, error) {
+	count, err := sqldb.Value[int64](ctx, querier, `
+		SELECT count(*) FROM (SELECT id FROM day_work_asked LIMIT 1) AS one /* every company_id */`)
+	return count > 0, err
+}
+
+func removeAsked(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM day_work_asked WHERE id {in ?} /* every company_id */`, ids)
+	return err
+}

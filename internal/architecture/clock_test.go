@@ -18,9 +18,8 @@ type clockUse struct {
 // realClock lists the files that go by the real clock, each with the reason.
 var realClock = map[string]clockUse{
 	"internal/account/session.go":     {why: "sessions"},
-	"internal/account/sql_session.go": {why: "sessions and attempts to sign in"},
-	"internal/account/attempt.go":     {why: "the limit of attempts to sign in"},
-	"internal/account/limit.go":       {why: "the rate limit"},
+	"internal/account/sql_session.go": {why: "sessions, attempts to sign in, leases of mails"},
+	"internal/account/limit.go":       {why: "the rate limit and the limit of attempts to sign in"},
 	"internal/account/token.go":       {why: "the rate limit"},
 	"internal/account/totp.go":        {why: "codes of an app, which has its own clock"},
 	"internal/account/password.go":    {why: "links by which somebody gets in"},
@@ -28,12 +27,10 @@ var realClock = map[string]clockUse{
 	"internal/account/address.go":     {both: true, why: "links by which somebody gets in"},
 	"internal/account/sql_user.go":    {both: true, why: "links by which somebody gets in"},
 	"internal/account/mail.go":        {why: "leases of mails, and waiting for a mail server"},
-	"internal/account/sql_mail.go":    {why: "leases of mails"},
 
-	"internal/customer/intake/staging.go":     {why: "leases of imports"},
-	"internal/customer/intake/sql_staging.go": {why: "leases of imports"},
-	"internal/customer/intake/upload.go":      {why: "files that a person uploads and a process reads"},
-	"internal/customer/intake/sql_upload.go":  {why: "files that a person uploads and a process reads"},
+	"internal/customer/intake/staging.go":    {why: "leases of imports"},
+	"internal/customer/intake/upload.go":     {why: "files that a person uploads and a process reads"},
+	"internal/customer/intake/sql_upload.go": {why: "files that a person uploads and a process reads"},
 
 	"internal/doctor/database.go":             {why: "it compares the clocks of machines"},
 	"internal/payment/call.go":                {both: true, why: "how long a gateway took"},

@@ -2,10 +2,12 @@ package billing
 
 import (
 	"context"
+	"errors"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -91,4 +93,110 @@ func forgetDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customer
 		return err
 	}
 	return tally.AddAll(ctx, tx, actor.Company.ID, []tally.Entry{before.entry(-1)})
+}
+
+// Owed returns the invoice that a customer has to pay first: of those that are
+// open, the one that is due first. found is false when nothing is owed.
+func (s *Service) Owed(
+	ctx context.Context,
+	actor account.Actor,
+	customerID int64,
+) (invoice Invoice, found bool, err error) {
+	invoice, err = owed(ctx, s.db, actor.Company.ID, customerID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Invoice{}, false, nil
+	}
+	return invoice, err == nil, err
+}
+
+// Owing is what some customers owe of invoices whose day has passed, without late
+// charges; those who owe nothing are not in it.
+func (s *Service) Owing(ctx context.Context, actor account.Actor, customerIDs []int64) (map[int64]money.Cents, error) {
+	if len(customerIDs) == 0 {
+		return nil, nil
+	}
+	return overdueOf(ctx, s.db, actor.Company.ID, customerIDs, actor.Today(s.db.Now()))
+}
+
+// ActionCharged is a person who asked a customer to pay by means of their own, such
+// as the WhatsApp on their phone. It changes nothing of the invoice.
+const ActionCharged Action = "invoice.charged"
+
+// ChargedOn is the batch of the audit log that has the invoices for which customers
+// were asked to pay by hand on a day.
+func ChargedOn(day civil.Date) string { return "charged-" + day.String() }
+
+// NoteCharged writes down that a person has asked for the payment of an open invoice
+// today.
+func (s *Service) NoteCharged(ctx context.Context, actor account.Actor, invoiceID int64) error {
+	actor.Batch = ChargedOn(actor.Today(s.db.Now()))
+	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		invoice, err := LockTx(ctx, tx, actor, invoiceID)
+		if err != nil || invoice.Status != Open {
+			return err
+		}
+		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+			Action: string(ActionCharged),
+			Record: "invoice",
+			ID:     invoice.ID,
+			Name:   invoice.Customer.Name,
+		})
+	})
+}
+
+// smallSum is up to how many invoices are added up where no counter knows their
+// sum.
+const smallSum = 2000
+
+// Worth is what the invoices of a filter are worth together: an open one what is
+// still to come, without late charges. matches is how many there are. ok is false
+// where no counter knows and there are too many to add up at every look.
+func (s *Service) Worth(
+	ctx context.Context,
+	actor account.Actor,
+	filter Filter,
+	matches int64,
+) (worth money.Cents, ok bool, err error) {
+	if err := actor.NotAttendant(); err != nil {
+		return 0, false, err
+	}
+	l := s.asked(actor, filter)
+	switch {
+	case filter.tallied():
+		_, cents, err := counter.Sum(ctx, s.db, actor.Company.ID, l.keys())
+		return money.Cents(cents), true, err
+	case filter.paidOnly():
+		cents, err := s.paidBetween(ctx, actor.Company.ID, filter)
+		return cents, true, err
+	case matches > smallSum:
+		return 0, false, nil
+	}
+	query, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return 0, false, err
+	}
+	cents, err := sumRows(ctx, s.db, actor.Company.ID, query.Where)
+	return money.Cents(cents), true, err
+}
+
+// paidOnly reports whether the counter of paid invoices can add the filter up.
+func (f Filter) paidOnly() bool {
+	dated := !f.PaidFrom.IsZero() || !f.PaidTo.IsZero()
+	known := f.Status == "" || f.Status == Paid
+	f.Status, f.PlanID, f.ProductID = "", 0, 0
+	f.PaidFrom, f.PaidTo = civil.Date{}, civil.Date{}
+	return dated && known && f == (Filter{})
+}
+
+func (s *Service) paidBetween(ctx context.Context, companyID int64, chosen Filter) (money.Cents, error) {
+	filter := tally.Filter{Days: []tally.Days{countedDays(chosen.PaidFrom, chosen.PaidTo)}}
+	filter.And("state IN ('on_time', 'late')")
+	if chosen.PlanID != 0 {
+		filter.And("plan_id = ?", chosen.PlanID)
+	}
+	if chosen.ProductID != 0 {
+		filter.And("product_id = ?", chosen.ProductID)
+	}
+	_, cents, err := paid.Sum(ctx, s.db, companyID, filter)
+	return money.Cents(cents), err
 }

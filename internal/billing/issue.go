@@ -10,6 +10,9 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -161,4 +164,179 @@ func ownedBy(record customer.Customer) Customer {
 		Email:      record.Email,
 		ExternalID: record.ExternalID,
 	}
+}
+
+// Reissue issues the invoice of a customer's due date, for what the customer buys
+// now, although that date has had one: it was cancelled, or paid without
+// renewing. The old one stays in the books as superseded. A due date that has
+// none yet is billed ahead of its time.
+func (s *Service) Reissue(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
+	change := Change{Action: ActionCreated, chosen: true}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		owner, err := customer.LockTx(ctx, tx, actor, customerID)
+		if err != nil {
+			return err
+		}
+		if err := extra.Problems.With(extra.notReissued(owner)).Err(); err != nil {
+			return err
+		}
+		change.After = extra.generated(owner, tx.Now())
+		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
+			return err
+		}
+		if err := s.supersede(ctx, tx, actor, owner, extra.names.due); err != nil {
+			return err
+		}
+		return s.apply(ctx, tx, actor, &change)
+	})
+	return change.After, err
+}
+
+// notReissued says why a customer's due date cannot be billed.
+func (e Extra) notReissued(owner customer.Customer) (refused fault.Fields) {
+	switch {
+	case owner.IsCancelled():
+		refused.Add("customer_id", "the customer is cancelled")
+	case owner.Plan.ID == 0:
+		refused.Add("renews", "the customer has no plan; set one to renew by its period")
+	case owner.DueOn.IsZero():
+		refused.Add("renews", "the customer has no due date")
+	case e.DueOn.HasValue() && e.DueOn.Value != owner.DueOn:
+		refused.Add(
+			e.names.due,
+			fmt.Sprintf("must be the customer's due date, %s, for an invoice that renews", owner.DueOn),
+		)
+	}
+	return refused
+}
+
+// generated is the invoice of the customer's due date. One with an amount of its
+// own follows nobody.
+func (e Extra) generated(owner customer.Customer, now time.Time) Invoice {
+	invoice := generated(owner, now)
+	invoice.Amount = e.Amount.Or(invoice.Amount)
+	invoice.Edited = invoice.Amount != owner.Price()
+	invoice.Description = e.Description.Or(invoice.Description)
+	return invoice
+}
+
+// supersede has the invoice of the customer's due date make room for another.
+func (s *Service) supersede(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	owner customer.Customer,
+	dueField string,
+) error {
+	old, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return unschedule(ctx, tx, actor.Company.ID, owner.ID)
+	case old.Status == Open:
+		return fault.Field(dueField, fmt.Sprintf("has invoice %d, which is %s", old.ID, old.Status))
+	case old.Status == Paid && !old.renewal.to.IsZero():
+		return fault.Field(dueField, fmt.Sprintf("has invoice %d, whose payment renewed the customer", old.ID))
+	}
+	change := Change{Action: ActionUpdated, Before: old, After: old}
+	change.After.Superseded, change.After.Withdrawn = true, ""
+	if err := s.apply(ctx, tx, actor, &change); err != nil {
+		return err
+	}
+	return unschedule(ctx, tx, actor.Company.ID, owner.ID)
+}
+
+const maxDescription = 255
+
+// Extra is an invoice that a person issues beside the generated ones.
+type Extra struct {
+	Amount      input.Opt[money.Cents] // no value: the plan's
+	DueOn       input.Opt[civil.Date]  // no value: today
+	Description input.Opt[string]
+	// Renews has it be the invoice of the customer's due date: see Reissue.
+	Renews bool
+
+	Problems input.Problems // what the form had wrong
+
+	names extraNames
+}
+
+// extraNames are what a form calls the fields of an Extra.
+type extraNames struct{ amount, due string }
+
+// ReadExtra reads an extra invoice from the fields amount, due, description and
+// renews.
+func ReadExtra(in *input.Form) Extra {
+	return readExtra(in, extraNames{"amount", "due"})
+}
+
+// ReadNewInvoice reads an invoice as the API takes it: the fields customer_id,
+// total_amount, due_date, description and renews.
+func ReadNewInvoice(in *input.Form) (customerID int64, extra Extra) {
+	in.Require("customer_id")
+	customerID = in.ID("customer_id").Value
+	in.Ignore(ReadOnly...)
+	in.Ignore("status")
+	return customerID, readExtra(in, extraNames{"total_amount", "due_date"})
+}
+
+func readExtra(in *input.Form, names extraNames) Extra {
+	extra := Extra{
+		Amount:      in.Money(names.amount),
+		DueOn:       in.Date(names.due),
+		Description: in.Line("description", maxDescription),
+		Renews:      in.Bool("renews").Value,
+		names:       names,
+	}
+	extra.Problems = in.Problems()
+	return extra
+}
+
+// Create issues an invoice that a person asks for: one beside the generated ones,
+// or, where Renews is set, that of the customer's due date.
+func (s *Service) Create(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
+	if extra.Renews {
+		return s.Reissue(ctx, actor, customerID, extra)
+	}
+	return s.CreateExtra(ctx, actor, customerID, extra)
+}
+
+// CreateExtra issues an invoice beside the generated ones. Paying it renews
+// nothing.
+func (s *Service) CreateExtra(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
+	change := Change{Action: ActionCreated}
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		owner, err := customer.LockTx(ctx, tx, actor, customerID)
+		if err != nil {
+			return err
+		}
+		change.After = extra.invoice(actor, tx.Now(), owner)
+		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
+			return err
+		}
+		return s.apply(ctx, tx, actor, &change)
+	})
+	return change.After, err
+}
+
+// invoice makes the invoice of a customer.
+func (e Extra) invoice(actor account.Actor, now time.Time, owner customer.Customer) Invoice {
+	invoice := newInvoice(owner, now)
+	invoice.Amount = e.Amount.Or(owner.Price())
+	invoice.DueOn = e.DueOn.Or(actor.Today(now))
+	invoice.Description = e.Description.Value
+	return invoice
+}
+
+// refused says what is wrong with the amount, unless the form has said it.
+func (e Extra) refused(invoice Invoice) (refused fault.Fields) {
+	switch {
+	case invoice.Amount > 0 || e.Problems.Has(e.names.amount):
+	case e.Amount.HasValue():
+		refused.Add(e.names.amount, "must be more than zero")
+	default:
+		refused.Add(e.names.amount, "is required: the customer has no plan that costs something")
+	}
+	return refused
 }

@@ -4,6 +4,11 @@
 package catalog
 
 import (
+	"context"
+	"errors"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
@@ -46,3 +51,174 @@ type Service struct {
 
 // New makes the service.
 func New(db *sqldb.DB) *Service { return &Service{db: db} }
+
+// Action is what happened to a plan or a product.
+type Action string
+
+// The actions. A plan or product that a customer or an invoice has is never
+// deleted: it becomes inactive.
+const (
+	ActionCreated Action = "created"
+	ActionUpdated Action = "updated"
+	ActionDeleted Action = "deleted"
+)
+
+// PlanChange is one change of a plan. Before is zero for a plan that is made.
+type PlanChange struct {
+	Action        Action
+	Before, After Plan
+}
+
+// PlanChanges are changes of plans.
+type PlanChanges = account.ChangesOf[PlanChange]
+
+// WatchPlans adds a room above this one that acts when plans change. It is
+// called after the row is written. Plans that an import makes are not among the
+// changes: its customers are. Nor are plans that are deleted: nobody has them.
+func (s *Service) WatchPlans(watcher watch.Watcher[PlanChanges]) {
+	s.planWatchers.Watch(watcher)
+}
+
+// applyPlan writes a change of a plan and draws its consequences: row, audit
+// line, watchers. Plans have no counts and no events. Only AddPlan, for an
+// import, writes a plan's row elsewhere.
+func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *PlanChange) (err error) {
+	var before account.AuditFields
+	if change.Action == ActionCreated {
+		change.After.ID, err = insertPlan(ctx, tx, actor.Company.ID, change.After)
+	} else {
+		before = planFields.Of(&change.Before)
+		err = updatePlan(ctx, tx, actor.Company.ID, change.After)
+	}
+	if err != nil {
+		return err
+	}
+	err = account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: "plan." + string(change.Action),
+		Record: "plan",
+		ID:     change.After.ID,
+		Name:   change.After.Name,
+		Before: before,
+		After:  planFields.Of(&change.After),
+	})
+	if err != nil {
+		return err
+	}
+	return s.planWatchers.Tell(ctx, tx, PlanChanges{Actor: actor, List: []PlanChange{*change}})
+}
+
+// productChange is one change of a product. No room watches products.
+type productChange struct {
+	action        Action
+	before, after Product
+}
+
+// applyProduct writes a change of a product and draws its consequences: row and
+// audit line. Only AddProduct, for an import, writes a product's row elsewhere.
+func (s *Service) applyProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *productChange) (err error) {
+	var before account.AuditFields
+	if change.action == ActionCreated {
+		change.after.ID, err = insertProduct(ctx, tx, actor.Company.ID, change.after)
+	} else {
+		before = productFields.Of(&change.before)
+		err = updateProduct(ctx, tx, actor.Company.ID, change.after)
+	}
+	if err != nil {
+		return err
+	}
+	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		Action: "product." + string(change.action),
+		Record: "product",
+		ID:     change.after.ID,
+		Name:   change.after.Name,
+		Before: before,
+		After:  productFields.Of(&change.after),
+	})
+}
+
+// DeletePlan deletes a plan that neither a customer nor an invoice has.
+func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64) (plan Plan, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if plan, err = lockPlan(ctx, tx, actor.Company.ID, id); err != nil {
+			return err
+		}
+		if err := deletePlan(ctx, tx, actor.Company.ID, id); err != nil {
+			return inUse(err, "customers or invoices have this plan; take it off sale instead")
+		}
+		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Of(&plan),
+		})
+	})
+	return plan, err
+}
+
+// DeleteProduct deletes a product that no plan, customer or invoice has.
+func (s *Service) DeleteProduct(ctx context.Context, actor account.Actor, id int64) (product Product, err error) {
+	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		if product, err = lockProduct(ctx, tx, actor.Company.ID, id); err != nil {
+			return err
+		}
+		if err := deleteProduct(ctx, tx, actor.Company.ID, id); err != nil {
+			return inUse(err, "plans, customers or invoices have this product; take it off sale instead")
+		}
+		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Of(&product),
+		})
+	})
+	return product, err
+}
+
+// inUse is the refusal for a row that others refer to.
+func inUse(err error, reason string) error {
+	if errors.Is(err, sqldb.ErrForeignKey) {
+		return fault.Conflict(reason)
+	}
+	return err
+}
+
+// AddPlan makes a plan that an import has checked, inside its transaction. The
+// import has one audit line for the whole file.
+func AddPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, plan Plan) (_ Plan, err error) {
+	plan.Active, plan.CreatedAt = true, tx.Now()
+	plan.ID, err = insertPlan(ctx, tx, actor.Company.ID, plan)
+	return plan, err
+}
+
+// AddProduct is AddPlan for a product.
+func AddProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, product Product) (_ Product, err error) {
+	product.Active, product.CreatedAt = true, tx.Now()
+	product.ID, err = insertProduct(ctx, tx, actor.Company.ID, product)
+	return product, err
+}
+
+// RemovePlan takes back a plan that AddPlan made for an import that came to
+// nothing. One that is used by now fails with sqldb.ErrForeignKey.
+func RemovePlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) error {
+	return deletePlan(ctx, tx, actor.Company.ID, id)
+}
+
+// RemoveProduct is RemovePlan for a product.
+func RemoveProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) error {
+	return deleteProduct(ctx, tx, actor.Company.ID, id)
+}
+
+// The fields of plans and products that requests can set. A change that differs
+// in none of them is none.
+var (
+	planFields = account.AuditTable[Plan]{
+		{Name: "name", Show: func(plan *Plan) any { return plan.Name }},
+		{Name: "value", Show: func(plan *Plan) any { return plan.Value.String() }},
+		{Name: "period", Show: func(plan *Plan) any { return plan.Period.String() }},
+		{
+			Name: "product",
+			Show: func(plan *Plan) any { return plan.Product.Name },
+			Key:  func(plan *Plan) any { return plan.Product.ID },
+		},
+		{Name: "active", Show: func(plan *Plan) any { return plan.Active }},
+	}
+	productFields = account.AuditTable[Product]{
+		{Name: "name", Show: func(product *Product) any { return product.Name }},
+		{Name: "description", Show: func(product *Product) any { return product.Description }},
+		{Name: "active", Show: func(product *Product) any { return product.Active }},
+	}
+)

@@ -2,9 +2,13 @@ package reminder
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
@@ -114,4 +118,141 @@ type moved struct {
 func (t timetable) from(at time.Time) (first, late time.Time) {
 	first = t.quiet.after(maxTime(at, t.now), t.zone)
 	return first, civil.Of(first.In(t.zone)).AddDays(1).Start(t.zone)
+}
+
+// Look is what a mail has beside its words.
+type Look struct {
+	Color     string // the company's, as #05694b; empty: the house's
+	Logo      []byte // PNG; empty: none
+	PayURL    string // of the page where the invoice is paid; empty: no button
+	QR        []byte // PNG of the PIX code; empty: none
+	OptOutURL string // where the customer stops messages; empty: nowhere
+}
+
+// lookTimeout bounds what is asked only for the sake of a mail's look.
+const lookTimeout = 5 * time.Second
+
+// brandLook has the company's face.
+func (s *Service) brandLook(ctx context.Context, company account.Company) *Look {
+	look := &Look{Color: company.Brand.Color}
+	if company.Brand.Logo == "" {
+		return look
+	}
+	content, err := s.accounts.Logo(ctx, company.Brand.Logo)
+	if err != nil {
+		s.options.Env.Log.WarnContext(ctx, "mail goes without the logo", "company_id", company.ID, "error", err)
+		return look
+	}
+	look.Logo = content
+	return look
+}
+
+// mailLook is how a mail about a due date looks. The button and the picture are
+// extras: where they cannot be had, the mail goes without them. The picture is
+// drawn where the words ask for a code or lead to the payment, since only then is
+// the mail about paying.
+func (s *Service) mailLook(ctx context.Context, actor account.Actor, candidate candidate, prepared prepared) *Look {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	look := s.brandLook(ctx, actor.Company)
+	look.OptOutURL = s.OptOutURL(actor.Company.ID, candidate.customer.ID)
+	if s.options.Links == nil || candidate.invoice.id == 0 || candidate.invoice.status != billing.Open {
+		return look
+	}
+	if !prepared.debitOn.IsZero() {
+		return look // nobody is asked to pay, and a code would cancel the debit
+	}
+	if !s.options.Unreachable {
+		look.PayURL = prepared.link
+	}
+	if look.PayURL == "" && !s.options.Unreachable {
+		look.PayURL = extra(s.options.Links.PaymentLink(ctx, actor, candidate.invoice.id))
+	}
+	code := prepared.pix
+	if link, _ := asks(candidate.template.texts()...); link && code == "" {
+		code = extra(s.options.Links.PixCode(ctx, actor, candidate.invoice.id))
+	}
+	look.QR = s.draw(ctx, code)
+	return look
+}
+
+// extra is what was asked for, or nothing where it cannot be had.
+func extra(text string, err error) string {
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// draw draws a code; nothing where there is none.
+func (s *Service) draw(ctx context.Context, code string) []byte {
+	if code == "" || s.options.Links == nil {
+		return nil
+	}
+	picture, err := s.options.Links.Picture(code)
+	if err != nil {
+		s.options.Env.Log.WarnContext(ctx, "mail goes without the QR code", "error", err)
+	}
+	return picture
+}
+
+// Mark names one attempt to a carrier that gives it back in its reports. A report
+// may come before the attempt is recorded, or after a crash in the middle of it,
+// when nobody here knows yet what the carrier calls the message.
+type Mark struct {
+	MessageID int64
+	Key       string // of the message
+	Number    int    // of the attempt
+}
+
+const markPrefix = "carteira:"
+
+// String is the mark as a carrier gets it; empty for the zero Mark.
+func (m Mark) String() string {
+	if m == (Mark{}) {
+		return ""
+	}
+	return fmt.Sprintf("%s%d:%d:%s", markPrefix, m.MessageID, m.Number, m.Key)
+}
+
+// ParseMark reads a mark that a carrier gave back. What is no mark of ours is the
+// zero Mark: the carrier's account may have other users.
+func ParseMark(text string) Mark {
+	rest, ours := strings.CutPrefix(text, markPrefix)
+	parts := strings.SplitN(rest, ":", 3)
+	if !ours || len(parts) != 3 || parts[2] == "" {
+		return Mark{}
+	}
+	messageID, idErr := strconv.ParseInt(parts[0], 10, 64)
+	number, numberErr := strconv.Atoi(parts[1])
+	if idErr != nil || numberErr != nil || messageID <= 0 || number <= 0 {
+		return Mark{}
+	}
+	return Mark{MessageID: messageID, Key: parts[2], Number: number}
+}
+
+var keptColumns = sqldb.Columns("id due_on status reason channel_id address subject body sent_at arrival arrival_at created_at")
+
+// KeptAbout lists what this room keeps about a customer.
+func (s *Service) KeptAbout(
+	ctx context.Context,
+	querier sqldb.Querier,
+	actor account.Actor,
+	subject account.DataSubject,
+) ([]sqldb.Kept, error) {
+	messages, err := sqldb.ReadKept(ctx, querier, "reminder_messages", keptColumns,
+		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		actor.Company.ID, subject.CustomerID)
+	return []sqldb.Kept{messages}, err
+}
+
+// EraseTx removes every message to a customer, those that were sent too.
+func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
+	_, err := tx.Exec(
+		ctx,
+		`DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,
+		actor.Company.ID,
+		subject.CustomerID,
+	)
+	return err
 }

@@ -11,8 +11,10 @@ package reseller
 
 import (
 	"context"
+	"fmt"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -192,4 +194,79 @@ func (s *Service) lock(ctx context.Context, tx *sqldb.Tx, actor account.Actor, i
 // profile is the reseller as account changes it.
 func (r Reseller) profile() account.Profile {
 	return account.Profile{Company: r.Company, OwnerEmail: r.Email, PlanName: r.Plan.Name}
+}
+
+// promotion is the table of the contract: up to which level a company of each
+// level may promote a reseller. A level that is not in it may not.
+var promotion = map[account.Level]account.Level{
+	account.LevelUltraMaster: account.LevelMaster,
+	account.LevelMaster:      account.LevelReseller,
+}
+
+// mayChange reports whether a company of level caller may give a reseller of
+// level present the level wanted. Only who may give a level may take it away.
+func mayChange(caller, present, wanted account.Level) bool {
+	highest, any := promotion[caller]
+	return any && highest.AtLeast(present) && highest.AtLeast(wanted)
+}
+
+// SetLevel changes the level of a reseller.
+func (s *Service) SetLevel(ctx context.Context, actor account.Actor, id int64, request LevelRequest) (Reseller, error) {
+	return s.change(ctx, actor, edit{id, account.ResellerLevel, func(_ *sqldb.Tx, after *account.Profile) error {
+		if err := request.Problems.Err(); err != nil {
+			return err
+		}
+		if !mayChange(actor.Company.Level, after.Level, request.Level) {
+			return refuseLevel(actor.Company.Level, after.Level, request.Level)
+		}
+		after.Level = request.Level
+		return nil
+	}})
+}
+
+func refuseLevel(caller, present, wanted account.Level) error {
+	highest, any := promotion[caller]
+	if !any {
+		return fault.Forbidden(fmt.Sprintf("level: a company of the level %s cannot change levels", caller))
+	}
+	over := wanted
+	if !highest.AtLeast(present) {
+		over = present
+	}
+	return fault.Forbidden(fmt.Sprintf(
+		"level: a company of the level %s changes levels up to %s, not %s",
+		caller,
+		highest,
+		over,
+	))
+}
+
+// Below is how many companies are below a reseller, at any depth, and how they
+// stand. Whose they are and what they have is for the reseller alone.
+type Below struct {
+	Total, Trial, Active, Expired, Suspended int64
+}
+
+// Below counts the companies below a reseller of the actor's company, by the
+// day of that company.
+func (s *Service) Below(ctx context.Context, actor account.Actor, id int64) (Below, error) {
+	if _, err := account.FindChild(ctx, s.db, actor, id); err != nil {
+		return Below{}, err
+	}
+	return countBelow(ctx, s.db, id, actor.Today(s.db.Now()))
+}
+
+// CheckCredits compares the balances with the sums of their entries.
+func (s *Service) CheckCredits(ctx context.Context) (checkup.Finding, error) {
+	wrong, err := sqldb.Values[int64](sqldb.WithoutDeadline(ctx), s.db, `
+		SELECT c.id FROM companies c
+		LEFT JOIN credit_balances b ON b.company_id = c.id
+		LEFT JOIN (SELECT company_id, SUM(amount) AS total FROM credit_entries GROUP BY company_id) AS e ON e.company_id = c.id
+		WHERE COALESCE(b.balance, 0) <> COALESCE(e.total, 0) ORDER BY c.id LIMIT 100 /* every company_id */`)
+	if err != nil || len(wrong) == 0 {
+		return checkup.Good("all balances are the sums of their entries"), err
+	}
+	return checkup.Bad("restore a backup from before it happened; the entries are the truth",
+		"the credits of %d companies are not the sums of their entries, the first are %v",
+		len(wrong), wrong[:min(len(wrong), 5)]), nil
 }

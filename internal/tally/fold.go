@@ -141,3 +141,81 @@ func removeEmpty[K string | int64](
 	}
 	return nil
 }
+
+type deltaKey struct {
+	counter Counter
+	Key
+}
+
+// appendDeltas writes changes of counters, one row for each key. A key whose
+// changes come to nothing keeps its row, which is the stamp of the change; see
+// Move.
+func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
+	for piece := range sqldb.Pieces(merged(entries)) {
+		values := make([]any, 0, len(piece)*deltaColumns)
+		for _, entry := range piece {
+			values = append(values, companyID, string(entry.Counter), entry.Bucket, entry.Day, entry.PlanID,
+				entry.ProductID, entry.State, entry.N, entry.Cents)
+		}
+		if err := tx.Queue(ctx, `
+			INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
+			VALUES `+sqldb.Tuples(len(piece), deltaColumns), values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deltaColumns is how many columns a delta is inserted with.
+const deltaColumns = 9
+
+// merged are the entries with one for each key, in the order in which the keys
+// came.
+func merged(entries []Entry) []Entry {
+	list := make([]Entry, 0, len(entries))
+	at := make(map[deltaKey]int, len(entries))
+	for _, entry := range entries {
+		key := deltaKey{entry.Counter, entry.Key}
+		if known, ok := at[key]; ok {
+			list[known].N += entry.N
+			list[known].Cents += entry.Cents
+			continue
+		}
+		at[key] = len(list)
+		list = append(list, entry)
+	}
+	return list
+}
+
+// Standing is what a counter says of a company at one moment: how many records there
+// are, and how many of them a filter leaves.
+type Standing struct {
+	Total, Left int64
+}
+
+// Standing reads all of it in one statement: a record that came between two would
+// make a filter look as if it left another number than it does.
+func (b Counter) Standing(
+	ctx context.Context,
+	querier sqldb.Querier,
+	companyID int64,
+	filter Filter,
+) (found Standing, err error) {
+	err = sqldb.Together(ctx, querier, b.StandingStatement(companyID, filter, &found))
+	return found, err
+}
+
+// StandingStatement is Standing for sqldb.Together with other statements.
+func (b Counter) StandingStatement(companyID int64, filter Filter, into *Standing) sqldb.Statement {
+	const mine = ` WHERE company_id = ? AND book = ?`
+	of := []any{companyID, string(b)}
+	from, args := sumsOf("state", companyID, b, filter)
+	return sqldb.Statement{
+		Text: `
+		SELECT COALESCE((SELECT n FROM tally_totals` + mine + `), 0)
+				+ COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM tally_deltas` + mine + `), 0),
+			COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM ` + from + `), 0)`,
+		Args: slices.Concat(of, of, args),
+		Scan: func(row sqldb.Row) error { return row.Scan(&into.Total, &into.Left) },
+	}
+}

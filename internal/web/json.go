@@ -2,11 +2,13 @@ package web
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
 )
 
 // JSON makes Data of a value that encoding/json can encode, for answers that
@@ -106,4 +108,115 @@ func AppendTime(buf []byte, at time.Time, zone *time.Location) []byte {
 		return append(buf, "null"...)
 	}
 	return append(civil.AppendTimestamp(append(buf, '"'), at, zone), '"')
+}
+
+// Object writes the fields of a JSON object straight into the answer, without
+// reflection or allocation: it puts braces, commas and names, so that whoever
+// writes a record says only which field has which value. It writes what
+// encoding/json would. Names are not escaped: they are the program's own.
+type Object struct{ b []byte }
+
+// AppendObject appends an object with the fields that write writes.
+func AppendObject(b []byte, write func(*Object)) []byte {
+	object := Object{append(b, '{')}
+	write(&object)
+	return append(object.b, '}')
+}
+
+// One makes Data of one object.
+func One(write func(*Object)) Data {
+	return func(b []byte) []byte { return AppendObject(b, write) }
+}
+
+// List makes Data of records with the function that writes the fields of one.
+func List[T any](records []T, write func(*Object, *T)) Data {
+	return func(b []byte) []byte {
+		object := Object{b}
+		appendList(&object, records, write)
+		return object.b
+	}
+}
+
+func appendList[T any](object *Object, records []T, write func(*Object, *T)) {
+	object.b = append(object.b, '[')
+	for i := range records {
+		if i > 0 {
+			object.b = append(object.b, ',')
+		}
+		object.b = append(object.b, '{')
+		write(object, &records[i])
+		object.b = append(object.b, '}')
+	}
+	object.b = append(object.b, ']')
+}
+
+// name begins a field.
+func (o *Object) name(name string) []byte {
+	b := o.b
+	if b[len(b)-1] == '{' {
+		b = append(b, '"')
+	} else {
+		b = append(b, ',', '"')
+	}
+	return append(append(b, name...), '"', ':')
+}
+
+// String writes a text, which may be empty.
+func (o *Object) String(name, value string) {
+	o.b = AppendString(o.name(name), value)
+}
+
+// Text writes a text, or null when there is none.
+func (o *Object) Text(name, value string) {
+	o.b = AppendText(o.name(name), value)
+}
+
+// Int writes a whole number.
+func (o *Object) Int(name string, n int64) {
+	o.b = strconv.AppendInt(o.name(name), n, 10)
+}
+
+// Bool writes true or false.
+func (o *Object) Bool(name string, v bool) {
+	o.b = strconv.AppendBool(o.name(name), v)
+}
+
+// Money writes an amount as a text with two decimals.
+func (o *Object) Money(name string, amount money.Cents) {
+	o.b = append(amount.Append(append(o.name(name), '"')), '"')
+}
+
+// Date writes "YYYY-MM-DD", or null when there is none.
+func (o *Object) Date(name string, day civil.Date) {
+	o.b = AppendDate(o.name(name), day)
+}
+
+// Time writes a date-time in the company's zone, or null when there is none.
+func (o *Object) Time(name string, at time.Time, zone *time.Location) {
+	o.b = AppendTime(o.name(name), at, zone)
+}
+
+// Null writes null.
+func (o *Object) Null(name string) { o.b = append(o.name(name), "null"...) }
+
+// Object writes an object in a field.
+func (o *Object) Object(name string, write func(*Object)) {
+	o.b = append(o.name(name), '{')
+	write(o)
+	o.b = append(o.b, '}')
+}
+
+// Data writes what makes a value by itself; null when there is none.
+func (o *Object) Data(name string, value Data) {
+	if value == nil {
+		o.Null(name)
+		return
+	}
+	o.b = value(o.name(name))
+}
+
+// Objects writes a list of objects in a field of o.
+func Objects[T any](object *Object, name string, records []T, write func(*Object, *T)) {
+	object.b = object.name(name)
+	appendList(object, records, write)
 }

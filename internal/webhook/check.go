@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"crypto/hmac"
+	_ "embed"
 	"encoding/json"
 	"net/textproto"
 	"strconv"
@@ -10,7 +11,10 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
+	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/sqldb"
 )
 
 // Step is one thing that a receiver must check, and how it came out.
@@ -115,4 +119,69 @@ func matches(key []byte, timestamp, signature, body string) (genuine bool, advic
 		return false, "it was computed without whsec_: the whole secret is the key"
 	}
 	return false, "another secret, another body or another timestamp was signed"
+}
+
+// CheckQueue compares the queue with the deliveries that are pending. Neither
+// may have what the other has not: it would never be sent, or sent for nobody.
+func (s *Service) CheckQueue(ctx context.Context) (checkup.Finding, error) {
+	unqueued, err := sqldb.Value[int64](sqldb.WithoutDeadline(ctx), s.db, `
+		SELECT count(*) FROM deliveries d WHERE d.status = 'pending'
+			AND NOT EXISTS (SELECT 1 FROM delivery_queue q WHERE q.delivery_id = d.id) /* every company_id */`)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	unneeded, err := sqldb.Value[int64](sqldb.WithoutDeadline(ctx), s.db, `
+		SELECT count(*) FROM delivery_queue q WHERE NOT EXISTS (
+			SELECT 1 FROM deliveries d WHERE d.id = q.delivery_id AND d.status = 'pending') /* every company_id */`)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	if unqueued+unneeded > 0 {
+		return checkup.Bad("resend what is pending with POST /webhooks/deliveries/{id}/resend",
+			"%d pending deliveries are not in the queue, and %d in the queue are not pending",
+			unqueued, unneeded), nil
+	}
+	return checkup.Good("queue and deliveries agree"), nil
+}
+
+// CheckWebhooks looks for webhooks that were switched off because they failed.
+func (s *Service) CheckWebhooks(ctx context.Context) (checkup.Finding, error) {
+	off, err := sqldb.Values[int64](ctx, s.db, `
+		SELECT id FROM webhooks WHERE disabled_at IS NOT NULL AND notice <> '' ORDER BY id /* every company_id */`)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	if len(off) > 0 {
+		return checkup.Warn("repair their receivers and switch them on again in the panel",
+			"%d webhooks were switched off by their failures, the first are %v", len(off),
+			off[:min(len(off), 5)]), nil
+	}
+	return checkup.Good("no webhook was switched off by failures"), nil
+}
+
+// NextDue is when the next delivery is to be sent; zero: never, as things are.
+func (s *Service) NextDue(ctx context.Context) (time.Time, error) { return s.sender.NextDue(ctx) }
+
+// AwaitDue waits a while for what is due to be sent, by this process or another,
+// and returns 1 when something was due. The clock of the installation must stand.
+func (s *Service) AwaitDue(ctx context.Context) (int, error) {
+	_, err := s.sender.AwaitDue(ctx)
+	return 1, err
+}
+
+//go:embed samples.json
+var samplesJSON []byte
+
+// Sample is what a receiver of the event gets, with invented data. Field
+// pickers of automation platforms are built from it.
+func Sample(name event.Name) json.RawMessage { return samples[name] }
+
+var samples = readSamples()
+
+func readSamples() map[event.Name]json.RawMessage {
+	var all map[event.Name]json.RawMessage
+	if err := json.Unmarshal(samplesJSON, &all); err != nil {
+		panic(err) // a test reads them all
+	}
+	return all
 }

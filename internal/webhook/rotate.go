@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"carteira/internal/account"
@@ -36,3 +37,69 @@ func (s *Service) RotateCallbackSecret(ctx context.Context, actor account.Actor)
 }
 
 func overlapEnd(tx *sqldb.Tx) time.Time { return tx.Real().Add(Overlap) }
+
+// Reseal seals with the current key what an older one sealed, so that after a
+// change of key the old one can be put away. A run with nothing to do reads two
+// small lists.
+func (s *Service) Reseal(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		stale, err := sealedBefore(ctx, tx, s.box.CurrentID())
+		if err != nil {
+			return err
+		}
+		for _, old := range stale {
+			plain, err := s.box.Open(old.sealed, old.context())
+			if err != nil {
+				return fmt.Errorf("reseal %s: %w", old.context(), err)
+			}
+			if err := old.replace(ctx, tx, s.box.Seal(plain, old.context())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sealedSecret is a secret of a webhook, or the callback secret of a company, the
+// current one or the one before it.
+type sealedSecret struct {
+	companyID int64
+	webhookID int64 // 0: the callback secret
+	old       bool
+	sealed    string
+}
+
+func (o sealedSecret) context() string {
+	if o.webhookID == 0 {
+		return callbackContext(o.companyID)
+	}
+	return secretContext(o.webhookID)
+}
+
+func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) error {
+	column := `secret`
+	if o.old {
+		column = `old_secret`
+	}
+	if o.webhookID == 0 {
+		_, err := tx.Exec(ctx, `UPDATE callback_secrets SET `+column+` = ? WHERE company_id = ? AND `+column+` = ?`,
+			sealed, o.companyID, o.sealed)
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET `+column+` = ? WHERE company_id = ? AND id = ? AND `+column+` = ?`,
+		sealed, o.companyID, o.webhookID, o.sealed)
+	return err
+}
+
+// sealedBefore finds what is not sealed with a key, of every company_id.
+func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]sealedSecret, error) {
+	current := "v1." + keyID + ".%"
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (secret sealedSecret, err error) {
+		err = row.Scan(&secret.companyID, &secret.webhookID, &secret.old, &secret.sealed)
+		return secret, err
+	}, `SELECT company_id, id, false, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
+		UNION ALL SELECT company_id, id, true, old_secret FROM webhooks WHERE old_secret NOT LIKE ? AND old_secret <> ''
+		UNION ALL SELECT company_id, 0, false, secret FROM callback_secrets WHERE secret NOT LIKE ?
+		UNION ALL SELECT company_id, 0, true, old_secret FROM callback_secrets WHERE old_secret NOT LIKE ? AND old_secret <> ''
+		/* every company_id */`, current, current, current, current)
+}

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
+	"sync"
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
 )
 
 // maxRejected is how many lines are kept with their reasons: more than the
@@ -97,4 +101,118 @@ func (f RejectedFile) Each(visit func(RejectedRecord) error) error {
 		}
 	}
 	return nil
+}
+
+// Group is what several lines have in common: a plan that does not exist, phones
+// without a ninth digit.
+type Group struct {
+	Field  string    `json:"field"`
+	Value  string    `json:"value"` // that all of them have; "": it differs
+	Reason string    `json:"reason"`
+	Count  int       `json:"count"`
+	First  []Problem `json:"first"` // the first of them
+}
+
+const (
+	maxGroups = 40
+	maxFirst  = 8 // lines that are shown of a group
+)
+
+// addTo counts a problem among those that are alike. A missing plan or product is
+// another problem for each name. What fits no group any more is counted with the last.
+func addTo(groups []Group, problem Problem) []Group {
+	value := ""
+	if problem.Field == "plan" || problem.Field == "product" {
+		value = problem.Value
+	}
+	n := slices.IndexFunc(groups, func(group Group) bool {
+		return group.Field == problem.Field && group.Reason == problem.Reason && group.Value == value
+	})
+	switch {
+	case n >= 0:
+	case len(groups) == maxGroups:
+		n = maxGroups - 1
+	default:
+		groups = append(groups, Group{Field: problem.Field, Value: value, Reason: problem.Reason})
+		n = len(groups) - 1
+	}
+	groups[n].Count++
+	if len(groups[n].First) < maxFirst {
+		groups[n].First = append(groups[n].First, problem)
+	}
+	return groups
+}
+
+// roomForUpload makes room for a file by removing those that were imported
+// longest ago, and refuses it when those that wait leave none. The company is
+// locked, so that two at once cannot both be the last.
+func roomForUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, size int64) error {
+	if err := account.LockTx(ctx, tx, actor); err != nil {
+		return err
+	}
+	bounds := actor.Company.Bounds()
+	if size > bounds.UploadBytes {
+		return fault.Field("file", "is larger than the company may upload")
+	}
+	kept, err := uploadSizes(ctx, tx, actor.Company.ID)
+	if err != nil {
+		return err
+	}
+	count, bytes := int64(len(kept)), size
+	for _, uploadSize := range kept {
+		bytes += uploadSize.bytes
+	}
+	for _, uploadSize := range kept { // the oldest first
+		if count < bounds.Uploads && bytes <= bounds.UploadBytes {
+			break
+		}
+		if uploadSize.waits {
+			continue
+		}
+		if err := deleteUpload(ctx, tx, actor.Company.ID, uploadSize.id); err != nil {
+			return err
+		}
+		count, bytes = count-1, bytes-uploadSize.bytes
+	}
+	if count >= bounds.Uploads || bytes > bounds.UploadBytes {
+		return fault.Field(
+			"file",
+			"too many files wait to be imported; import one, or wait until they are removed after three days",
+		)
+	}
+	return nil
+}
+
+// runningUploads is how far the imports of this process have come.
+type runningUploads struct {
+	mu   sync.Mutex
+	read map[int64]int
+}
+
+func (r *runningUploads) begin(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.read == nil {
+		r.read = map[int64]int{}
+	}
+	r.read[id] = 0
+}
+
+func (r *runningUploads) step(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read[id]++
+}
+
+func (r *runningUploads) end(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.read, id)
+}
+
+func (r *runningUploads) lines(id int64) (int, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, ok := r.read[id]
+	return n, ok
 }

@@ -7,8 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+	"rsc.io/qr"
 
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/taxid"
 )
 
 // The limits of the fields of a code, in bytes; folded text has one per
@@ -143,4 +148,62 @@ func printable(s string) bool {
 		}
 	}
 	return true
+}
+
+// ValidCPF reports whether s is eleven digits of which the last two fit.
+func ValidCPF(s string) bool { return canonical(s) && !taxid.IsCNPJ(s) }
+
+// ValidCNPJ reports whether s is twelve digits or capital letters and two
+// digits that fit.
+func ValidCNPJ(s string) bool { return canonical(s) && taxid.IsCNPJ(s) }
+
+// canonical reports whether s is a number without punctuation or small letters.
+func canonical(s string) bool {
+	number, err := taxid.Parse(s)
+	return err == nil && number == s
+}
+
+// Fold reduces text to what every bank accepts in a code: letters without
+// accents, digits, points and hyphens, words one space apart. Some banks refuse
+// the whole code for one accent or ampersand.
+func Fold(text string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case isLetterOrDigit(r), r == '.', r == '-':
+			return r
+		case unicode.IsMark(r):
+			return -1
+		}
+		return ' '
+	}, norm.NFD.String(text))
+	return strings.Join(strings.Fields(plain), " ")
+}
+
+func foldTo(text string, limit int, otherwise string) string {
+	if text = cut(Fold(text), limit); text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// cut shortens folded text, in which a character is a byte.
+func cut(text string, limit int) string {
+	if limit <= 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[:min(len(text), limit)])
+}
+
+// scale is the pixels of a module: enough to be scanned from a screen and to
+// be shrunk.
+const scale = 6
+
+// PNG draws text as a QR code, with the quiet zone that scanners need.
+func PNG(text string) ([]byte, error) {
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return nil, fmt.Errorf("draw QR code: %w", err)
+	}
+	code.Scale = scale
+	return code.PNG(), nil
 }

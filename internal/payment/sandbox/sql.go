@@ -96,3 +96,119 @@ func cancelCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
 	)
 	return err
 }
+
+const authorisationText = `SELECT id, reference, pix_code, payer_name, charge_id, state, ended_by, fails, expires_at,
+	COALESCE(active_at, 0), COALESCE(ended_at, 0), secret FROM sandbox_authorisations WHERE ` + named
+
+func scanAuthorisation(row sqldb.Row) (a authorisation, err error) {
+	var expires, active, ended int64
+	err = row.Scan(&a.id, &a.reference, &a.pixCode, &a.payerName, &a.chargeID, (*string)(&a.state),
+		(*string)(&a.endedBy), &a.fails, &expires, &active, &ended, &a.secret)
+	a.expiresAt, a.activeAt, a.endedAt = time.UnixMicro(expires).UTC(), instant(active), instant(ended)
+	return a, err
+}
+
+// instant reads 0 as no time at all.
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// orNull writes no time at all as NULL.
+func orNull(at time.Time) sqldb.Ref {
+	if at.IsZero() {
+		return sqldb.RefTo(0)
+	}
+	return sqldb.RefTo(at.UnixMicro())
+}
+
+func authorisationNamed(ctx context.Context, querier sqldb.Querier, name string) (authorisation, error) {
+	known, err := sqldb.One(ctx, querier, scanAuthorisation, authorisationText, name, name)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return known, payment.ErrNoCharge
+	}
+	return known, err
+}
+
+// lockAuthorisation keeps others from changing it or its debits.
+func lockAuthorisation(ctx context.Context, tx *sqldb.Tx, name string) (authorisation, error) {
+	known, err := sqldb.One(ctx, tx, scanAuthorisation, authorisationText+` {for update}`, name, name)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return known, payment.ErrNoCharge
+	}
+	return known, err
+}
+
+// insertAuthorisation does nothing when the reference has one.
+func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO sandbox_authorisations (id, reference, pix_code, payer_name, charge_id, state, ended_by, fails,
+			expires_at, secret, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?) ON CONFLICT (reference) DO NOTHING`,
+		a.id, a.reference, a.pixCode, a.payerName, a.chargeID, string(a.state), a.expiresAt.UnixMicro(),
+		a.secret, tx.Now().UnixMicro())
+	return err
+}
+
+func updateAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE sandbox_authorisations SET state = ?, ended_by = ?, fails = ?, active_at = ?, ended_at = ? WHERE id = ?`,
+		string(a.state), string(a.endedBy), a.fails, orNull(a.activeAt), orNull(a.endedAt), a.id)
+	return err
+}
+
+// activateByCharge authorises what the payment of a charge authorises.
+func activateByCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE sandbox_authorisations SET state = ?, active_at = ?
+		WHERE charge_id = ? AND charge_id <> '' AND state = ? AND expires_at > ?`,
+		string(payment.AuthorisationActive), tx.Now().UnixMicro(), chargeID,
+		string(payment.AuthorisationAsked), tx.Now().UnixMicro())
+	return err
+}
+
+func debitNamed(ctx context.Context, querier sqldb.Querier, name string) (debit, error) {
+	made, err := charge(ctx, querier, name)
+	if err != nil {
+		return debit{}, err
+	}
+	d, err := sqldb.One(ctx, querier, func(row sqldb.Row) (d debit, err error) {
+		err = row.Scan(&d.authorisationID, &d.on, &d.attempts, &d.waiting)
+		return d, err
+	}, `SELECT authorisation_id, attempt_on, attempts, waiting FROM sandbox_debits WHERE charge_id = ?`, made.ID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return d, payment.ErrNoCharge
+	}
+	d.Charge = made
+	return d, err
+}
+
+// insertDebit does nothing when the reference has one.
+func insertDebit(ctx context.Context, tx *sqldb.Tx, d debit, authorisationID string) error {
+	if err := insertCharge(ctx, tx, d.Charge); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `
+		INSERT INTO sandbox_debits (charge_id, authorisation_id, attempt_on, attempts, waiting)
+		SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), 0, CAST(? AS BOOLEAN) FROM sandbox_charges WHERE reference = ?
+		ON CONFLICT (charge_id) DO NOTHING`,
+		authorisationID, d.on.String(), true, d.Reference)
+	return err
+}
+
+func updateDebit(ctx context.Context, tx *sqldb.Tx, d debit) error {
+	_, err := tx.Exec(ctx, `UPDATE sandbox_debits SET attempt_on = ?, attempts = ?, waiting = ? WHERE charge_id = ?`,
+		d.on.String(), d.attempts, d.waiting, d.ID)
+	return err
+}
+
+// cancelDebits cancels the debits of an authorisation that wait for their day.
+func cancelDebits(ctx context.Context, tx *sqldb.Tx, authorisationID string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id IN (
+			SELECT charge_id FROM sandbox_debits WHERE authorisation_id = ? AND waiting = ?)`,
+		tx.Now().UnixMicro(), authorisationID, true)
+	return err
+}

@@ -1,12 +1,24 @@
 package wire
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 )
 
 // Options reads what a company told of a gateway and collects what is wrong
@@ -96,4 +108,174 @@ func Changed(err error) bool {
 		return true
 	}
 	return false
+}
+
+// maxPause bounds how long a provider is left alone on its own word: what it asks
+// for may be a mistake, and payments are waiting.
+const maxPause = 15 * time.Minute
+
+// maxPauses bounds what is remembered.
+const maxPauses = 10_000
+
+// pauses are the accounts that were told to come back later, and when. A gateway is
+// opened for every call, so they are kept here.
+var pauses struct {
+	sync.Mutex
+	until map[[sha256.Size]byte]time.Time
+}
+
+// account tells one account at a provider from another.
+func (a *API) account() [sha256.Size]byte {
+	parts := []string{a.Base, a.Account}
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
+		parts = append(parts, name, a.Header[name])
+	}
+	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+}
+
+// pausedError is a call that was not made.
+type pausedError struct{ until time.Time }
+
+func (e *pausedError) Error() string {
+	return "the provider wants to be left alone until " + e.until.UTC().Format(time.TimeOnly) + " UTC"
+}
+
+// paused says whether the provider wants to be left alone.
+func (a *API) paused() error {
+	if a.Now == nil {
+		return nil
+	}
+	key := a.account()
+	pauses.Lock()
+	defer pauses.Unlock()
+	until, found := pauses.until[key]
+	if !found {
+		return nil
+	}
+	if !a.Now().Before(until) {
+		delete(pauses.until, key)
+		return nil
+	}
+	return &pausedError{until}
+}
+
+// heed remembers how long the provider wants to be left alone. One that turns a
+// call down without saying so is left to whoever called.
+func (a *API) heed(response *http.Response) {
+	if a.Now == nil || response.StatusCode != http.StatusTooManyRequests {
+		return
+	}
+	wait := seconds(response.Header, "Retry-After", "RateLimit-Reset", "X-RateLimit-Reset-After")
+	if wait <= 0 {
+		return
+	}
+	pauses.Lock()
+	defer pauses.Unlock()
+	if pauses.until == nil || len(pauses.until) >= maxPauses {
+		pauses.until = map[[sha256.Size]byte]time.Time{}
+	}
+	pauses.until[a.account()] = a.Now().Add(min(wait, maxPause))
+}
+
+// seconds reads the first header that says how many to wait.
+func seconds(header http.Header, names ...string) time.Duration {
+	for _, name := range names {
+		if count, err := strconv.ParseFloat(header.Get(name), 64); err == nil && count > 0 && count < 1e6 {
+			return time.Duration(count * float64(time.Second))
+		}
+	}
+	return 0
+}
+
+// Number is an amount as a JSON number in reais, 1234.50, written without
+// going through floating point.
+func Number(amount money.Cents) json.Number {
+	return json.Number(amount.String())
+}
+
+// maxNumber bounds what is computed with: 99999999.990000000 is far shorter.
+const maxNumber = 32
+
+// Cents reads an amount in reais from a JSON number. Servers in Java write
+// great ones with an exponent, 1.23456789E7. More than two places that are not
+// zero are refused: money was lost on the way.
+func Cents(number json.Number) (money.Cents, error) {
+	text := string(number)
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if text == "" || len(text) > maxNumber || len(exponent) > 3 {
+		return 0, fmt.Errorf("amount %.40q cannot be read", text)
+	}
+	amount, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return 0, fmt.Errorf("amount %q cannot be read", text)
+	}
+	amount.Mul(amount, big.NewRat(100, 1))
+	if !amount.IsInt() || !amount.Num().IsInt64() || amount.Sign() < 0 {
+		return 0, fmt.Errorf("amount %q is not in cents", text)
+	}
+	return money.Cents(amount.Num().Int64()), nil
+}
+
+// Whole reads an amount that is in cents already.
+func Whole(number json.Number) (money.Cents, error) {
+	amount, err := Cents(number)
+	if err == nil && amount%100 != 0 {
+		err = fmt.Errorf("amount %q is not in cents", number)
+	}
+	return amount / 100, err
+}
+
+// Brasilia is the zone of dates that providers write without one. Brazil has
+// had no summer time since 2019.
+var Brasilia = time.FixedZone("-03", -3*60*60)
+
+// Time reads an instant of ISO 8601, with a zone or else in Brasília's; zero
+// when it is none.
+func Time(text string) time.Time {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999Z0700",
+		"2006-01-02 15:04:05", "2006-01-02T15:04:05", time.DateOnly,
+	} {
+		if at, err := time.ParseInLocation(layout, text, Brasilia); err == nil {
+			return at.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// Same compares a secret that came with the one that is right, in a time that
+// does not tell how much of it fits. An empty one fits nothing.
+func Same(came, right string) bool {
+	return right != "" && subtle.ConstantTimeCompare([]byte(came), []byte(right)) == 1
+}
+
+// Derive makes a secret for callbacks from a credential, so that nobody has to
+// invent and keep one. Whoever knows it cannot find the credential.
+func Derive(credential, callbackURL string) string {
+	mac := hmac.New(sha256.New, []byte(credential))
+	mac.Write([]byte("callback " + callbackURL))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Reachable tells whether a provider would call an address. One that is only
+// for trials on one's own machine is not told to anybody: payments are found by
+// asking.
+func Reachable(callbackURL string) bool {
+	return strings.HasPrefix(callbackURL, "https://")
+}
+
+// Cut shortens text to a number of characters.
+func Cut(s string, limit int) string {
+	runes := []rune(s)
+	return string(runes[:min(len(runes), limit)])
+}
+
+// Pick returns the first that is not empty.
+func Pick(values ...string) string {
+	for _, value := range values {
+		if value != "" {
+			return value
+		}
+	}
+	return ""
 }

@@ -4,6 +4,7 @@
 package housetest
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -52,4 +53,81 @@ func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
+}
+
+// EachField calls found with records of T that have one exported field of full
+// filled and the rest zero, and complains where found does not see the field.
+// A field among the exceptions, each with its reason, must not be seen: an
+// exception that is none is an error too. A field that full leaves zero is one,
+// so that a new field cannot be passed over.
+func EachField[T any](tb testing.TB, full T, exceptions map[string]string, found func(T) bool, complaint string) {
+	tb.Helper()
+	source := reflect.ValueOf(full)
+	kind := source.Type()
+	known := map[string]bool{}
+	for i := range kind.NumField() {
+		name := kind.Field(i).Name
+		known[name] = true
+		switch {
+		case !kind.Field(i).IsExported():
+			continue
+		case source.Field(i).IsZero():
+			tb.Errorf("%s.%s: the full record of the test leaves it empty", kind.Name(), name)
+			continue
+		}
+		var one T
+		reflect.ValueOf(&one).Elem().Field(i).Set(source.Field(i))
+		_, excepted := exceptions[name]
+		if seen := found(one); seen == excepted {
+			tb.Errorf("%s.%s: %s (seen %t, excepted %t)", kind.Name(), name, complaint, seen, excepted)
+		}
+	}
+	for name := range exceptions {
+		if !known[name] {
+			tb.Errorf("%s is an exception and no field of %s", name, kind.Name())
+		}
+	}
+}
+
+// Fill sets each exported field of a record to something that is not its zero
+// value, a text to one that begins with the field's name. Fields of other types
+// than texts, numbers, truths and instants get the sample of their type.
+func Fill[T any](tb testing.TB, record *T, samples ...any) {
+	tb.Helper()
+	target := reflect.ValueOf(record).Elem()
+	for i := range target.NumField() {
+		field := target.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		if !fillWith(target.Field(i), samples) && !fillPlain(target.Field(i), field.Name, i+1) {
+			tb.Fatalf("%s.%s: no sample of a %s", target.Type(), field.Name, field.Type)
+		}
+	}
+}
+
+func fillWith(target reflect.Value, samples []any) bool {
+	for _, sample := range samples {
+		if reflect.TypeOf(sample) == target.Type() {
+			target.Set(reflect.ValueOf(sample))
+			return true
+		}
+	}
+	return false
+}
+
+func fillPlain(target reflect.Value, name string, n int) bool {
+	switch {
+	case target.Type() == reflect.TypeFor[time.Time]():
+		target.Set(reflect.ValueOf(Morning.Add(time.Duration(n) * time.Hour).Local())) // as databases return them
+	case target.Kind() == reflect.String:
+		target.SetString(name + " text")
+	case target.CanInt():
+		target.SetInt(int64(n))
+	case target.Kind() == reflect.Bool:
+		target.SetBool(true)
+	default:
+		return false
+	}
+	return true
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -252,3 +253,102 @@ func syntax(body []byte, offset int64, what string) error {
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return fault.New(fault.KindInvalid, fmt.Sprintf("malformed JSON at line %d, column %d: %s", line, column, what))
 }
+
+// Opt is a field of an input: not given, given as null, or given with a value.
+// A change leaves alone what was not given, and clears what is null.
+type Opt[T any] struct {
+	Value T // the zero value unless HasValue
+	state optState
+}
+
+type optState uint8
+
+const (
+	notGiven optState = iota
+	givenNull
+	givenValue
+)
+
+// Some is a field with a value.
+func Some[T any](value T) Opt[T] { return Opt[T]{value, givenValue} }
+
+// Null is a field that is given as null.
+func Null[T any]() Opt[T] { return Opt[T]{state: givenNull} }
+
+// Given reports whether the field is there, as null or with a value.
+func (o Opt[T]) Given() bool { return o.state != notGiven }
+
+// HasValue reports whether the field is there with a value.
+func (o Opt[T]) HasValue() bool { return o.state == givenValue }
+
+// IsNull reports whether the field is there as null.
+func (o Opt[T]) IsNull() bool { return o.state == givenNull }
+
+// To sets target if the field is given: to its value, or to the zero value.
+func (o Opt[T]) To(target *T) {
+	if o.Given() {
+		*target = o.Value
+	}
+}
+
+// Or is the value, or fallback if there is none.
+func (o Opt[T]) Or(fallback T) T {
+	if o.HasValue() {
+		return o.Value
+	}
+	return fallback
+}
+
+// Get returns the value and whether the field is given.
+func (o Opt[T]) Get() (T, bool) { return o.Value, o.Given() }
+
+// Page is which part of a list was asked for.
+type Page struct {
+	Number int64
+	Size   int64
+	Sort   Sort // of a list that knows it; "": Newest
+}
+
+// Bounds of a page, from the API's contract.
+const (
+	DefaultPageSize = 50
+	MaxPageSize     = 200
+	maxPageNumber   = 1 << 40 // keeps Number × Size far from overflow
+)
+
+// Page reads page and per_page. What is out of range or no number is adjusted
+// to the nearest that is allowed, never refused.
+func (f *Form) Page() Page {
+	return Page{
+		Number: f.adjusted("page", 1, 1, maxPageNumber),
+		Size:   f.adjusted("per_page", DefaultPageSize, 1, MaxPageSize),
+	}
+}
+
+// Adjusted reads a whole number. What is out of range or no number is adjusted
+// to the nearest that is allowed, never refused.
+func (f *Form) Adjusted(name string, bounds Bounds) int64 {
+	return f.adjusted(name, bounds.Default, bounds.Low, bounds.High)
+}
+
+// Bounds are those of a number that is adjusted.
+type Bounds struct{ Default, Low, High int64 }
+
+func (f *Form) adjusted(name string, fallback, low, high int64) int64 {
+	v, _ := f.take(name)
+	text, ok := plain(v)
+	if !ok {
+		return fallback
+	}
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && number == 0 { // ParseInt saturates n when s is a number too large
+		return fallback
+	}
+	return min(max(number, low), high)
+}
+
+// Offset is how many records stand before the page.
+func (p Page) Offset() int64 { return (p.Number - 1) * p.Size }
+
+// Last is the number of the last page of total records, at least 1.
+func (p Page) Last(total int64) int64 { return max(1, (total+p.Size-1)/p.Size) }

@@ -7,9 +7,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/argon2"
+
+	"carteira/internal/platform/stopwatch"
 )
 
 const (
@@ -117,4 +121,105 @@ func (h hash) affordable() bool {
 	return h.time >= 1 && h.time <= dearest.time && h.threads >= 1 && h.threads <= dearest.threads &&
 		h.memory >= 8*uint32(h.threads) && h.memory <= dearest.memory &&
 		len(h.salt) >= 8 && len(h.salt) <= 64 && len(h.sum) == sumSize
+}
+
+// outcome is how long a caller was kept for a hash, and how that ended.
+type outcome struct {
+	took time.Duration
+	err  error
+}
+
+// outcomes are the last ones.
+type outcomes struct {
+	list []outcome
+	next int
+}
+
+const maxOutcomes = 64
+
+func (o *outcomes) add(how outcome) {
+	if how.err != nil && !errors.Is(how.err, ErrBusy) {
+		return // the caller went away
+	}
+	if len(o.list) < maxOutcomes {
+		o.list = append(o.list, how)
+		return
+	}
+	o.list[o.next] = how
+	o.next = (o.next + 1) % maxOutcomes
+}
+
+// Pretend stands in for the hash of a password of nobody, while others wait for
+// theirs: an address that nobody has costs a flood nothing to make up, and must
+// not cost those who have one their turn. It takes as long, and ends in the same
+// way, as one of the last hashes that were waited for did, so that nobody learns
+// which addresses there are. It does nothing, and says so, while a slot is free.
+func Pretend(ctx context.Context) (pretended bool, err error) {
+	queue := hashing.Load()
+	how, crowded := queue.likely(ticketOf(ctx))
+	if !crowded {
+		return false, nil
+	}
+	timer := time.NewTimer(how.took)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true, how.err
+	case <-ctx.Done():
+		return true, ctx.Err()
+	}
+}
+
+// likely is how a caller would fare who waited now.
+func (q *queue) likely(ticket ticket) (how outcome, crowded bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ticket.lane != LaneSignIn || q.free(ticket.lane) || len(q.outcomes.list) == 0 {
+		return outcome{}, false
+	}
+	return q.outcomes.list[mathrand.IntN(len(q.outcomes.list))], true //nolint:gosec // no secret comes of it
+}
+
+// recentTime is for how long a hash counts: once or twice as long.
+const recentTime = time.Minute
+
+// recent counts the hashes of the last minute or two, by network and by subject.
+// It has as many entries as hashes can be computed in that time.
+type recent struct {
+	began        stopwatch.Watch
+	present, old map[Caller]int
+}
+
+// of is how many hashes the network and the subject of a caller had together.
+func (r *recent) of(from Caller) int {
+	r.turn()
+	n := 0
+	for _, key := range from.keys() {
+		if key != (Caller{}) {
+			n += r.present[key] + r.old[key]
+		}
+	}
+	return n
+}
+
+func (r *recent) add(from Caller) {
+	r.turn()
+	for _, key := range from.keys() {
+		if key != (Caller{}) {
+			r.present[key]++
+		}
+	}
+}
+
+// turn forgets the counts of the minute before the last.
+func (r *recent) turn() {
+	if r.present == nil || r.began.Elapsed() > recentTime {
+		r.old, r.present, r.began = r.present, map[Caller]int{}, stopwatch.Start()
+	}
+}
+
+// keys are what is counted by itself: the network and the subject. The zero
+// Caller stands for one that is not known.
+func (c Caller) keys() [2]Caller {
+	return [2]Caller{{Network: c.Network}, {Subject: c.Subject}}
 }

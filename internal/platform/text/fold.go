@@ -88,3 +88,92 @@ func Searchable(folded string) string {
 		return r
 	}, folded)
 }
+
+// Near finds the known word that word was probably meant to be: at most two slips away (a letter more, less, other, or two
+// swapped) and fewer than half its letters wrong. It returns "" when none is.
+func Near(word string, known []string) string {
+	typed := []rune(Fold(word))
+	best, nearest := "", min(2, (len(typed)-1)/2)+1
+	for _, candidate := range known {
+		meant := []rune(Fold(candidate))
+		if max(len(typed)-len(meant), len(meant)-len(typed)) >= nearest {
+			continue // no closer than what is known, and never worth a table the size of a hostile word
+		}
+		if slips := distance(typed, meant); slips < nearest {
+			best, nearest = candidate, slips
+		}
+	}
+	return best
+}
+
+// distance is the Damerau–Levenshtein distance in its restricted form: no letter is edited twice.
+func distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range b {
+			replace := last[j]
+			if a[i] != b[j] {
+				replace++
+			}
+			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// IsStorable reports whether every database can store and compare a text: it is
+// UTF-8 and has no NUL.
+func IsStorable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsRune(s, 0)
+}
+
+// Storable is a text that a stranger's program has sent beside what a person
+// typed, such as the name of a browser or a file, as far as it can be kept: up
+// to limit bytes, cut between characters and without control characters. What is
+// no UTF-8 is read as Latin-1, which old programs send.
+func Storable(text string, limit int) string {
+	text = text[:min(len(text), 4*limit)]
+	if !utf8.ValidString(text) && !utf8.ValidString(trimPartial(text)) {
+		text = fromLatin1(text)
+	}
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c == utf8.RuneError {
+			return -1
+		}
+		return c
+	}, text)
+	if len(text) > limit {
+		text = trimPartial(text[:limit])
+	}
+	return text
+}
+
+// trimPartial removes the beginning of a character that was cut off.
+func trimPartial(text string) string {
+	for cut := 1; cut < utf8.UTFMax && cut <= len(text); cut++ {
+		start := len(text) - cut
+		if utf8.RuneStart(text[start]) {
+			if !utf8.FullRuneInString(text[start:]) {
+				return text[:start]
+			}
+			break
+		}
+	}
+	return text
+}
+
+func fromLatin1(text string) string {
+	runes := make([]rune, len(text))
+	for i := range len(text) {
+		runes[i] = rune(text[i])
+	}
+	return string(runes)
+}

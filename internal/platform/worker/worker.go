@@ -9,8 +9,12 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -99,4 +103,133 @@ func (j Job) sleep(ctx context.Context) bool {
 // do not come back together.
 func Jitter(span time.Duration) time.Duration {
 	return span + time.Duration(rand.Int64N(int64(span)/10+1)) //nolint:gosec // jitter needs no secrecy
+}
+
+// Wake is a hint to a loop that something is due.
+type Wake chan struct{}
+
+// NewWake makes one.
+func NewWake() Wake { return make(Wake, 1) }
+
+// Hint wakes the loop, which looks by itself now and then all the same.
+func (w Wake) Hint() {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+}
+
+// The pause after a round that failed doubles between these bounds.
+const (
+	shortestPause = 100 * time.Millisecond
+	longestPause  = 10 * time.Second
+)
+
+// attendedPause is how long whoever is attended to waits unasked: only a hint
+// that was lost could make it matter.
+const attendedPause = 30 * time.Second
+
+// Pause is how long the task that ctx belongs to waits for a hint, if it looks
+// for work every so often where nobody attends to it.
+func Pause(ctx context.Context, every time.Duration) time.Duration {
+	if run := runOf(ctx); run != nil && run.task.Attended {
+		return max(every, attendedPause)
+	}
+	return every
+}
+
+// Loop runs rounds of work: when it is woken, and else after a pause that each
+// round asks for.
+type Loop struct {
+	Name string // what the log calls it, such as "settle charges"
+	Wake Wake
+	Poll time.Duration // the longest pause
+	Log  *slog.Logger
+}
+
+// Run runs rounds until ctx ends. A round returns how long to wait for the
+// next, 0: not at all. One that fails is logged and runs again, later and later
+// while it keeps failing. A panic is the supervisor's.
+func (l Loop) Run(ctx context.Context, round func(ctx context.Context) (next time.Duration, err error)) {
+	pause := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.Wake:
+		case <-time.After(pause):
+		}
+		next, err := round(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			Failed(ctx)
+			l.Log.ErrorContext(ctx, "loop failed", "loop", l.Name, "error", err)
+			pause = min(max(2*pause, shortestPause), longestPause)
+		default:
+			Succeeded(ctx)
+			if pause = next; next >= l.Poll {
+				pause = Pause(ctx, l.Poll)
+			}
+		}
+	}
+}
+
+// Panic is a panic as an error.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+// Error has the stack too: it is for the log.
+func (p *Panic) Error() string {
+	return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack)
+}
+
+// Guard runs do and returns a panic of it as a *Panic, counted for the task
+// that ctx belongs to. A goroutine that a task starts must have one: a
+// supervisor cannot recover for it.
+func Guard(ctx context.Context, do func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &Panic{Value: value, Stack: debug.Stack()}
+			panicked(ctx)
+		}
+	}()
+	return do()
+}
+
+// Panicked tells whether err comes from a panic.
+func Panicked(err error) bool {
+	_, ok := errors.AsType[*Panic](err)
+	return ok
+}
+
+// MaxStrikes is how many panics over one row set it aside.
+const MaxStrikes = 3
+
+// Strikes counts the panics over each row in this process, so that one which
+// always panics is not claimed for ever. The zero value is ready.
+type Strikes struct {
+	mu     sync.Mutex
+	counts map[int64]int
+}
+
+// Add counts a panic over a row and tells whether it is to be set aside.
+func (s *Strikes) Add(id int64) (setAside bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts == nil {
+		s.counts = map[int64]int{}
+	}
+	s.counts[id]++
+	return s.counts[id] >= MaxStrikes
+}
+
+// Clear forgets a row that did not panic, or that nobody claims any more.
+func (s *Strikes) Clear(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.counts, id)
 }

@@ -2,8 +2,12 @@ package api
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
+	"sync"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/input"
 )
 
 // route is one operation of the API.
@@ -146,3 +150,60 @@ func (op route) takesQuery() bool { return withQuery[op.method+" "+op.path] }
 
 // eventsPath is the feed, whose GET may wait for the next event.
 const eventsPath = "/events"
+
+// bodies are the buffers of answers that have been sent, by pointer. A page of a
+// list is so large that the memory for each would be cleared, and collected, by
+// itself.
+var bodies sync.Pool
+
+// maxKeptBody is the largest buffer that is kept for another answer.
+const maxKeptBody = 256 << 10
+
+// newBody is an empty buffer with room for about so many bytes.
+func newBody(size int) []byte {
+	if kept, ok := bodies.Get().(*[]byte); ok && cap(*kept) >= size {
+		return (*kept)[:0]
+	}
+	return make([]byte, 0, size)
+}
+
+// keepBody takes the buffer of an answer that nobody reads any more.
+func keepBody(body []byte) {
+	if cap(body) > 0 && cap(body) <= maxKeptBody {
+		bodies.Put(&body)
+	}
+}
+
+// links is the header that leads from a page of a list to its neighbours, with
+// all that was asked for besides the page.
+func (c *call) links(paging input.Page, total int64) http.Header {
+	last := paging.Last(total)
+	var parts []string
+	add := func(relation string, number int64) {
+		parts = append(parts, "<"+c.pageAddress(number)+`>; rel="`+relation+`"`)
+	}
+	if paging.Number < last {
+		add("next", paging.Number+1)
+	}
+	if paging.Number > 1 {
+		add("prev", min(paging.Number-1, last))
+	}
+	add("first", 1)
+	add("last", last)
+	return http.Header{"Link": {strings.Join(parts, ", ")}}
+}
+
+// pageAddress is the address of another page of the list. The first needs no
+// number.
+func (c *call) pageAddress(number int64) string {
+	query := c.http.URL.Query()
+	query.Del("page")
+	if number > 1 {
+		query.Set("page", strconv.FormatInt(number, 10))
+	}
+	address := c.base + c.http.URL.EscapedPath()
+	if encoded := query.Encode(); encoded != "" {
+		address += "?" + encoded
+	}
+	return address
+}

@@ -10,14 +10,19 @@ import (
 	"embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"strings"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment"
+	"carteira/internal/platform/color"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/internal/reminder"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 )
@@ -228,4 +233,116 @@ func (e *edge) simulate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page.Go(w, r, "/pay/"+code)
+}
+
+// forever is for answers that their address says all about.
+const forever = "public, max-age=31536000, immutable"
+
+// RegisterBrand serves logos and the stylesheets of companies' colors, which the
+// policy of the pages does not allow inside them.
+func RegisterBrand(mux *http.ServeMux, accounts *account.Service) {
+	mux.HandleFunc("GET /brand/{color}", style)
+	mux.HandleFunc("GET /logo/{file}", func(w http.ResponseWriter, r *http.Request) {
+		version, isPNG := strings.CutSuffix(r.PathValue("file"), ".png")
+		content, err := accounts.Logo(r.Context(), version)
+		if err == nil && !isPNG {
+			err = fault.NotFound("page")
+		}
+		if err != nil {
+			refuse(w, r, err)
+			return
+		}
+		w.Header().Set("Cache-Control", forever)
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = w.Write(content) //nolint:gosec // a picture that the program drew; a reader who has gone away is not our failure
+	})
+}
+
+// style is the stylesheet of a color. The address has all of it, so that it tells
+// nothing about any company.
+func style(w http.ResponseWriter, r *http.Request) {
+	text, isCSS := strings.CutSuffix(r.PathValue("color"), ".css")
+	chosen, err := color.Parse(text)
+	if err != nil || !isCSS {
+		refuse(w, r, fault.NotFound("page"))
+		return
+	}
+	w.Header().Set("Cache-Control", forever)
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = fmt.Fprint(w, stylesheet(chosen)) //nolint:gosec // numbers only; a reader who has gone away is not our failure
+}
+
+// stylesheet gives buttons a color. Its selectors are stronger than those of the
+// house's own colors.
+func stylesheet(chosen color.RGB) string {
+	light, night := variables(chosen), variables(chosen.OnDark())
+	return ":root:root{" + light + "}\n" +
+		"@media (prefers-color-scheme: dark){:root:root:not([data-theme=\"light\"]){" + night + "}}\n" +
+		":root:root[data-theme=\"dark\"]{" + night + "}\n"
+}
+
+// variables are what the color sets in a stylesheet.
+func variables(chosen color.RGB) string {
+	text := chosen.Readable().String()
+	return "--primary:" + chosen.String() + ";--primary-foreground:" + text + ";--ring:" + chosen.String()
+}
+
+// refuse answers what is not a page.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	err = web.Explain(err)
+	web.ExchangeOf(r.Context()).Err = err
+	web.WriteFault(w, err)
+}
+
+// optOut is the page behind the List-Unsubscribe of mails.
+type optOut struct {
+	reminders *reminder.Service
+	pages     *page.Set
+}
+
+// oneClick is what a mail program posts, by RFC 8058, when its reader presses the
+// button; the button of the page posts the same.
+const oneClickField, oneClickValue = "List-Unsubscribe", "One-Click"
+
+// RegisterOptOut adds /unsubscribe/{token}. A mail program posts from wherever it
+// is, and nothing but the link itself gives it the right to: there is no session
+// that another site could abuse, so posts from other sites are taken.
+func RegisterOptOut(mux *http.ServeMux, reminders *reminder.Service) {
+	sub, err := fs.Sub(files, "templates")
+	if err != nil {
+		panic(err) // embedded
+	}
+	o := &optOut{reminders, page.New(sub)}
+	for pattern, open := range map[string]func(http.ResponseWriter, *http.Request) (reminder.OptOutLink, error){
+		"GET /unsubscribe/{token}":  o.show,
+		"POST /unsubscribe/{token}": o.leave,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			web.ExchangeOf(r.Context()).Path = "/unsubscribe/…" // who reads the log must not act for customers
+			w.Header().Set("Cache-Control", "no-store")
+			link, err := open(w, r)
+			if err != nil {
+				o.pages.FailGuest(w, r, err)
+				return
+			}
+			web.ExchangeOf(r.Context()).CompanyID = link.Company.ID
+			o.pages.Render(w, r, page.View{
+				Name: "unsubscribe", Title: "Messages", Data: &link, Zone: link.Company.Zone,
+			})
+		})
+	}
+}
+
+func (o *optOut) show(_ http.ResponseWriter, r *http.Request) (reminder.OptOutLink, error) {
+	return o.reminders.OpenOptOut(r.Context(), r.PathValue("token"))
+}
+
+// leave opts the customer out when the one click was posted; whatever else is
+// posted only shows the page.
+func (o *optOut) leave(w http.ResponseWriter, r *http.Request) (reminder.OptOutLink, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, ownBody)
+	if r.PostFormValue(oneClickField) != oneClickValue {
+		return o.show(w, r)
+	}
+	return o.reminders.OptOutByLink(r.Context(), r.PathValue("token"), web.Caller(r))
 }

@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/payment"
+	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
 )
 
@@ -145,4 +146,119 @@ func (s *Server) simulateAutopay(req *request) error {
 		return err
 	}
 	return req.done(customerPath(req.id)+"#autopay", "The customer has answered.")
+}
+
+// autopayRow is a customer in the list of PIX Automático.
+type autopayRow struct {
+	autopay
+	CustomerID   int64
+	CustomerName string // empty: the customer is deleted
+}
+
+type autopaysData struct {
+	list
+	Tabs     *paymentTabs // nil: who reads does not see payments
+	List     []autopayRow
+	Filtered bool
+}
+
+// autopays lists who was asked for PIX Automático, who has authorised and since
+// when, what is debited next, and what failed.
+func (s *Server) autopays(req *request) error {
+	in := req.query()
+	paging, filter := in.Page(), payment.ReadAutopayFilter(in)
+	data := autopaysData{list: newList(req, "", autopayChips(req))}
+	if err := in.Err(); err != nil {
+		data.Form.Fail(err)
+		filter = payment.AutopayFilter{}
+	}
+	known, total, err := s.Payments.Autopays(req.Context(), req.Actor, filter, paging)
+	if err != nil {
+		return err
+	}
+	for _, one := range known {
+		data.List = append(data.List, autopayRow{autopay{Autopay: one.Autopay}, one.CustomerID, one.CustomerName})
+	}
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (payment.AutopayFilter{})
+	data.Total = counted(req.lang, total, "1 customer", "%s customers")
+	if allows(req.User.Role, viewer) {
+		tabs, err := s.paymentTabs(req, "autopay")
+		if err != nil {
+			return err
+		}
+		data.Tabs = &tabs
+	}
+	return s.show(req, page.View{Name: "autopays", Title: "PIX Automático", Data: data})
+}
+
+func autopayChips(req *request) []chipLine {
+	return []chipLine{choiceChips(req, "Status", "state", []page.Option{
+		{Value: "", Label: req.lang.T("Everybody")},
+		{Value: string(customer.AutopayActive), Label: req.lang.T("Authorised")},
+		{Value: string(customer.AutopayAsked), Label: req.lang.T("Waiting for the customer")},
+		{Value: "failed", Label: req.lang.T("A debit has failed")},
+		{Value: string(customer.AutopayEnded), Label: req.lang.T("Ended")},
+	})}
+}
+
+// autopayRequest is the form by which a customer's bank is asked to ask them.
+type autopayRequest struct {
+	Form     *page.Form
+	Customer customer.Customer
+	Banks    []page.Option
+}
+
+// requestAutopayPage asks for the account that the request goes to.
+func (s *Server) requestAutopayPage(req *request) error {
+	return s.requestAutopayForm(req, page.NewForm(), nil)
+}
+
+func (s *Server) requestAutopayForm(req *request, form *page.Form, err error) error {
+	record, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if failed != nil {
+		return failed
+	}
+	return s.show(req, page.View{
+		Name:   "autopay_request",
+		Title:  "Ask through the customer's bank",
+		Status: statusOf(err),
+		Data:   autopayRequest{Form: form, Customer: record, Banks: payerBanks(req.lang)},
+	})
+}
+
+// otherBank is the choice of a bank that is not in the list: the page then shows
+// the field for its ISPB.
+const otherBank = "other"
+
+// payerBanks are the banks that people choose from.
+func payerBanks(lang page.Lang) []page.Option {
+	options := []page.Option{{Value: "", Label: lang.T("Choose the bank")}}
+	for _, bank := range payment.PayerBanks {
+		options = append(options, page.Option{Value: bank.ISPB, Label: bank.Name})
+	}
+	return append(options, page.Option{Value: otherBank, Label: lang.T("Another bank, by its ISPB")})
+}
+
+// requestAutopay has the customer's bank ask them. A bank from the list counts for
+// more than what is left in the field for another one, which the page then hides.
+func (s *Server) requestAutopay(req *request) error {
+	in := req.form()
+	bank, _ := in.Line("bank", 8).Get()
+	draft := payment.ReadAutopayRequest(in)
+	draft.Journey = payment.JourneyRequest
+	if bank != "" && bank != otherBank {
+		draft.Account.ISPB = bank
+	}
+	_, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft)
+	if refused(err) || fault.KindOf(err) == fault.KindUpstream {
+		form := page.Sent(req.Request, err)
+		if bank == "" {
+			form.Set("bank", otherBank) // whose field says what is missing
+		}
+		return s.requestAutopayForm(req, form, err)
+	}
+	if err != nil {
+		return err
+	}
+	return req.done(customerPath(req.id)+"#autopay", "The customer's bank was asked.")
 }

@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
 )
 
 // step is something that a new company does once.
@@ -113,4 +116,71 @@ func (s *Server) hideStep(req *request) error {
 		return err
 	}
 	return req.done("/", "It is not shown here any more.")
+}
+
+// addressData is where the links of the installation lead, and how to have them
+// lead to it from everywhere.
+type addressData struct {
+	URL    string
+	Here   string // what this browser came by, where it is an address that others could use
+	Listen string // the port behind a proxy or a tunnel
+
+	Alone, Tunnel, Proxy string // the settings of each way
+}
+
+// The settings of each way to a public address, with a domain to be replaced.
+const (
+	domainAlone  = "CARTEIRA_TLS_DOMAIN=clientes.suaempresa.com.br\nCARTEIRA_LISTEN=:443"
+	behindTunnel = "CARTEIRA_PUBLIC_URL=https://clientes.suaempresa.com.br\nCARTEIRA_TRUSTED_PROXIES=127.0.0.1/32"
+	behindProxy  = "CARTEIRA_PUBLIC_URL=https://clientes.suaempresa.com.br\nCARTEIRA_TRUSTED_PROXIES=10.0.0.0/8"
+)
+
+// publicAddress shows the address that links begin with. It is the operator's to
+// set, because a certificate and a way through the network go with it: the page
+// says what to write where.
+func (s *Server) publicAddress(req *request) error {
+	data := addressData{URL: s.PublicURL, Listen: "127.0.0.1:8080", Alone: domainAlone, Tunnel: behindTunnel, Proxy: behindProxy}
+	if local, ok := req.Context().Value(http.LocalAddrContextKey).(interface{ String() string }); ok {
+		data.Listen = "127.0.0.1" + local.String()[strings.LastIndexByte(local.String(), ':'):]
+	}
+	if !strings.HasPrefix(req.Host, "127.") && !strings.HasPrefix(req.Host, "localhost") {
+		data.Here = req.Host
+	}
+	return s.show(req, page.View{Name: "public_address", Title: "Public address", Data: data})
+}
+
+// mend leads to a field that mends what a gateway refused for want of it.
+type mend struct{ Label, URL string }
+
+// wantedFields are the words by which the reasons of gateways name what they want of
+// a customer, with the field of the customer's form.
+var wantedFields = []struct{ words, label, field string }{
+	{"the customer's e-mail address", "Enter the customer's e-mail", "email"},
+	{"the customer's CPF or CNPJ", "Enter the customer's CPF or CNPJ", "cpf_cnpj"},
+}
+
+// namedOption is how such a reason names an option of the gateway.
+var namedOption = regexp.MustCompile(`the option (\w+)`)
+
+// mends are where the user can mend what a gateway refused, by its reason in
+// English. Only owners set gateways up.
+func mends(req *request, refusal refusedCharge) []mend {
+	var found []mend
+	for _, wanted := range wantedFields {
+		if strings.Contains(refusal.problem, wanted.words) && allows(req.User.Role, desk) {
+			found = append(found, mend{req.lang.T(wanted.label), customerPath(refusal.customerID) + "/edit#f-" + wanted.field})
+		}
+	}
+	option := namedOption.FindStringSubmatch(refusal.problem)
+	if option != nil && allows(req.User.Role, owner) {
+		found = append(found, mend{req.lang.T("Enter it at the gateway"), "/payments/gateways/" + refusal.provider + "#f-" + option[1]})
+	}
+	return found
+}
+
+// refusedCharge is a charge that a gateway refused to make.
+type refusedCharge struct {
+	problem    string // in English, as the record has it
+	provider   string
+	customerID int64
 }

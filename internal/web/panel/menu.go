@@ -1,10 +1,16 @@
 package panel
 
 import (
+	"net/url"
+	"strconv"
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/config"
+	"carteira/internal/platform/input"
+	"carteira/internal/web/page"
 )
 
 // entry is a line of the menu. It shows to whom the role and the plan allow
@@ -146,4 +152,158 @@ func (s *Server) shownGroup(req *request, group group, badges map[string]badge) 
 // within tells whether a page belongs to an entry of the menu.
 func within(path, entry string) bool {
 	return path == entry || entry != "/" && strings.HasPrefix(path, entry+"/")
+}
+
+// place is where a record is in the list that somebody came from, so that the
+// way back leads there, and its neighbours are one click away.
+type place struct {
+	Label      string // of the list; "": as the page says
+	Back       string // the list as it was
+	Prev, Next string
+}
+
+// neighbour returns the id of the record at a number of a list, 0 where there is
+// none.
+type neighbour func(query url.Values, page input.Page) (int64, error)
+
+// placeIn is the place in a list whose records are below it.
+func placeIn(req *request, list string, neighbour neighbour) (place, error) {
+	return listed{list, list}.place(req, neighbour)
+}
+
+// listed is where a list is, and where its records are.
+type listed struct{ List, Records string }
+
+// place reads the place from the address: the list's query and the number of the
+// record in it.
+func (l listed) place(req *request, neighbour neighbour) (place, error) {
+	query := req.URL.Query()
+	values, err := url.ParseQuery(query.Get("list"))
+	if err != nil || !query.Has("list") {
+		return place{Back: l.List}, nil //nolint:nilerr // an address of nobody's making has no list
+	}
+	found := place{Back: l.List}
+	if len(values) > 0 {
+		found.Back += "?" + values.Encode()
+	}
+	err = found.besides(req, func(at, _ int64) (string, error) {
+		id, err := neighbour(values, input.Page{Number: at, Size: 1})
+		if err != nil || id == 0 {
+			return "", err
+		}
+		place := url.Values{"list": {values.Encode()}, "at": {strconv.FormatInt(at, 10)}}
+		return l.Records + "/" + idText(id) + "?" + place.Encode(), nil
+	})
+	return found, err
+}
+
+// besides adds the neighbours of the record whose number the address has. link
+// returns the address of the record at a number, "" where there is none; a record
+// without a page it may leave out, and go on in the direction of step.
+func (p *place) besides(req *request, link func(at, step int64) (string, error)) error {
+	at, err := strconv.ParseInt(req.URL.Query().Get("at"), 10, 32)
+	if err != nil || at < 1 {
+		return nil //nolint:nilerr // an address of nobody's making has no neighbours
+	}
+	if at > 1 {
+		if p.Prev, err = link(at-1, -1); err != nil {
+			return err
+		}
+	}
+	p.Next, err = link(at+1, 1)
+	return err
+}
+
+// placeFrom is the way back to where somebody came from, if the address says so.
+func placeFrom(req *request, otherwise place) place {
+	from := req.URL.Query().Get("from")
+	if from == "" {
+		return otherwise
+	}
+	back := page.LocalPath(from)
+	path, _, _ := strings.Cut(back, "?")
+	for _, section := range menu {
+		for _, entry := range section.Entries {
+			if entry.Path == path {
+				return place{Back: back, Label: req.lang.T(entry.Label)}
+			}
+		}
+	}
+	return otherwise
+}
+
+// nth is the neighbour in a list that is read by a filter.
+func nth[F, R any](
+	readFilter func(*input.Form) F,
+	list func(query url.Values, filter F, page input.Page) ([]R, error),
+	id func(R) int64,
+) neighbour {
+	return func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := readFilter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+		}
+		found, err := list(query, filter, at)
+		if err != nil || len(found) == 0 {
+			return 0, err
+		}
+		return id(found[0]), nil
+	}
+}
+
+func (s *Server) customerPlace(req *request) (place, error) {
+	list := func(query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, error) {
+		found, _, err := s.customersIn(req, query, filter, at)
+		return found, err
+	}
+	return placeIn(req, "/customers", nth(readCustomers, list, func(record customer.Customer) int64 { return record.ID }))
+}
+
+// invoicePlace is where an invoice is in the list that it was opened from: that of
+// invoices, or that of payments.
+func (s *Server) invoicePlace(req *request) (place, error) {
+	if came := placeFrom(req, place{}); came.Back != "" {
+		return s.amongPayments(req, came)
+	}
+	list := func(query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, error) {
+		found, _, err := s.invoicesIn(req, query, filter, at)
+		return found, err
+	}
+	return placeIn(req, "/invoices", nth(billing.ReadFilter, list, func(record billing.Invoice) int64 { return record.ID }))
+}
+
+// maxOrphans is how many payments without a page a step in the list passes over.
+const maxOrphans = 20
+
+// amongPayments adds the neighbours in the list of payments to the place of an
+// invoice. A payment has no page of its own: its record is the invoice, so that
+// two parts of one invoice are two neighbours with the same page.
+func (s *Server) amongPayments(req *request, found place) (place, error) {
+	list, err := url.Parse(found.Back)
+	if err != nil || list.Path != "/payments" || !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
+		return found, nil //nolint:nilerr // an address of nobody's making has no neighbours
+	}
+	query := list.Query()
+	in := input.FromQuery(query)
+	filter := readPayments(in)
+	if in.Err() != nil {
+		return found, nil //nolint:nilerr // the same
+	}
+	err = found.besides(req, func(at, step int64) (string, error) {
+		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
+			page := input.Page{Number: at, Size: 1, Sort: sortIn(query, input.ByPaidDay)}
+			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
+			if err != nil || len(paid) == 0 {
+				return "", err
+			}
+			if paid[0].InvoiceStatus == "" { // deleted with its customer
+				continue
+			}
+			place := url.Values{"from": {found.Back}, "at": {strconv.FormatInt(at, 10)}}
+			return invoicePath(paid[0].InvoiceID) + "?" + place.Encode(), nil
+		}
+		return "", nil
+	})
+	return found, err
 }

@@ -1,6 +1,13 @@
 package sender
 
-import "time"
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"carteira/internal/platform/sqldb"
+)
 
 // class is how a lane shares the slots, by how its receiver answers.
 type class uint8
@@ -97,3 +104,132 @@ func (s *slots) giveBack(flight *flight, now time.Duration, well bool) {
 }
 
 func (s *slots) charge(now time.Duration) { s.paidTo = max(s.paidTo, now) + failingEvery }
+
+const (
+	// dawdling is from when on a request is slow, and hanging from when on it is
+	// taken for one that will get no answer.
+	dawdling = 500 * time.Millisecond
+	hanging  = 5 * time.Second
+	// maxClaim is how many deliveries of one lane are claimed at once.
+	maxClaim = 16 * laneLimit
+	// maxKnown bounds the lanes whose pace is remembered.
+	maxKnown = 10_000
+)
+
+// pace is what is known of how a receiver answers.
+type pace struct {
+	average time.Duration // of the time used by a request; 0: nothing is known
+	streak  int           // accepted attempts in a row
+	failing bool          // the last attempt failed, hangs, or was cut short
+}
+
+// after returns the pace after one more request. The average follows the last
+// few requests. An answer that was cut short counts as a failure here: its
+// connection cannot be used again, and the next one costs a handshake.
+func (p pace) after(attempt attempt) pace {
+	used := max(attempt.outcome.response.Duration, time.Microsecond)
+	if p.average == 0 {
+		p.average = used
+	}
+	p.average += (used - p.average) / 4
+	p.failing = attempt.failed() || attempt.outcome.response.Truncated
+	p.streak++
+	if attempt.outcome.verdict != accepted {
+		p.streak = 0
+	}
+	return p
+}
+
+// dawdle takes note of a request that takes as long as a class does, and has not
+// ended yet.
+func (p paces) dawdle(lane int64, as class) {
+	known := p[lane]
+	known.average = max(known.average, dawdling)
+	known.failing = known.failing || as == failing
+	p[lane] = known
+}
+
+// before says whether a receiver is known to use less time than another one.
+func (p pace) before(other pace) bool {
+	return p.average > 0 && (other.average == 0 || p.average < other.average)
+}
+
+func (p pace) slow() bool { return p.average >= dawdling }
+
+// claimSize is how many deliveries to claim for a lane: as many as it can send
+// while they are fresh, growing with its streak of accepted attempts.
+func (p pace) claimSize(limit int) int {
+	size := limit
+	switch {
+	case p.streak >= 4*limit:
+		size = 16 * limit
+	case p.streak >= limit:
+		size = 4 * limit
+	}
+	if p.average > 0 {
+		size = min(size, int(freshness/2*time.Duration(limit)/p.average))
+	}
+	return min(max(size, limit), maxClaim)
+}
+
+// paces remembers the pace of lanes.
+type paces map[int64]pace
+
+func (p paces) note(attempt attempt) {
+	if len(p) >= maxKnown {
+		clear(p)
+	}
+	p[attempt.job.lane] = p[attempt.job.lane].after(attempt)
+}
+
+// NextDue is when the next delivery is to be sent; zero: never, as things are.
+func (s *Sender) NextDue(ctx context.Context) (time.Time, error) {
+	at, err := sqldb.Value[int64](ctx, s.db, `SELECT COALESCE(MIN(t.at), 0) FROM (
+		SELECT MIN(run_at) AS at FROM delivery_queue WHERE line = 0
+		UNION ALL SELECT MIN(run_at) FROM delivery_queue WHERE line = 1) AS t /* every company_id */`)
+	if err != nil || at == 0 {
+		return time.Time{}, err
+	}
+	return time.UnixMicro(at), nil
+}
+
+// Look finds whether there is anything in the queue, due or not: which of it is
+// due is found by leaps from lane to lane.
+func (s *Sender) Look() sqldb.Look {
+	return sqldb.Look{Text: `SELECT 1 FROM delivery_queue /* every company_id */`}
+}
+
+const (
+	drainPoll = 2 * time.Millisecond
+	drainTime = time.Second
+)
+
+// AwaitDue waits a while for the senders of all processes to send what is due by
+// now, and returns whether nothing is any more. The clock must stand.
+func (s *Sender) AwaitDue(ctx context.Context) (bool, error) {
+	s.Wake()
+	for began := s.watch.Elapsed(); s.watch.Elapsed()-began < drainTime; {
+		next, err := s.NextDue(ctx)
+		if err != nil || next.IsZero() || next.After(s.db.Now()) {
+			return err == nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(drainPoll):
+		}
+	}
+	return false, nil
+}
+
+// guard makes a call with a deadline and turns a panic into an error.
+func guard(ctx context.Context, call func(context.Context) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return call(ctx)
+}

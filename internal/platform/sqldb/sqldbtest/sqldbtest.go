@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,4 +127,66 @@ func connect(tb testing.TB, url string, options ...Option) *sqldb.DB {
 		}
 	})
 	return db
+}
+
+// Clock is a clock that stands still until it is told otherwise. It may be
+// used by any number of goroutines.
+type Clock struct {
+	micros atomic.Int64
+}
+
+// NewClock makes a clock that shows t.
+func NewClock(at time.Time) *Clock {
+	clock := &Clock{}
+	clock.Set(at)
+	return clock
+}
+
+// Now is the time that the clock shows, in UTC and whole microseconds.
+func (c *Clock) Now() time.Time { return time.UnixMicro(c.micros.Load()).UTC() }
+
+// Set makes the clock show t.
+func (c *Clock) Set(at time.Time) { c.micros.Store(at.UnixMicro()) }
+
+// Advance moves the clock on by d.
+func (c *Clock) Advance(span time.Duration) { c.micros.Add(span.Microseconds()) }
+
+// Explain is how the database means to run a statement, in its own words.
+func Explain(tb testing.TB, db *sqldb.DB, text string, args ...any) string {
+	tb.Helper()
+	prefix, columns := "EXPLAIN ", 1
+	if db.Engine() == sqldb.SQLite {
+		prefix, columns = "EXPLAIN QUERY PLAN ", 4
+	}
+	lines, err := sqldb.All(tb.Context(), db, func(row sqldb.Row) (line string, err error) {
+		into := make([]any, columns)
+		for i := range into {
+			into[i] = new(any)
+		}
+		into[columns-1] = &line
+		err = row.Scan(into...)
+		return line, err
+	}, prefix+text, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// WantIndex wants a statement to find its rows through an index, and no table
+// to be read from end to end.
+func WantIndex(tb testing.TB, db *sqldb.DB, index, text string, args ...any) {
+	tb.Helper()
+	plan := Explain(tb, db, text, args...)
+	if !strings.Contains(plan, index) {
+		tb.Errorf("%s is not used:\n%s", index, plan)
+	}
+	for line := range strings.Lines(plan) {
+		// SQLite reads what a subquery has found under the subquery's name, and the
+		// list of {in ?} as json_each.
+		if strings.Contains(line, "Seq Scan") ||
+			strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN due") && !strings.HasPrefix(line, "SCAN json_each") {
+			tb.Errorf("a whole table is read:\n%s", plan)
+		}
+	}
 }
