@@ -145,6 +145,8 @@ type Token struct {
 	LastUsedAt time.Time // zero: never used
 	Scope      Scope
 	ExpiresAt  time.Time // from then on it is unknown; zero: never
+	MadeBy     int64     // the user who made it; 0: the operator, or not known
+	Maker      string    // the name of that user; empty: there is none, or no longer
 }
 
 // Scope is what a token may do.

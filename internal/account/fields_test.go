@@ -26,6 +26,8 @@ var notAudited = map[string]string{
 	"User.ID":                                "it is the line's",
 	"User.CompanyID":                         "the log is the company's",
 	"User.CreatedAt":                         "it is the time of the line that says so",
+	"Token.MadeBy":                           "it is who the line of its making names",
+	"Token.Maker":                            "it is who the line of its making names",
 	"Token.ID":                               "it is the line's",
 	"Token.CompanyID":                        "the log is the company's",
 	"Token.CreatedAt":                        "it is the time of the line that says so",

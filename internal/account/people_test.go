@@ -340,7 +340,7 @@ func TestUsersOfACompany(t *testing.T) {
 		// The only owner stays; with two, one may go.
 		_, err = house.UpdateUser(ctx, actor, actor.UserID, account.ReadUserChanges(form("role", "staff")))
 		wantFields(t, err, "role")
-		wantKind(t, house.RemoveUser(ctx, actor, actor.UserID), fault.KindConflict)
+		wantKind(t, house.RemoveUser(ctx, actor, actor.UserID, false), fault.KindConflict)
 		if _, err := house.UpdateUser(ctx, actor, bia.ID, account.ReadUserChanges(form("role", "owner", "name", "Beatriz"))); err != nil {
 			t.Fatal(err)
 		}
@@ -350,8 +350,8 @@ func TestUsersOfACompany(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		errs := make([]error, 2)
-		wg.Go(func() { errs[0] = house.RemoveUser(ctx, actor, bia.ID) })
-		wg.Go(func() { errs[1] = house.RemoveUser(ctx, asBia.Actor, actor.UserID) })
+		wg.Go(func() { errs[0] = house.RemoveUser(ctx, actor, bia.ID, false) })
+		wg.Go(func() { errs[1] = house.RemoveUser(ctx, asBia.Actor, actor.UserID, false) })
 		wg.Wait()
 		if (errs[0] == nil) == (errs[1] == nil) {
 			t.Errorf("two owners who remove each other: %v", errs)
@@ -367,7 +367,7 @@ func TestUsersOfAnotherCompanyAreNotFound(t *testing.T) {
 		stranger := newCompany(t, house.Service, "stranger@example.com")
 		_, err := house.UpdateUser(t.Context(), stranger, house.owner.ID, account.ReadUserChanges(form("role", "staff")))
 		wantKind(t, err, fault.KindNotFound)
-		wantKind(t, house.RemoveUser(t.Context(), stranger, house.owner.ID), fault.KindNotFound)
+		wantKind(t, house.RemoveUser(t.Context(), stranger, house.owner.ID, false), fault.KindNotFound)
 		_, _, err = house.NewPasswordLink(t.Context(), stranger, house.owner.ID)
 		wantKind(t, err, fault.KindNotFound)
 		_, visit := house.signIn(t)

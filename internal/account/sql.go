@@ -161,11 +161,12 @@ func scanUser(row sqldb.Row) (user User, err error) {
 }
 
 //nolint:gosec // names of columns
-const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0), scope, COALESCE(expires_at, 0)`
+const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0), scope, COALESCE(expires_at, 0),
+	made_by, COALESCE((SELECT u.name FROM users u WHERE u.company_id = api_tokens.company_id AND u.id = api_tokens.made_by), '')`
 
 func scanToken(row sqldb.Row) (token Token, err error) {
 	var created, used, expires int64
-	err = row.Scan(&token.ID, &token.CompanyID, &token.Name, &created, &used, &token.Scope, &expires)
+	err = row.Scan(&token.ID, &token.CompanyID, &token.Name, &created, &used, &token.Scope, &expires, &token.MadeBy, &token.Maker)
 	token.CreatedAt = time.UnixMicro(created)
 	if used != 0 {
 		token.LastUsedAt = time.UnixMicro(used)
@@ -182,13 +183,18 @@ func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (i
 		expires = sqldb.RefTo(token.ExpiresAt.UnixMicro())
 	}
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO api_tokens (company_id, name, hash, created_at, scope, expires_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-		token.CompanyID, token.Name, hash, tx.Now().UnixMicro(), string(token.Scope), expires)
+		INSERT INTO api_tokens (company_id, name, hash, created_at, scope, expires_at, made_by) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		token.CompanyID, token.Name, hash, tx.Now().UnixMicro(), string(token.Scope), expires, token.MadeBy)
 }
 
 func tokens(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Token, error) {
 	return sqldb.All(ctx, querier, scanToken, `
 		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
+}
+
+func tokensMadeBy(ctx context.Context, querier sqldb.Querier, companyID, userID int64) ([]Token, error) {
+	return sqldb.All(ctx, querier, scanToken, `
+		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? AND made_by = ? ORDER BY id`, companyID, userID)
 }
 
 func countTokens(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {

@@ -106,7 +106,7 @@ func (s *Service) CreateToken(ctx context.Context, actor Actor, token NewToken) 
 // record is the token of the draft. It works to the end of its last day, by the
 // company's calendar.
 func (n NewToken) record(actor Actor) Token {
-	token := Token{CompanyID: actor.Company.ID, Name: n.Name, Scope: cmp.Or(n.Scope, ScopeFull)}
+	token := Token{CompanyID: actor.Company.ID, Name: n.Name, Scope: cmp.Or(n.Scope, ScopeFull), MadeBy: actor.UserID, Maker: actor.Name}
 	if !n.Expires.IsZero() {
 		token.ExpiresAt = n.Expires.AddDays(1).Start(actor.Company.Zone)
 	}
@@ -116,6 +116,11 @@ func (n NewToken) record(actor Actor) Token {
 // Tokens lists the company's tokens, newest first.
 func (s *Service) Tokens(ctx context.Context, actor Actor) ([]Token, error) {
 	return tokens(ctx, s.db, actor.Company.ID)
+}
+
+// TokensMadeBy lists the company's tokens that a user made, oldest first.
+func (s *Service) TokensMadeBy(ctx context.Context, actor Actor, userID int64) ([]Token, error) {
+	return tokensMadeBy(ctx, s.db, actor.Company.ID, userID)
 }
 
 // Token finds one of the company's tokens.

@@ -226,3 +226,31 @@ func wantUses(t *testing.T, service *account.Service, actor account.Actor, want 
 		}
 	}
 }
+
+func TestTokensGoWithThePersonWhoMadeThem(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, service := t.Context(), account.New(db, account.Config{})
+		actor := newCompany(t, service, "a@example.com")
+		for _, keep := range []bool{false, true} {
+			bia, _, err := service.CreateUser(ctx, actor, account.ReadNewUser(form("name", "Bia", "email", "bia@example.com", "role", "owner")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, others := newToken(t, service, actor)
+			asBia := account.Actor{Company: actor.Company, UserID: bia.ID, Role: account.RoleOwner, Name: bia.Name, From: "198.51.100.7"}
+			token, plain := newToken(t, service, asBia)
+			if found, err := service.Token(ctx, actor, token.ID); err != nil || found.MadeBy != bia.ID || found.Maker != "Bia" {
+				t.Errorf("the token is %+v, %v", found, err)
+			}
+			if err := service.RemoveUser(ctx, actor, bia.ID, keep); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := service.Admit(ctx, plain); (err == nil) != keep {
+				t.Errorf("the token of a removed user, kept %v: %v", keep, err)
+			}
+			if _, _, err := service.Admit(ctx, others); err != nil {
+				t.Errorf("a token of the operator went too: %v", err)
+			}
+		}
+	})
+}

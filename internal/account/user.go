@@ -144,9 +144,10 @@ func keepAnOwner(ctx context.Context, tx *sqldb.Tx, user User, field string) err
 	return err
 }
 
-// RemoveUser deletes a user and ends its sessions. A user cannot remove itself,
-// and the last owner stays.
-func (s *Service) RemoveUser(ctx context.Context, actor Actor, userID int64) error {
+// RemoveUser deletes a user, ends its sessions, and deletes the tokens that the
+// user made unless they are to be kept. A user cannot remove itself, and the last
+// owner stays.
+func (s *Service) RemoveUser(ctx context.Context, actor Actor, userID int64, keepTokens bool) error {
 	if userID == actor.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
 	}
@@ -160,6 +161,11 @@ func (s *Service) RemoveUser(ctx context.Context, actor Actor, userID int64) err
 		}
 		if user.Role == RoleOwner {
 			if err := keepAnOwner(ctx, tx, user.User, "id"); err != nil {
+				return err
+			}
+		}
+		if !keepTokens {
+			if err := s.deleteTokensOf(ctx, tx, actor, userID); err != nil {
 				return err
 			}
 		}
@@ -206,4 +212,19 @@ func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, i
 		owner,
 		newPasswordLink{invitation.hash, forInvitation, linkLife},
 	)
+}
+
+// deleteTokensOf deletes what a user made, so that a person who leaves keeps no
+// way in.
+func (s *Service) deleteTokensOf(ctx context.Context, tx *sqldb.Tx, actor Actor, userID int64) error {
+	made, err := tokensMadeBy(ctx, tx, actor.Company.ID, userID)
+	if err != nil {
+		return err
+	}
+	for _, token := range made {
+		if err := s.applyToken(ctx, tx, actor, &tokenChange{action: TokenDeleted, token: token}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

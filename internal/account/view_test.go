@@ -67,7 +67,7 @@ func TestViewsAreTheUsersOwn(t *testing.T) {
 		if a, b := h.views(t, ana), h.views(t, bia); a != "All " || b != "Late sort=name" {
 			t.Errorf("%s; %s", a, b)
 		}
-		if err := h.RemoveUser(t.Context(), ana, bia.UserID); err != nil {
+		if err := h.RemoveUser(t.Context(), ana, bia.UserID, false); err != nil {
 			t.Fatal(err)
 		}
 		if left, err := sqldb.Value[int64](t.Context(), h.db, `SELECT count(*) FROM list_views WHERE name = 'Late'`); err != nil || left != 1 {

@@ -151,7 +151,7 @@ func tokenCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(create, del, list("List a company's tokens",
-		[]string{"ID", "NAME", "CREATED AT", "LAST USED AT", "SCOPE", "EXPIRES AT"},
+		[]string{"ID", "NAME", "CREATED AT", "LAST USED AT", "SCOPE", "EXPIRES AT", "MADE BY"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]account.Token, error) {
 			return program.Accounts.Tokens(ctx, actor)
 		},
@@ -159,7 +159,7 @@ func tokenCommand() *cobra.Command {
 			return []any{
 				token.ID, token.Name, when(token.CreatedAt, actor.Company.Zone),
 				when(token.LastUsedAt, actor.Company.Zone), string(token.Scope),
-				when(token.ExpiresAt, actor.Company.Zone),
+				when(token.ExpiresAt, actor.Company.Zone), token.Maker,
 			}
 		}))
 	return cmd
@@ -196,12 +196,21 @@ func userCommand() *cobra.Command {
 		return map[string]any{"id": user.ID, "email": user.Email, "second_factor": false}, err
 	}), "user")
 
+	remove := addID(act(&cobra.Command{
+		Use:   "remove",
+		Short: "Remove a user, and the API tokens that the user made",
+	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
+		id, keep := in.ID("id").Value, in.Bool("keep_tokens").Value
+		return map[string]any{"id": id, "removed": true}, program.Accounts.RemoveUser(ctx, actor, id, keep)
+	}), "user")
+	remove.Flags().Bool("keep-tokens", false, "leave the tokens that the user made as they are")
+
 	cmd := &cobra.Command{
 		Use:   "user",
-		Short: "Users of the panel: list, link, nofactor",
+		Short: "Users of the panel: list, link, nofactor, remove",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(link, factor, list("List a company's users",
+	cmd.AddCommand(link, factor, remove, list("List a company's users",
 		[]string{"ID", "NAME", "EMAIL", "ROLE", "SECOND FACTOR", "CREATED AT"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]account.Person, error) {
 			return program.Accounts.Users(ctx, actor)

@@ -65,5 +65,6 @@ func TestLostPasswordIsReplacedByALinkFromTheCommandLine(t *testing.T) {
 		}
 		in.run("user", "nofactor", "--company", company, "--id", "1")
 		wantRefusal(t, in.try(nil, "user", "link", "--company", company, "--id", "99"), 1, "user not found")
+		wantRefusal(t, in.try(nil, "user", "remove", "--company", company, "--id", "1"), 1, "the company must keep an owner")
 	})
 }

@@ -225,5 +225,7 @@ type Confirm struct {
 	Button   string   // in English
 	Back     string   // where Cancel leads
 	Danger   bool
+	Box      string            // the name of a box that can be ticked; empty: there is none
+	BoxLabel string            // in English
 	Hidden   map[string]string // what is sent along
 }

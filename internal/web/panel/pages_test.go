@@ -475,3 +475,33 @@ func (p *person) newestPayment() int64 {
 	}
 	return list[0].ID
 }
+
+func TestRemovingAPersonAsksAboutTheirTokens(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ctx := t.Context()
+		for _, keep := range []string{"", "true"} {
+			bia, _, err := office.Accounts.CreateUser(ctx, person.actor, account.UserDraft{
+				Name: input.Some("Bia"), Email: input.Some("bia@example.com"), Role: input.Some(account.RoleOwner),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := fmt.Sprintf("/settings/users/%d/remove", bia.ID)
+			person.get(path).want(t, http.StatusOK, "Remover Bia?").lacks(t, "Manter os tokens")
+			asBia := account.Actor{Company: person.actor.Company, UserID: bia.ID, Role: account.RoleOwner, Name: "Bia", From: "198.51.100.7"}
+			if _, _, err := office.Accounts.CreateToken(ctx, asBia, account.NewToken{Name: "site da Bia"}); err != nil {
+				t.Fatal(err)
+			}
+			person.get("/api").want(t, http.StatusOK, "site da Bia", `data-label="Por quem">Bia<`)
+			person.get(path).want(t, http.StatusOK, "Os tokens da API que a pessoa criou são excluídos", `name="keep_tokens" value="true"`)
+			person.follow(path, "keep_tokens", keep).want(t, http.StatusOK, "O usuário foi removido.")
+			if keep == "" {
+				person.get("/api").lacks(t, "site da Bia")
+				person.get("/settings/audit").want(t, http.StatusOK, "Token excluído", "site da Bia")
+				continue
+			}
+			person.get("/api").want(t, http.StatusOK, "site da Bia", "uma pessoa que foi removida")
+		}
+	})
+}

@@ -262,7 +262,11 @@ func (s *Server) askRemoveUser(req *request) error {
 	if err != nil {
 		return err
 	}
-	return s.ask(req, page.Confirm{
+	made, err := s.Accounts.TokensMadeBy(req.Context(), req.Actor, user.ID)
+	if err != nil {
+		return err
+	}
+	confirm := page.Confirm{
 		Question: "Remove %s?",
 		Args:     []any{user.Name},
 		Danger:   true,
@@ -270,11 +274,17 @@ func (s *Server) askRemoveUser(req *request) error {
 		Back:     "/settings/users",
 		Action:   "/settings/users/" + idText(user.ID) + "/remove",
 		Effects:  []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
-	})
+	}
+	if len(made) > 0 {
+		confirm.Effects = append(confirm.Effects, "The API tokens that they made are deleted: programs that use one stop at once.")
+		confirm.Box, confirm.BoxLabel = "keep_tokens", "Keep the tokens"
+	}
+	return s.ask(req, confirm)
 }
 
 func (s *Server) removeUser(req *request) error {
-	if err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id); err != nil {
+	keep := req.PostFormValue("keep_tokens") == "true"
+	if err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id, keep); err != nil {
 		return req.complain("/settings/users", err)
 	}
 	return req.done("/settings/users", "The user was removed.")
