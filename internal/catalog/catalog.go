@@ -72,9 +72,10 @@ type PlanChange struct {
 // PlanChanges are changes of plans.
 type PlanChanges = account.ChangesOf[PlanChange]
 
-// WatchPlans adds a room above this one that acts when plans change. It is
-// called after the row is written. Plans that an import makes are not among the
-// changes: its customers are. Nor are plans that are deleted: nobody has them.
+// WatchPlans registers a callback that runs after the row of a plan was
+// written. It is not called for plans that an import makes, because the
+// import's customers are watched, nor for deleted plans, because no customer
+// has one.
 func (s *Service) WatchPlans(watcher watch.Watcher[PlanChanges]) {
 	s.planWatchers.Watch(watcher)
 }

@@ -136,7 +136,7 @@ func TestProductKeepsWhatItWasGiven(t *testing.T) {
 func TestPlansAndProductsRefuseEveryWrongFieldAtOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		service, actor := catalog.New(db), newCompany(t, db, "a@example.com")
-		_, err := service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form())) // a period is a month unless told
+		_, err := service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form())) // a period is a month by default
 		wantFields(t, err, "name", "value")
 		_, err = service.CreatePlan(t.Context(), actor, catalog.ReadNewPlan(form("name", "A", "value", "1.234", "period", "1fortnight", "product_id", "x")))
 		wantFields(t, err, "value", "period", "product_id")

@@ -196,9 +196,9 @@ func FindPlan(ctx context.Context, querier sqldb.Querier, actor account.Actor, i
 	return planByID(ctx, querier, actor.Company.ID, id)
 }
 
-// HoldPlan is FindPlan for a use case that writes what it makes of the plan's
-// value or period: until the commit nobody changes the plan, so that a change
-// finds all that was made of the old one.
+// HoldPlan is FindPlan for a use case that stores something derived from the
+// plan's value or period. The plan cannot change until the commit, so that a
+// change finds everything that was derived from the old one.
 func HoldPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Plan, error) {
 	return holdPlan(ctx, tx, actor.Company.ID, id)
 }

@@ -85,7 +85,7 @@ type Revenue struct {
 	// AverageTicket is what came by how many payments; null when no more came than went back.
 	AverageTicket *money.Cents `json:"average_ticket"`
 	ByDay         []Day        `json:"by_day"`
-	// PreviousByDay is the month before, for who draws one beside the other.
+	// PreviousByDay is the month before, for a chart of both.
 	PreviousByDay []Day `json:"-"`
 }
 

@@ -86,7 +86,7 @@ type Recurring struct {
 	Down      Worth       `json:"down"`
 	In        Worth       `json:"in"`
 	Out       Worth       `json:"out"`
-	Churn     *float64    `json:"churn_percent"`         // lost of those at the start; null when there was nobody
+	Churn     *float64    `json:"churn_percent"`         // lost of those at the start; null when there was none
 	Revenue   *float64    `json:"revenue_churn_percent"` // lost and less, of the revenue at the start
 }
 

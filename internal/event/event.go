@@ -69,8 +69,8 @@ type Event struct {
 	Data      any            // as the capability gave it, which does not change it any more
 }
 
-// Log records events and tells those that watch it, inside the transaction of
-// the event. The zero value is ready.
+// Log records events and calls its watchers, inside the transaction of the
+// event. The zero value is ready.
 type Log struct{ watch.List[Event] }
 
 // envelope is the body that receivers see.
@@ -87,7 +87,7 @@ type envelope struct {
 // Subject is data that knows the id of the record it is about.
 type Subject interface{ SubjectID() int64 }
 
-// Record writes an event in tx and tells the watchers.
+// Record writes an event in tx and calls the watchers.
 func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) error {
 	_, err := l.RecordEvent(ctx, tx, from, name, data)
 	return err

@@ -205,8 +205,8 @@ func (f *Feed) place(ctx context.Context, companyID int64) (full bool, err error
 
 // placeTx numbers committed events in the order of their ids. The lock on the
 // company's feed lasts until the commit, so positions become visible in their
-// order: whoever sees one sees all before it, and an event that commits later
-// gets a later one.
+// order: a reader that sees one sees all before it, and an event that commits
+// later gets a later one.
 func placeTx(ctx context.Context, tx *sqldb.Tx, companyID int64) (full bool, err error) {
 	feed, err := lockFeed(ctx, tx, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -231,7 +231,7 @@ func placeTx(ctx context.Context, tx *sqldb.Tx, companyID int64) (full bool, err
 // Removed is an event that is no longer kept.
 type Removed struct {
 	ID       string
-	Position sqldb.Ref // none: nobody has read that far
+	Position sqldb.Ref // none: no reader has come that far
 }
 
 // ScanRemoved reads event_id and position.
@@ -244,7 +244,7 @@ func ScanRemoved(row sqldb.Row) (removed Removed, err error) {
 // commit. Who removes old events calls it first.
 func LockFeedTx(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	_, err := lockFeed(ctx, tx, companyID)
-	if errors.Is(err, sqldb.ErrNotFound) { // nobody has read the feed yet
+	if errors.Is(err, sqldb.ErrNotFound) { // the feed has not been read yet
 		return nil
 	}
 	return err
@@ -278,8 +278,8 @@ func PrunedTx(ctx context.Context, tx *sqldb.Tx, companyID int64, removed []Remo
 }
 
 // ErasedTx remembers the positions of events that were removed before their
-// time. Readers are not told: one that stopped there continues, and one that had
-// not come so far does not get them.
+// time. A reader that stopped there continues; one that had not come so far does
+// not get them and gets no error.
 func ErasedTx(ctx context.Context, tx *sqldb.Tx, companyID int64, removed []Removed) error {
 	for _, erased := range removed {
 		if !erased.Position.Valid {

@@ -228,7 +228,7 @@ func (s *shuffle) pass(open int) {
 	s.mu.Unlock()
 	select {
 	case <-mine:
-	case <-time.After(20 * time.Millisecond): // the last ones have nobody to wait for
+	case <-time.After(20 * time.Millisecond): // the last ones wait for no one
 	}
 }
 

@@ -80,7 +80,7 @@ func deleteMarks(ctx context.Context, tx *sqldb.Tx, companyID, before int64) err
 	return err
 }
 
-// firstSince is the first position whose event happened at a time or later; -1
+// firstSince returns the first position of an event at a time or later; -1
 // when there is none.
 func firstSince(ctx context.Context, querier sqldb.Querier, companyID int64, since time.Time) (int64, error) {
 	return sqldb.Value[int64](ctx, querier,

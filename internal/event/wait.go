@@ -65,8 +65,8 @@ func (f *Feed) Stop() { f.waiting.stop() }
 // PollEvery is how often Poll is to be called.
 const PollEvery = time.Second
 
-// Poll wakes readers for whose company another process has recorded events. It
-// is one statement, and none while nobody waits.
+// Poll wakes the readers of companies for which another process has recorded
+// events. It runs one statement, and none while no reader waits.
 func (f *Feed) Poll(ctx context.Context) error {
 	companyIDs := f.waiting.companies()
 	if len(companyIDs) == 0 {
@@ -98,7 +98,7 @@ type waitingRoom struct {
 type waitingRow struct {
 	readers int
 	signal  chan struct{} // closed when there is something new, and replaced
-	seen    int64         // the last position there was at any reader's last look; -1: nobody has looked
+	seen    int64         // the last position there was at any reader's last look; -1: no reader has looked
 }
 
 func newWaitingRoom() *waitingRoom {

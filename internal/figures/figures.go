@@ -1,5 +1,5 @@
 // Package figures owns what the numbers of a portfolio mean: what a customer is worth a month, what came and went of
-// that in a month, how many were lost, and how old debts are. It is arithmetic on rows that somebody else has read.
+// that in a month, how many were lost, and how old debts are. It is arithmetic on rows that other rooms have read.
 //
 // It does not own the rows, how they are counted cheaply, or how a figure is shown.
 //
@@ -58,7 +58,7 @@ const (
 	Down    Kind = "down"
 )
 
-// KindOf tells how a customer has moved, and by how much; the amount is never negative.
+// KindOf returns how a customer has moved, and by how much; the amount is never negative.
 func KindOf(before, after money.Cents) (Kind, money.Cents) {
 	switch {
 	case before == after:
@@ -133,8 +133,8 @@ func (m *Movement) count(before, after money.Cents) {
 	}
 }
 
-// Churn is the share of the customers who were there at the start and are not at the end, in hundredths of a percent,
-// rounded half up; known is false when nobody was there.
+// Churn is the share of the customers at the start who are not there at the end, in hundredths of a percent, rounded
+// half up; known is false when there was none at the start.
 func (m Movement) Churn() (churn money.Percent, known bool) {
 	return Rate(m.Lost.Customers, m.Start.Customers)
 }
@@ -163,8 +163,8 @@ func Average(amount money.Cents, n int64) (average money.Cents, known bool) {
 // Span is a range of days late, both ends included; To 0 has no end.
 type Span struct{ From, To int }
 
-// Spans are the ages by which overdue invoices are told apart. They touch and do not overlap, so that the buckets add
-// up to all that is overdue.
+// Spans are the ages of overdue invoices. They touch and do not overlap, so that the buckets add up to all that is
+// overdue.
 var Spans = []Span{{1, 7}, {8, 15}, {16, 30}, {31, 60}, {61, 0}}
 
 // DueDates are the due dates of invoices that are so late today, as a filter of the list takes them: first is the zero
@@ -182,7 +182,7 @@ func (s Span) has(days int) bool {
 
 // Owed is what is still to come for a due date: of one invoice, or of all open ones of a customer or a day.
 type Owed struct {
-	CustomerID int64 // 0: not told apart by customer
+	CustomerID int64 // 0: not by customer
 	DueOn      civil.Date
 	Invoices   int64
 	Amount     money.Cents // the face amounts, less what was received; without fee and interest

@@ -188,8 +188,9 @@ func TestCompanyAboveSeesNumbersOfWhatIsBelow(t *testing.T) {
 	})
 }
 
-// Once a user of a company has had a password, nobody above it gets in: not by
-// an invitation, also where another owner has none yet, nor by another address.
+// Once a user of a company has set a password, no company above gets in: not by
+// an invitation, even if another owner has no password yet, nor by another
+// address.
 func TestNoWayInFromAbove(t *testing.T) {
 	each(t, func(t *testing.T, shop *shop) {
 		root := shop.root(t, 0)

@@ -21,11 +21,11 @@ var must = housetest.Must
 // noon is the morning of 31 January 2026 in São Paulo.
 var noon = housetest.Morning
 
-// shop is the room with what stands around it.
+// shop is the room with the rooms it needs.
 type shop struct {
 	*Service
 	clock *sqldbtest.Clock
-	made  int // companies, for addresses that nobody has
+	made  int // companies, for unused addresses
 }
 
 func newShop(t *testing.T, engine sqldb.Engine) *shop {

@@ -61,6 +61,6 @@ func TestLevelMustBeOne(t *testing.T) {
 		_, err := shop.SetLevel(t.Context(), root, actor.Company.ID, ReadLevelRequest(form("level", in)))
 		wantFields(t, err, "level")
 	}
-	_, err := shop.SetLevel(t.Context(), root, root.Company.ID, ReadLevelRequest(form("level", "king"))) // nobody's own
+	_, err := shop.SetLevel(t.Context(), root, root.Company.ID, ReadLevelRequest(form("level", "king"))) // no company's own
 	wantKind(t, err, fault.KindNotFound)
 }

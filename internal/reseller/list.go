@@ -48,8 +48,8 @@ func choice[T ~string](in *input.Form, name string, allowed []T) T {
 // listed counts the children of a company.
 const listed = tally.Resellers
 
-// table is the list of a company's resellers. One whose subscription never ends
-// comes after all days.
+// table is the list of a company's resellers. A reseller without an end of
+// subscription comes after all days.
 var table = listing.Table[Reseller]{
 	From: "companies c", ID: "c.id", Owner: "c.parent_id", Columns: columns, Joins: joins, Scan: scan,
 	RowID: func(reseller Reseller) int64 { return reseller.ID },

@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// What a quote tells is what the renewal then does, and a quote does nothing.
+// The renewal does what the quote said, and the quote itself changes nothing.
 func TestQuoteIsWhatTheRenewalDoes(t *testing.T) {
 	each(t, func(t *testing.T, shop *shop) {
 		root := shop.root(t, 10)
@@ -129,7 +129,7 @@ func TestLevelsOfferedAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// Credits that go up or down stand in the audit log of whoever moved them.
+// The audit log of the company that moved credits has an entry.
 func TestMovedCreditsStandInTheAuditLog(t *testing.T) {
 	each(t, func(t *testing.T, shop *shop) {
 		root := shop.root(t, 10)

@@ -79,7 +79,8 @@ func TestParallelRenewalsLoseNeitherPeriodNorCredit(t *testing.T) {
 	})
 }
 
-// A plan that gets a function while others are put on it leaves nobody behind.
+// A plan that gets a function while others are put on it leaves none of them
+// behind.
 func TestPlanThatChangesDuringCreatesLeavesNobodyBehind(t *testing.T) {
 	each(t, func(t *testing.T, shop *shop) {
 		root := shop.root(t, 100)
@@ -164,7 +165,7 @@ func TestLedgerAddsUpUnderRandomConcurrentWork(t *testing.T) {
 	})
 }
 
-// tree makes three companies in a line, each with a plan, and one beside.
+// tree makes three companies in a line, each with a plan, and one sibling.
 func (s *shop) tree(t *testing.T) []account.Actor {
 	t.Helper()
 	root := s.root(t, 0)

@@ -139,9 +139,9 @@ func (q Quote) Enough() bool { return q.Cost <= q.Balance }
 // Left is the balance after it.
 func (q Quote) Left() int64 { return q.Balance - q.Cost }
 
-// QuoteRenewal says what Renew would do with the same request, and refuses the
-// same, but for the want of credits. Reseller and Balance are set beside a
-// refusal too.
+// QuoteRenewal returns what Renew would do with the same request, with the
+// same refusals except for missing credits. Reseller and Balance are set with
+// a refusal too.
 func (s *Service) QuoteRenewal(
 	ctx context.Context,
 	actor account.Actor,
@@ -179,8 +179,8 @@ type Movement struct {
 	After    Moved
 }
 
-// QuoteTransfer says what Transfer would do with the same request, and refuses
-// the same. Reseller and Balance are set beside a refusal too.
+// QuoteTransfer returns what Transfer would do with the same request, with the
+// same refusals. Reseller and Balance are set with a refusal too.
 func (s *Service) QuoteTransfer(
 	ctx context.Context,
 	actor account.Actor,

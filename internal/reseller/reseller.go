@@ -1,8 +1,8 @@
 // Package reseller owns the tree of companies: who may make, see and change the
 // children of a company, the subscription plans that those are on, and the
 // credits that pay for it. A reseller's row is a company's, which belongs to
-// account; this room decides what is written there. It does not own what a
-// reseller sells, and to whom.
+// account; this room decides what is written there. It does not own a
+// reseller's customers and sales.
 //
 // What a company does about its plans and credits begins by locking its
 // balance. So its own changes run one after the other, and no two of them can
@@ -241,8 +241,8 @@ func refuseLevel(caller, present, wanted account.Level) error {
 	))
 }
 
-// Below is how many companies are below a reseller, at any depth, and how they
-// stand. Whose they are and what they have is for the reseller alone.
+// Below counts the companies below a reseller, at any depth, by standing.
+// Their names and data are for the reseller alone.
 type Below struct {
 	Total, Trial, Active, Expired, Suspended int64
 }

@@ -109,7 +109,7 @@ func TestRenewalCountsFromTheEndOrFromToday(t *testing.T) {
 			{"2026-06-02", "8", "2027-03-01"},          // the first stays the first
 			{"2027-12-31", "2", "2028-02-29"},          // ended: 31 December, then the end of February of a leap year
 			{"2028-02-29", "1", "2028-03-31"},          // and back
-			{"2028-02-29", "", "2028-04-30"},           // one, unless told
+			{"2028-02-29", "", "2028-04-30"},           // one, by default
 			{"2028-06-01", "120", "2038-06-01"},        // the most at once
 			{"2038-06-01T23:59", "1", "2038-07-01"},    // still the last day in São Paulo
 			{"2038-07-02T00:00:30", "1", "2038-08-02"}, // a new day there

@@ -10,7 +10,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Offer is what a signup link leads to: a plan to be tried, and whose it is.
+// Offer is what a signup link leads to: a plan to try and the company that
+// offers it.
 type Offer struct {
 	Plan    Plan
 	Company account.Company
@@ -62,9 +63,10 @@ func (u Signup) order() order {
 	}
 }
 
-// SignUp makes a reseller on the trial of a signup link. A stranger whose address
-// a user has gets the same answer, and nothing is made: the mailbox is told, where
-// there is a mail server. The reseller then has no ID.
+// SignUp makes a reseller on the trial of a signup link. If the address already
+// belongs to a user, the answer is the same and nothing is made, so that a
+// stranger cannot find accounts; the mailbox gets a message where there is a mail
+// server. The reseller then has no ID.
 func (s *Service) SignUp(ctx context.Context, signup Signup) (reseller Reseller, err error) {
 	offer, err := s.FindOffer(ctx, signup.Code)
 	if err != nil {

@@ -42,7 +42,8 @@ func TestSignupMakesATrialOfThePlan(t *testing.T) {
 			t.Errorf("signed up %+v", reseller)
 		}
 		wantOpens(t, shop, "lia@example.com", "correct horse")
-		// The same answer, and nothing is made: who has an account is not told.
+		// The same answer, and nothing is made: the answer does not reveal
+		// which addresses have an account.
 		reseller, err = shop.signUp(t, plan.SignupCode, "203.0.113.9", form("name", "Outra", "email", "LIA@example.com", "password", "correct horse"))
 		if err != nil || reseller.ID != 0 || shop.count(t, `SELECT count(*) FROM companies`) != 2 {
 			t.Errorf("a known address: %+v, %v", reseller, err)

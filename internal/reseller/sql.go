@@ -184,8 +184,8 @@ func sumEntries(ctx context.Context, querier sqldb.Querier, actor account.Actor,
 		append(where.Args, Countable)...)
 }
 
-// countBelow walks down from a company whose id was checked to be a child of the
-// caller's.
+// countBelow walks down from a company; the caller must have checked that it is
+// one of its own children.
 func countBelow(ctx context.Context, querier sqldb.Querier, id int64, today civil.Date) (Below, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (below Below, err error) {
 		err = row.Scan(&below.Total, &below.Suspended, &below.Expired, &below.Trial)
@@ -251,7 +251,7 @@ func oldestPlan(ctx context.Context, querier sqldb.Querier, companyID int64) (Pl
 	return plan, err
 }
 
-// planBySignupCode finds whose plan a link is of: the code names the
+// planBySignupCode finds the plan of a signup link: the code identifies the
 // company, as a token does.
 func planBySignupCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, planID int64, err error) {
 	err = sqldb.Each(ctx, querier,

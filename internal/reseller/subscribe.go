@@ -271,8 +271,8 @@ func (s *Service) pay(ctx context.Context, tx *sqldb.Tx, actor account.Actor, en
 	return paid, err
 }
 
-// What a company below the top may give away: a trial costs no credits, so that
-// without a bound nobody would need any.
+// What a company below the top may give away: a trial costs no credits, so
+// without a bound no one would buy any.
 const (
 	trialDaysBelow = 30
 	liveTrials     = 5

@@ -61,7 +61,7 @@ func (s *shop) deeds(ctx context.Context) map[string]func(actor account.Actor, i
 // answers as if it did not exist, and changes nothing.
 func TestEveryUseCaseStopsAtDirectResellers(t *testing.T) {
 	each(t, func(t *testing.T, shop *shop) {
-		tree := append(shop.tree(t), shop.root(t, 10)) // root, middle, leaf, beside, stranger
+		tree := append(shop.tree(t), shop.root(t, 10)) // root, middle, leaf, sibling, stranger
 		parents := map[int]int{1: 0, 2: 1, 3: 0}
 		before := shop.everything(t)
 		for i, who := range tree {

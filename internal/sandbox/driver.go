@@ -83,7 +83,7 @@ func (l *lease) end(ctx context.Context) error {
 }
 
 // Run drives the sandbox until ctx ends, while no other process does: it does
-// what is due, and takes the clock to where somebody wants it.
+// what is due, and moves the clock to the target of an advance.
 func (s *Service) Run(ctx context.Context) error {
 	defer func() {
 		if err := s.lease.end(ctx); err != nil {

@@ -45,7 +45,7 @@ func Open(ctx context.Context, db *sqldb.DB, make bool) (*Clock, error) {
 	return clock, nil
 }
 
-// create makes a sandbox of a database that nobody has used yet.
+// create makes a sandbox of an unused database.
 func create(ctx context.Context, tx *sqldb.Tx) error {
 	used, err := isUsed(ctx, tx)
 	if err != nil {
@@ -160,8 +160,8 @@ func auditMove(ctx context.Context, tx *sqldb.Tx, actor account.Actor, to time.T
 	return account.WriteAudit(ctx, tx, actor, entry)
 }
 
-// Live moves the clock to an instant and does what that takes by itself: for a
-// program that serves nobody yet.
+// Live moves the clock to an instant and does the due work itself, for a
+// program that does not serve yet.
 func (s *Service) Live(ctx context.Context, to time.Time) error {
 	if err := s.Begin(ctx, account.System(account.Company{}, "live"), Target{At: to}); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *Service) Live(ctx context.Context, to time.Time) error {
 	return s.drive(ctx)
 }
 
-// SetBack has a sandbox that nobody has used yet begin in the past.
+// SetBack lets an unused sandbox begin in the past.
 func (s *Service) SetBack(ctx context.Context, to time.Time) error {
 	err := s.db.MoveClock(ctx, func(tx *sqldb.Tx) error {
 		used, err := isUsed(ctx, tx)
@@ -215,8 +215,8 @@ func (s *Service) Wait(ctx context.Context, most time.Duration, progress func(no
 }
 
 // Clock is the moved clock. The row in the database is the truth: each
-// transaction reads it, and nobody moves the clock while one runs. What a
-// process remembers of it is for reading, and is refreshed with each request.
+// transaction reads it, and the clock cannot move while one runs. The copy in
+// the process is for reading, and is refreshed with each request.
 type Clock struct {
 	db    *sqldb.DB
 	state atomic.Pointer[clockRow]
@@ -231,7 +231,7 @@ type clockRow struct {
 	to      time.Time
 }
 
-// running reports whether an advance is under way: the clock stands still between
+// running reports whether an advance is under way: the clock does not run between
 // its steps.
 func (r *clockRow) running() bool { return !r.stopped.IsZero() }
 
@@ -274,8 +274,8 @@ func (c *Clock) learn(row *clockRow) {
 	}
 }
 
-// Stands reports whether an advance is under way, as far as this process has
-// heard: the clock then stands still between its steps.
+// Stands reports whether an advance is under way, as far as this process
+// knows. The clock does not run between the steps of an advance.
 func (c *Clock) Stands() bool { return c.known().running() }
 
 // Arrived reports whether the advance under way has reached its end, where what is

@@ -65,8 +65,8 @@ func setBack(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
 	return err
 }
 
-// moveTo moves a clock that stands, for the process that drives the sandbox. It
-// reports false when that is another process by now.
+// moveTo moves a stopped clock for the process that drives the sandbox. It
+// reports false when another process drives it by now.
 func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, `
 		UPDATE sandbox_clock SET stopped_at = ?, moves = moves + 1
@@ -75,7 +75,7 @@ func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool
 	return n == 1, err
 }
 
-// endAdvance lets the clock run on from where it stands.
+// endAdvance lets the clock run on from its present instant.
 func endAdvance(ctx context.Context, tx *sqldb.Tx, token string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE sandbox_clock SET ahead = stopped_at - ?, stopped_at = NULL, moves = moves + 1

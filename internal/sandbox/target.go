@@ -10,9 +10,9 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// Target is where somebody wants the clock to be.
+// Target is the instant to move the clock to.
 type Target struct {
-	Zone   *time.Location // of the caller: whose days and months are meant
+	Zone   *time.Location // of the caller: days and months are counted in it
 	Hours  int
 	Period civil.Period
 	On     civil.Date

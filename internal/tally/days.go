@@ -24,7 +24,7 @@ var (
 // also where the calendar has no next.
 func After(day string) string { return day + "~" }
 
-// On is one day, or one month of a counter whose days are months.
+// On is one day, or one month of a counter by month.
 func On(day string) Days { return Days{day, After(day)} }
 
 // Filter chooses keys by conditions on plan_id, product_id and state, and by

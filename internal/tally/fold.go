@@ -147,9 +147,8 @@ type deltaKey struct {
 	Key
 }
 
-// appendDeltas writes changes of counters, one row for each key. A key whose
-// changes come to nothing keeps its row, which is the stamp of the change; see
-// Move.
+// appendDeltas writes changes of counters, one row for each key, also where
+// the changes of a key add up to zero.
 func appendDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, entries []Entry) error {
 	for piece := range sqldb.Pieces(merged(entries)) {
 		values := make([]any, 0, len(piece)*deltaColumns)

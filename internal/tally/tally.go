@@ -40,8 +40,8 @@ const (
 	CustomerOwnPrice  = "own"
 )
 
-// Gone is the state of customers who were deleted and whose creation still
-// counts, and the end of the states of Paid and Recurring that mean the same.
+// Gone is the state of deleted customers that still count as created, and the
+// suffix of the states of Paid and Recurring that mean the same.
 const Gone = "gone"
 
 // The states of recurring revenue: what it was before it was counted by month,
@@ -116,9 +116,7 @@ func (b Counter) Add(ctx context.Context, tx *sqldb.Tx, companyID int64, changes
 	return AddAll(ctx, tx, companyID, entries)
 }
 
-// Move counts a record that was at one key and is now at another. One that
-// has not moved leaves a row all the same: the rows are also the stamp by
-// which a cached count knows that it is old.
+// Move counts a record that was at one key and is now at another.
 func (b Counter) Move(ctx context.Context, tx *sqldb.Tx, companyID int64, from, to Change) error {
 	return AddAll(ctx, tx, companyID, b.Moved(from, to))
 }

@@ -121,8 +121,9 @@ func matches(key []byte, timestamp, signature, body string) (genuine bool, advic
 	return false, "another secret, another body or another timestamp was signed"
 }
 
-// CheckQueue compares the queue with the deliveries that are pending. Neither
-// may have what the other has not: it would never be sent, or sent for nobody.
+// CheckQueue compares the queue with the deliveries that are pending. A
+// delivery missing from the queue is never sent; a queue entry without a
+// delivery has no receiver.
 func (s *Service) CheckQueue(ctx context.Context) (checkup.Finding, error) {
 	unqueued, err := sqldb.Value[int64](sqldb.WithoutDeadline(ctx), s.db, `
 		SELECT count(*) FROM deliveries d WHERE d.status = 'pending'

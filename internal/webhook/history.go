@@ -121,8 +121,9 @@ func (s *Service) addAttempts(ctx context.Context, actor account.Actor, list []D
 	})
 }
 
-// Test sends a ping to a webhook at once and returns the attempt. It works on
-// one that is switched off, stands in the history and counts for nothing.
+// Test sends a ping to a webhook at once and returns the attempt. It also
+// works on a webhook that is switched off. The attempt is in the history and
+// does not count as a failure.
 func (s *Service) Test(ctx context.Context, actor account.Actor, webhookID int64) (Attempt, bool, error) {
 	var job sender.Job
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {

@@ -65,8 +65,9 @@ func (s *Service) StartReplay(ctx context.Context, actor account.Actor, webhookI
 // replayBatch is how many events one step of a replay looks at.
 const replayBatch = 200
 
-// ContinueReplays does a step of every unfinished replay. Where it stands is
-// written with what it queued, so that it goes on there after a crash.
+// ContinueReplays does a step of every unfinished replay. Its position is
+// written in the transaction that queues deliveries, so that it continues
+// there after a crash.
 func (s *Service) ContinueReplays(ctx context.Context) error {
 	open, err := unfinishedReplays(ctx, s.db)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, replay Replay) (
 	return false, advanceReplay(ctx, tx, replay, last, n)
 }
 
-// Status is how a delivery stands.
+// Status is the state of a delivery.
 type Status = sender.Status
 
 // The statuses. Parked ones wait for their webhook to be switched on again.
@@ -166,8 +167,8 @@ func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, actor account.Acto
 	return insertNotification(ctx, tx, actor.Company.ID, invoiceID, address)
 }
 
-// Notification returns the address that was last given to be told of an
-// invoice's payment; none when none ever was.
+// Notification returns the address last given for the notification of an
+// invoice's payment; "" when there is none.
 func (s *Service) Notification(
 	ctx context.Context,
 	actor account.Actor,

@@ -101,7 +101,7 @@ func TestPruneRemovesOldHistoryInSteps(t *testing.T) {
 		world.Happen(2*webhook.PruneBatch+10, event.InvoicePaid)
 		world.Exec(`UPDATE deliveries SET status = 'delivered' WHERE id > 4`)
 		world.Exec(`DELETE FROM delivery_queue WHERE delivery_id > 4`)
-		world.Happen(7, event.CustomerCreated) // of which nobody was told
+		world.Happen(7, event.CustomerCreated) // recorded without a delivery
 		world.Clock.Advance(30*24*time.Hour - time.Second)
 		world.Happen(5, event.InvoicePaid)
 		webhooktest.Must(t, world.Prune(t.Context()))

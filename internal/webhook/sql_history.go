@@ -11,7 +11,7 @@ import (
 	"carteira/internal/webhook/sender"
 )
 
-// What is parked stands so in the queue only.
+// Only the queue knows what is parked.
 const deliveryColumns = `d.id, e.event_id, d.event, COALESCE(d.webhook_id, 0),
 	CASE WHEN d.webhook_id IS NULL THEN d.url ELSE COALESCE(w.url, '') END, CASE WHEN q.line = 2 THEN 'parked' ELSE d.status END,
 	COALESCE(q.run_at, 0), e.body, d.created_at, COALESCE(d.delivered_at, 0)`

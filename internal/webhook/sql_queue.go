@@ -38,9 +38,9 @@ const stoppedText = `WITH RECURSIVE lines(line) AS (
 		FROM lanes l WHERE l.lane IS NOT NULL
 	) AS t WHERE t.id IS NOT NULL /* every company_id */`
 
-// forWebhooks makes a delivery of an event for each webhook that wants it. There is none for a company whose subscription has
-// ended, is suspended or has no webhooks, or that is below a company that is
-// stopped. Most companies have no webhook at all, so the webhooks come first.
+// forWebhooks writes a delivery of an event for each webhook that wants it. There is none if the company's subscription has
+// ended, is suspended or has no webhooks, or if a company above it is stopped. Most companies have no webhook at all, so the
+// webhooks come first.
 const forWebhooks = `
 	INSERT INTO deliveries (company_id, webhook_id, event_id, event, url, lane, status, test, attempts, created_at)
 	SELECT w.company_id, w.id, e.id, e.name, '', w.id, 'pending', FALSE, 0, e.occurred_at
@@ -136,8 +136,8 @@ func newestEvent(ctx context.Context, querier sqldb.Querier) (int64, error) {
 	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MAX(id), 0) FROM events /* every company_id */`)
 }
 
-// removeDeliveries looks at the status again, because somebody may have asked
-// for one to be sent again meanwhile.
+// removeDeliveries looks at the status again, because a resend may have been
+// requested meanwhile.
 func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) (names []string, err error) {
 	gone, err := sqldb.Values[int64](ctx, tx, `
 		DELETE FROM deliveries WHERE company_id = ? AND status <> 'pending' AND id {in ?} RETURNING id`, companyID,

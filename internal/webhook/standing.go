@@ -55,10 +55,9 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 	return nil
 }
 
-// Hold parks what is on its way from companies whose subscription has come to its
-// end, which is a matter of the calendar and changes no row. It asks the queue,
-// not every company: with nothing on its way there is nothing to park. It may run
-// at any time.
+// Hold parks the pending deliveries of companies with an expired subscription: an
+// end by the calendar changes no row. It reads the queue, not every company, so
+// an empty queue costs nothing. It may run at any time.
 func (s *Service) Hold(ctx context.Context) error {
 	newest := civil.Of(s.db.Now().UTC().Add(eastmost))
 	ids, err := stoppedWithPending(ctx, s.db, newest)
@@ -72,8 +71,8 @@ func (s *Service) Hold(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// eastmost is how far the earliest zone of the world is ahead of UTC: nobody's day
-// is later than the one there.
+// eastmost is how far the earliest time zone is ahead of UTC: no company has a
+// later day than that zone.
 const eastmost = 14 * time.Hour
 
 func (s *Service) holdCompany(ctx context.Context, companyID int64) error {

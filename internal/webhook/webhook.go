@@ -1,5 +1,5 @@
-// Package webhook owns the addresses that integrators want to be told at, the
-// deliveries that tell them, written in the transaction of the change, and their
+// Package webhook owns the addresses that integrators register, the deliveries
+// to them, which are written in the transaction of the change, and their
 // history. It does not decide what an event says: rooms record events, and this
 // one subscribes to all of them. Nor does it send: its package sender does.
 package webhook
@@ -52,9 +52,9 @@ type Options struct {
 	Keep       time.Duration              // how long history is kept; 0: 30 days
 	KeepEvents int64                      // how many events are kept, whatever their time; 0: they go by Keep
 	Log        *slog.Logger               // nil: nothing is logged
-	Sent       watch.Watcher[sender.Sent] // sees each attempt that is recorded; nil: nobody does
+	Sent       watch.Watcher[sender.Sent] // sees each attempt that is recorded; may be nil
 
-	Pruned watch.Watcher[account.Pruned] // sees the deliveries and events that are removed; nil: nobody does
+	Pruned watch.Watcher[account.Pruned] // sees the deliveries and events that are removed; may be nil
 }
 
 // Service has the use cases.

@@ -63,7 +63,7 @@ func TestWhatIsCommittedArrivesAndNothingElse(t *testing.T) {
 		world.Subscribe(second.URL, event.InvoicePaid)
 		created := world.Happen(12, event.CustomerCreated)
 		paid := world.Happen(8, event.InvoicePaid)
-		world.Happen(3, event.CustomerDeleted) // which nobody wants
+		world.Happen(3, event.CustomerDeleted) // an event that no webhook wants
 		err := world.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
 			return errors.Join(world.Events.Record(t.Context(), tx, world.Actor.Source(), event.InvoicePaid, nil), errTakenBack)
 		})
@@ -276,8 +276,8 @@ func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
 	})
 }
 
-// claimAll leases lanes that nobody has, and claims up to n deliveries of them,
-// four of a lane at most.
+// claimAll leases free lanes, and claims up to n deliveries of them, four of a
+// lane at most.
 func claimAll(world *webhooktest.World, n int) []sender.Job {
 	world.T.Helper()
 	jobs, err := world.Sender().Claim(world.T.Context(), n)

@@ -63,7 +63,7 @@ func TestIdleLaneThatChangesHandsLosesAndDoublesNothing(t *testing.T) {
 	})
 }
 
-// A lane is not kept for deliveries that turn out to be somebody else's.
+// A lane is not kept for deliveries that turn out to belong to another process.
 func TestIdleLaneWithNothingToSendIsGivenBack(t *testing.T) {
 	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		id, _ := world.Subscribe(webhooktest.NewReceiver(t).URL, event.InvoicePaid)

@@ -11,8 +11,8 @@ import (
 const (
 	// maxReady bounds what a process has prefetched.
 	maxReady = 16 * quickSlots
-	// pollEvery is how often the dispatcher looks for due lanes when nobody does so
-	// for it: for retries, and for what other processes have queued.
+	// pollEvery is how often the dispatcher looks for due lanes when no lookout
+	// does it: for retries, and for what other processes have queued.
 	pollEvery = time.Second
 	// tickEvery is how often it looks at its own clock.
 	tickEvery = 100 * time.Millisecond

@@ -12,8 +12,8 @@ import (
 const (
 	// maxLanesPerClaim bounds the length of a claiming transaction.
 	maxLanesPerClaim = 256
-	// shunTime is for how long a lane is left alone whose claim failed while
-	// others succeeded.
+	// shunTime is how long the dispatcher leaves a lane alone after its claim
+	// failed while others succeeded.
 	shunTime = time.Minute
 	// promoteEvery is how often the quickest failing lane goes before the others.
 	promoteEvery = 250 * time.Millisecond

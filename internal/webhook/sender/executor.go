@@ -23,14 +23,14 @@ type flight struct {
 	ctx       context.Context // of the lane's lease
 	startedAt time.Duration
 	class     class
-	slot      class // whose slot it takes by now
+	slot      class // the class of the slot that it occupies now
 	outcome   outcome
 	worker    worker
 }
 
-// slotAfter is the class whose slot a request takes that has been made for so
-// long. One to a receiver of which nothing is known may be the first of many that
-// hang, so it takes no slot of those that answer slowly.
+// slotAfter returns the class of the slot that a request occupies after running
+// for so long. A request to an unknown receiver may be the first of many that
+// hang, so it takes no slot of the receivers that answer slowly.
 func (f *flight) slotAfter(used time.Duration) class {
 	switch {
 	case used < dawdling || f.slot == failing:

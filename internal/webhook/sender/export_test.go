@@ -21,8 +21,8 @@ const (
 	PanicProblem     = panicProblem
 )
 
-// Claim leases the lanes that nobody has, and claims up to n deliveries, four of
-// a lane at most.
+// Claim leases the free lanes, and claims up to n deliveries, four of a lane at
+// most.
 func (s *Sender) Claim(ctx context.Context, count int) (jobs []Job, err error) {
 	lanes, err := dueLanes(ctx, s.db)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Sender) Claim(ctx context.Context, count int) (jobs []Job, err error) {
 	return jobs, err
 }
 
-// ClaimOne claims one delivery of a lane, if nobody has it, and says whether it
-// did.
+// ClaimOne claims one delivery of a lane, if the lane is free, and reports
+// whether it did.
 func (s *Sender) ClaimOne(ctx context.Context, lane int64) (Claimed, bool, error) {
 	grants, err := s.store.claim(ctx, []request{{lane: lane, size: 1}})
 	if err != nil || len(grants) == 0 {

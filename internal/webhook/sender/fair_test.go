@@ -81,7 +81,7 @@ func (p *play) serve() {
 	}
 }
 
-// finish ends the requests whose receivers have answered by now.
+// finish ends the requests that have been answered by now.
 func (p *play) finish() {
 	for flight := range p.flights {
 		used, answer := p.now-flight.startedAt, p.answers[flight.lane.id]
@@ -167,8 +167,9 @@ func (p *play) median() time.Duration {
 }
 
 // TestSlowReceiversDoNotWaitForThoseThatHang has 20 receivers that accept after
-// 0.7 or 3 s beside 60 and 100 that never answer, with one event a second for
-// each. Time is the test's own, so the result is the same on every machine.
+// 0.7 or 3 s together with 60 and 100 that never answer, with one event a
+// second for each. Time is the test's own, so the result is the same on every
+// machine.
 func TestSlowReceiversDoNotWaitForThoseThatHang(t *testing.T) {
 	for _, answer := range []time.Duration{700 * time.Millisecond, 3 * time.Second} {
 		run := func(hanging int) *play {

@@ -22,7 +22,7 @@ import (
 	"carteira/internal/webhook/webhooktest"
 )
 
-// A claim whose reading of webhooks fails, as on a restart of the server or a
+// A claim that fails to read the webhooks, as on a restart of the server or a
 // statement timeout, is an error like any other.
 func TestClaimThatCannotReadWebhooksIsTriedAgain(t *testing.T) {
 	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
@@ -40,7 +40,7 @@ func TestClaimThatCannotReadWebhooksIsTriedAgain(t *testing.T) {
 	})
 }
 
-// An operator is told when nothing has been claimed for long.
+// The log reports when nothing has been claimed for long.
 func TestSenderTellsItsSupervisorHowItFares(t *testing.T) {
 	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		receiver := webhooktest.NewReceiver(t)
@@ -80,7 +80,7 @@ func TestLaneThatCannotBeClaimedStopsNoOther(t *testing.T) {
 		bad, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
 		good, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
 		world.Happen(2, event.InvoicePaid)
-		// An expired lease whose attempts cannot be counted any further.
+		// An expired lease with attempts that cannot be counted any further.
 		world.Exec(`UPDATE delivery_queue SET attempts = 9223372036854775807 WHERE lane = ?`, bad)
 		world.Exec(`UPDATE delivery_lanes SET sending = ',' || (SELECT MIN(delivery_id) FROM delivery_queue WHERE lane = ?) || ',' WHERE lane = ?`, bad, bad)
 		stop := world.Start()
@@ -216,9 +216,9 @@ func TestTransactionThatIsCutOffStopsNoOtherLane(t *testing.T) {
 	}
 }
 
-// Leases go by the clock of the database: a process whose own clock is wrong
-// neither takes the lanes of others nor loses its own, and what it queues is due
-// for all.
+// Leases go by the clock of the database: a process with a wrong clock neither
+// takes the lanes of others nor loses its own, and what it queues is due for
+// all.
 func TestClockThatIsWrongChangesNothing(t *testing.T) {
 	for _, wrongBy := range []time.Duration{time.Minute, -time.Minute} {
 		t.Run(wrongBy.String(), func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestClockThatIsWrongChangesNothing(t *testing.T) {
 			if n := world.Count(id)[webhook.Delivered]; n != 2 {
 				t.Errorf("%d are delivered", n)
 			}
-			// A resend by a process whose clock is behind is not sent beside it.
+			// A resend by a process with a slow clock is not sent twice.
 			wrong.Happen(1, event.InvoicePaid)
 			webhooktest.Must(t, wrong.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
 				_, due, err := wrong.Sender().ClaimNow(t.Context(), tx, world.Actor.Company.ID, world.History(id)[2].ID)

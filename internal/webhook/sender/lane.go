@@ -130,8 +130,8 @@ func (l *lane) cutOff(deliveryID int64) {
 	delete(l.open, deliveryID)
 }
 
-// nextHeld takes the attempt whose turn it is to be recorded by itself: when
-// nothing is in flight, and successes before failures. They overlapped, and a
+// nextHeld takes the next attempt to record by itself: when nothing is in
+// flight, and successes before failures. The attempts overlapped, and a
 // success recorded last would begin the count of failures anew.
 func (l *lane) nextHeld() (a attempt, ok bool) {
 	if l.inFlight+l.unrecorded > 0 || len(l.held) == 0 {

@@ -55,7 +55,7 @@ func newMetrics() *metrics {
 }
 
 // reasonGivenUp is why an attempt was the last of a delivery, empty when there
-// is more to come. Nobody waits for a test to arrive.
+// is more to come. A test is never retried.
 func reasonGivenUp(attempt attempt, transition transition) string {
 	switch {
 	case attempt.job.test:
@@ -72,8 +72,8 @@ func reasonGivenUp(attempt attempt, transition transition) string {
 	return ""
 }
 
-// oldestDue asks the database at every scrape: a sender that stands still could
-// not say so.
+// oldestDue asks the database at every scrape, because a sender that hangs
+// could not report it.
 type oldestDue struct{ s *Sender }
 
 var oldestDueDesc = prometheus.NewDesc("carteira_webhook_oldest_due_seconds",
@@ -97,8 +97,8 @@ func (o oldestDue) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(oldestDueDesc, prometheus.GaugeValue, overdue.Seconds())
 }
 
-// longestOverdue is for how long the oldest delivery is due that nobody is
-// sending; 0 when there is none.
+// longestOverdue returns for how long the oldest due delivery has waited that
+// no process is sending; 0 when there is none.
 func longestOverdue(ctx context.Context, db *sqldb.DB) (longest time.Duration, err error) {
 	lanes, err := dueLanes(ctx, db)
 	for _, lane := range lanes {

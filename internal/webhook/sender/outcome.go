@@ -94,7 +94,8 @@ const (
 // schedule is the waits before each attempt.
 type schedule []time.Duration
 
-// decide says what becomes of a delivery whose webhook is active or not.
+// decide returns what becomes of a delivery, given whether its webhook is
+// active.
 func (s schedule) decide(attempt attempt, active bool) transition {
 	t := transition{status: Pending, step: attempt.job.step, panics: attempt.job.panics}
 	last := attempt.job.step+1 >= len(s)

@@ -6,7 +6,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Status is how a delivery stands.
+// Status is the state of a delivery.
 type Status string
 
 // The statuses. Parked ones wait for their webhook to be switched on again.

@@ -1,16 +1,16 @@
 // Package sender sends the deliveries of webhooks. It owns the queue of what is
 // still to be sent, the leases of lanes by which processes share it, and the
-// record of every attempt. It does not decide what is sent to whom: the webhook
-// room writes the deliveries, and keeps the webhooks and the history.
+// record of every attempt. It does not decide what each webhook gets: the
+// webhook room writes the deliveries, and keeps the webhooks and the history.
 //
 // A lane is the deliveries of one webhook, or the notifications of one company.
 // One process has a lane at a time, by a lease that it renews. In a process
 // there are
 //
-//   - the dispatcher, one goroutine that owns the state of all lanes (state.go,
-//     lane.go) and decides what is claimed, sent and recorded next,
-//   - the store, whose calls claim deliveries, renew and release leases, and
-//     record outcomes, each in a transaction of its own,
+//   - the dispatcher, one goroutine that owns the state of all lanes (lane.go,
+//     job.go) and decides what is claimed, sent and recorded next,
+//   - the store, which claims deliveries, renews and releases leases, and
+//     records outcomes, each in a transaction of its own,
 //   - workers, which make the requests (executor.go),
 //   - the recorder, which records accepted attempts in batches.
 //
@@ -48,7 +48,7 @@ type Config struct {
 	Client *outbound.Client
 	Delays []time.Duration     // before each attempt
 	Log    *slog.Logger        // nil: nothing is logged
-	Sent   watch.Watcher[Sent] // sees each attempt that is recorded; nil: nobody does
+	Sent   watch.Watcher[Sent] // sees each attempt that is recorded; may be nil
 }
 
 // Sender sends deliveries while it runs, and those that a person waits for
@@ -136,8 +136,8 @@ func (s *Sender) WebhooksChanged() { s.generation.Add(1) }
 // Generation counts the calls of WebhooksChanged.
 func (s *Sender) Generation() int64 { return s.generation.Load() }
 
-// Inherit ends all leases, so that nobody waits for those of a process that was
-// killed. It is for a process that knows itself to be the only one.
+// Inherit ends all leases, so that no lane waits for a process that was killed.
+// Only the single process of a database may call it.
 func (s *Sender) Inherit(ctx context.Context) error {
 	return s.store.inherit(ctx, "")
 }

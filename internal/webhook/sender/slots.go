@@ -112,7 +112,7 @@ const (
 	hanging  = 5 * time.Second
 	// maxClaim is how many deliveries of one lane are claimed at once.
 	maxClaim = 16 * laneLimit
-	// maxKnown bounds the lanes whose pace is remembered.
+	// maxKnown bounds how many lanes have a remembered pace.
 	maxKnown = 10_000
 )
 

@@ -106,8 +106,8 @@ func scanJob(into map[int64]Job) func(row sqldb.Row) error {
 	}
 }
 
-// readingRecipients reads where the deliveries of lanes go. A lane whose webhook
-// is gone has a recipient that is not active.
+// readingRecipients reads the receivers of lanes. If a webhook was deleted, the
+// recipient of its lane is not active.
 func readingRecipients(lanes []int64, into map[int64]*recipient) (statements []sqldb.Statement) {
 	var webhooks, companies []int64
 	for _, lane := range lanes {

@@ -57,8 +57,7 @@ func dueLanes(ctx context.Context, db *sqldb.DB) ([]dueLane, error) {
 	}), err
 }
 
-// dueAmong returns which of some lanes have something due and are leased by
-// nobody.
+// dueAmong returns which of some lanes have something due and are not leased.
 func dueAmong(ctx context.Context, db *sqldb.DB, lanes []int64) ([]int64, error) {
 	text, args := sqldb.Few(`
 		SELECT k.lane FROM delivery_lanes k WHERE k.lane {in ?} AND k.until <= {clock ?} AND (
@@ -171,8 +170,8 @@ func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
 	return tx.Queue(ctx, text, append(args, tokens)...)
 }
 
-// expireLeases ends all leases whose token begins so. What was being sent stays
-// written down: the next claim burns those attempts.
+// expireLeases ends all leases with tokens of a prefix. What was being sent
+// stays recorded: the next claim burns those attempts.
 func expireLeases(ctx context.Context, tx *sqldb.Tx, instance string) error {
 	_, err := tx.Exec(
 		ctx,
@@ -204,7 +203,7 @@ func splitIDs(text string) []int64 {
 	return ids
 }
 
-// clearLane makes a lane nobody's.
+// clearLane ends the lease of a lane.
 func clearLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
 	_, err := tx.Exec(
 		ctx,

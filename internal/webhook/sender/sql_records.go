@@ -87,9 +87,9 @@ func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (
 	return true, err
 }
 
-// settleAccepted settles deliveries whose fences are equal, and returns which it
-// has settled. It passes over those that another transaction has locked, and
-// those whose webhook has failures.
+// settleAccepted settles deliveries if their fences are equal, and returns which
+// it has settled. It skips those that another transaction has locked, and those
+// of a webhook with failures.
 func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64, error) {
 	ids, webhooks := make([]int64, len(list)), make([]int64, len(list))
 	for i, attempt := range list {

@@ -21,8 +21,8 @@ const (
 	// process was killed, however long a request takes.
 	leaseTime  = 8 * time.Second
 	renewEvery = 2 * time.Second
-	// waiterTime is how long a delivery is a waiting person's: longer than the
-	// longest attempt, since nobody renews it.
+	// waiterTime is how long a delivery belongs to a waiting person: longer
+	// than the longest attempt, because it is not renewed.
 	waiterTime = Timeout + 20*time.Second
 	// callTime bounds every call of the store, so that a database that vanished
 	// without a word is noticed.
@@ -93,8 +93,7 @@ func (s store) release(ctx context.Context, leases []lease) error {
 	return s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx, leases) })
 }
 
-// inherit ends the leases of processes that are no more: those whose tokens
-// begin so.
+// inherit ends the leases of dead processes: those with tokens of a prefix.
 func (s store) inherit(ctx context.Context, instance string) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return expireLeases(ctx, tx, instance) })
 }
@@ -114,10 +113,10 @@ func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
 }
 
 // recordAccepted records accepted attempts at different deliveries in one
-// transaction, and returns which it has recorded. It leaves out those whose
-// webhook has failures to forget, and those whose rows are locked. Lanes of
-// which nothing is left out are released if their attempts ask for it. A record that
-// the disk has lost is a delivery that is made again, with the same id.
+// transaction, and returns which it has recorded. It leaves out those of a webhook
+// with a count of failures to reset, and those with locked rows. A lane without
+// left-out attempts is released if its attempts ask for it. If the disk loses the
+// record, the delivery is made again with the same id.
 func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[int64]bool, err error) {
 	slices.SortStableFunc(batch, func(a, b attempt) int {
 		return cmp.Compare(a.job.begun, b.job.begun)
@@ -134,8 +133,8 @@ func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[in
 	return kept, err
 }
 
-// releasable returns the leases of lanes whose last attempt is in a batch of which all
-// their attempts were recorded.
+// releasable returns the leases of lanes that end with this batch: their last attempt
+// is in it, and all their attempts were recorded.
 func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
 	incomplete := map[int64]bool{}
 	for _, attempt := range batch {
@@ -190,8 +189,8 @@ const maxFailures = 20
 
 // record writes the outcome of one attempt: the attempt, what becomes of the
 // delivery, and the webhook's count of failures. The lane is released with it if
-// the attempt asks for that. It reports false when the claim had run out: then
-// the delivery is somebody else's, and nothing is written.
+// the attempt asks for that. It reports false when the claim had expired:
+// another process owns the delivery now, and nothing is written.
 func (s store) record(ctx context.Context, attempt attempt) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		if kept, err = s.recordTx(ctx, tx, attempt); err != nil || !kept || !attempt.release {

@@ -77,8 +77,8 @@ func lanesOf(requests []request) []int64 {
 	return lanes
 }
 
-// leaseLanes chooses the requests whose lanes can be this process's, each with the
-// token of its lease. The attempts of a lease that expired are burned.
+// leaseLanes chooses the requests for lanes that this process can lease, each with
+// the token of its lease. The attempts of a lease that expired are burned.
 func (s store) leaseLanes(
 	ctx context.Context,
 	tx *sqldb.Tx,

@@ -13,10 +13,11 @@ import (
 	"testing"
 )
 
-// Receiver keeps what it gets and answers as it is told.
+// Receiver records what it gets and answers as configured.
 type Receiver struct {
 	*httptest.Server
-	// Meet runs before the answer; gone is closed when nobody waits for it any more.
+	// Meet runs before the answer; gone is closed when the caller has stopped
+	// waiting.
 	Meet func(gone <-chan struct{})
 
 	mu     sync.Mutex

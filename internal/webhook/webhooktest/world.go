@@ -1,6 +1,6 @@
 // Package webhooktest gives tests a company with webhooks on a real database, a
-// clock that they set, and receivers that answer as they are told. Only tests
-// import it.
+// clock that they set, and receivers with configured answers. Only tests import
+// it.
 package webhooktest
 
 import (
@@ -77,7 +77,7 @@ func NewWorld(t *testing.T, engine sqldb.Engine) *World {
 // Another is the same world seen by another process.
 func (w *World) Another() *World { return w.AnotherBy(sqldbtest.WithClock(w.Clock)) }
 
-// AnotherBy is the same world seen by another process, whose database is opened
+// AnotherBy is the same world seen by another process, which opens the database
 // with options.
 func (w *World) AnotherBy(options ...sqldbtest.Option) *World {
 	w.T.Helper()
