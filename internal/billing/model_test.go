@@ -178,6 +178,9 @@ func (m *model) add(bill *bill) {
 func (m *model) change(person *person, to person) {
 	was := *person
 	person.plan, person.price = to.plan, to.price
+	if person.plan != nil && person.price == person.plan.value {
+		person.price = 0 // it is the plan's
+	}
 	if to.dueOn != was.dueOn {
 		m.setDue(person, to.dueOn, to.ownDay)
 	}

@@ -220,7 +220,7 @@ func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) 
 }
 
 // resolve looks up plan and product. It returns the plan when the draft names
-// one.
+// one. A price that equals the plan's is no own price.
 func (d Draft) resolve(on Catalog, customer *Customer) (plan catalog.Plan, refused fault.Fields, err error) {
 	if d.PlanID.Given() && d.PlanID.Value != customer.Plan.ID {
 		plan, err = chosen(d.PlanID.Value, "plan_id", &refused, on.Plan)
@@ -241,6 +241,9 @@ func (d Draft) resolve(on Catalog, customer *Customer) (plan catalog.Plan, refus
 			refused.Add("product_id", "is not active")
 		}
 		customer.Product = Product{ID: product.ID, Name: product.Name}
+	}
+	if customer.OwnPrice.Own && customer.Plan.ID != 0 && customer.OwnPrice.Amount == customer.Plan.Value {
+		customer.OwnPrice = Price{} // it follows the plan
 	}
 	return plan, refused, nil
 }

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"carteira/internal/catalog"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -41,6 +42,41 @@ func TestWholeRecordIsTidiedStoredAndCleared(t *testing.T) {
 		world.update(t, id, `{"cpf_cnpj":null,"address":null,"price":null,"custom":null}`)
 		if got := read(); got != " |  |  | " {
 			t.Errorf("cleared, and got %q", got)
+		}
+	})
+}
+
+// A price that is the plan's is none of the customer's own: it would stay behind
+// when the plan's changes.
+func TestOwnPriceThatIsThePlansFollowsThePlan(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := newWorld(t, engine)
+		offer := func(name, value string) catalog.Plan {
+			plan, err := world.catalog.CreatePlan(t.Context(), world.actor, catalog.ReadNewPlan(values("name", name, "value", value)))
+			must(t, err)
+			return plan
+		}
+		plan, other := offer("Fibra 100", "35.00"), offer("Fibra 300", "50.00")
+		price := func(customer Customer) string {
+			stored, err := world.Find(t.Context(), world.actor, customer.ID)
+			must(t, err)
+			if stored.OwnPrice != customer.OwnPrice {
+				t.Errorf("answered %v, stored %v", customer.OwnPrice, stored.OwnPrice)
+			}
+			return stored.OwnPrice.String()
+		}
+		same, low := plan.Value.String(), (plan.Value - 100).String()
+		made := world.create(t, fmt.Sprintf(`{"name":"Ana","plan_id":%d,"price":%q}`, plan.ID, same))
+		for _, step := range []struct{ body, want string }{
+			{`{}`, ""},
+			{fmt.Sprintf(`{"price":%q}`, low), low},
+			{fmt.Sprintf(`{"plan_id":%d}`, other.ID), low},
+			{fmt.Sprintf(`{"price":%q}`, other.Value), ""},
+			{`{"plan_id":null,"price":"1.00"}`, "1.00"},
+		} {
+			if got := price(world.update(t, made.ID, step.body)); got != step.want {
+				t.Errorf("after %s the own price is %q, want %q", step.body, got, step.want)
+			}
 		}
 	})
 }
