@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/acme"
 )
 
-// authority stands in for autocert: it answers with a certificate or an error,
-// and counts how often it was asked.
+// authority replaces autocert: it answers with a certificate or an error, and
+// counts how often it was asked.
 type authority struct {
 	asked int
 	cert  *tls.Certificate

@@ -75,9 +75,9 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	return open(ctx, cfg, log, build)
 }
 
-// OpenToServe is Open for a program that will serve. Beside the last reads from the
-// database it makes the handler, and proves that the database can be written: both
-// stand between the start and the first green /readyz.
+// OpenToServe is Open for a program that will serve. While it reads from the
+// database it also makes the handler, and proves that the database can be written:
+// both are needed before the first green /readyz.
 func OpenToServe(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	collectSeldom()
 	return open(ctx, cfg, log, func(
@@ -192,7 +192,7 @@ func assemble(cfg config.Config, log *slog.Logger, db *sqldb.DB, box *secret.Box
 	options.Told = tellGateway(accounts)
 	counter.reachable(&options)
 	payments := payment.New(db, invoices, box, options)
-	// After billing: what is issued for a customer stands when its messages are planned.
+	// After billing: a customer's invoices must be issued when its messages are planned.
 	messages := counter.messages(reminderOptions(cfg, log, gate, client, payments))
 	reminders := reminder.New(db, box, accounts, customers, messages)
 	accounts.Watch(reminders.CompanyChanged)

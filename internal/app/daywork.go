@@ -17,10 +17,10 @@ import (
 )
 
 // DayWork does what the calendar asks for, in each company by the day of its calendar: it
-// records due dates that have passed and issues invoices for those that are near,
-// and stops the webhooks of companies whose subscription has ended. It looks only
-// at companies that have a new day, or that a change has asked for. A company that
-// fails, or over which the program panics, does not keep the others waiting.
+// records due dates that have passed and issues invoices for those that are near, and
+// stops the webhooks of companies with an expired subscription. It handles only companies
+// that have a new day, or for which a change has asked. A company that fails or panics
+// does not delay the others.
 func (a *App) DayWork(ctx context.Context) error {
 	_, err := a.doDayWork(ctx)
 	return err
@@ -170,7 +170,7 @@ func (n *nightly) metrics() []prometheus.Collector {
 	return []prometheus.Collector{n.wrong, n.at}
 }
 
-// begin tells whether tonight's checks are still to be made.
+// begin reports whether tonight's checks are still to be made.
 func (n *nightly) begin(now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -25,7 +25,7 @@ func BenchmarkIdleDayWork(b *testing.B) {
 	}
 }
 
-// fillIdle makes companies, and customers whose due dates are far.
+// fillIdle makes companies, and customers with due dates far ahead.
 func fillIdle(b *testing.B, db *sqldb.DB, companies, customers int) {
 	b.Helper()
 	for _, statement := range []string{

@@ -205,8 +205,8 @@ func TestDayWorkLeavesNothingThatAskingEveryCompanyWouldFind(t *testing.T) {
 	})
 }
 
-// A change whose transaction ends after the look that found the day done, and
-// that the look has not seen, is found all the same.
+// A change that commits after the look marked the day as done, and was not
+// visible to the look, is still found.
 func TestChangeThatALookHasNotSeenIsFoundByTheNext(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		if engine == sqldb.SQLite {

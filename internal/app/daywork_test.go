@@ -89,7 +89,8 @@ func TestDayWorkGoesByTheDayOfEachCompany(t *testing.T) {
 
 var errUnlucky = errors.New("this company cannot")
 
-// What one company cannot do keeps nobody waiting, not even its own other work.
+// A failure in one company delays no other company, nor the rest of its own
+// work.
 func TestCompanyThatFailsKeepsNobodyWaiting(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		calendar := newCalendar(t, engine, time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC))

@@ -10,7 +10,7 @@ import (
 
 // divert sends every call to a gateway to the address in CARTEIRA_FAKE_GATEWAY
 // instead. Only the binary that test/program builds for the crash tests has
-// this: a released one calls the providers and nobody else.
+// this: a released one calls only the providers.
 func divert(tripper http.RoundTripper) http.RoundTripper {
 	to, err := url.Parse(os.Getenv("CARTEIRA_FAKE_GATEWAY"))
 	if err != nil || to.Host == "" {

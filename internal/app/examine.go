@@ -30,9 +30,9 @@ type Examination struct {
 	Fix    bool // compute counts anew where they are wrong
 }
 
-// Examine checks everything that can be wrong with an installation, and hands
-// each finding on as soon as it is made. It changes nothing but counts, and
-// those only when told to.
+// Examine checks everything that can be wrong with an installation, and
+// reports each finding at once. It corrects counts if asked to, and changes
+// nothing else.
 func Examine(ctx context.Context, cfg config.Config, examination Examination, found func(checkup.Finding)) {
 	now := time.Now //nolint:forbidigo // of files and certificates, not of the business
 	for _, check := range doctor.Surroundings(cfg, now) {
@@ -192,7 +192,7 @@ func (a *App) correctCounts(ctx context.Context) (checkup.Finding, error) {
 	return checkup.Good("%d counts were corrected", corrected), err
 }
 
-// onlineTime bounds each question to somebody else.
+// onlineTime bounds each call to another service.
 const onlineTime = 15 * time.Second
 
 // onlineChecks are those that ask others.
@@ -237,8 +237,8 @@ func (a *App) checkChannels(ctx context.Context) (checkup.Finding, error) {
 	return a.askEachCompany(ctx, "message channels", a.Reminders.CheckChannels)
 }
 
-// askEachCompany asks somebody on behalf of each company, and collects who
-// does not answer well.
+// askEachCompany makes a call on behalf of each company, and collects the
+// failures.
 func (a *App) askEachCompany(
 	ctx context.Context, what string, ask func(context.Context, account.Actor) (asked int, err error),
 ) (checkup.Finding, error) {
@@ -263,7 +263,7 @@ func (a *App) askEachCompany(
 	return checkup.Good("%d %s answer", total, what), nil
 }
 
-// publicOf is an error in one line, without the causes that nobody should see.
+// publicOf is an error in one line, without its private causes.
 func publicOf(err error) string {
 	if fault.KindOf(err) != fault.KindInternal {
 		return fault.Public(err)

@@ -116,7 +116,7 @@ func (a *App) registry() *prometheus.Registry {
 	return reg
 }
 
-// named tells the access log and the metrics which pattern matched.
+// named records which pattern matched for the access log and the metrics.
 func named(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "/" {
@@ -138,13 +138,14 @@ func (a *App) securityHeaders(header http.Header) {
 	}
 }
 
-// isPublicHTTPS reports whether people reach the program by https, whoever ends it.
+// isPublicHTTPS reports whether people reach the program by https, even if a proxy
+// terminates it.
 func (a *App) isPublicHTTPS() bool { return strings.HasPrefix(a.Config.PublicURL, "https://") }
 
-// guardMetrics hides /metrics from whoever should not see it: without a token
-// of its own it answers on a loopback address only, under a loopback name (a page
-// of another site may have its own name lead here), and never to a request that
-// a proxy passed on from elsewhere.
+// guardMetrics hides /metrics from unauthorised callers: without its own token it
+// answers on a loopback address only, under a loopback name (a page of another
+// site may have its own name lead here), and never to a request that a proxy
+// passed on from elsewhere.
 func (a *App) guardMetrics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := a.Config.MetricsToken

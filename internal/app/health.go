@@ -17,8 +17,8 @@ const (
 	// probeAge is how old a write or a trouble may be that /readyz goes by, so that
 	// any number of questions cost one small write a second. It always reads.
 	probeAge = time.Second
-	// watchEvery is how often a server probes by itself: what is the matter is
-	// then in the log though nobody asks.
+	// watchEvery is how often a server probes itself, so that trouble is in
+	// the log even without requests to /readyz.
 	watchEvery = 2 * time.Second
 	// watchWrite is how long a server that writes nothing goes without proof that
 	// it could.
@@ -30,7 +30,7 @@ type health struct {
 	db       *sqldb.DB
 	log      *slog.Logger
 	stopping atomic.Bool
-	asked    chan struct{} // closed: somebody was told that the process is ready
+	asked    chan struct{} // closed: /readyz has answered that the process is ready
 	once     sync.Once
 
 	mu      sync.Mutex
@@ -59,7 +59,7 @@ func (h *health) check(ctx context.Context, fresh time.Duration) error {
 	}
 	err := h.db.Probe(ctx, fresh)
 	if ctx.Err() != nil {
-		return err // whoever asked has gone, which says nothing about the database
+		return err // the caller has gone, which says nothing about the database
 	}
 	switch {
 	case err != nil && h.trouble == nil:
@@ -86,8 +86,8 @@ func (h *health) watch(ctx context.Context) {
 	}
 }
 
-// awaitAsked waits until somebody was told that the process is ready, and a while
-// at most.
+// awaitAsked waits until /readyz has answered that the process is ready, for a
+// limited time.
 func (h *health) awaitAsked(ctx context.Context, most time.Duration) {
 	select {
 	case <-h.asked:

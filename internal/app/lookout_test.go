@@ -20,8 +20,8 @@ type watched struct {
 	run  func(ctx context.Context) error
 }
 
-// A look finds the work that a job would do, and nothing once it is done: else a
-// job would sleep beside its work, or never sleep.
+// A look finds the work that a job would do, and nothing once it is done.
+// Otherwise the job would sleep while there is work, or never sleep.
 func TestLooksFindWhatJobsDo(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		program, actor, clock, _ := newPayingProgram(t, engine)

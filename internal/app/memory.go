@@ -27,7 +27,7 @@ const (
 
 // fitMemory fits the process into the memory that it may have: the collector
 // works harder near the limit, and no more passwords are hashed at once than
-// there is room for. Whoever set GOGC or GOMEMLIMIT knows better.
+// there is room for. Settings of GOGC or GOMEMLIMIT win.
 func (a *App) fitMemory() {
 	collectSeldom()
 	limit := memoryLimit(os.DirFS("/"))

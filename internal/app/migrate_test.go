@@ -259,7 +259,7 @@ func (a *App) wantSound(t *testing.T) {
 // computed by hand.
 func (a *App) wantOldFigures(t *testing.T, actor account.Actor) {
 	t.Helper()
-	_, err := a.Customers.Expire(t.Context(), actor) // Fabi, whose date has passed
+	_, err := a.Customers.Expire(t.Context(), actor) // Fabi, with a date that has passed
 	housetest.Must(t, err)
 	march, err := a.Dashboard.Month(t.Context(), actor, dashboard.Question{First: civil.MustParse("2026-03-01")})
 	housetest.Must(t, err)

@@ -17,7 +17,7 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// What is begun beside the opening is there for whoever asks first.
+// Work started during the opening is available to the first request.
 func TestServerThatWasOpenedToServeIsReady(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		program, err := OpenToServe(t.Context(), config.Config{

@@ -61,8 +61,8 @@ func paymentOptions(cfg config.Config, log *slog.Logger, db *sqldb.DB, webhooks 
 	}
 }
 
-// gatewayClient is for providers whose addresses are written in the program. A
-// proxy of the environment is used; redirects are not followed.
+// gatewayClient is for providers with addresses that are constants of the
+// program. A proxy of the environment is used; redirects are not followed.
 func gatewayClient() *http.Client {
 	transport := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,

@@ -65,7 +65,7 @@ func TestMessageCarriesWhatOnePaysWith(t *testing.T) {
 	})
 }
 
-// newPayingProgram is a program with a company whose gateway only pretends, and a
+// newPayingProgram is a program with a company on the sandbox gateway, and a
 // customer who owes it R$ 35,00.
 func newPayingProgram(t *testing.T, engine sqldb.Engine) (*App, account.Actor, *sqldbtest.Clock, customer.Customer) {
 	t.Helper()

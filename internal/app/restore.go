@@ -89,7 +89,7 @@ func keysOfBackup(cfg config.Config, keyFile string) ([]secret.Key, error) {
 	return keys, nil
 }
 
-// restoreKey puts the key beside the database, unless it is there.
+// restoreKey puts the key next to the database, unless it is there.
 func restoreKey(cfg config.Config, keyFile string) error {
 	if keyFile == "" || len(cfg.SecretKeys) > 0 {
 		return nil
@@ -158,9 +158,9 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// refuseHalf refuses a data folder whose database has gone: a new one in its
-// place would hide that, and be backed up over the old. The key is looked for
-// first, since it is made last.
+// refuseHalf refuses a data folder without its database: a new one in its
+// place would hide the loss, and be backed up over the old. It looks for the
+// key first, since that is made last.
 func refuseHalf(cfg config.Config) error {
 	path := sqlitePath(cfg)
 	ours := cfg.Embedded() && len(cfg.SecretKeys) == 0 && filepath.Dir(path) == filepath.Clean(cfg.DataDir)

@@ -27,7 +27,7 @@ import (
 // From here to harmlessChannels is the one place that keeps a sandbox away from
 // real people and real money.
 
-// harmless refuses settings by which a sandbox would reach somebody real.
+// harmless refuses settings by which a sandbox would reach real people.
 func harmless(cfg config.Config) (config.Config, error) {
 	var refused []error
 	if len(cfg.TLSDomains) > 0 {
@@ -36,11 +36,11 @@ func harmless(cfg config.Config) (config.Config, error) {
 	if cfg.Mail != nil {
 		refused = append(refused, errors.New("a sandbox sends no mail: leave CARTEIRA_MAIL_URL out"))
 	}
-	cfg.SandboxGateway = config.SwitchOn // whatever its address is, nobody pays real money here
+	cfg.SandboxGateway = config.SwitchOn // whatever its address is, no real money is paid here
 	return cfg, errors.Join(refused...)
 }
 
-// harmlessGateways leaves a sandbox the gateways that nobody is called for.
+// harmlessGateways returns the gateways of a sandbox: those that make no calls.
 func harmlessGateways(moved bool, all []payment.Provider) []payment.Provider {
 	if !moved {
 		return all

@@ -179,8 +179,8 @@ func (x *trial) exec(text string, args ...any) (changed int64, err error) {
 	return changed, err
 }
 
-// crawl is what a server does whose clock is moved in single hours: all its jobs
-// run each time, and nothing chooses an instant for them.
+// crawl is a server with a clock that is moved in single hours: all its jobs run
+// each time, and nothing chooses an instant for them.
 func (x *trial) crawl(to time.Time) {
 	x.t.Helper()
 	ctx, stop := context.WithCancel(x.t.Context())
@@ -387,7 +387,7 @@ func TestTimesAreWrittenInTheOrderOfTheMoves(t *testing.T) {
 			at := trialBegin.AddDate(0, 0, day)
 			first.setClock(at)
 			written[at] = first.writtenBefore(at)
-			for first.writtenBefore(at.Add(time.Hour)) == written[at] { // until somebody writes at this time
+			for first.writtenBefore(at.Add(time.Hour)) == written[at] { // until there is a write at this time
 				if t.Failed() {
 					break
 				}
@@ -418,7 +418,7 @@ func TestInstallationStaysWhatItWasMadeAs(t *testing.T) {
 		made := newTrial(t, engine, 0)
 		cfg := made.program.Config
 		cfg.Sandbox = false
-		plain := openSandboxWith(t, cfg) // as a command beside the server does
+		plain := openSandboxWith(t, cfg) // as a command does while the server runs
 		if plain.Sandbox == nil {
 			t.Error("a command does not see that it is a sandbox")
 		}

@@ -146,9 +146,9 @@ func hostOf(r *http.Request) string {
 }
 
 // serveMigrating answers while migrations run that may take long: /healthz says
-// that the process lives, and /readyz what it does. Without it whoever watches the
-// process would end it in the middle. done closes the address, which Serve opens
-// again.
+// that the process lives, and /readyz what it does. Without it a supervisor would
+// kill the process in the middle of a migration. done closes the address, which
+// Serve opens again.
 func serveMigrating(ctx context.Context, log *slog.Logger, db *sqldb.DB, listen func() (net.Listener, error)) (done func()) {
 	done = func() {}
 	pending, err := db.Pending(ctx)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// applied is a room whose records are written in one place: its unexported
+// applied is a room that writes its records in one place: its unexported
 // apply (or applyInvoice, applyRule, … where it has several records), which
 // takes a change and draws all its consequences. A use case that reached the
 // row by another way could forget the audit line or the event.
@@ -278,8 +278,8 @@ func localNames(decl ast.Decl) map[string]bool {
 	return names
 }
 
-// isApply tells the functions that are the one place: apply or apply<Record>
-// with a change among their parameters.
+// isApply reports whether a function is that place: apply or apply<Record>
+// with a change among its parameters.
 func isApply(fn *ast.FuncDecl) bool {
 	rest, ok := strings.CutPrefix(fn.Name.Name, "apply")
 	if !ok || rest != "" && rest[0] >= 'a' && rest[0] <= 'z' {

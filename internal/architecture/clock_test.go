@@ -51,8 +51,8 @@ var realClock = map[string]clockUse{
 	"internal/cli/demo_life.go":  {both: true, why: "the demo ends its past at the real present"},
 }
 
-// clockCalls tells, for a file, which clocks are read of a transaction or a
-// database.
+// clockCalls returns which clocks of a transaction or a database a file
+// reads.
 func clockCalls(file source) (moved, real []ast.Node) {
 	ast.Inspect(file.ast, func(node ast.Node) bool {
 		call, ok := node.(*ast.CallExpr)
@@ -74,7 +74,7 @@ func clockCalls(file source) (moved, real []ast.Node) {
 	return moved, real
 }
 
-// isDatabase tells what is called tx or db here, whatever has it.
+// isDatabase reports whether an expression is called tx or db.
 func isDatabase(of ast.Expr) bool {
 	name := ""
 	switch of := of.(type) {

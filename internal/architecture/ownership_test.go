@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// table is whose a table is, and who else touches it, each with the reason.
+// table names the owner of a table and the other packages that touch it, each
+// with the reason.
 type table struct {
 	owner   string
 	readers map[string]string // package → why it reads the table
@@ -235,8 +236,8 @@ func touches(packages []texts, tables map[string]bool) []touch {
 	return list
 }
 
-// tablesOf tells the tables that a text writes from those that it reads. A part
-// of a statement counts too, if its words are in capitals as SQL is here:
+// tablesOf returns the tables that a text writes and those that it reads. A
+// part of a statement counts too, if its words are in capitals as SQL is here:
 // English has from, update and into as well.
 func tablesOf(text string, tables map[string]bool) (written, read []string) {
 	w := words(text)

@@ -13,7 +13,7 @@ import (
 // room is a part of the house and the arrows that leave it.
 type room struct {
 	path  string  // a package; with /... it and all below it
-	place string  // why it stands where it stands
+	place string  // why it is in its place
 	may   []arrow // what it may import besides itself
 	tests []arrow // what its tests may import besides
 	apart bool    // its packages do not import each other
@@ -315,8 +315,8 @@ var rooms = []room{
 	},
 }
 
-// world is what tests of every room may begin with; the compiler keeps the
-// rooms that it stands on itself from it.
+// world is what tests of every room may begin with; the compiler keeps out
+// the rooms that it imports itself.
 var world = arrow{"internal/worldtest", "a company with plans and customers"}
 
 // document is what integrators are promised; what tests see is held against it.
@@ -355,14 +355,14 @@ var homes = []struct{ library, home, why string }{
 	{"testing", "", "what only tests need stays out of the program"},
 }
 
-// covers tells whether a package is what pattern names.
+// covers reports whether pattern names a package.
 func covers(pattern, pkg string) bool {
 	dir, tree := strings.CutSuffix(pattern, "/...")
 	return pkg == dir || tree && strings.HasPrefix(pkg, dir+"/")
 }
 
 // roomOf finds the room of a package: of several patterns the narrowest. A
-// test kit that has no room of its own belongs to the one it stands in.
+// test kit that has no room of its own belongs to the one it is in.
 func roomOf(pkg string) (room, bool) {
 	var found room
 	for _, room := range rooms {

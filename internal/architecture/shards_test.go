@@ -12,8 +12,8 @@ import (
 
 // A PostgreSQL that is distributed by company_id sends a statement to one shard
 // when it binds the company, and to all of them when it does not. crossing are
-// the functions whose statements go to all, with the reason; docs/scaling.md
-// says what is done about each kind.
+// the functions with statements that go to all, with the reason;
+// docs/scaling.md says what is done about each kind.
 type reach string
 
 const (
@@ -119,9 +119,9 @@ var crossing = map[string]reach{
 	"internal/webhook.sealedBefore":        operator,
 }
 
-// unbound tells whether a statement reads or writes a company's table without
-// binding a company: neither company_id = ?, nor company_id among the columns
-// that it inserts, nor a company by its id.
+// unbound reports whether a statement reads or writes a company's table
+// without binding a company: neither company_id = ?, nor company_id among the
+// columns that it inserts, nor a company by its id.
 func unbound(text string, tables map[string]bool) bool {
 	w := words(text)
 	if !isStatement(w) {
@@ -163,7 +163,8 @@ func bindsCompany(w []string) bool {
 	return false
 }
 
-// isArgument tells an argument from a column of another row.
+// isArgument reports whether an expression is an argument, not a column of
+// another row.
 func isArgument(w []string, i int) bool {
 	return word(w, i) == "?" || strings.Contains(word(w, i), hole) || is(w, i, "CAST", "(", "?")
 }

@@ -55,7 +55,7 @@ func readModule(fsys fs.FS) (module, error) {
 	return m, err
 }
 
-// outside tells the folders that are not of this module.
+// outside reports whether a folder is not part of this module.
 func outside(fsys fs.FS, dir string) bool {
 	base := path.Base(dir)
 	if dir == "." {
@@ -65,12 +65,12 @@ func outside(fsys fs.FS, dir string) bool {
 	return err == nil || dir == "docs" || base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 }
 
-// isKit tells packages such as sqldbtest, which are for tests to import.
+// isKit reports whether a package, such as sqldbtest, is for tests to import.
 func isKit(pkg string) bool {
 	return strings.HasSuffix(pkg, "test") && strings.Contains(pkg, "/") && !strings.HasPrefix(pkg, "test/")
 }
 
-// at is where a node stands, as an editor understands it.
+// at is the position of a node, in the form that editors understand.
 func (m module) at(node ast.Node) string {
 	position := m.fset.Position(node.Pos())
 	return fmt.Sprintf("%s:%d", position.Filename, position.Line)

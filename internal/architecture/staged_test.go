@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// An import on SQLite writes customers that nobody is to see until all are
-// there. A statement that finds customers leaves them out by {visible c.id}; one
-// that need not, or must not, has a reason here, by package and name. A LEFT
-// JOIN finds none: its left side has a row of the customer already.
+// An import on SQLite writes customers that stay hidden until all are there. A
+// statement that finds customers leaves them out by {visible c.id}; one that
+// need not, or must not, has a reason here, by package and name. A LEFT JOIN
+// finds none: its left side has a row of the customer already.
 var seesStaged = map[string]string{
 	"internal/billing.scheduled":                  "nothing is scheduled for a customer before it is visible",
 	"internal/customer.Unique.Taken":              "a login or key that is staged is taken",

@@ -19,7 +19,7 @@ const everyCompany = "/* every company_id */"
 
 // sparing excuses some tables of one function's statements.
 type sparing struct {
-	tables []string // hole stands for one that varies
+	tables []string // a hole is one that varies
 	why    string
 }
 
@@ -125,7 +125,7 @@ func word(w []string, i int) string {
 	return w[i]
 }
 
-// is tells whether the words at i are these, without regard to case.
+// is reports whether the words at i are these, ignoring case.
 func is(w []string, i int, these ...string) bool {
 	for n, s := range these {
 		if !strings.EqualFold(word(w, i+n), s) {
@@ -135,7 +135,8 @@ func is(w []string, i int, these ...string) bool {
 	return true
 }
 
-// isStatement tells SQL from other texts and from parts of a statement.
+// isStatement reports whether a text is SQL, and not another text or a part of
+// a statement.
 func isStatement(w []string) bool {
 	start := 0
 	for word(w, start) == "(" {
@@ -213,9 +214,9 @@ func inserted(w []string, at int) []string {
 	return columns(w[at+1:])
 }
 
-// lacking tells what a text lacks: "" when it is no statement, is on no
-// company's table but those spared, or holds each to a company. A table whose
-// name is not in the text may be a company's.
+// lacking returns what a text lacks: "" when it is no statement, is on no
+// company's table but those spared, or holds each to a company. A table that
+// the text does not name may be a company's.
 func lacking(text string, tables map[string]bool, spare []string) string {
 	w := words(text)
 	if !isStatement(w) || strings.Contains(text, everyCompany) {
@@ -261,7 +262,7 @@ func checkStatements(module module, tables map[string]bool, spared map[string]sp
 	return problems
 }
 
-// programPackages are those whose statements run in earnest.
+// programPackages are those with statements that the program runs.
 func programPackages(module module) []texts {
 	byPath := map[string]*texts{}
 	var order []string
@@ -426,8 +427,8 @@ func TestOnlyWhatIsSparedIsSpared(t *testing.T) {
 	wantProblems(t, checkStatements(module, tables, map[string]sparing{"internal/x.f": {[]string{"customers"}, "because"}}), "internal/x.f stands in spared")
 }
 
-// Methods of one name are told apart by what they return, so that the error of the
-// one is not taken for the statement of the other.
+// Methods of one name are distinguished by their results, so that the error of one
+// is not taken for the statement of another.
 func TestAStatementIsOnlyWhatIsReturnedAsOne(t *testing.T) {
 	methods := "\nfunc (g group) statement(s string) error { return run(s) }" +
 		"\nfunc (r reading) statement(t string) (text string, n int) { return `SELECT 1 FROM ` + t, 1 }"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// hole stands for a part of a text that is known only when the program runs.
+// hole marks a part of a text that is known only when the program runs.
 const hole = "§"
 
 // texts finds the strings of a package, with constants and local variables put
@@ -131,8 +131,8 @@ func assigned(left, right []ast.Expr) []ast.Expr {
 	return list
 }
 
-// isText tells an expression that may be folded from one that is something
-// else, such as a call.
+// isText reports whether an expression may be folded into a text; a call, for
+// example, may not.
 func isText(expr ast.Expr) bool {
 	switch expr := expr.(type) {
 	case *ast.BasicLit, *ast.Ident:
@@ -283,8 +283,8 @@ func (s scope) foldCall(call *ast.CallExpr, wanted result, under []string) strin
 	return cmp.Or(out.String(), hole)
 }
 
-// mayBeTextOf tells whether a function has as many results, and no error in this
-// place.
+// mayBeTextOf reports whether a function has as many results, and no error in
+// this place.
 func (r result) mayBeTextOf(fn *ast.FuncDecl) bool {
 	var types []ast.Expr
 	if fn.Type.Results != nil {

@@ -21,8 +21,8 @@ import (
 	"carteira/internal/platform/id"
 )
 
-// Exchange is what the log and the metrics tell of one request. Whoever
-// handles the request fills in what it learns.
+// Exchange is what the log and the metrics record of one request. Handlers
+// fill in what they learn.
 type Exchange struct {
 	RequestID string
 	Route     string // pattern, such as "GET /api/v1/customers/{id}"; "" when nothing matched

@@ -8,8 +8,7 @@ import (
 )
 
 // Forwarded believes X-Forwarded-For and X-Forwarded-Proto from trusted
-// proxies, and from nobody else: it sets RemoteAddr and URL.Scheme to what the
-// caller used.
+// proxies only: it sets RemoteAddr and URL.Scheme to what the caller used.
 func Forwarded(next http.Handler, trusted []netip.Prefix) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(trusted) > 0 && within(trusted, r.RemoteAddr) {
@@ -45,8 +44,8 @@ func IsForwarded(r *http.Request) bool {
 }
 
 // clientOf walks the chain from the nearest proxy outwards and returns the
-// first address that is no proxy of ours: what stands before it is the word of
-// a stranger.
+// first address that is no proxy of ours: what comes before it could be
+// forged.
 func clientOf(headers []string, trusted []netip.Prefix) string {
 	chain := strings.Split(strings.Join(headers, ","), ",")
 	for i := len(chain) - 1; i >= 0; i-- {

@@ -111,9 +111,9 @@ func AppendTime(buf []byte, at time.Time, zone *time.Location) []byte {
 }
 
 // Object writes the fields of a JSON object straight into the answer, without
-// reflection or allocation: it puts braces, commas and names, so that whoever
-// writes a record says only which field has which value. It writes what
-// encoding/json would. Names are not escaped: they are the program's own.
+// reflection or allocation: it puts braces, commas and names, so that the
+// code of a record only names fields and values. It writes what encoding/json
+// would. Names are not escaped: they are the program's own.
 type Object struct{ b []byte }
 
 // AppendObject appends an object with the fields that write writes.

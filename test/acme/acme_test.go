@@ -55,7 +55,7 @@ func TestCertificatesOfAllDomainsAreObtainedAtStart(t *testing.T) {
 	p := startPebble(t, wishes{})
 	data := t.TempDir()
 	s := serve(t, p, data, "CARTEIRA_TLS_DOMAIN="+first+","+second, "CARTEIRA_ACME_EMAIL=ana@example.com")
-	for _, domain := range []string{first, second} { // nobody has connected yet
+	for _, domain := range []string{first, second} { // no connection yet
 		s.await("certificate obtained", "domain="+domain, "Pebble")
 	}
 	asked, _ := p.counted()

@@ -98,7 +98,7 @@ func TestModelsUseTheAPIAsTools(t *testing.T) {
 		if refused || again["data"].(map[string]any)["id"] != id {
 			t.Errorf("created %v, then %v", first, again)
 		}
-		// Operations that take no body, and one whose body is optional: no field is sent for what was not given.
+		// Operations without a body, and one with an optional body: fields that were not given are not sent.
 		if renewed, refused := use(t, session, "renewCustomer", map[string]any{"id": id}); refused {
 			t.Errorf("renewCustomer: %v", renewed)
 		}

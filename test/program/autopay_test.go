@@ -11,7 +11,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// subscriber is a customer of a sandbox whose invoice is to be debited by itself.
+// subscriber is a customer of a sandbox with an invoice to be debited
+// automatically.
 type subscriber struct {
 	*till
 	customer int64
@@ -95,7 +96,7 @@ func (s *subscriber) live(phases []phase, dies, point string) {
 			phase.do(s, server.client(s.token))
 			s.wantDead(server.process)
 			db := s.open()
-			// Half a minute later nobody believes any more that the killed one does it.
+			// Half a minute later the lease of the killed process has expired.
 			execute(s.t, db, `UPDATE charges SET next_check_at = 1 WHERE claim <> ''`)
 			execute(s.t, db, `UPDATE authorisations SET next_check_at = 1 WHERE claim <> ''`)
 		}

@@ -22,7 +22,7 @@ func browse(t *testing.T, url string, options ...string) string {
 	args := append([]string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync",
-		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // a page needs nobody but us
+		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // a page loads nothing from elsewhere
 		"--user-data-dir=" + t.TempDir(), "--window-size=1280,1600", "--virtual-time-budget=20000",
 	}, options...)
 	cmd := exec.CommandContext(ctx, need(t, "chromium"), append(args, url)...)

@@ -129,7 +129,7 @@ func TestKeyIsCarriedOutOnceHoweverOftenTheServerIsKilled(t *testing.T) {
 			})
 			server.kill()
 		}
-		// Two minutes later nobody believes any more that a killed server is at work.
+		// Two minutes later the lease of a killed server has expired.
 		expireLeases(t, in.open())
 		client := in.serve().client(token)
 		for key := range keys {

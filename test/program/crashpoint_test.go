@@ -15,8 +15,8 @@ import (
 // process that is to die starts: enough for several rounds of the engine.
 const imported = 10
 
-// backlog subscribes a webhook and writes events that nobody has sent yet, as
-// no server runs at their time.
+// backlog subscribes a webhook and writes events that are not sent yet,
+// because no server runs at their time.
 func (in *installation) backlog(receiver *receiver, env []string) {
 	in.t.Helper()
 	company := in.company()
@@ -82,7 +82,7 @@ func TestDeathAtEveryPointOfADeliveryLosesNone(t *testing.T) {
 				if point.claims && len(underWay) == 0 || len(underWay) > most || point.sent != (len(came) > 0) || point.closed != (recorded > 0) {
 					t.Errorf("it left %d claims, %d came, %d were recorded", len(underWay), len(came), recorded)
 				}
-				// Half a minute later nobody believes any more that the killed one sends.
+				// Half a minute later the lease of the killed process has expired.
 				execute(t, db, `UPDATE delivery_lanes SET until = 0`)
 				in.serve(env...)
 				eventually(t, "all is delivered", func() bool {

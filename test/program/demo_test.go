@@ -61,7 +61,7 @@ func (d *demo) interrupt() {
 	}
 }
 
-// takeDefaultPort has the port of a demo that is told none.
+// takeDefaultPort occupies the default port of a demo.
 func takeDefaultPort(t *testing.T) {
 	t.Helper()
 	eventually(t, "the port is free", func() bool {

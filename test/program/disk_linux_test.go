@@ -99,7 +99,7 @@ func TestDiskThatFailsTurnsReadinessRed(t *testing.T) {
 				return err == nil && answer.status == 503
 			})
 			server.wantReady(503, tt.says)
-			server.saidError("") // though nobody asks
+			server.saidError("") // without a request
 			server.kill()        // it has nowhere to write what a stop writes down
 		})
 	}

@@ -17,7 +17,7 @@ func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 		{"10.0.0.0/8", "203.0.113.9", "127.0.0.1:"},
 		{"127.0.0.0/8", "203.0.113.9", "203.0.113.9"},
 		{"127.0.0.1,10.0.0.0/8", "203.0.113.9, 10.1.2.3", "203.0.113.9"},
-		{"127.0.0.0/8", "198.51.100.7, 203.0.113.9", "203.0.113.9"}, // what stands before is a stranger's word
+		{"127.0.0.0/8", "198.51.100.7, 203.0.113.9", "203.0.113.9"}, // what comes before could be forged
 		{"127.0.0.0/8", "nonsense", "127.0.0.1:"},
 	} {
 		t.Run(tt.trusted+" "+tt.header, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestEveryAnswerHasSecurityHeadersAndARequestID(t *testing.T) {
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
 			"Content-Security-Policy": "default-src 'none'", "X-Request-Id": "", "Strict-Transport-Security": "",
 		} {
-			if path == "/nowhere" && name == "Referrer-Policy" { // a page with forms, whose origin is checked
+			if path == "/nowhere" && name == "Referrer-Policy" { // a page with forms; their origin is checked
 				want = "same-origin"
 			}
 			got := page.Header.Get(name)

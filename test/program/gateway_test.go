@@ -170,7 +170,7 @@ func (b *bank) payable() (n int) {
 	return n
 }
 
-// callBack tells a server of the bank's first payment, signed.
+// callBack sends a server the callback of the bank's first payment, signed.
 func (b *bank) callBack(address string) error {
 	return b.callBackAbout(address, "payment", "7100", `{"id":1,"type":"payment","data":{"id":"7100"}}`)
 }
@@ -245,8 +245,8 @@ func (in *installation) till(bank *bank) *till {
 	return t
 }
 
-// serveMortal serves with the binary that can be told where to die and whom to
-// take for the gateways.
+// serveMortal serves with the binary that can be made to die at a given point
+// and to call other addresses as the gateways.
 func (t *till) serveMortal(env ...string) *server {
 	t.t.Helper()
 	program, err := mortal()
@@ -342,10 +342,10 @@ func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
 				if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`); n != point.paid {
 					t.Errorf("%d paid when it died", n)
 				}
-				// Half a minute later nobody believes any more that the killed one does it.
+				// Half a minute later the lease of the killed process has expired.
 				execute(t, db, `UPDATE charges SET next_check_at = 0 WHERE state <> 'paid'`)
 				server := till.serveMortal()
-				if point.made == 0 { // nothing was made; whoever asks again gets it made
+				if point.made == 0 { // nothing was made; the next request makes it
 					server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 				}
 				till.bank.pay()
@@ -395,8 +395,8 @@ func (t *till) wantDead(process *process) {
 	}
 }
 
-// A charge whose invoice was cancelled is cancelled at the gateway, whenever the
-// process dies.
+// If its invoice was cancelled, a charge is cancelled at the gateway, whenever
+// the process dies.
 func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newBank(t))
@@ -420,7 +420,7 @@ func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
 	})
 }
 
-// A callback is enough: nobody waits for the next look.
+// A callback is enough: the charge does not wait for its next check.
 func TestCallbackOfTheBankSettlesWithinMoments(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newBank(t))
@@ -447,7 +447,7 @@ func TestCallbackOfTheBankSettlesWithinMoments(t *testing.T) {
 	})
 }
 
-// A released binary calls the providers and nobody else.
+// A released binary calls only the providers.
 func TestReleasedBinaryCannotBeDiverted(t *testing.T) {
 	text, err := os.ReadFile(binary)
 	if err != nil {

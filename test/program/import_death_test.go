@@ -11,8 +11,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// A command that imports dies beside a server that runs on. Its customers are all
-// there or none is, and the server finishes what it left.
+// A command that imports dies while a server runs on. Its customers are all there
+// or none is, and the server finishes what it left.
 func TestDeathOfAnImportLeavesAllOfItOrNothing(t *testing.T) {
 	t.Parallel()
 	const rows = 700 // enough to be staged
@@ -48,7 +48,7 @@ func TestDeathOfAnImportLeavesAllOfItOrNothing(t *testing.T) {
 			if n := count(t, db, `SELECT count(*) FROM customers`); n != rows {
 				t.Errorf("%d are written, want all", n)
 			}
-			// A while later nobody believes any more that the killed one is at it.
+			// A while later the lease of the killed process has expired.
 			execute(t, db, `UPDATE customer_staging SET renewed_at = 0`)
 			eventually(t, "the server finishes it", func() bool {
 				return count(t, db, `SELECT count(*) FROM customer_staging WHERE phase = 'free'`) == 1

@@ -31,8 +31,8 @@ type installation struct {
 	secrets []string // what no process may ever print
 }
 
-// eachDatabase runs test on a fresh installation for each engine, beside other
-// tests.
+// eachDatabase runs test on a fresh installation for each engine, in parallel
+// with other tests.
 func eachDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
 	t.Helper()
 	t.Parallel()
@@ -213,8 +213,8 @@ type logLine struct {
 	CompanyID int64 `json:"company_id"`
 }
 
-// log reads the complete lines of the log so far. What is told to people, not
-// logged, is passed over.
+// log reads the complete lines of the log so far. Messages for people, which
+// are not log lines, are skipped.
 func (s *server) log() []logLine {
 	text := s.stderr.String()
 	text = text[:strings.LastIndexByte(text, '\n')+1]

@@ -49,14 +49,14 @@ func build(to string, args ...string) error {
 	return command.Run()
 }
 
-// mortal builds the program with the points at which it can be told to die.
+// mortal builds the program with the points at which it can be made to die.
 var mortal = sync.OnceValues(func() (string, error) {
 	to := binary + "-crashpoints"
 	return to, build(to, "-tags", "crashpoints")
 })
 
-// underRace tells whether these tests were built with the race detector: the
-// program is then built with it too.
+// underRace reports whether these tests were built with the race detector:
+// the program is then built with it too.
 func underRace() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.ContainsFunc(info.Settings, func(setting debug.BuildSetting) bool { return setting.Key == "-race" && setting.Value == "true" })

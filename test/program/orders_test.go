@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// newOrderBank is a bank whose company has chosen the orders API.
+// newOrderBank is a bank with a company that has chosen the orders API.
 func newOrderBank(t *testing.T) *bank {
 	t.Helper()
 	b := newBank(t)
@@ -87,8 +87,8 @@ func (b *bank) cancelOrder(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, 200, orderOf(paid))
 }
 
-// The process dies after the order was made and before it knows of it. Whoever asks
-// next gets the code of that order, and no other is made.
+// The process dies after the order was made and before it knows of it. The next
+// request gets the code of that order, and no other is made.
 func TestOrderWhoseAnswerDiedWithTheProcessIsFoundAndPaidOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newOrderBank(t))
@@ -108,8 +108,8 @@ func TestOrderWhoseAnswerDiedWithTheProcessIsFoundAndPaidOnce(t *testing.T) {
 	})
 }
 
-// An application with both events chosen tells of the same money twice, under two
-// ids, and each as often as it likes.
+// An application with both events chosen reports the same money twice, under two
+// ids, and each any number of times.
 func TestMoneyOfAnOrderCountsOnceWhateverCallbacksCome(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		till := in.till(newOrderBank(t))

@@ -104,7 +104,7 @@ func (p *process) await(output *output, find func(text string) bool) {
 	}
 }
 
-// output collects what a process writes and tells when there is more.
+// output collects what a process writes and signals when there is more.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -137,7 +137,7 @@ func (o *output) state() (text string, more <-chan struct{}) {
 	return o.text.String(), o.more
 }
 
-// eventually waits for a condition that nobody announces.
+// eventually polls for a condition that has no signal.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for late := time.Now().Add(patience); !condition(); time.Sleep(20 * time.Millisecond) {

@@ -67,7 +67,7 @@ func TestDataFolderThatIsTakenAwayIsNoticed(t *testing.T) {
 			if err := takeAway(in.dir); err != nil {
 				t.Fatal(err)
 			}
-			server.saidError("removed or replaced") // though nobody asks
+			server.saidError("removed or replaced") // without a request
 			server.wantReady(503, "removed or replaced")
 			answer := client.want(503, "POST", "/customers", map[string]any{"name": "Bia"})
 			if strings.Contains(answer.Message, "in a moment") || answer.header.Get("Retry-After") == "" {

@@ -130,7 +130,7 @@ func signed(secret, at, body string) http.Header {
 	return http.Header{"X-Service-Timestamp": {at}, "X-Service-Signature": {signature(secret, at, body)}}
 }
 
-// wantChecks sends what must be refused, and beside it what must not.
+// wantChecks sends what must be refused, and what must not.
 func wantChecks(t *testing.T, address, secret string) {
 	t.Helper()
 	sign := func(at, text string) string { return signature(secret, at, text) }

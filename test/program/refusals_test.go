@@ -159,7 +159,7 @@ func TestPostgresThatCannotBeUsedIsRefused(t *testing.T) {
 	wantRefusal(t, in.try([]string{"CARTEIRA_DATABASE_URL=postgres:", key}, "serve"), 1, "CARTEIRA_DATABASE_URL", "postgres://user")
 }
 
-// closedPort is a port that nobody listens on.
+// closedPort is a port without a listener.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

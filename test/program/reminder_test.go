@@ -67,7 +67,7 @@ func (c *carrier) env(t *testing.T) []string {
 	return append(c.receiver.env(t), "CARTEIRA_MESSAGE_ALLOW_NETWORKS=127.0.0.0/8")
 }
 
-// messages makes n messages that are due, and nobody to send them.
+// messages makes n due messages while no process sends.
 func (in *installation) messages(carrier *carrier, env []string, n int, channel ...string) {
 	in.t.Helper()
 	company := in.company()
@@ -110,8 +110,8 @@ func evolutionOptions(carrier *carrier) []string {
 	return []string{"--kind", "evolution", "--option", "base_url=" + carrier.URL, "--option", "instance=clara", "--option", "apikey=B6D711FCDE4D4FD5"}
 }
 
-// leasesEnd is a minute and a half later, when nobody believes any more that a
-// killed process sends.
+// leasesEnd is a minute and a half later, when the leases of a killed process
+// have expired.
 const leasesEnd = `UPDATE reminder_messages SET run_at = 1 WHERE claim <> '' AND status IN ('scheduled', 'sending')`
 
 const unsettled = `SELECT count(*) FROM reminder_messages WHERE status IN ('scheduled', 'sending')`
@@ -150,8 +150,8 @@ func TestDeathAtEveryPointOfAMessageSendsNoneTwice(t *testing.T) {
 	}
 }
 
-// wantAtMostOnce wants no number to have been written to twice, and those that
-// nobody knows of to be those that were under way.
+// wantAtMostOnce checks that no number got two messages, and that only
+// messages that were under way are unknown.
 func (in *installation) wantAtMostOnce(db *sqldb.DB, carrier *carrier, n int, unknown bool, kills int) {
 	in.t.Helper()
 	for number, times := range carrier.received() {

@@ -62,9 +62,9 @@ func (s *server) report(key, body string) int {
 	return response.StatusCode
 }
 
-// Failures that Meta tells later go to the next channel once, whenever the
-// process that hears of them dies, and however often and to however many
-// processes they are told.
+// Failures that Meta reports later go to the next channel once, whenever the
+// process that gets the report dies, and however often and to however many
+// processes it is sent.
 func TestDeathInTheMiddleOfAReportFallsBackOnce(t *testing.T) {
 	t.Parallel()
 	for point, released := range map[string]int64{"reminder-in-report": 0, "reminder-after-report": 1} {

@@ -37,7 +37,7 @@ type modelCustomer struct {
 	plan    modelPlan
 	due     civil.Date
 	ownDay  int
-	expired bool // and that was told: a renewal into the past tells it no second time
+	expired bool // and that was reported: a renewal into the past does not report it again
 	bills   map[civil.Date]*modelBill
 }
 

@@ -18,7 +18,7 @@ import (
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// hook is a receiver without TLS, as a stranger has one beside his sandbox.
+// hook is a receiver without TLS, as integrators run one next to their sandbox.
 type hook struct {
 	*httptest.Server
 	mu     sync.Mutex

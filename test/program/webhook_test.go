@@ -92,7 +92,7 @@ func TestKillLosesNoDelivery(t *testing.T) {
 		for range kills {
 			createUntilKilled(server, server.client(token), 1+rand.IntN(150))
 			underWay = append(underWay, claimedEvents(t, in.open())...)
-			// Half a minute later nobody believes any more that the killed one sends.
+			// Half a minute later the lease of the killed process has expired.
 			execute(t, in.open(), `UPDATE delivery_lanes SET until = 0`)
 			server = in.serve(env...)
 		}

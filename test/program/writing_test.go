@@ -14,7 +14,7 @@ const writers = 12
 type writing struct {
 	mu   sync.Mutex
 	made map[string]bool // names that were acknowledged
-	more chan struct{}   // one for each, as long as somebody reads them
+	more chan struct{}   // one for each, as long as they are read
 	stop func()
 }
 

@@ -106,9 +106,9 @@ func named(node any) any {
 	return node
 }
 
-// setRight names the version of OpenAPI that the document is written in, and
-// makes anyOf of a oneOf whose alternatives do not exclude each other: a value
-// that fits two of them would break the document, which nobody meant. Enums get the
+// setRight names the version of OpenAPI that the document is written in, and turns
+// a oneOf into anyOf if its alternatives do not exclude each other: a value that
+// fits two of them would be invalid, which was not the intention. Enums get the
 // values that they lack.
 func (s selection) setRight(extract map[string]any) error {
 	if s.as != "" {
@@ -185,8 +185,9 @@ func requireDescribed(schema, schemas map[string]any) {
 	}
 }
 
-// relaxChoice makes anyOf of a oneOf whose alternatives require nothing, so that
-// none excludes another, and takes out alternatives for a text that are objects.
+// relaxChoice turns a oneOf into anyOf if its alternatives require nothing, so
+// that none excludes another, and takes out alternatives for a text that are
+// objects.
 func relaxChoice(schema, schemas map[string]any) {
 	if alternatives, ok := schema["oneOf"].([]any); ok && len(alternatives) > 1 && requireNothing(alternatives) {
 		schema["anyOf"] = alternatives

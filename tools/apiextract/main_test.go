@@ -96,8 +96,8 @@ components: {schemas: {Charge: {type: object, properties: {status: {type: string
 	}
 }
 
-// What is committed is what the tool writes: extracted once more, it stays the
-// same, so nobody has written a text into it by hand.
+// What is committed is what the tool writes: extracting it once more changes
+// nothing, so it has no text written by hand.
 func TestCommittedExtractsHoldNothingElse(t *testing.T) {
 	files, err := filepath.Glob("../../internal/payment/apidoctest/*.json")
 	if err != nil || len(files) == 0 {

@@ -52,7 +52,7 @@ func version(bin string) float64 {
 	return v
 }
 
-// complete tells a server's folder from one that holds only the client.
+// complete reports whether a folder has a server, and not only the client.
 func complete(dir string) bool {
 	for _, name := range []string{"initdb", "pg_basebackup", "pg_ctl", "pg_isready", "postgres", "psql"} {
 		if _, err := exec.LookPath(filepath.Join(dir, name)); err != nil {

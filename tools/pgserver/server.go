@@ -27,10 +27,10 @@ const (
 	startTries   = 5
 )
 
-// clean waits until nobody holds the other end of its standard input, which the
-// kernel reports however its starter ended, kill -9 included; then it stops the
-// server and deletes the folder. $1 is pg_ctl, $2 the folder. A PgBouncer ends first. A server that was
-// about to start when the starter died is met by a later round.
+// clean waits until the other end of its standard input is closed, which the kernel reports however its
+// starter ended, kill -9 included; then it stops the server and deletes the folder. $1 is pg_ctl, $2
+// the folder. A PgBouncer ends first. A server that was about to start when the starter died is met by
+// a later round.
 const clean = `
 cat >/dev/null
 [ ! -f "$2/pgbouncer.pid" ] || kill -9 "$(cat "$2/pgbouncer.pid")"
@@ -103,8 +103,8 @@ func (s *Server) orNothing(ctx context.Context, err error) (*Server, error) {
 	return s, nil
 }
 
-// prepareFolder makes the folder and decides whose it is: PostgreSQL refuses to
-// run as root, so root lends it to the user that the package made.
+// prepareFolder makes the folder and chooses its owner: PostgreSQL refuses to
+// run as root, so root gives it to the user that the package made.
 func (s *Server) prepareFolder() (err error) {
 	if os.Geteuid() == 0 {
 		if s.owner, err = credentialOf("postgres"); err != nil {
@@ -182,7 +182,8 @@ func (s *Server) initialize(ctx context.Context) error {
 }
 
 // serve starts postgres and waits until it accepts connections. Between the
-// choice of a free port and its use somebody may take it: then another is tried.
+// choice of a free port and its use another process may take it: then another is
+// tried.
 func (s *Server) serve(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -289,7 +290,7 @@ func (s *Server) Stop() {
 		_ = s.cleaner.Wait()
 	}
 	if s.postgres != nil && s.postgres.Process != nil {
-		// It has ended, unless somebody killed the cleaner.
+		// It has ended, unless the cleaner was killed.
 		_ = s.postgres.Process.Signal(syscall.SIGQUIT)
 		<-s.exited
 	}

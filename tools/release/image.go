@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nobody is the user of the image, which has no list of users.
+// nobody is the user ID of the image, which has no list of users.
 const nobody = 65532
 
 // image makes the image that packaging/Dockerfile describes, without a Docker

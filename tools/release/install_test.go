@@ -129,7 +129,7 @@ func asTheUnit(t *testing.T, owner *user.User) place {
 	for name, value := range readSettings(t, envFile) {
 		p.env = append(p.env, name+"="+value)
 	}
-	p.env = append(p.env, "CARTEIRA_LISTEN="+freeAddress(t)) // 8080 may be somebody's
+	p.env = append(p.env, "CARTEIRA_LISTEN="+freeAddress(t)) // 8080 may be in use
 	p.uid, _ = strconv.Atoi(owner.Uid)
 	p.gid, _ = strconv.Atoi(owner.Gid)
 	return p
@@ -185,7 +185,7 @@ func wantThere(t *testing.T, files map[string]bool) {
 	}
 }
 
-// place is where and as whom a program is started.
+// place is the folder and the user with which a program is started.
 type place struct {
 	root     string
 	uid, gid int

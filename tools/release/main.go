@@ -1,7 +1,7 @@
 // Command release makes what people install: archives for six platforms with
 // checksums and a list of what is inside, packages for Debian and Red Hat, and
-// images for containers. It runs on any machine that has Go, asks nobody on the
-// network, and makes the same bytes from the same source.
+// images for containers. It runs on any machine that has Go, needs no network,
+// and makes the same bytes from the same source.
 package main
 
 import (

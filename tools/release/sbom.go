@@ -80,7 +80,7 @@ func golang(path, version string) component {
 // row is a line of the table of a VENDOR.md: file, package, version, licence, sha256.
 var row = regexp.MustCompile("(?m)^\\| `[^`]+` \\| `([^`]+)` \\| ([^ ]+) \\|")
 
-// vendored are the packages whose files are embedded, once each.
+// vendored are the packages with embedded files, once each.
 func (r *release) vendored() ([]component, error) {
 	lists, err := filepath.Glob(filepath.Join(r.root, "internal/web/*/static/vendor/VENDOR.md"))
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Command withpg runs a command beside a throw-away PostgreSQL:
+// Command withpg runs a command with a throw-away PostgreSQL:
 //
 //	go run ./tools/withpg [--durable] -- command [argument…]
 //

@@ -28,7 +28,7 @@ type Address struct {
 	State      string `json:"state"` // two letters
 }
 
-// The reasons for which a part is refused, each fit to stand beside a field.
+// The reasons to refuse a part, worded for display next to a field.
 var (
 	ErrCEP   = errors.New("must be a CEP with eight digits, as in 01310-100")
 	ErrState = errors.New("must be one of the 27 states, as in SP")
@@ -61,7 +61,7 @@ func (a *Address) Scan(src any) error {
 	return json.Unmarshal(text, a)
 }
 
-// IsZero tells that no part is filled.
+// IsZero reports whether no part is filled.
 func (a Address) IsZero() bool { return a == Address{} }
 
 // part is one of the seven, by its name in the API.

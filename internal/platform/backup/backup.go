@@ -36,8 +36,7 @@ type File struct {
 	Made  time.Time
 }
 
-// List returns the copies, oldest first. Files with other names are nobody's
-// business here.
+// List returns the copies, oldest first. It ignores files with other names.
 func (f Folder) List() ([]File, error) {
 	entries, err := os.ReadDir(f.Path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,8 +67,8 @@ func Night(now time.Time) string {
 	return now.Add(-hour * time.Hour).Format(time.DateOnly)
 }
 
-// Due tells whether tonight's copy is still to be made. After downtime it is
-// at once.
+// Due reports whether tonight's copy is still to be made. After downtime it
+// is due at once.
 func (f Folder) Due(now time.Time) (bool, error) {
 	_, err := os.Lstat(f.file(now))
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,6 +1,6 @@
 // Package civil owns calendar days without a time zone, the periods between them and the rule of the month's end.
 //
-// It does not own the clock (callers say which instant it is and whose zone counts), nor what falls due on a day.
+// It does not own the clock (callers pass the instant and the zone), nor what falls due on a day.
 package civil
 
 import (
@@ -21,7 +21,7 @@ const (
 	MaxYear = 9999
 )
 
-// The reasons for which a day is refused, each fit to stand beside a field.
+// The reasons to refuse a day, worded for display next to a field.
 var (
 	ErrSyntax    = errors.New("must be a date in the form YYYY-MM-DD")
 	ErrNoSuchDay = errors.New("must be a day that exists in the calendar")
@@ -51,7 +51,7 @@ func Of(at time.Time) Date {
 	return day
 }
 
-// IsZero tells that there is no date.
+// IsZero reports whether there is no date.
 func (d Date) IsZero() bool { return d == Date{} }
 
 // Year returns the year, 1900 to 9999.
@@ -71,10 +71,10 @@ func (d Date) Compare(other Date) int {
 	return cmp.Compare(d.packed, other.packed)
 }
 
-// Before tells whether d is an earlier day than e.
+// Before reports whether d is an earlier day than e.
 func (d Date) Before(other Date) bool { return d.packed < other.packed }
 
-// After tells whether d is a later day than e.
+// After reports whether d is a later day than e.
 func (d Date) After(other Date) bool { return d.packed > other.packed }
 
 // Sub counts the days from e to d, both of which must be dates.
@@ -172,7 +172,7 @@ func AppendTimestamp(buf []byte, at time.Time, zone *time.Location) []byte {
 	return buf
 }
 
-// ErrZone is the reason for which a zone's name is refused, fit to stand beside a field.
+// ErrZone is the reason to refuse a zone's name, worded for display next to a field.
 var ErrZone = errors.New("must be a time zone such as America/Sao_Paulo")
 
 var zones sync.Map // name → *time.Location; only names that exist get in, so it stays small

@@ -24,7 +24,7 @@ const (
 // MaxCount is how many units a period may have.
 const MaxCount = 1000
 
-// The reasons for which a period is refused, each fit to stand beside a field.
+// The reasons to refuse a period, worded for display next to a field.
 var (
 	ErrPeriod   = errors.New("must be a period such as 1month, 2weeks or 30days")
 	ErrUnit     = errors.New("must be day, week, month or year")
@@ -84,8 +84,8 @@ func (p Period) Label() string {
 }
 
 // After is the day one period after d. Months and years land on ownDay, the customer's own day of the month, or on the
-// last day of a month too short for it: told 31 each time, 31 January leads to 28 February and on to 31 March.
-// Days and weeks ignore ownDay; 0 means the day of d.
+// last day of a month too short for it: given 31 each time, 31 January leads to 28 February and on to 31 March. Days
+// and weeks ignore ownDay; 0 means the day of d.
 func (p Period) After(day Date, ownDay int) (Date, error) {
 	if day.IsZero() {
 		return Date{}, errors.New("count a period from no date")

@@ -24,7 +24,7 @@ func TestEasterIsOnTheSundaysThatAlmanacsPrint(t *testing.T) {
 // in November 2026 against what others publish, and agree with all of it:
 //
 //   - ANBIMA's own table (anbima.com.br/feriados, 2001 to 2099), in two copies: philss/feriados-anbima of December 2024,
-//     which knows 20 November and whose reader lost 12 October, and bizdays/data/ANBIMA.txt of wilsonfreitas/python-bizdays,
+//     which knows 20 November but has lost 12 October, and bizdays/data/ANBIMA.txt of wilsonfreitas/python-bizdays,
 //     which has 12 October and is older than the law that made 20 November a holiday
 //   - the rules of vacanza/holidays (financial/brasil_bolsa_balcao.py) and of commenthol/date-holidays (BR.yaml, type bank),
 //     which names CMN resolution 4.880 of 2020 for Carnival and Corpus Christi

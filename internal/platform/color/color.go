@@ -35,7 +35,7 @@ func (c RGB) String() string {
 }
 
 // Readable is the color of letters on this one: white where their contrast is at
-// least 4.5 to 1, else black, whose is.
+// least 4.5 to 1, else black.
 func (c RGB) Readable() RGB {
 	if 1.05/(c.luminance()+0.05) >= 4.5 {
 		return White

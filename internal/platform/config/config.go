@@ -72,8 +72,7 @@ func (s Switch) On(publicURL string) bool {
 	return s == SwitchOn || s != SwitchOff && !strings.HasPrefix(publicURL, "https://")
 }
 
-// Warnings are what an operator should be told about settings that can be meant,
-// and seldom are.
+// Warnings are about settings that are valid but seldom intended.
 func (c Config) Warnings() []string {
 	var list []string
 	if strings.HasPrefix(c.PublicURL, "https://") && !c.HTTPS() && len(c.TrustedProxies) == 0 {

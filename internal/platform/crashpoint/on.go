@@ -13,5 +13,5 @@ func Here(name string) {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Kill()
 	}
-	select {} // whoever passed the point does nothing more until the signal is there
+	select {} // block until the signal arrives
 }

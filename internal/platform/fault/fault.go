@@ -99,7 +99,7 @@ func Internal(cause error) error {
 	return &Error{Kind: KindInternal, Message: internalMessage, cause: cause}
 }
 
-// Error tells everything, for logs; callers are shown Public.
+// Error has the whole cause, for logs; callers are shown Public.
 func (e *Error) Error() string {
 	text := string(e.Kind) + ": " + e.Message
 	if e.cause != nil {
@@ -159,7 +159,7 @@ func (f *Fields) Add(field, reason string) {
 	f.entries[i].reasons = append(f.entries[i].reasons, reason)
 }
 
-// Empty tells that nothing failed.
+// Empty reports whether nothing failed.
 func (f Fields) Empty() bool { return len(f.entries) == 0 }
 
 // First is the field that failed first, and its first reason; both are empty when nothing failed.

@@ -50,7 +50,7 @@ func NewCode(n int) string {
 }
 
 // NewLink makes the code of a public link that is made at t. It begins with the time, so that a database puts it into its index
-// where it has put the one before; the 17 random characters after it, worth 101 bits, are what nobody can guess.
+// where it has put the one before; the 17 random characters after it, worth 101 bits, cannot be guessed.
 func NewLink(at time.Time) string {
 	const timed, random = 7, 17 // the time comes round after 111 years, and may
 	var code [timed]byte
@@ -71,13 +71,13 @@ const (
 )
 
 // NewToken makes an API token: cart_, 34 random characters and 6 of checksum, so that a token cut short or mistyped
-// is refused without a look at the database, and leaked ones can be told from other text by scanners.
+// is refused without a look at the database, and scanners can recognise leaked ones.
 func NewToken() string {
 	secret := NewCode(tokenSecret)
 	return tokenPrefix + secret + checksum(secret)
 }
 
-// ValidToken tells whether s has the form and the checksum of a token; not whether the token exists.
+// ValidToken reports whether s has the form and the checksum of a token; not whether the token exists.
 func ValidToken(s string) bool {
 	body, ok := strings.CutPrefix(s, tokenPrefix)
 	if !ok || len(body) != tokenBodyChars || strings.Trim(body, alphabet) != "" {

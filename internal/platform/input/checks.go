@@ -105,7 +105,7 @@ func (f *Form) Int(name string, low, high int64) Opt[int64] {
 	})
 }
 
-// ID reads the id of another record; 0 stands for none.
+// ID reads the id of another record; 0 means none.
 func (f *Form) ID(name string) Opt[int64] {
 	return check(f, name, func(v any) (int64, string) {
 		s, ok := plain(v)
@@ -134,7 +134,7 @@ func (f *Form) Bool(name string) Opt[bool] {
 	})
 }
 
-// Date reads YYYY-MM-DD; the zero Date stands for none.
+// Date reads YYYY-MM-DD; the zero Date means none.
 func (f *Form) Date(name string) Opt[civil.Date] {
 	return check(f, name, func(v any) (civil.Date, string) {
 		s, _ := v.(string)
@@ -232,8 +232,8 @@ func (f *Form) List(name string) Opt[[]string] {
 }
 
 // Texts reads an object of texts. Where there are no objects, in a file or a
-// page's form, it is made of the values whose names begin with name and a dot,
-// or of the lines of one text, each "name: text".
+// page's form, it is made of the values with names that begin with name and a
+// dot, or of the lines of one text, each "name: text".
 func (f *Form) Texts(name string) Opt[map[string]string] {
 	if f.lenient {
 		if parts := f.parts(name); parts.Given() {

@@ -54,7 +54,7 @@ func KnownSort(text string, fields ...string) Sort {
 	return sort
 }
 
-// IsNewest reports whether nobody has asked for another order.
+// IsNewest reports whether no other order was requested.
 func (s Sort) IsNewest() bool { return s == "" || s == Newest }
 
 // UpdatedSince reads the parameter updated_since, in microseconds of Unix time; 0
@@ -73,8 +73,8 @@ func (s Sort) Field() string { return strings.TrimPrefix(string(s), "-") }
 // Descending reports whether the last comes first.
 func (s Sort) Descending() bool { return strings.HasPrefix(string(s), "-") }
 
-// Direction is how SQL says it, for a list that is ordered by time; descending
-// where nobody has asked.
+// Direction is the order in SQL for a list ordered by time; descending by
+// default.
 func (s Sort) Direction() string {
 	if s == "" || s.Descending() {
 		return " DESC"

@@ -23,7 +23,7 @@ const proof = "carteira"
 // be unreadable.
 func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.Key) (*secret.Box, error) {
 	box := secret.NewBox(current, old...)
-	// Looking comes first because it waits for nobody: a command beside a busy
+	// Reading comes first because it does not wait: a command next to a busy
 	// server would have to wait for its turn to write.
 	if noted, err := look(ctx, db, box); err != nil || noted {
 		return box, err
@@ -55,7 +55,8 @@ func Check(ctx context.Context, querier sqldb.Querier, current secret.Key, old .
 }
 
 // look wants one of the keys to open the newest proof: that is the key with
-// which the database is being written. It tells whether that is the current one.
+// which the database is being written. It reports whether that is the current
+// one.
 func look(ctx context.Context, querier sqldb.Querier, box *secret.Box) (noted bool, err error) {
 	newest, err := sqldb.Value[string](
 		ctx,

@@ -33,11 +33,11 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Table is a table whose rows are listed.
+// Table is a table that can be listed.
 type Table[T any] struct {
 	From    string // with its alias: "customers c"
 	ID      string // "c.id"
-	Owner   string // the column that says whose rows they are: "c.company_id"
+	Owner   string // the column of the owner: "c.company_id"
 	Staged  bool   // customers that an import hides are left out
 	Columns string
 	Joins   string // what Columns need besides From

@@ -18,7 +18,7 @@ type Cents int64
 // Max is the greatest amount that can be entered.
 const Max Cents = 99_999_999_99
 
-// The reasons for which a spelling is refused, each fit to stand beside a field.
+// The reasons to refuse a spelling, worded for display next to a field.
 var (
 	ErrEmpty    = errors.New("must not be empty")
 	ErrSyntax   = errors.New("must be an amount such as 1234.50")
@@ -92,8 +92,8 @@ func (c Cents) BR() string {
 // MarshalText makes JSON carry an amount as the string "1234.50".
 func (c Cents) MarshalText() ([]byte, error) { return c.Append(nil), nil }
 
-// UnmarshalText reads what Parse does. It stands here so that a JSON number is refused: without it, 35 would be
-// read in silence as thirty-five cents.
+// UnmarshalText reads what Parse does. It exists so that a JSON number is refused: without it, 35 would
+// silently be read as thirty-five cents.
 func (c *Cents) UnmarshalText(b []byte) error {
 	parsed, err := Parse(string(b))
 	if err == nil {
@@ -116,7 +116,7 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// grouped tells whether every point in s groups thousands: 1.234.567, but not 1.5, 12.3456 or 0.123.
+// grouped reports whether every point in s groups thousands: 1.234.567, but not 1.5, 12.3456 or 0.123.
 func grouped(s string) bool {
 	first, rest, point := strings.Cut(s, ".")
 	if !point || !digits(first) || first[0] == '0' || len(first) > 3 {
@@ -197,7 +197,7 @@ func Share(amount Cents, part, whole int64) Cents {
 
 func magnitude(n int64) uint64 {
 	if n < 0 {
-		return -uint64(n) //nolint:gosec // right for the least number too, whose negation does not fit
+		return -uint64(n) //nolint:gosec // right for the least number too, which has no negation
 	}
 	return uint64(n)
 }

@@ -104,8 +104,8 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Post sends body to a URL and returns the answer, whatever its status:
 // redirects are not followed. An answer that breaks off in its body is an
-// answer all the same. An error is an *Error, and the result then tells only
-// how long the call took; when ctx itself ended it wraps that and is no
+// answer all the same. An error is an *Error, and the result then has only
+// the duration of the call; when ctx itself ended it wraps that and is no
 // ErrTimeout.
 //
 // A receiver that hangs up on a kept connection without a word has most often

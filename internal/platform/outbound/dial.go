@@ -175,8 +175,8 @@ func (g *Gate) connect(ctx context.Context, host string, port int) (*Connection,
 	return nil, err
 }
 
-// Explain is the *Error of a failure on a connection, so that its owner can be
-// told the reason.
+// Explain returns the *Error of a failure on a connection, with a reason for
+// the owner of the address.
 func Explain(ctx context.Context, err error) error {
 	return explain(context.WithoutCancel(ctx), ctx, err)
 }

@@ -43,7 +43,7 @@ func NewGate(allow []netip.Prefix, resolver Resolver) *Gate {
 
 // Near is a gate that also lets through internal names and plain http, as long
 // as they lead into the networks that the operator allowed: for programs that
-// run beside this one, such as a bridge to WhatsApp or a mail relay.
+// run next to this one, such as a bridge to WhatsApp or a mail relay.
 func (g *Gate) Near() *Gate {
 	return &Gate{allow: g.allow, resolver: g.resolver, near: true}
 }
@@ -55,9 +55,9 @@ func (g *Gate) Neighbours() *Gate {
 	return &Gate{allow: g.allow, resolver: g.resolver, near: len(g.allow) > 0, known: true}
 }
 
-// CheckURL refuses a URL that may not be called, with a reason to show beside
-// the field that it came from. A public-looking name that does not resolve now
-// passes: every call checks again.
+// CheckURL refuses a URL that may not be called, with a reason to show next to
+// its field. A public-looking name that does not resolve now passes: every
+// call checks again.
 func (g *Gate) CheckURL(ctx context.Context, raw string) error {
 	target, err := parseTarget(raw, g.near)
 	if err != nil {
@@ -143,8 +143,9 @@ func (g *Gate) checkFor(target target, addr netip.Addr) error {
 	return g.check(addr)
 }
 
-// check refuses addresses that may not be reached. It judges an address as it
-// stands: a mapped one and one with a zone are refused whatever is allowed.
+// check refuses addresses that may not be reached. It judges an address
+// unchanged: a mapped one and one with a zone are refused whatever is
+// allowed.
 func (g *Gate) check(addr netip.Addr) error {
 	if addr.Is4In6() || addr.Zone() != "" || !public(addr) && !within(g.allow, addr) {
 		return refuse(reasonInternal)
@@ -162,8 +163,8 @@ func (g *Gate) control(_, address string, _ syscall.RawConn) error {
 	return g.check(to.Addr())
 }
 
-// rooted asks for a name as it stands: without the final dot it would also be
-// looked for in the search domains of the machine's network.
+// rooted looks a name up unchanged: without the final dot the search domains
+// of the machine's network would be tried too.
 type rooted struct{ resolver Resolver }
 
 func (r rooted) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {

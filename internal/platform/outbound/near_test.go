@@ -163,11 +163,11 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 	}
 }
 
-// A webhook may lead to a neighbour whose addresses are known and allowed; where
-// nothing is allowed, all is as it was.
+// A webhook may lead to a neighbour with known and allowed addresses; without
+// allowed networks nothing changes.
 func TestNeighboursOfWebhooksMustBeKnown(t *testing.T) {
 	n := &names{}
-	n.set("localhost", "::1", "8.8.8.8") // nobody asks
+	n.set("localhost", "::1", "8.8.8.8") // not called
 	gate := NewGate(prefixes("127.0.0.0/8"), n).Neighbours()
 	for url, want := range map[string]string{
 		"http://localhost:5678/webhook/x": "", "https://localhost/x": "", "http://127.0.0.1:5678/x": "",

@@ -31,7 +31,7 @@ var (
 	// have taken what was sent.
 	ErrTimeout = errors.New("timeout")
 	// ErrLocal says that this machine could not make the call, for want of
-	// files or ports, so that nobody blames the receiver.
+	// files or ports, so that the receiver is not blamed.
 	ErrLocal = errors.New("local failure")
 )
 
@@ -43,7 +43,7 @@ type Error struct {
 	cause  error
 }
 
-// Error tells everything, for logs; owners of addresses are shown Public.
+// Error has the whole cause, for logs; owners of addresses are shown Public.
 func (e *Error) Error() string {
 	if e.cause == nil {
 		return e.Reason
@@ -87,8 +87,8 @@ type Result struct {
 	Duration   time.Duration // of the exchange, from the name lookup to the end of the body
 }
 
-// readResult reads at most maxBody bytes. Whoever closes the body then closes
-// the connection too if more was to come.
+// readResult reads at most maxBody bytes. If more was to come, closing the
+// body also closes the connection.
 func readResult(ctx context.Context, response *http.Response, maxBody int) Result {
 	result := Result{Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
 	if response.StatusCode == http.StatusSwitchingProtocols {

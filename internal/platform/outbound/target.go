@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The reasons of the gate, fit to stand beside a field.
+// The reasons of the gate, worded for display next to a field.
 const (
 	reasonURL      = "must be a valid URL"
 	reasonTooLong  = "must have at most 2048 characters"
@@ -105,7 +105,7 @@ func parseHost(name string, near bool) (target, error) {
 	return t, nil
 }
 
-// joined is the Host header: the port is told when it is not the usual one.
+// joined is the Host header, with the port unless it is the default one.
 func (t target) joined() string {
 	usual := uint16(443)
 	if t.plain {

@@ -11,7 +11,7 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// The reasons for which a number is refused, each fit to stand beside a field.
+// The reasons to refuse a number, worded for display next to a field.
 var (
 	ErrSyntax   = errors.New("must be a phone number: digits, with country and area code")
 	ErrNoArea   = errors.New("must have an area code, as in (11) 98765-4321")
@@ -29,9 +29,9 @@ const brazil = "55"
 
 // Parse reads a number however it is punctuated and returns its digits, country code first.
 //
-// A number with a + or 00 before it belongs to the country whose code follows. Any other is Brazilian, with or
-// without 55: area code and number have 10 or 11 digits, so that a 55 before so many is the country's, and a 55
-// within so many is the area code of Santa Maria.
+// A number with a + or 00 before it belongs to the country of the code that follows. Any other is Brazilian,
+// with or without 55: area code and number have 10 or 11 digits, so that a 55 before so many is the country's,
+// and a 55 within so many is the area code of Santa Maria.
 func Parse(s string) (string, error) {
 	digits, international, ok := scan(s)
 	if !ok {
@@ -77,7 +77,7 @@ const punctuation = "-.()/ "
 // nonBreaking replaces hyphens that WhatsApp and office programs write, and that Fold leaves as they are.
 var nonBreaking = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2212", "-")
 
-// scan takes a number apart: its digits, and whether a + stands before them.
+// scan takes a number apart: its digits, and whether a + comes before them.
 func scan(value string) (digits string, international, ok bool) {
 	value = strings.TrimLeft(nonBreaking.Replace(text.Fold(value)), "( ")
 	value, international = strings.CutPrefix(value, "+")
@@ -101,7 +101,7 @@ func parseInternational(digits string) (string, error) {
 	return digits, nil
 }
 
-// nationalLength is the most digits that a number without country code has, when no trunk 0 stands before it.
+// nationalLength is the most digits that a number without country code has, without a trunk 0 before it.
 const nationalLength = 11
 
 // parseBrazilian reads a number without + or 00.
@@ -132,7 +132,7 @@ func parseNational(digits string) (string, error) {
 }
 
 // withoutCarrier drops the two digits that choose who carries a long-distance call, dialled between the 0 and the
-// area code. Only the length tells that they are there: many carriers' codes are area codes too.
+// area code. Only the length shows that they are there: many carriers' codes are area codes too.
 func withoutCarrier(digits string) string {
 	if len(digits) == nationalLength+1 || len(digits) == nationalLength+2 {
 		return digits[2:]
@@ -144,7 +144,7 @@ func withoutCarrier(digits string) string {
 func IsArea(code string) bool { return areaCodes[code] }
 
 // WithNinth reads a mobile number that lacks the ninth digit (ErrNinth), with a 9
-// before its eight. Whoever calls it has asked a person.
+// before its eight. The caller must have asked a person.
 func WithNinth(s string) (string, error) {
 	digits, _, _ := scan(s)
 	if len(digits) < 8 {
@@ -156,7 +156,7 @@ func WithNinth(s string) (string, error) {
 
 // checkSubscriber checks what follows the area code. Eight digits that begin with 6 to 9 are a mobile number from
 // before the ninth digit came. That was done by 2016, and some of those numbers were given up on the way: putting a
-// 9 before one is a guess, by which a message would go to somebody else.
+// 9 before one is a guess, and the message could go to another person.
 func checkSubscriber(number string) error {
 	switch {
 	case len(number) == 9 && number[0] == '9':

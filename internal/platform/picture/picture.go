@@ -37,7 +37,7 @@ const (
 // bytes can be, so that there are at most as many scans as markers.
 var scan = []byte{0xff, 0xda}
 
-// turn is of who decodes: one at a time, whose memory is bounded.
+// turn admits one decoder at a time, which bounds the memory.
 var turn = make(chan struct{}, 1)
 
 // Fit reads a PNG or JPEG file and returns a PNG of its pixels that fits the

@@ -1,8 +1,9 @@
 // Package roots has Mozilla's certificate authorities for a machine or an image
-// that has none of its own. It does not choose whom to trust where there are some.
+// that has none of its own. It changes nothing where there are some.
 //
-// It is golang.org/x/crypto/x509roots/fallback, but reads the authorities beside
-// the start of all other packages: that takes longer than any of these.
+// It is golang.org/x/crypto/x509roots/fallback, but reads the authorities in
+// parallel with the start of the other packages: that takes longer than any of
+// these.
 package roots
 
 import (

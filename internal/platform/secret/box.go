@@ -63,7 +63,7 @@ func (b *Box) Open(sealed, context string) ([]byte, error) {
 // CurrentID is the id of the key that seals.
 func (b *Box) CurrentID() string { return b.current }
 
-// Needs tells whether sealed must be opened and sealed again before the older keys can be thrown away.
+// Needs reports whether sealed must be opened and sealed again before the older keys can be thrown away.
 func (b *Box) Needs(sealed string) bool { return KeyID(sealed) != b.current }
 
 // KeyID is the id of the key that sealed was made with; empty when it is not the work of Seal.

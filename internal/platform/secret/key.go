@@ -81,7 +81,7 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + k.String() + `"`), nil
 }
 
-// posix tells whether file modes mean something and folders can be synced.
+// posix reports whether file modes have a meaning and folders can be synced.
 const posix = runtime.GOOS != "windows"
 
 // LoadOrCreateKeyFile reads the key at path, or makes one there that only its owner can read. However many processes
@@ -128,8 +128,8 @@ func readKeyFile(path string) (Key, error) {
 	return key, nil
 }
 
-// createKeyFile writes the whole key beside path and then links it there: a link appears complete or not at all, and
-// unlike a rename it never replaces the file of a process that was faster.
+// createKeyFile writes the whole key to a temporary file next to path and then links it: a link appears complete or
+// not at all, and unlike a rename it never replaces the file of a process that was faster.
 func createKeyFile(path string, key Key) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".key-*") // mode 0600
 	if err != nil {

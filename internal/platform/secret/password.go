@@ -52,8 +52,8 @@ func HashPassword(ctx context.Context, pw string) (string, error) {
 	return phc(hash{current, salt, sum}), nil
 }
 
-// CheckPassword tells whether pw is the password of stored; it fails when stored is no hash, when ctx
-// ends first, or with ErrBusy.
+// CheckPassword reports whether pw is the password of stored; it fails when stored is no hash, when
+// ctx ends first, or with ErrBusy.
 func CheckPassword(ctx context.Context, stored, pw string) (bool, error) {
 	hash, err := parsePHC(stored)
 	if err != nil {
@@ -72,7 +72,8 @@ func CheckNobody(ctx context.Context, pw string) error {
 	return err
 }
 
-// NeedsRehash tells whether stored was made at another cost than today's, so that a sign-in is the moment to renew it.
+// NeedsRehash reports whether stored was made at another cost than today's, so that a sign-in is the moment to renew
+// it.
 func NeedsRehash(stored string) bool {
 	hash, err := parsePHC(stored)
 	return err != nil || hash.cost != current
@@ -149,11 +150,11 @@ func (o *outcomes) add(how outcome) {
 	o.next = (o.next + 1) % maxOutcomes
 }
 
-// Pretend stands in for the hash of a password of nobody, while others wait for
-// theirs: an address that nobody has costs a flood nothing to make up, and must
-// not cost those who have one their turn. It takes as long, and ends in the same
-// way, as one of the last hashes that were waited for did, so that nobody learns
-// which addresses there are. It does nothing, and says so, while a slot is free.
+// Pretend replaces the hash for an unknown address while others wait for theirs:
+// a flood of made-up addresses is cheap and must not delay real users. It takes
+// as long, and ends in the same way, as one of the recent hashes, so that the
+// answer does not reveal which addresses exist. While a slot is free it does
+// nothing and reports so.
 func Pretend(ctx context.Context) (pretended bool, err error) {
 	queue := hashing.Load()
 	how, crowded := queue.likely(ticketOf(ctx))
@@ -218,8 +219,8 @@ func (r *recent) turn() {
 	}
 }
 
-// keys are what is counted by itself: the network and the subject. The zero
-// Caller stands for one that is not known.
+// keys are what is counted separately: the network and the subject. The zero
+// Caller is unknown.
 func (c Caller) keys() [2]Caller {
 	return [2]Caller{{Network: c.Network}, {Subject: c.Subject}}
 }

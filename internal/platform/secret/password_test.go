@@ -229,7 +229,7 @@ func TestTheLastToComeIsServedFirst(t *testing.T) {
 		leave, err := queue.enter(InLane(t.Context(), LaneSignIn, Caller{Network: "203.0.113.1"}))
 		served <- err
 		if err == nil {
-			for range len(others) { // whoever came before is still there
+			for range len(others) { // the earlier callers are still there
 				if queue.waits(LaneSignIn) != len(others) {
 					t.Errorf("%d wait, want %d", queue.waits(LaneSignIn), len(others))
 				}
@@ -326,8 +326,7 @@ func TestStrangersLeaveSlotsAndOneNetworkLeavesPlaces(t *testing.T) {
 	}
 }
 
-// Addresses that nobody has take no turn from those who have one, and fare as
-// they do.
+// Unknown addresses take no turn from known ones, and get the same answers.
 func TestThePasswordOfNobodyIsPretendedWhereOthersWait(t *testing.T) {
 	before := hashing.Load()
 	t.Cleanup(func() { hashing.Store(before) })

@@ -27,14 +27,14 @@ const (
 // ErrBusy refuses a password that would have to wait too long for its hash.
 var ErrBusy = fault.Unavailable("too many people are signing in at the moment; try again in a few seconds", nil)
 
-// Lane is one of the queues in which callers wait for a hash. A slot that gets
-// free goes to the earliest lane, so that a crowd of strangers does not keep
-// those who have been here before from signing in. In the other lanes the one is
-// served whose network and subject had the fewest hashes lately, and among equals
-// the last to come; when there is no place left it is the one with the most, and
-// among equals the one who has waited longest, who loses theirs. So who floods a
-// queue, from wherever or for whichever account, waits in it most of the time,
-// and a person who comes once does not wait behind them.
+// Lane is one of the queues in which callers wait for a hash. A free slot goes to
+// the earliest lane, so that a crowd of strangers does not keep known users from
+// signing in. In the other lanes callers are served by how few hashes their
+// network and subject had lately, the fewest first, and among equals the last to
+// come. When a queue is full, the one with the most hashes, and among equals the
+// one that has waited longest, is dropped. So a flood, from any network or for
+// any account, waits most of the time, and a person who comes once does not wait
+// behind it.
 type Lane int
 
 // The lanes, the earliest first.
@@ -54,7 +54,7 @@ const perNetwork = waitingPerSlot
 type queue struct {
 	maxWait time.Duration
 	slots   int
-	crowd   int // slots for those whom nobody knows: a core is left to all other work
+	crowd   int // slots for unknown callers: a core is left to all other work
 	places  int // of each lane: those who have a slot or wait for one
 
 	mu       sync.Mutex
@@ -63,7 +63,7 @@ type queue struct {
 	taken    [lanes]int // places in use, by lane
 	networks map[string]int
 	waiting  [lanes][]*waiter // the oldest first
-	recent   recent           // hashes of callers that nobody knows
+	recent   recent           // hashes of unknown callers
 	outcomes outcomes         // how they ended
 }
 
@@ -106,7 +106,7 @@ type ticket struct {
 // Caller is by what callers are counted together; what is empty is not counted.
 type Caller struct {
 	Network string // they come from
-	Subject string // whose password they try
+	Subject string // the account that they try
 }
 
 type ticketKey struct{}
@@ -207,7 +207,7 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// end remembers how the hash of a caller whom nobody knows ended.
+// end remembers how the hash of an unknown caller ended.
 func (q *queue) end(lane Lane, how outcome) {
 	if lane != LaneSignIn {
 		return
@@ -285,7 +285,7 @@ func (q *queue) free(lane Lane) bool {
 	return q.running[LaneSignIn]+q.running[LaneStranger] < q.crowd
 }
 
-// next takes whose turn it is out of a lane.
+// next removes the next caller from a lane.
 func (q *queue) next(lane Lane) *waiter {
 	at := 0
 	if lane != LaneKnown {

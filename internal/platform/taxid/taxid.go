@@ -1,7 +1,7 @@
 // Package taxid owns the numbers by which Brazil's revenue service knows people (CPF) and companies (CNPJ): their
 // check digits, the form in which they are stored and the one in which they are shown.
 //
-// It does not own whether a number was ever given out, or to whom: only the revenue service can say.
+// It does not own whether a number was ever issued: only the revenue service knows.
 package taxid
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The reasons for which a number is refused, each fit to stand beside a field.
+// The reasons to refuse a number, worded for display next to a field.
 var (
 	ErrSyntax = errors.New("must be a CPF with 11 digits or a CNPJ with 14 characters")
 	ErrCPF    = errors.New("must be a valid CPF; check its digits")
@@ -46,7 +46,7 @@ func Parse(s string) (string, error) {
 	return number, nil
 }
 
-// IsCNPJ tells a company's number from a person's, of those that Parse returned.
+// IsCNPJ reports whether a number that Parse returned is a company's, not a person's.
 func IsCNPJ(number string) bool { return len(number) == cnpjLength }
 
 // Format writes a number that Parse returned as 123.456.789-09 or 12.345.678/0001-95, and any other text as it is.
@@ -79,8 +79,8 @@ func strip(text string) (number string, ok bool) {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// valid checks both check digits. A number of one character throughout passes that sum and is given to nobody: it is
-// what people type who have none.
+// valid checks both check digits. A number of one repeated character passes that sum but is never issued: people
+// without a number type it.
 func valid(number string) bool {
 	if strings.Count(number, number[:1]) == len(number) {
 		return false

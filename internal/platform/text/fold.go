@@ -135,10 +135,10 @@ func IsStorable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }
 
-// Storable is a text that a stranger's program has sent beside what a person
-// typed, such as the name of a browser or a file, as far as it can be kept: up
-// to limit bytes, cut between characters and without control characters. What is
-// no UTF-8 is read as Latin-1, which old programs send.
+// Storable is a text that a client program has sent, such as the name of a
+// browser or a file, in a form that can be stored: up to limit bytes, cut
+// between characters and without control characters. What is no UTF-8 is read as
+// Latin-1, which old programs send.
 func Storable(text string, limit int) string {
 	text = text[:min(len(text), 4*limit)]
 	if !utf8.ValidString(text) && !utf8.ValidString(trimPartial(text)) {

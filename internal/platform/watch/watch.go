@@ -1,7 +1,7 @@
 // Package watch lets a room act on what happens in another, inside the
 // transaction in which it happens: the two commit or fail together. It is the
-// one mechanism for that; what is told (a change of a record, an event) is the
-// type of the list's owner.
+// one mechanism for that; the owner of a list defines its type (a change of a
+// record, an event).
 package watch
 
 import (

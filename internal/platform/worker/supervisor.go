@@ -93,8 +93,8 @@ func runOf(ctx context.Context) *run {
 	return r
 }
 
-// Succeeded tells the supervisor of the task that ctx belongs to that a round
-// of it succeeded. Without a supervisor it does nothing.
+// Succeeded reports to the supervisor of the task of ctx that a round
+// succeeded. Without a supervisor it does nothing.
 func Succeeded(ctx context.Context) {
 	run := runOf(ctx)
 	if run == nil {
@@ -108,8 +108,7 @@ func Succeeded(ctx context.Context) {
 	}
 }
 
-// Failed tells it that a round failed. What became of it is for the task to
-// log.
+// Failed reports that a round failed. The task itself logs the reason.
 func Failed(ctx context.Context) {
 	if run := runOf(ctx); run != nil {
 		run.failures.Inc()

@@ -25,8 +25,8 @@ type Task struct {
 	// Stale is how long the task may be without a success before the log says
 	// so; 0: the task does not report successes.
 	Stale time.Duration
-	// Attended says that somebody looks for the task's work and gives it a hint,
-	// as soon as its own looks would find it. So it need not look.
+	// Attended says that a lookout finds the task's work and wakes it, so that
+	// the task need not poll.
 	Attended bool
 }
 
@@ -35,8 +35,8 @@ type Job struct {
 	Name  string
 	Every time.Duration
 	Run   func(ctx context.Context) error
-	// Wake is how somebody who attends to the job says that there is something to
-	// do. It runs no more often than every so often all the same; nil: it looks itself.
+	// Wake is how a lookout says that there is something to do. The job still runs no
+	// more often than Every; nil: the job polls by itself.
 	Wake Wake
 }
 
@@ -87,8 +87,8 @@ func (j Job) repeat(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// sleep waits until somebody says that there is something to do, and returns
-// false when ctx has ended instead.
+// sleep waits until there is a hint of something to do, and returns false
+// when ctx has ended instead.
 func (j Job) sleep(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -125,12 +125,12 @@ const (
 	longestPause  = 10 * time.Second
 )
 
-// attendedPause is how long whoever is attended to waits unasked: only a hint
-// that was lost could make it matter.
+// attendedPause is how long an attended task waits without a hint: it matters
+// only when a hint was lost.
 const attendedPause = 30 * time.Second
 
-// Pause is how long the task that ctx belongs to waits for a hint, if it looks
-// for work every so often where nobody attends to it.
+// Pause is how long the task that ctx belongs to waits for a hint, if it polls
+// every so often when it is not attended to.
 func Pause(ctx context.Context, every time.Duration) time.Duration {
 	if run := runOf(ctx); run != nil && run.task.Attended {
 		return max(every, attendedPause)
@@ -200,7 +200,7 @@ func Guard(ctx context.Context, do func() error) (err error) {
 	return do()
 }
 
-// Panicked tells whether err comes from a panic.
+// Panicked reports whether err comes from a panic.
 func Panicked(err error) bool {
 	_, ok := errors.AsType[*Panic](err)
 	return ok
@@ -216,7 +216,7 @@ type Strikes struct {
 	counts map[int64]int
 }
 
-// Add counts a panic over a row and tells whether it is to be set aside.
+// Add counts a panic over a row and reports whether to set it aside.
 func (s *Strikes) Add(id int64) (setAside bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *Strikes) Add(id int64) (setAside bool) {
 	return s.counts[id] >= MaxStrikes
 }
 
-// Clear forgets a row that did not panic, or that nobody claims any more.
+// Clear forgets a row that did not panic, or that is no longer claimed.
 func (s *Strikes) Clear(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,8 @@
 // Package api is the REST API under /api/v1. It owns the table of operations,
 // the rules that hold for all of them (authentication first, then the rate
-// limit, then the operation) and the JSON of each record. No rule of the
-// business stands here: a handler reads a form, calls one use case and writes
-// what it returns.
+// limit, then the operation) and the JSON of each record. It has no rule of
+// the business: a handler reads a form, calls one use case and writes what it
+// returns.
 package api
 
 import (
@@ -39,7 +39,7 @@ import (
 	"carteira/internal/webhook"
 )
 
-// Prefix is where the API stands.
+// Prefix is the path of the API.
 const Prefix = "/api/v1"
 
 const (
@@ -62,7 +62,7 @@ type Deps struct {
 	Payments    *payment.Service
 	Idempotency *idempotency.Service
 	PublicURL   string           // what the addresses in answers begin with
-	Sandbox     *sandbox.Service // nil: a real installation, whose clock nobody moves
+	Sandbox     *sandbox.Service // nil: a real installation
 }
 
 // Server answers the API.
@@ -95,7 +95,7 @@ type call struct {
 // form reads the body.
 func (c *call) form() (*input.Form, error) { return input.FromJSON(c.body) }
 
-// noBody refuses the fields of a body where none belongs.
+// noBody refuses the fields of a body where no body is expected.
 func (c *call) noBody() error {
 	form, err := c.form()
 	if err != nil {
@@ -134,8 +134,8 @@ func (s *Server) Operations() []string {
 	return list
 }
 
-// ServeHTTP answers one request. Whoever has no valid token learns nothing
-// else, not even which paths exist.
+// ServeHTTP answers one request. Without a valid token the answer reveals
+// nothing else, not even which paths exist.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
 	defer cancel()

@@ -180,8 +180,8 @@ func writeRef(object *web.Object, field string, id int64, name string) {
 }
 
 // externalPath is the one path with a name of the integrator's own in it. The
-// mux cannot have it beside /customers/{id}/invoices, since both would match
-// /customers/external/invoices; patternOf knows it.
+// mux cannot have it together with /customers/{id}/invoices, since both would
+// match /customers/external/invoices; patternOf knows it.
 const externalPath = "/customers/external/{external_id}"
 
 // externalID is the last segment of such a path; ok is false for any other path.

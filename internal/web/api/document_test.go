@@ -136,7 +136,7 @@ func TestNoOperationIsServedOverTheLimit(t *testing.T) {
 	})
 }
 
-// What the service does not expect is told to nobody but the log.
+// An unexpected failure is described in the log only.
 func TestInternalFailureTellsNothing(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
@@ -163,7 +163,7 @@ func TestServiceIsUnavailableWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// wire stands between the service and PostgreSQL, and can be cut.
+// wire connects the service and PostgreSQL, and can be cut.
 type wire struct {
 	url, address, server string
 	mu                   sync.Mutex

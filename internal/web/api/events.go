@@ -54,8 +54,8 @@ func (s *Server) stillValid(ctx context.Context, actor account.Actor) error {
 	return err
 }
 
-// events is the answer of a page of the feed, whose envelopes are handed through
-// as webhooks get them.
+// events is the answer of a page of the feed, with the envelopes as webhooks get
+// them.
 func (c *call) events(page event.Page, limit int) web.Answer {
 	return web.Answer{
 		Tagged: true,

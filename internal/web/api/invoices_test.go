@@ -36,7 +36,7 @@ func (c *caller) setStatus(t *testing.T, id int64, body string) bill {
 	return data[bill](t, c.call(t, http.MethodPost, fmt.Sprintf("/invoices/%d/status", id), body))
 }
 
-// business makes a company whose invoices can be told apart by every filter.
+// business makes a company with invoices that every filter distinguishes.
 // Today is 31 January 2026.
 func (s *service) business(t *testing.T) *caller {
 	t.Helper()

@@ -84,7 +84,7 @@ func (s *service) everyRow(t *testing.T) string {
 	return strings.Join(all, "\n")
 }
 
-// Three levels below a root, one beside and a stranger: every company tries
+// Three levels below a root, a sibling and a stranger: every company tries
 // every operation on every other, and on itself.
 func TestNobodyReachesPastDirectResellers(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
@@ -331,8 +331,8 @@ func TestFunctionsAreDocumented(t *testing.T) {
 	}
 }
 
-// The account tells how the company itself stands, and nothing of the company
-// above it, of the plan that one sells, or of credits.
+// The account shows the standing of the company itself, and nothing of the
+// company above it, of the plan that one sells, or of credits.
 func TestAccountTellsOnlyItsOwnStanding(t *testing.T) {
 	service := newService(t, sqldb.SQLite)
 	root := service.newCaller(t)

@@ -21,7 +21,7 @@ type route struct {
 }
 
 // routes is the whole API: the 39 operations of the seed, in its order, and the
-// extensions. Those that are no GET change something, and are refused to a company whose
+// extensions. Those that are no GET change something, and are refused when the company's
 // subscription has ended.
 func (s *Server) routes() []route { return append(s.seed(), s.extensions()...) }
 
@@ -148,7 +148,7 @@ var withQuery = map[string]bool{
 
 func (op route) takesQuery() bool { return withQuery[op.method+" "+op.path] }
 
-// eventsPath is the feed, whose GET may wait for the next event.
+// eventsPath is the feed. Its GET may wait for the next event.
 const eventsPath = "/events"
 
 // bodies are the buffers of answers that have been sent, by pointer. A page of a
@@ -167,7 +167,7 @@ func newBody(size int) []byte {
 	return make([]byte, 0, size)
 }
 
-// keepBody takes the buffer of an answer that nobody reads any more.
+// keepBody returns a response buffer to the pool.
 func keepBody(body []byte) {
 	if cap(body) > 0 && cap(body) <= maxKeptBody {
 		bodies.Put(&body)

@@ -79,7 +79,7 @@ func TestSecondAdvanceIsRefusedWhileOneIsUnderWay(t *testing.T) {
 		service := newService(t, engine)
 		caller := service.newCaller(t)
 		service.Sandbox = clock.New(service.Sandbox.Clock, slog.New(slog.DiscardHandler), nil)
-		must(t, service.DB.MoveClock(t.Context(), func(tx *sqldb.Tx) error { // one that nobody drives on
+		must(t, service.DB.MoveClock(t.Context(), func(tx *sqldb.Tx) error { // one that no process drives on
 			_, err := tx.Exec(t.Context(), `UPDATE sandbox_clock SET stopped_at = ?, from_at = ?, to_at = ?, moves = moves + 1, driver = 'gone', driver_until = ?`,
 				tx.Now().UnixMicro(), tx.Now().UnixMicro(), tx.Now().Add(time.Hour).UnixMicro(), int64(1)<<60)
 			return err

@@ -10,8 +10,7 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// Whoever a token names is remembered until the database changes; what another
-// process commits changes it as well.
+// A deleted token is refused at once, also when another process deleted it.
 func TestATokenStopsAtOnceWhereverItIsDeleted(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)

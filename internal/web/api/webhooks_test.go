@@ -35,8 +35,8 @@ func (nameless) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 // delays are those of the contract.
 var delays = []time.Duration{0, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
-// receiver is an integrator's server: it keeps what it gets, and answers as it
-// is told.
+// receiver is an integrator's server: it keeps what it gets, and gives the
+// configured answer.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -578,7 +578,7 @@ func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
 	})
 }
 
-// Whatever the API does is told as the document has it.
+// Every answer of the API is as the document describes it.
 func TestEventsArriveAsDocumented(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)

@@ -33,8 +33,9 @@ type asset struct {
 	plain, packed []byte
 }
 
-// bundle is every asset, under one version: stylesheets can then name fonts
-// and pictures beside them, and a new binary changes every address at once.
+// bundle is every asset, under one version: stylesheets can then refer to
+// fonts and pictures by relative names, and a new binary changes every
+// address at once.
 type bundle struct {
 	version string
 	files   map[string]asset
@@ -141,7 +142,7 @@ func packed(content []byte) []byte {
 const iconFile = "icons.svg"
 
 // pictures are what lucide's files draw, by name, without the licence line, which
-// stands in VENDOR.md.
+// is in VENDOR.md.
 var pictures = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	files := mustSub(staticFiles, "static/vendor/lucide")
@@ -170,7 +171,7 @@ func iconSheet() string {
 	return sheet.String()
 }
 
-// Icon is a picture for the eye; what it means must stand beside it in words.
+// Icon is a decoration; the text next to it must carry the meaning.
 func Icon(name string) (template.HTML, error) {
 	if _, ok := pictures()[name]; !ok {
 		return "", fmt.Errorf("no icon %s; static/vendor/VENDOR.md says how to add one", name)

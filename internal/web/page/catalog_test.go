@@ -45,7 +45,7 @@ var refusers = map[string]int{
 	"faults.Add": 1, "Faults.Add": 1, "wrong.Add": 1, "refused": 0,
 }
 
-// reasoned are the places whose errors become reasons as they are.
+// reasoned are the places with errors that become reasons as they are.
 var reasoned = []string{"platform/money/", "platform/civil/", "platform/phone/", "platform/taxid/", "platform/address/", "billing/terms/", "platform/outbound/", "customer/sheet/"}
 
 // internals are texts of such places that no person is shown.
@@ -218,7 +218,7 @@ func TestEveryRefusalHasPortuguese(t *testing.T) {
 // said are the calls by which edges name texts in Go, and which argument it is.
 var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "req.done": 1, "s.gone": 2}
 
-// shown are the fields of structs whose texts are translated.
+// shown are the fields of structs that hold translated texts.
 var shown = []string{"Title", "Question", "Button", "Effects", "Label", "Hint", "Text", "Empty"}
 
 func TestEveryTextInGoHasPortuguese(t *testing.T) {
@@ -320,7 +320,7 @@ var tags = regexp.MustCompile(`(?s)<!--.*?-->|<[^<>]*>`)
 func TestTemplatesHaveNoTextOutsideTheCatalog(t *testing.T) {
 	for name, text := range templates(t) {
 		for part, one := range trees(t, name, text) {
-			if part == "attrs" { // stands inside a tag
+			if part == "attrs" { // is inside a tag
 				continue
 			}
 			var plain strings.Builder

@@ -12,7 +12,7 @@ type Bar struct {
 	Label string // under it
 	Title string // what it says when pointed at, and to screen readers
 	Value money.Cents
-	Note  bool        // it stands out, such as today's
+	Note  bool        // highlighted, such as today's
 	Ghost money.Cents // what it is held against, such as the same day of last month; negative: nothing
 }
 
@@ -31,7 +31,7 @@ type Bars struct {
 // Segment is a piece of a line, from a point to another.
 type Segment struct{ X1, Y1, X2, Y2 int }
 
-// Column is a bar where it stands.
+// Column is a bar with its position.
 type Column struct {
 	Bar
 	X, Y, W, H, Middle int
@@ -91,7 +91,7 @@ func NewBars(title string, bars []Bar) Bars {
 	return c
 }
 
-// roundUp is the next amount whose quarters are round too.
+// roundUp is the next amount with round quarters.
 func roundUp(cents money.Cents) money.Cents {
 	for unit := money.Cents(100); ; unit *= 10 {
 		for _, times := range []money.Cents{4, 6, 8, 10, 12, 16, 20, 24, 28, 32} {
@@ -117,7 +117,7 @@ type Stacks struct {
 	Empty   bool
 }
 
-// StackColumn is a stacked bar where it stands.
+// StackColumn is a stacked bar with its position.
 type StackColumn struct {
 	Stack
 	X, W, Middle int

@@ -14,7 +14,7 @@ import (
 )
 
 // Form is what a form shows: values, kept when they were refused, and the
-// reasons beside their fields.
+// reasons next to their fields.
 type Form struct {
 	values map[string][]string
 	faults fault.Fields
@@ -56,7 +56,7 @@ func (f *Form) Fail(err error) {
 }
 
 // Value is what a field shows: the last that was sent, since a checkbox is
-// sent after the hidden field that stands for its absence.
+// sent after the hidden field that means unchecked.
 func (f *Form) Value(name string) string {
 	if all := f.values[name]; len(all) > 0 {
 		return all[len(all)-1]
@@ -72,7 +72,7 @@ func (f *Form) Has(name, value string) bool {
 // Notice is what is said above the form: "" when nothing is wrong.
 func (f *Form) Notice() string { return f.notice }
 
-// Errors are the reasons against a field. Whoever shows them has shown them.
+// Errors returns the reasons against a field, and marks them as shown.
 func (f *Form) Errors(name string) []string {
 	f.shown[name] = true
 	return f.faults.Get(name)
@@ -175,7 +175,7 @@ func newField(lang Lang, form *Form, name, label string, kv []any) (Field, error
 	return field, nil
 }
 
-// Pager is where a page of a list stands, with the addresses of its
+// Pager is the position of a page in a list, with the addresses of its
 // neighbours.
 type Pager struct {
 	Total, Number, Last, From, To int64

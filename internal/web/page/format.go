@@ -173,10 +173,10 @@ func QR(text string) (template.HTML, error) {
 // the two.
 type Markup struct{ out []byte }
 
-// constant is HTML that stands in the source.
+// constant is HTML from the source.
 type constant string
 
-// Raw adds HTML that stands in the source.
+// Raw adds HTML from the source.
 func (m *Markup) Raw(html constant) { m.out = append(m.out, html...) }
 
 // Value adds a value in text or in an attribute with double quotes.

@@ -11,7 +11,7 @@ import (
 // Lang is a language that pages are shown in.
 type Lang string
 
-// The languages. Portuguese is that of whoever does not say.
+// The languages. Portuguese is the default.
 const (
 	Portuguese Lang = "pt-BR"
 	English    Lang = "en"

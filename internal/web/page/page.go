@@ -22,7 +22,7 @@ import (
 	"carteira/internal/web"
 )
 
-// policy allows what comes from us and nothing that stands in the page itself.
+// policy allows what comes from us and nothing inline.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -73,10 +73,10 @@ type Set struct {
 	pages map[Lang]map[string]func() *template.Template
 }
 
-// New makes a Set of the files *.html. Those whose name begins with _ are
-// partials and layouts that every page of the set can use, beside the kit's
-// own. They are parsed when a page is first shown; one that does not parse panics:
-// they are in the binary. more are functions of the edge's own templates.
+// New makes a Set of the files *.html. Names that begin with _ are partials and
+// layouts that every page of the set can use, in addition to the kit's own. They
+// are parsed when a page is first shown; one that does not parse panics: they are
+// in the binary. more are functions of the edge's own templates.
 func New(files fs.FS, more ...func(Lang) template.FuncMap) *Set {
 	set := &Set{pages: map[Lang]map[string]func() *template.Template{}}
 	for _, lang := range Langs {
