@@ -27,6 +27,7 @@ type about struct {
 // invoice is what is owed for a due date; id 0: nothing was issued.
 type invoice struct {
 	id       int64
+	dueOn    civil.Date
 	status   billing.Status
 	amount   money.Cents
 	received money.Cents
@@ -123,7 +124,7 @@ func (c candidate) unwanted(state companyState) string {
 		return "opted out"
 	case !c.rule.meets(c.customer):
 		return "the rule is not for this customer any more"
-	case c.rule.Status != "" && !c.message.manual && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
+	case c.rule.Status != "" && !c.message.manual && !c.owes() && c.customer.Status(state.actor.Today(state.now)) != c.rule.Status:
 		return "the customer is not " + string(c.rule.Status)
 	}
 	return ""
@@ -136,14 +137,25 @@ func (c candidate) settled() string {
 	}
 	ofRound := c.message.InvoiceID != 0
 	switch {
-	case !ofRound && c.customer.DueOn != c.message.DueOn:
+	case ofRound || c.owes():
+	case c.customer.DueOn != c.message.DueOn, c.rule.OffsetDays > 0 && c.invoice.status == billing.Open:
 		return "due date moved"
+	}
+	switch {
 	case ofRound && (c.invoice.id == 0 || c.invoice.status == billing.Cancelled):
 		return "nothing to pay"
 	case c.invoice.status == billing.Paid:
 		return "already paid"
 	}
 	return ""
+}
+
+// owes reports whether the message is about a debt: a rule after the due date goes
+// by what is open of that day, so that a debt is not forgotten when its customer is
+// renewed on trust.
+func (c candidate) owes() bool {
+	return c.rule.OffsetDays > 0 && c.message.InvoiceID == 0 &&
+		c.invoice.status == billing.Open && c.invoice.dueOn == c.message.DueOn
 }
 
 // offHours tells what becomes of a message whose hour it is not. A person who

@@ -84,27 +84,60 @@ func (l *life) expected(now time.Time) map[string]int {
 	want := map[string]int{}
 	for _, person := range l.people {
 		l.expectReceipts(person, now, want)
+		debts := l.debts(person)
 		for _, rule := range person.of.rules {
-			if person.dueOn.IsZero() || !rule.active || rule.planID != 0 && rule.planID != person.planID {
-				continue
-			}
-			zone := person.of.actor.Company.Zone
-			at := rule.when(person.dueOn, zone)
-			key := fmt.Sprintf("%d %d %v", person.id, rule.id, person.dueOn)
-			if !at.After(l.worked) || at.After(now) || l.told[key] {
-				continue
-			}
-			local := now.In(zone)
-			switch {
-			case local.Hour() < 8 || local.Hour() >= 21 || local.YearDay() != at.YearDay():
-				l.late++ // nobody worked on its day
-			case !person.optedOut && !person.paid[person.dueOn] && !person.noNumber:
-				l.told[key] = true
-				want[fmt.Sprintf("%d: %s %s", person.id, rule.text, person.dueOn.BR())]++
+			for _, dueOn := range rule.dates(person, debts) {
+				l.expectPrompt(person, rule, dueOn, now, want)
 			}
 		}
 	}
 	return want
+}
+
+// debts are the days of which a person owes something.
+func (l *life) debts(person *person) []civil.Date {
+	days, err := sqldb.Values[string](l.t.Context(), person.of.db,
+		`SELECT DISTINCT due_on FROM invoices WHERE customer_id = ? AND status = 'open'`, person.id)
+	must(l.t, err)
+	var list []civil.Date
+	for _, day := range days {
+		list = append(list, civil.MustParse(day))
+	}
+	return list
+}
+
+// dates are the days by which a prompt goes: the person's own, unless that is paid,
+// and after it those of which something is owed.
+func (p *prompt) dates(person *person, debts []civil.Date) (list []civil.Date) {
+	if !person.dueOn.IsZero() && !person.paid[person.dueOn] {
+		list = append(list, person.dueOn)
+	}
+	for _, day := range debts {
+		if p.offset > 0 && !slices.Contains(list, day) {
+			list = append(list, day)
+		}
+	}
+	return list
+}
+
+func (l *life) expectPrompt(person *person, rule *prompt, dueOn civil.Date, now time.Time, want map[string]int) {
+	if !rule.active || rule.planID != 0 && rule.planID != person.planID {
+		return
+	}
+	zone := person.of.actor.Company.Zone
+	at := rule.when(dueOn, zone)
+	key := fmt.Sprintf("%d %d %v", person.id, rule.id, dueOn)
+	if !at.After(l.worked) || at.After(now) || l.told[key] {
+		return
+	}
+	local := now.In(zone)
+	switch {
+	case local.Hour() < 8 || local.Hour() >= 21 || local.YearDay() != at.YearDay():
+		l.late++ // nobody worked on its day
+	case !person.optedOut && !person.noNumber:
+		l.told[key] = true
+		want[fmt.Sprintf("%d: %s %s", person.id, rule.text, dueOn.BR())]++
+	}
 }
 
 // expectReceipts moves on what a person is to get for its payments.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/customer"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
@@ -103,7 +103,7 @@ func (s *Service) planSome(
 	today := actor.Today(tx.Now())
 	horizon := today.AddDays(ahead - rule.OffsetDays)
 	for left := planBatch; left > 0 && !rule.cursorOn.After(horizon); {
-		list, err := dueCustomers(ctx, tx, actor.Company.ID, rule.cursorOn, rule.cursorID, left)
+		list, err := dueCustomers(ctx, tx, actor.Company.ID, rule, left)
 		if err != nil {
 			return 0, false, err
 		}
@@ -233,10 +233,21 @@ func (s *Service) customersImported(
 	actor account.Actor,
 	list []customer.Customer,
 ) error {
-	list = slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
+	return s.planPassed(ctx, tx, actor, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
 		return record.DueOn.IsZero() || record.IsCancelled()
-	})
-	if len(list) == 0 || mutedReason(actor.Company, tx.Now()) != "" {
+	}), nil)
+}
+
+// planPassed plans for customers and for debts what rules have passed already and
+// still lies ahead. A debt is a customer at the due date of an open invoice, and
+// only rules after the due date go by it.
+func (s *Service) planPassed(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	actor account.Actor,
+	list, debts []customer.Customer,
+) error {
+	if len(list)+len(debts) == 0 || mutedReason(actor.Company, tx.Now()) != "" {
 		return nil
 	}
 	active, err := activeRules(ctx, tx, actor.Company.ID)
@@ -248,8 +259,12 @@ func (s *Service) customersImported(
 		return err
 	}
 	for _, rule := range active {
+		wanted := list
+		if rule.OffsetDays > 0 {
+			wanted = slices.Concat(list, debts)
+		}
 		var passed []customer.Customer
-		for _, record := range list {
+		for _, record := range wanted {
 			at, _ := rule.moment(record.DueOn, quiet, actor.Company.Zone)
 			if rule.hasPassed(record) && at.After(tx.Now()) {
 				passed = append(passed, record)
@@ -260,6 +275,27 @@ func (s *Service) customersImported(
 		}
 	}
 	return nil
+}
+
+// debtsOpened plans for invoices that were opened, or moved to another day. One
+// that a due date brings is planned for with that.
+func (s *Service) debtsOpened(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
+	var ids []int64
+	for _, change := range changed.List {
+		opened := change.After.Status == billing.Open &&
+			(change.Before.Status != billing.Open || change.Before.DueOn != change.After.DueOn)
+		if opened && (change.Action != billing.ActionCreated || !change.After.Generated) {
+			ids = append(ids, change.After.Customer.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	debts, err := debtsOf(ctx, tx, changed.Actor.Company.ID, ids)
+	if err != nil {
+		return err
+	}
+	return s.planPassed(ctx, tx, changed.Actor, nil, debts)
 }
 
 // hasPassed tells whether the rule will not come by a customer's due date any
@@ -285,21 +321,23 @@ func (s *Service) customerChanged(
 		if _, err := activeRules(ctx, tx, actor.Company.ID); err != nil {
 			return err
 		}
-		err := unscheduleOthers(ctx, tx, actor.Company.ID, after.ID, remindedOf(after))
+		err := unscheduleOthers(ctx, tx, actor.Company.ID, after)
 		if err != nil {
 			return err
 		}
 	}
-	return s.customersImported(ctx, tx, actor, []customer.Customer{after})
-}
-
-// remindedOf is the due date that a customer gets messages about; a cancelled
-// one gets none.
-func remindedOf(record customer.Customer) civil.Date {
-	if record.IsCancelled() {
-		return civil.Date{}
+	if after.IsCancelled() {
+		return nil
 	}
-	return record.DueOn
+	debts, err := debtsOf(ctx, tx, actor.Company.ID, []int64{after.ID})
+	if err != nil {
+		return err
+	}
+	if after.DueOn.IsZero() {
+		return s.planPassed(ctx, tx, actor, nil, debts)
+	}
+	debts = slices.DeleteFunc(debts, func(debt customer.Customer) bool { return debt.DueOn == after.DueOn })
+	return s.planPassed(ctx, tx, actor, []customer.Customer{after}, debts)
 }
 
 // customerDeleting removes a customer's messages, those that were sent too.

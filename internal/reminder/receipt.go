@@ -29,9 +29,12 @@ const handDelay = 10 * time.Minute
 // never is when a rule is planned that nothing plans.
 var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// InvoicesChanged watches invoices: it writes the receipts of those that become
-// paid.
+// InvoicesChanged watches invoices: it plans for those that are opened, and writes
+// the receipts of those that become paid.
 func (s *Service) InvoicesChanged(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
+	if err := s.debtsOpened(ctx, tx, changed); err != nil {
+		return err
+	}
 	paid := paidBy(changed.List)
 	if len(paid) == 0 || mutedReason(changed.Actor.Company, tx.Now()) != "" {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/civil"
+	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
@@ -81,17 +81,21 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 	return err
 }
 
-// unscheduleOthers takes back what is scheduled for other due dates of a
-// customer.
-func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, dueOn civil.Date) error {
-	kept := dueOn.String() // no date: nothing is kept
-	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+otherDates+`
-		AND attempts = 0`, companyID, customerID, kept); err != nil {
+// unscheduleOthers takes back what is scheduled for other due dates of a customer
+// than the one that it has, and is not about a debt; of a cancelled one all.
+func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID int64, record customer.Customer) error {
+	others, args := otherDates, []any{companyID, record.ID, record.DueOn.String()}
+	if record.IsCancelled() {
+		args[2] = "" // no date: nothing is kept
+	} else {
+		others, args = others+noDebt, append(args, companyID)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+others+` AND attempts = 0`, args...); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_messages SET status = 'skipped', reason = 'due date moved', claim = '', updated_at = ? WHERE `+otherDates,
-		tx.Now().UnixMicro(), companyID, customerID, kept)
+		UPDATE reminder_messages SET status = 'skipped', reason = 'due date moved', claim = '', updated_at = ? WHERE `+others,
+		append([]any{tx.Now().UnixMicro()}, args...)...)
 	return err
 }
 
@@ -100,6 +104,11 @@ func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID, customerID i
 // What a round asks for is of no due date: whether it is still owed is decided
 // when it is sent.
 const otherDates = `company_id = ? AND customer_id = ? AND COALESCE(status, '') = 'scheduled' AND due_on <> ? AND invoice_id = 0`
+
+// noDebt leaves the messages after a due date of which an invoice is open.
+const noDebt = ` AND NOT EXISTS (SELECT 1 FROM reminder_rules r JOIN invoices i ON i.company_id = r.company_id
+	WHERE r.company_id = ? AND r.id = reminder_messages.rule_id AND r.offset_days > 0 AND i.customer_id = reminder_messages.customer_id
+		AND i.status = 'open' AND i.due_on = reminder_messages.due_on)`
 
 func removeOfCustomer(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
 	for _, text := range []string{

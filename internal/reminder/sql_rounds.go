@@ -105,7 +105,7 @@ const aboutColumns = `COALESCE(c.id, 0), COALESCE(c.uuid, ''), COALESCE(c.name, 
 	COALESCE(c.usuario, ''), c.due_on, COALESCE(c.plan_id, 0), COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(c.product_id, 0),
 	COALESCE(o.customer_id, 0), COALESCE(i.id, 0), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0),
 	COALESCE(i.received_cents, 0), i.own_discount_cents, c.price_cents,
-	COALESCE(i.late_fee_cents + i.late_interest_cents, 0), COALESCE(i.discount_cents, 0)`
+	COALESCE(i.late_fee_cents + i.late_interest_cents, 0), COALESCE(i.discount_cents, 0), i.due_on`
 
 const aboutJoins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 	LEFT JOIN reminder_optouts o ON o.company_id = c.company_id AND o.customer_id = c.id
@@ -123,7 +123,7 @@ func aboutFields(about *about, optedOut *int64) []any {
 		optedOut, &about.invoice.id, (*string)(&about.invoice.status),
 		(*int64)(&about.invoice.amount),
 		(*int64)(&about.invoice.received), &about.invoice.discount, &record.OwnPrice,
-		(*int64)(&about.invoice.charged), (*int64)(&about.invoice.deducted),
+		(*int64)(&about.invoice.charged), (*int64)(&about.invoice.deducted), &about.invoice.dueOn,
 	}
 }
 
@@ -139,7 +139,8 @@ func customerAbout(ctx context.Context, querier sqldb.Querier, companyID, custom
 	return b, sqldb.Found(err, "customer")
 }
 
-// candidates reads messages with all that decides about them, the oldest first.
+// candidates reads messages with all that decides about them, the oldest first. A
+// message after a due date is about what is open of that day, whatever brought it.
 func candidates(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) ([]candidate, error) {
 	return sqldb.All(ctx, querier, scanCandidate, `
 		SELECT m.id, m.key, m.customer_id, m.due_on, m.status, m.reason, m.channel_id, m.manual, m.step, m.attempts,
@@ -152,8 +153,11 @@ func candidates(ctx context.Context, querier sqldb.Querier, companyID int64, ids
 		LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
 		LEFT JOIN reminder_templates t ON t.company_id = r.company_id AND t.id = r.template_id
 		LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id`+aboutJoins+`
-			AND CASE WHEN m.invoice_id <> 0 THEN i.id = m.invoice_id
-				ELSE i.generated AND NOT i.superseded AND i.issued_for = m.due_on END
+			AND i.id = CASE WHEN m.invoice_id <> 0 THEN m.invoice_id ELSE COALESCE(
+				CASE WHEN r.offset_days > 0 THEN (SELECT MIN(x.id) FROM invoices x WHERE x.company_id = m.company_id
+					AND x.customer_id = m.customer_id AND x.status = 'open' AND x.due_on = m.due_on) END,
+				(SELECT g.id FROM invoices g WHERE g.company_id = m.company_id AND g.customer_id = m.customer_id
+					AND g.generated AND NOT g.superseded AND g.issued_for = m.due_on)) END
 		WHERE m.company_id = ? AND m.id {in ?} ORDER BY m.run_at, m.id`, false, companyID, ids)
 }
 

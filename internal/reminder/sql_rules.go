@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"carteira/internal/customer"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -165,21 +164,42 @@ const rulesToPlanText = `SELECT company_id, id FROM reminder_rules
 
 const ruleTimes = `SELECT plan_at AS at FROM reminder_rules WHERE active AND occasion = 'due' /* every company_id */`
 
-// dueCustomers reads customers of a due date in the order of their ids. Only
-// what planning looks at is read.
+// dueCustomers reads customers whom a rule has come to at the day of its cursor, in
+// the order of their ids: those with that due date, and for a rule after it those
+// with an open invoice of that day. Only what planning looks at is read.
 func dueCustomers(
 	ctx context.Context,
 	querier sqldb.Querier,
 	companyID int64,
-	dueOn civil.Date,
-	after int64,
+	rule Rule,
 	limit int,
 ) ([]customer.Customer, error) {
+	text, args := dueCustomersText, []any{companyID, rule.cursorOn, rule.cursorID, limit}
+	if rule.OffsetDays > 0 {
+		text, args = owingCustomersText, []any{companyID, rule.cursorID, companyID, rule.cursorOn, companyID, rule.cursorOn, limit}
+	}
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (record customer.Customer, err error) {
-		err = row.Scan(&record.ID, &record.DueOn, &record.Plan.ID, &record.Product.ID)
+		record.DueOn = rule.cursorOn
+		err = row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
 		return record, err
-	}, dueCustomersText, companyID, dueOn, after, limit)
+	}, text, args...)
 }
 
-const dueCustomersText = `SELECT id, due_on, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+const dueCustomersText = `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
 	WHERE company_id = ? AND due_on = ? AND id > ? AND cancelled_at IS NULL AND {visible id} ORDER BY id LIMIT ?`
+
+const owingCustomersText = `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+	WHERE company_id = ? AND id > ? AND cancelled_at IS NULL AND {visible id} AND id IN (
+		SELECT id FROM customers WHERE company_id = ? AND due_on = ?
+		UNION SELECT customer_id FROM invoices WHERE company_id = ? AND status = 'open' AND due_on = ?) ORDER BY id LIMIT ?`
+
+// debtsOf reads customers at the due dates of their open invoices, each date once.
+// A cancelled customer gets no messages.
+func debtsOf(ctx context.Context, tx *sqldb.Tx, companyID int64, customerIDs []int64) ([]customer.Customer, error) {
+	return sqldb.All(ctx, tx, func(row sqldb.Row) (record customer.Customer, err error) {
+		err = row.Scan(&record.ID, &record.DueOn, &record.Plan.ID, &record.Product.ID)
+		return record, err
+	}, `SELECT DISTINCT c.id, i.due_on, COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0)
+		FROM customers c JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.status = 'open'
+		WHERE c.company_id = ? AND c.id {in ?} AND c.cancelled_at IS NULL AND {visible c.id}`, companyID, customerIDs)
+}
