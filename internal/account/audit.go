@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
 )
@@ -200,11 +201,11 @@ func (s *Service) History(ctx context.Context, actor Actor, of []AuditSubject, l
 // WalkAudit calls visit for every line of a filter, newest first. It has no
 // transaction open while visit runs.
 func (s *Service) WalkAudit(ctx context.Context, actor Actor, filter AuditFilter, visit func(AuditLine) error) error {
-	return sqldb.Walk(func(last *AuditLine) ([]AuditLine, error) {
+	return listing.Walk(func(last *AuditLine) ([]AuditLine, error) {
 		if last != nil {
 			filter.lastAt, filter.lastID = last.At, last.ID
 		}
-		return auditLines(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
+		return auditLines(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: listing.WalkBatch})
 	}, visit)
 }
 

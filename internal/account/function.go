@@ -2,9 +2,9 @@ package account
 
 import (
 	"database/sql/driver"
+	"fmt"
 	"slices"
-
-	"carteira/internal/platform/sqldb"
+	"strings"
 )
 
 // Function is a part of the product that a subscription plan switches on for
@@ -81,16 +81,18 @@ func (f Functions) Names() []Function {
 // allFunctions is how tables have EveryFunction.
 const allFunctions = "*"
 
-// String is the set as tables have it: a list of names, or allFunctions.
+// String is the set as tables have it: allFunctions, or a list of names, each with
+// a comma on either side: ",api,webhooks,".
 func (f Functions) String() string {
 	if f == EveryFunction {
 		return allFunctions
 	}
-	var words sqldb.Words
+	var stored strings.Builder
+	stored.WriteByte(',')
 	for _, name := range f.Names() {
-		words = append(words, string(name))
+		stored.WriteString(string(name) + ",")
 	}
-	return words.String()
+	return stored.String()
 }
 
 // ParseFunctions reads what String wrote. A name that this version does not
@@ -99,7 +101,7 @@ func ParseFunctions(stored string) (functions Functions) {
 	if stored == allFunctions {
 		return EveryFunction
 	}
-	for _, name := range sqldb.ParseWords(stored) {
+	for name := range strings.SplitSeq(stored, ",") {
 		functions |= bitOf(Function(name))
 	}
 	return functions
@@ -110,7 +112,15 @@ func (f Functions) Value() (driver.Value, error) { return f.String(), nil }
 
 // Scan reads what Value stored.
 func (f *Functions) Scan(src any) error {
-	stored, err := sqldb.ScanText(src)
-	*f = ParseFunctions(stored)
-	return err
+	switch src := src.(type) {
+	case nil:
+		*f = 0
+	case string:
+		*f = ParseFunctions(src)
+	case []byte:
+		*f = ParseFunctions(string(src))
+	default:
+		return fmt.Errorf("scan functions from %T", src)
+	}
+	return nil
 }

@@ -130,16 +130,16 @@ type lookout struct {
 
 // post is one look, and who is woken when it finds something.
 type post struct {
-	look func() sqldb.Look
+	look func() sqldb.Statement
 	wake func()
 }
 
-func (l *lookout) watch(look func() sqldb.Look, wake func()) {
+func (l *lookout) watch(look func() sqldb.Statement, wake func()) {
 	l.posts = append(l.posts, post{look, wake})
 }
 
 // wake is for a job that sleeps until a look finds something.
-func (l *lookout) wake(look func() sqldb.Look) worker.Wake {
+func (l *lookout) wake(look func() sqldb.Statement) worker.Wake {
 	wake := worker.NewWake()
 	l.watch(look, wake.Hint)
 	return wake
@@ -150,7 +150,7 @@ func (l *lookout) job() worker.Job {
 }
 
 func (l *lookout) run(ctx context.Context) error {
-	looks := make([]sqldb.Look, len(l.posts))
+	looks := make([]sqldb.Statement, len(l.posts))
 	for i, post := range l.posts {
 		looks[i] = post.look()
 	}

@@ -4,15 +4,17 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
 func TestEveryTroubleHasASentence(t *testing.T) {
-	for _, trouble := range sqldb.Troubles() {
+	troubles := sqldbtest.New(t, sqldb.SQLite).Troubles()
+	for trouble := range troubles {
 		if sentences[trouble] == "" {
 			t.Errorf("/readyz has no sentence for %s", trouble)
 		}
 	}
-	if len(sentences) != len(sqldb.Troubles()) {
-		t.Errorf("%d sentences for %d troubles", len(sentences), len(sqldb.Troubles()))
+	if len(sentences) != len(troubles) {
+		t.Errorf("%d sentences for %d troubles", len(sentences), len(troubles))
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // watched is a job, and the look by which it is woken.
 type watched struct {
-	look func() sqldb.Look
+	look func() sqldb.Statement
 	run  func(ctx context.Context) error
 }
 
@@ -70,9 +70,9 @@ func (a *App) leaveWork(t *testing.T, actor account.Actor) {
 	housetest.Must(t, err)
 }
 
-func (a *App) wantLook(t *testing.T, name string, look func() sqldb.Look, want bool) {
+func (a *App) wantLook(t *testing.T, name string, look func() sqldb.Statement, want bool) {
 	t.Helper()
-	found, err := sqldb.Looks(t.Context(), a.DB, []sqldb.Look{look()})
+	found, err := sqldb.Looks(t.Context(), a.DB, []sqldb.Statement{look()})
 	housetest.Must(t, err)
 	if found[0] != want {
 		t.Errorf("the look of %q finds work: %v, want %v", name, found[0], want)

@@ -148,8 +148,7 @@ func (c poolCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(stats.WaitCount), pool)
 		ch <- prometheus.MustNewConstMetric(poolWait, prometheus.CounterValue, stats.WaitDuration.Seconds(), pool)
 	}
-	counts := c.db.Troubles()
-	for _, trouble := range sqldb.Troubles() {
-		ch <- prometheus.MustNewConstMetric(troubles, prometheus.CounterValue, float64(counts[trouble]), string(trouble))
+	for trouble, count := range c.db.Troubles() {
+		ch <- prometheus.MustNewConstMetric(troubles, prometheus.CounterValue, float64(count), string(trouble))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"carteira/internal/platform/backup"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/secret"
@@ -64,15 +65,15 @@ func checkBackup(ctx context.Context, cfg config.Config, file, keyFile string) e
 	if err != nil {
 		return err
 	}
-	backup, err := sqldb.OpenCopy(ctx, file)
+	copied, err := sqldb.OpenCopy(ctx, file)
 	if err != nil {
 		return fmt.Errorf("the backup cannot be read: %w", err)
 	}
-	defer backup.Close() //nolint:errcheck // it was only read
-	if err := backup.Check(ctx); err != nil {
+	defer copied.Close() //nolint:errcheck // it was only read
+	if err := copied.Check(ctx); err != nil {
 		return fmt.Errorf("%s cannot be restored: %w", file, err)
 	}
-	return keyring.Check(ctx, backup, keys[0], keys[1:]...)
+	return keyring.Check(ctx, copied, keys[0], keys[1:]...)
 }
 
 func keysOfBackup(cfg config.Config, keyFile string) ([]secret.Key, error) {
@@ -126,7 +127,7 @@ func copyDurably(from, to string) error {
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
-	return sqldb.Publish(part, to)
+	return backup.Publish(part, to)
 }
 
 func makeDataDir(cfg config.Config) error {

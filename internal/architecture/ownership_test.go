@@ -73,7 +73,7 @@ var owned = map[string]table{
 	}},
 	"customer_uploads": {owner: "internal/customer/intake"},
 	"customer_staging": {owner: "internal/customer/intake", readers: map[string]string{
-		"internal/platform/sqldb": "writes the condition by which statements leave out what is staged",
+		"internal/customer": "has the condition by which statements leave out what is staged",
 	}},
 	"customer_texts":    {owner: "internal/customer"},
 	"customer_expiries": {owner: "internal/customer"},

@@ -9,7 +9,7 @@ import (
 )
 
 // An import on SQLite writes customers that stay hidden until all are there. A
-// statement that finds customers leaves them out by {visible c.id}; one that
+// statement that finds customers leaves them out by customer.Visible; one that
 // need not, or must not, has a reason here, by package and name. A LEFT JOIN
 // finds none: its left side has a row of the customer already.
 var seesStaged = map[string]string{
@@ -30,13 +30,13 @@ func checkStaged(module module, excused map[string]string) []string {
 	for _, pkg := range programPackages(module) {
 		for _, text := range pkg.texts() {
 			_, read := tablesOf(strings.ReplaceAll(text.text, "LEFT JOIN customers", ""), map[string]bool{"customers": true})
-			if len(read) == 0 || strings.Contains(text.text, "{visible ") {
+			if len(read) == 0 || strings.Contains(text.text, visibleMark) {
 				continue
 			}
 			name := pkg.path + "." + text.owner
 			if delete(unused, name); excused[name] == "" {
 				statement := strings.Join(strings.Fields(strings.ReplaceAll(text.text, hole, " … ")), " ")
-				problems = append(problems, fmt.Sprintf("%s: %s reads customers without {visible …}: %s", module.at(text.node), name, statement))
+				problems = append(problems, fmt.Sprintf("%s: %s reads customers without customer.Visible: %s", module.at(text.node), name, statement))
 			}
 		}
 	}

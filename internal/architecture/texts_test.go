@@ -244,7 +244,14 @@ func (s scope) foldUnder(expr ast.Expr, under []string) string {
 		if expr.Op == token.ADD {
 			return s.foldUnder(expr.X, under) + s.foldUnder(expr.Y, under)
 		}
+	case *ast.SelectorExpr:
+		if isVisible(expr.Sel) {
+			return visibleMark
+		}
 	case *ast.Ident:
+		if isVisible(expr) {
+			return visibleMark
+		}
 		if !slices.Contains(under, expr.Name) {
 			return s.foldName(expr.Name, append(slices.Clone(under), expr.Name))
 		}
@@ -257,6 +264,12 @@ func (s scope) foldUnder(expr ast.Expr, under []string) string {
 	}
 	return hole
 }
+
+// visibleMark stands for customer.Visible and customer.VisibleC in a text: a
+// condition of its own, with tables that the statement is not about.
+const visibleMark = "{visible}"
+
+func isVisible(name *ast.Ident) bool { return name.Name == "Visible" || name.Name == "VisibleC" }
 
 // foldCall takes the texts that functions of this package return as one of their
 // results. Of functions with one name it takes those that have such a result.

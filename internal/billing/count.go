@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
@@ -203,7 +204,7 @@ const (
 	// owing are the debtors as the invoices have them.
 	owing = `SELECT i.company_id, i.customer_id, MIN(i.due_on) AS since, COALESCE(c.plan_id, 0) AS plan_id,
 		COALESCE(c.product_id, 0) AS product_id
-		FROM invoices i JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id AND {visible c.id}
+		FROM invoices i JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id AND ` + customer.VisibleC + `
 		WHERE i.company_id = ? AND i.status = 'open'
 		GROUP BY i.company_id, i.customer_id, c.plan_id, c.product_id`
 )

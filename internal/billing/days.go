@@ -60,9 +60,9 @@ const fillBatch = 1000
 // zone. It goes on where an earlier run was broken off, and costs a look into
 // empty indexes when nothing is left.
 func (s *Service) Fill(ctx context.Context) error {
-	looks := make([]sqldb.Look, len(dayTables))
+	looks := make([]sqldb.Statement, len(dayTables))
 	for i, table := range dayTables {
-		looks[i] = sqldb.Look{Text: table.find, Args: []any{1}}
+		looks[i] = sqldb.Statement{Text: table.find, Args: []any{1}}
 	}
 	left, err := sqldb.Looks(ctx, s.db, looks)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-var (
-	keptInvoices = sqldb.Columns("id status amount_cents description due_on paid_at paid_on paid_via note created_at updated_at")
-	keptPayments = sqldb.Columns(`id provider payment_id paid_via invoice_id customer_name amount_cents
-		paid_at paid_on status note created_at`)
+const (
+	keptInvoices = "id status amount_cents description due_on paid_at paid_on paid_via note created_at updated_at"
+	keptPayments = `id provider payment_id paid_via invoice_id customer_name amount_cents
+		paid_at paid_on status note created_at`
 )
 
 // KeptAbout lists what this room keeps about a customer.
@@ -19,17 +19,17 @@ func (s *Service) KeptAbout(
 	querier sqldb.Querier,
 	actor account.Actor,
 	subject account.DataSubject,
-) ([]sqldb.Kept, error) {
-	invoices, err := sqldb.ReadKept(ctx, querier, "invoices", keptInvoices,
-		`SELECT `+sqldb.TextColumns(keptInvoices)+` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+) ([]account.Kept, error) {
+	invoices, err := account.ReadKept(ctx, querier, "invoices", keptInvoices,
+		`SELECT `+account.TextColumns(keptInvoices)+` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	payments, err := sqldb.ReadKept(ctx, querier, "payments", keptPayments,
-		`SELECT `+sqldb.TextColumns(keptPayments)+` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+	payments, err := account.ReadKept(ctx, querier, "payments", keptPayments,
+		`SELECT `+account.TextColumns(keptPayments)+` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
-	return []sqldb.Kept{invoices, payments}, err
+	return []account.Kept{invoices, payments}, err
 }
 
 // EraseTx takes what is said of the customer out of the audit lines of invoices

@@ -273,7 +273,7 @@ func insertRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) err
 		INSERT INTO invoice_schedule (company_id, customer_id, due_on)
 		SELECT company_id, id, due_on FROM customers
 		WHERE company_id = ? AND plan_id = ? AND id BETWEEN ? AND ? AND due_on IS NOT NULL AND cancelled_at IS NULL
-			AND price_cents IS NULL AND {visible id}
+			AND price_cents IS NULL AND `+customer.Visible+`
 		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`,
 		of.Actor.Company.ID, of.PlanID, of.From, of.To)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
@@ -18,7 +19,8 @@ func addDebtor(
 ) (debtor debtor, added bool, err error) {
 	debtor, err = sqldb.One(ctx, tx, scanDebtor, `
 		INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
-		SELECT company_id, id, ?, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers WHERE company_id = ? AND id = ? AND {visible id}
+		SELECT company_id, id, ?, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
+		WHERE company_id = ? AND id = ? AND `+customer.Visible+`
 		ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`, since.String(), companyID,
 		customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {

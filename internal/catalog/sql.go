@@ -216,7 +216,7 @@ func (f Filter) where(companyID int64) sqldb.Where {
 		where.And("p.active = ?", *f.OnlyActive)
 	}
 	if term := text.Fold(f.Search); term != "" {
-		where.And("p.search LIKE ? ESCAPE '!'", sqldb.Substring(term))
+		where.And("{position}(p.search, ?) > 0", term)
 	}
 	return where
 }

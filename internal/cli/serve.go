@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carteira/internal/app"
+	"carteira/internal/platform/backup"
 	"carteira/internal/platform/config"
 	"carteira/internal/web/agent"
 )
@@ -113,7 +114,7 @@ key, stored secrets cannot be read.`,
 				if !program.Config.Embedded() {
 					return errors.New("back PostgreSQL up with pg_dump (one file) or pg_basebackup with WAL archiving (any moment)")
 				}
-				if err := program.DB.Backup(ctx, args[0]); err != nil {
+				if err := backup.Write(ctx, program.DB, args[0]); err != nil {
 					return err
 				}
 				fmt.Fprintln(cmd.ErrOrStderr(), "The copy is complete: "+args[0])

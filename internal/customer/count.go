@@ -234,10 +234,10 @@ const (
 		COALESCE(product_id, 0) AS product_id,
 		CASE WHEN cancelled_at IS NOT NULL THEN 'cancelled' WHEN price_cents IS NOT NULL THEN 'own' ELSE '' END AS state,
 		1 AS n, 0 AS cents
-		FROM customers WHERE company_id = ? AND {visible id}`
+		FROM customers WHERE company_id = ? AND ` + Visible
 	creationRecords = `SELECT 0 AS bucket, created_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 		'' AS state, 1 AS n, 0 AS cents
-		FROM customers WHERE company_id = ? AND {visible id} AND created_on <> ''`
+		FROM customers WHERE company_id = ? AND ` + Visible + ` AND created_on <> ''`
 )
 
 // movedThisMonth are the movements of the present month, as movement counts
@@ -258,7 +258,7 @@ func movedThisMonth(scope tally.Scope) tally.Records {
 		}
 		records.SQL += `SELECT 0 AS bucket, mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
 			1 AS n, ` + part.amount + ` AS cents
-			FROM customers WHERE company_id = ? AND {visible id} AND mrr_month = ? AND ` + part.condition
+			FROM customers WHERE company_id = ? AND ` + Visible + ` AND mrr_month = ? AND ` + part.condition
 		records.Args = append(records.Args, scope.CompanyID, month)
 	}
 	return records
@@ -295,7 +295,7 @@ func worthNow(scope tally.Scope) tally.Records {
 				WHEN state IN ('lost', 'lost_gone', 'out', 'down') THEN -cents ELSE 0 END AS cents`,
 		SQL: `SELECT 0 AS bucket, '' AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 			'base' AS state, 1 AS n, mrr_cents AS cents
-			FROM customers WHERE company_id = ? AND {visible id} AND mrr_cents > 0`,
+			FROM customers WHERE company_id = ? AND ` + Visible + ` AND mrr_cents > 0`,
 		Args: []any{scope.CompanyID},
 	}
 }
@@ -306,7 +306,7 @@ func (s *Service) CheckPhones(ctx context.Context) (checkup.Finding, error) {
 	var wrong []int64
 	total := 0
 	err := sqldb.Each(sqldb.WithoutDeadline(ctx), s.db, `
-		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' AND {visible id} ORDER BY id /* every company_id */`,
+		SELECT id, whatsapp FROM customers WHERE whatsapp <> '' AND `+Visible+` ORDER BY id /* every company_id */`,
 		nil, func(row sqldb.Row) error {
 			var id int64
 			var number string

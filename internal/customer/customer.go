@@ -272,7 +272,7 @@ func (s *Service) Upsert(
 func idByExternal(ctx context.Context, querier sqldb.Querier, companyID int64, externalID string) (int64, error) {
 	return sqldb.Value[int64](ctx, querier, `
 		SELECT c.id FROM customers c
-		WHERE c.company_id = ? AND c.external_id = ? AND c.external_id <> '' AND {visible c.id}`, companyID, externalID)
+		WHERE c.company_id = ? AND c.external_id = ? AND c.external_id <> '' AND `+VisibleC, companyID, externalID)
 }
 
 // WithTaxIDs returns the ids of the customers who have one of the CPFs or CNPJs,
@@ -283,7 +283,7 @@ func (s *Service) WithTaxIDs(ctx context.Context, actor account.Actor, numbers [
 		return found, nil
 	}
 	err := sqldb.Each(ctx, s.db, `SELECT cpf_cnpj, id FROM customers
-		WHERE company_id = ? AND cpf_cnpj <> '' AND cpf_cnpj {in ?} AND {visible id}`,
+		WHERE company_id = ? AND cpf_cnpj <> '' AND cpf_cnpj {in ?} AND `+Visible,
 		[]any{actor.Company.ID, numbers},
 		func(row sqldb.Row) error {
 			var number string

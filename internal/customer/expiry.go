@@ -182,7 +182,7 @@ func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, li
 // expiry_on has an index of its own, without those who have none: as conditions
 // on the due date PostgreSQL takes nearly all rows to meet them, and reads the
 // table to find none.
-const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id}
+const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND ` + Visible + `
 	ORDER BY expiry_on, id LIMIT ? {for update skip locked}`
 
 // anyLapsed keeps a run with nothing due away from the writer.
@@ -193,14 +193,14 @@ func anyLapsed(ctx context.Context, querier sqldb.Querier, companyID int64, toda
 
 // The order keeps PostgreSQL from the table even where it expects many.
 const anyLapsedText = `SELECT count(*) FROM (
-	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND {visible id} ORDER BY expiry_on, id LIMIT 1) AS due`
+	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND ` + Visible + ` ORDER BY expiry_on, id LIMIT 1) AS due`
 
 func withLapsed(ctx context.Context, querier sqldb.Querier, companyIDs []int64, today string) ([]int64, error) {
 	return sqldb.Values[int64](ctx, querier, withLapsedText, companyIDs, today)
 }
 
 const withLapsedText = `SELECT DISTINCT company_id FROM customers
-	WHERE company_id {in ?} AND expiry_on < ? AND expiry_on IS NOT NULL AND {visible id} /* every company_id */`
+	WHERE company_id {in ?} AND expiry_on < ? AND expiry_on IS NOT NULL AND ` + Visible + ` /* every company_id */`
 
 // markExpired reports whether customer.expired is new for the due date.
 func markExpired(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (bool, error) {
@@ -231,7 +231,7 @@ func markImported(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int6
 func nextDue(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) (day civil.Date, err error) {
 	text, err := sqldb.Value[string](ctx, querier, `
 		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL
-			AND {visible id}`,
+			AND `+Visible,
 		companyID, today.String())
 	if err != nil || text == "" {
 		return day, err

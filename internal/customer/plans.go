@@ -91,7 +91,7 @@ func (s *Service) ContinueRepricing(ctx context.Context) error {
 }
 
 // RepricingLook finds whether there are customers to count on with.
-func (s *Service) RepricingLook() sqldb.Look { return sqldb.Look{Text: anyRepricingText} }
+func (s *Service) RepricingLook() sqldb.Statement { return sqldb.Statement{Text: anyRepricingText} }
 
 // continueOne counts one more batch. The plan is locked before the row of its
 // repricing, as by who changes it.
@@ -253,7 +253,7 @@ func endRepricing(ctx context.Context, tx *sqldb.Tx, at repricing) error {
 func nextMembers(ctx context.Context, tx *sqldb.Tx, at repricing, limit int) (last int64, count int, err error) {
 	err = sqldb.Each(ctx, tx, `
 		SELECT COALESCE(MAX(id), 0), count(*) FROM (
-			SELECT id FROM customers WHERE company_id = ? AND plan_id = ? AND id > ? AND {visible id} ORDER BY id LIMIT ?
+			SELECT id FROM customers WHERE company_id = ? AND plan_id = ? AND id > ? AND `+Visible+` ORDER BY id LIMIT ?
 		) AS batch`, []any{at.companyID, at.planID, at.next, limit}, func(row sqldb.Row) error {
 		return row.Scan(&last, &count)
 	})

@@ -181,8 +181,8 @@ func auditAutopay(customer Customer) account.AuditFields {
 	return account.AuditFields{"autopay": string(customer.Autopay)}
 }
 
-var keptColumns = sqldb.Columns(`id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
-	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at name_key`)
+const keptColumns = `id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
+	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at name_key`
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
@@ -190,28 +190,28 @@ func (s *Service) KeptAbout(
 	querier sqldb.Querier,
 	actor account.Actor,
 	subject account.DataSubject,
-) ([]sqldb.Kept, error) {
-	record, err := sqldb.ReadKept(ctx, querier, "customers", keptColumns,
-		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM customers WHERE company_id = ? AND id = ? AND {visible id}`,
+) ([]account.Kept, error) {
+	record, err := account.ReadKept(ctx, querier, "customers", keptColumns,
+		`SELECT `+account.TextColumns(keptColumns)+` FROM customers WHERE company_id = ? AND id = ? AND `+Visible,
 		actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := sqldb.ReadKept(ctx, querier, "customer_texts", []string{"text"},
+	texts, err := account.ReadKept(ctx, querier, "customer_texts", "text",
 		`SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`, actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	expiries, err := sqldb.ReadKept(ctx, querier, "customer_expiries", []string{"due_on"},
+	expiries, err := account.ReadKept(ctx, querier, "customer_expiries", "due_on",
 		`SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
 		actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	renewals, err := sqldb.ReadKept(ctx, querier, "customer_renewals", []string{"month", "n"},
+	renewals, err := account.ReadKept(ctx, querier, "customer_renewals", "month n",
 		`SELECT month, CAST(n AS TEXT) FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`,
 		actor.Company.ID, subject.CustomerID)
-	return []sqldb.Kept{record, texts, expiries, renewals}, err
+	return []account.Kept{record, texts, expiries, renewals}, err
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.

@@ -75,12 +75,6 @@ func dialled(digits string) string {
 // Searches reports whether a search is one for anybody: there is something to look for.
 func Searches(search string) bool { return searchTerms(search) != nil }
 
-// SearchCondition is the condition that a search finds the customer whose text a
-// column has.
-func SearchCondition(engine sqldb.Engine, column, search string) (condition string, values []any) {
-	return searchTerms(search)[0].Contained(engine, column)
-}
-
 // Found are the ids of those customers of a company whom a search finds, for lists
 // of what belongs to them.
 func Found(ctx context.Context, db *sqldb.DB, companyID int64, search string) ([]int64, error) {
@@ -129,11 +123,11 @@ func (s *Service) Alike(ctx context.Context, actor account.Actor, draft Draft) (
 
 const namesakesText = `
 	SELECT 'whatsapp', whatsapp, id, name FROM customers
-		WHERE company_id = ? AND whatsapp <> '' AND whatsapp {in ?} AND {visible id}
+		WHERE company_id = ? AND whatsapp <> '' AND whatsapp {in ?} AND ` + Visible + `
 	UNION ALL SELECT 'cpf_cnpj', cpf_cnpj, id, name FROM customers
-		WHERE company_id = ? AND cpf_cnpj <> '' AND cpf_cnpj {in ?} AND {visible id}
+		WHERE company_id = ? AND cpf_cnpj <> '' AND cpf_cnpj {in ?} AND ` + Visible + `
 	UNION ALL SELECT 'name', due_on || ' ' || name_key, id, name FROM customers
-		WHERE company_id = ? AND name_key {in ?} AND due_on || ' ' || name_key {in ?} AND {visible id}`
+		WHERE company_id = ? AND name_key {in ?} AND due_on || ' ' || name_key {in ?} AND ` + Visible
 
 // Namesakes finds the customers who have one of the values of each field, the
 // first of several.

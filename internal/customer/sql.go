@@ -14,6 +14,21 @@ import (
 	"carteira/internal/platform/text"
 )
 
+// Visible and VisibleC are the condition on a column id, or c.id, that a customer
+// is none that an import on SQLite has staged. It is no range that an index could
+// be searched by, so no plan changes with it; all indexes hold the id. On
+// PostgreSQL an import is one transaction.
+const (
+	Visible  = "{id" + notStaged + " | TRUE}"
+	VisibleC = "{c.id" + notStaged + " | TRUE}"
+
+	notStaged = " NOT BETWEEN (SELECT hidden_from FROM customer_staging WHERE id = 1)" +
+		" AND (SELECT hidden_to FROM customer_staging WHERE id = 1)"
+)
+
+// visible is the same condition on any column.
+func visible(id string) string { return "{" + id + notStaged + " | TRUE}" }
+
 // columns are those of a record with its plan and its product; scanJoined reads
 // them in this order.
 var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day, c.plan_id, c.product_id,
@@ -98,13 +113,13 @@ func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Cust
 	return customer, sqldb.Found(err, "customer")
 }
 
-var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND {visible c.id}`
+var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND ` + VisibleC
 
 func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
 	companyID, err := sqldb.Value[int64](
 		ctx,
 		querier,
-		`SELECT company_id FROM customers WHERE id = ? AND {visible id}`,
+		`SELECT company_id FROM customers WHERE id = ? AND `+Visible,
 		id,
 	)
 	return companyID, sqldb.Found(err, "customer")
@@ -120,7 +135,7 @@ func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, err
 		return Customer{}, err
 	}
 	_, err = sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ?
-		AND {visible id} {for update}`, companyID, id)
+		AND `+Visible+` {for update}`, companyID, id)
 	if err != nil {
 		return Customer{}, sqldb.Found(err, "customer")
 	}
@@ -143,7 +158,7 @@ func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, 
 	}
 	planID, err := sqldb.Value[int64](ctx, tx, `
 		SELECT p.id FROM customer_plans p WHERE p.company_id = ? AND p.id = (
-			SELECT c.plan_id FROM customers c WHERE c.company_id = ? AND c.id = ? AND {visible c.id}) {for key share of p}`,
+			SELECT c.plan_id FROM customers c WHERE c.company_id = ? AND c.id = ? AND `+VisibleC+`) {for key share of p}`,
 		companyID, companyID, id)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
@@ -158,7 +173,7 @@ func pricesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids [
 		return found, err
 	}, `SELECT COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count, count(*) FROM customers c
 		JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
-		WHERE c.company_id = ? AND c.id {in ?} AND {visible c.id}
+		WHERE c.company_id = ? AND c.id {in ?} AND `+VisibleC+`
 		GROUP BY COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count`, companyID, ids)
 }
 
@@ -316,7 +331,7 @@ func taken(
 // eachCustom reads the company's own fields of every customer that has some.
 func eachCustom(ctx context.Context, querier sqldb.Querier, companyID int64, visit func(Custom)) error {
 	return sqldb.Each(ctx, querier, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
-		AND {visible id}`, []any{companyID},
+		AND `+Visible, []any{companyID},
 		func(row sqldb.Row) error {
 			var custom string
 			if err := row.Scan(&custom); err != nil {
@@ -330,7 +345,7 @@ func eachCustom(ctx context.Context, querier sqldb.Querier, companyID int64, vis
 // countUpTo counts the customers of a company, and no further than a bound.
 func countUpTo(ctx context.Context, querier sqldb.Querier, companyID, most int64) (int64, error) {
 	return sqldb.Value[int64](ctx, querier,
-		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND {visible id} LIMIT ?) AS counted`, companyID, most)
+		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND `+Visible+` LIMIT ?) AS counted`, companyID, most)
 }
 
 // NamesIn reads the names of customers for another room's list, by their ids.
@@ -340,7 +355,7 @@ func NamesIn(ctx context.Context, querier sqldb.Querier, actor account.Actor, id
 	if len(ids) == 0 {
 		return names, nil
 	}
-	err := sqldb.Each(ctx, querier, `SELECT id, name FROM customers WHERE company_id = ? AND id {in ?} AND {visible id}`,
+	err := sqldb.Each(ctx, querier, `SELECT id, name FROM customers WHERE company_id = ? AND id {in ?} AND `+Visible,
 		[]any{actor.Company.ID, ids}, func(row sqldb.Row) error {
 			var id int64
 			var name string

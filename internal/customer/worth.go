@@ -163,7 +163,7 @@ func (m planMembers) where(companyID int64) (where sqldb.Where) {
 	where.And("company_id = ?", companyID)
 	where.And("plan_id = ?", m.plan.ID)
 	where.And("cancelled_at IS NULL")
-	where.And("{visible id}")
+	where.And(Visible)
 	where.And("id BETWEEN ? AND ?", m.ids.from, m.ids.to)
 	where.And("(due_on IS NULL OR due_on >= ?)", m.today.String())
 	return where

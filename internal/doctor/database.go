@@ -80,7 +80,7 @@ func pages(ctx context.Context, cfg config.Config, db *sqldb.DB) (checkup.Findin
 	if !cfg.Embedded() {
 		return postgres(ctx, db)
 	}
-	if err := sqldb.CheckPages(ctx, db); err != nil {
+	if err := db.CheckPages(ctx); err != nil {
 		return checkup.Bad("stop the server and restore a backup", "%v", err), nil
 	}
 	orphans, err := sqldb.Value[int64](

@@ -141,13 +141,13 @@ func (s *Service) Review(ctx context.Context, actor account.Actor, reviewID int6
 	return reviewByID(ctx, s.db, actor.Company.ID, reviewID)
 }
 
-var keptCharges = sqldb.Columns("id provider invoice_id customer_name reference gateway_ref amount_cents state created_at updated_at")
+const keptCharges = "id provider invoice_id customer_name reference gateway_ref amount_cents state created_at updated_at"
 
 // The code of a page is no fact about the customer, and opens it.
-var keptPages = sqldb.Columns("created_at")
+const keptPages = "created_at"
 
-var keptAuthorisations = sqldb.Columns(`id provider reference gateway_ref journey account every state ended_by reason
-	created_at updated_at`)
+const keptAuthorisations = `id provider reference gateway_ref journey account every state ended_by reason
+	created_at updated_at`
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
@@ -155,23 +155,23 @@ func (s *Service) KeptAbout(
 	querier sqldb.Querier,
 	actor account.Actor,
 	subject account.DataSubject,
-) ([]sqldb.Kept, error) {
-	charges, err := sqldb.ReadKept(ctx, querier, "charges", keptCharges,
-		`SELECT `+sqldb.TextColumns(keptCharges)+` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+) ([]account.Kept, error) {
+	charges, err := account.ReadKept(ctx, querier, "charges", keptCharges,
+		`SELECT `+account.TextColumns(keptCharges)+` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	pages, err := sqldb.ReadKept(ctx, querier, "customer_pages", keptPages,
-		`SELECT `+sqldb.TextColumns(keptPages)+` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
+	pages, err := account.ReadKept(ctx, querier, "customer_pages", keptPages,
+		`SELECT `+account.TextColumns(keptPages)+` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
 		actor.Company.ID, subject.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	authorisations, err := sqldb.ReadKept(ctx, querier, "authorisations", keptAuthorisations,
-		`SELECT `+sqldb.TextColumns(keptAuthorisations)+` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+	authorisations, err := account.ReadKept(ctx, querier, "authorisations", keptAuthorisations,
+		`SELECT `+account.TextColumns(keptAuthorisations)+` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
-	return []sqldb.Kept{charges, pages, authorisations}, err
+	return []account.Kept{charges, pages, authorisations}, err
 }
 
 // EraseTx takes the customer's name off charges, and the bank account off

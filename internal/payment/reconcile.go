@@ -66,7 +66,7 @@ func (s *Service) Reconcile(ctx context.Context) (int, error) {
 }
 
 // Look finds whether there is something to reconcile, and Wake has Run do it.
-func (s *Service) Look() sqldb.Look { return dueLook(s.db) }
+func (s *Service) Look() sqldb.Statement { return dueLook(s.db) }
 
 // Wake has Run reconcile at once.
 func (s *Service) Wake() { s.wake.Hint() }

@@ -234,7 +234,7 @@ func anyCallbackDue(ctx context.Context, querier sqldb.Querier, now time.Time) (
 
 // dueLook finds any callback, authorisation or charge that is due, of whatever
 // gateway.
-func dueLook(db *sqldb.DB) sqldb.Look {
+func dueLook(db *sqldb.DB) sqldb.Statement {
 	return sqldb.DueLook(db, `SELECT next_try_at AS at FROM gateway_callbacks WHERE next_try_at IS NOT NULL /* every company_id */`,
 		`SELECT next_check_at AS at FROM authorisations WHERE next_check_at IS NOT NULL /* every company_id */`,
 		`SELECT next_check_at AS at FROM charges WHERE next_check_at IS NOT NULL /* every company_id */`)

@@ -19,7 +19,7 @@ import (
 // Keeper is a room that keeps something about customers.
 type Keeper interface {
 	// KeptAbout lists what the room keeps about a customer.
-	KeptAbout(ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject) ([]sqldb.Kept, error)
+	KeptAbout(ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject) ([]account.Kept, error)
 	// EraseTx removes it before the customer is deleted, but for what has to stay.
 	EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error
 }
@@ -39,10 +39,10 @@ func New(db *sqldb.DB, accounts *account.Service, customers *customer.Service, k
 
 // File is everything that is kept about one customer.
 type File struct {
-	Company string       `json:"company"`
-	MadeAt  string       `json:"made_at"`
-	Kept    []sqldb.Kept `json:"kept"`
-	Audit   []auditLine  `json:"audit"`
+	Company string         `json:"company"`
+	MadeAt  string         `json:"made_at"`
+	Kept    []account.Kept `json:"kept"`
+	Audit   []auditLine    `json:"audit"`
 }
 
 type auditLine struct {

@@ -67,7 +67,7 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 
 // Look finds whether there is a message to send or to recover, and Wake has Run
 // see to it.
-func (s *Service) Look() sqldb.Look { return messagesLook(s.db) }
+func (s *Service) Look() sqldb.Statement { return messagesLook(s.db) }
 
 // Wake has Run look at once.
 func (s *Service) Wake() { s.wake.Hint() }

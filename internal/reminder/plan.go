@@ -55,7 +55,7 @@ func (s *Service) Plan(ctx context.Context) (int, error) {
 }
 
 // PlanLook finds whether there is a rule to plan.
-func (s *Service) PlanLook() sqldb.Look {
+func (s *Service) PlanLook() sqldb.Statement {
 	return sqldb.DueLook(s.db, ruleTimes)
 }
 

@@ -231,7 +231,7 @@ func ParseMark(text string) Mark {
 	return Mark{MessageID: messageID, Key: parts[2], Number: number}
 }
 
-var keptColumns = sqldb.Columns("id due_on status reason channel_id address subject body sent_at arrival arrival_at created_at")
+const keptColumns = "id due_on status reason channel_id address subject body sent_at arrival arrival_at created_at"
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
@@ -239,11 +239,11 @@ func (s *Service) KeptAbout(
 	querier sqldb.Querier,
 	actor account.Actor,
 	subject account.DataSubject,
-) ([]sqldb.Kept, error) {
-	messages, err := sqldb.ReadKept(ctx, querier, "reminder_messages", keptColumns,
-		`SELECT `+sqldb.TextColumns(keptColumns)+` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+) ([]account.Kept, error) {
+	messages, err := account.ReadKept(ctx, querier, "reminder_messages", keptColumns,
+		`SELECT `+account.TextColumns(keptColumns)+` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
-	return []sqldb.Kept{messages}, err
+	return []account.Kept{messages}, err
 }
 
 // EraseTx removes every message to a customer, those that were sent too.

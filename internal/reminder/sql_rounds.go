@@ -45,7 +45,7 @@ func recipients(
 		text += ` AND x.id {in ?}`
 		args = append(args, draft.Invoices)
 	}
-	text += ` ORDER BY x.due_on, x.id LIMIT 1) WHERE c.company_id = ? AND {visible c.id}`
+	text += ` ORDER BY x.due_on, x.id LIMIT 1) WHERE c.company_id = ? AND ` + customer.VisibleC
 	args = append(args, companyID)
 	if len(draft.Invoices) > 0 {
 		text += ` AND c.id IN (SELECT customer_id FROM invoices WHERE company_id = ? AND id {in ?})`
@@ -135,7 +135,7 @@ func customerAbout(ctx context.Context, querier sqldb.Querier, companyID, custom
 		about.optedOut = out != 0
 		return about, err
 	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+ofDueDate+`c.due_on WHERE c.company_id = ?
-		AND c.id = ? AND {visible c.id}`, companyID, customerID)
+		AND c.id = ? AND `+customer.VisibleC, companyID, customerID)
 	return b, sqldb.Found(err, "customer")
 }
 

@@ -139,7 +139,7 @@ func catalogsOf(
 ) (map[int64]customer.Customer, error) {
 	records := map[int64]customer.Customer{}
 	err := sqldb.Each(ctx, tx, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
-		WHERE company_id = ? AND id {in ?} AND {visible id}`, []any{companyID, customerIDs}, func(row sqldb.Row) error {
+		WHERE company_id = ? AND id {in ?} AND `+customer.Visible, []any{companyID, customerIDs}, func(row sqldb.Row) error {
 		var record customer.Customer
 		err := row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
 		records[record.ID] = record
@@ -186,10 +186,10 @@ func dueCustomers(
 }
 
 const dueCustomersText = `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
-	WHERE company_id = ? AND due_on = ? AND id > ? AND cancelled_at IS NULL AND {visible id} ORDER BY id LIMIT ?`
+	WHERE company_id = ? AND due_on = ? AND id > ? AND cancelled_at IS NULL AND ` + customer.Visible + ` ORDER BY id LIMIT ?`
 
 const owingCustomersText = `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
-	WHERE company_id = ? AND id > ? AND cancelled_at IS NULL AND {visible id} AND id IN (
+	WHERE company_id = ? AND id > ? AND cancelled_at IS NULL AND ` + customer.Visible + ` AND id IN (
 		SELECT id FROM customers WHERE company_id = ? AND due_on = ?
 		UNION SELECT customer_id FROM invoices WHERE company_id = ? AND status = 'open' AND due_on = ?) ORDER BY id LIMIT ?`
 
@@ -201,5 +201,5 @@ func debtsOf(ctx context.Context, tx *sqldb.Tx, companyID int64, customerIDs []i
 		return record, err
 	}, `SELECT DISTINCT c.id, i.due_on, COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0)
 		FROM customers c JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.status = 'open'
-		WHERE c.company_id = ? AND c.id {in ?} AND c.cancelled_at IS NULL AND {visible c.id}`, companyID, customerIDs)
+		WHERE c.company_id = ? AND c.id {in ?} AND c.cancelled_at IS NULL AND `+customer.VisibleC, companyID, customerIDs)
 }

@@ -29,7 +29,7 @@ func lanes(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lane, e
 }
 
 // messagesLook finds any message that is due, or was being sent for too long.
-func messagesLook(db *sqldb.DB) sqldb.Look {
+func messagesLook(db *sqldb.DB) sqldb.Statement {
 	return sqldb.DueLook(db, `SELECT run_at + 0 AS at FROM reminder_messages WHERE status = 'scheduled' /* every company_id */`,
 		`SELECT run_at AS at FROM reminder_messages WHERE status = 'sending' /* every company_id */`)
 }

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -109,11 +110,11 @@ func (s *Service) WalkEntries(
 	filter EntryFilter,
 	visit func(Entry) error,
 ) error {
-	return sqldb.Walk(func(last *Entry) ([]Entry, error) {
+	return listing.Walk(func(last *Entry) ([]Entry, error) {
 		if last != nil {
 			filter.last = *last
 		}
-		return someEntries(ctx, s.db, actor, filter, input.Page{Number: 1, Size: sqldb.WalkBatch})
+		return someEntries(ctx, s.db, actor, filter, input.Page{Number: 1, Size: listing.WalkBatch})
 	}, visit)
 }
 

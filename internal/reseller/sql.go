@@ -295,7 +295,7 @@ func (f PlanFilter) where(companyID int64) sqldb.Where {
 		where.And("active = ?", *f.OnlyActive)
 	}
 	if term := text.Fold(f.Search); term != "" {
-		where.And("search LIKE ? ESCAPE '!'", sqldb.Substring(term))
+		where.And("{position}(search, ?) > 0", term)
 	}
 	return where
 }

@@ -204,7 +204,7 @@ func Compact(ctx context.Context, db *sqldb.DB) error {
 }
 
 // Look finds whether there is anything to compact.
-func Look() sqldb.Look { return sqldb.Look{Text: anyDelta} }
+func Look() sqldb.Statement { return sqldb.Statement{Text: anyDelta} }
 
 func compactCompany(ctx context.Context, db *sqldb.DB, companyID int64) error {
 	for compacted := compactBatch; compacted == compactBatch; {

@@ -90,7 +90,7 @@ func Explain(err error) error {
 		errors.Is(err, sqldb.ErrBusy) ||
 		errors.Is(err, context.DeadlineExceeded)
 	switch {
-	case sqldb.NeedsOperator(err):
+	case sqldb.TroubleOf(err).NeedsOperator():
 		return fault.Later(
 			fault.Unavailable("out of service until the operator has seen to the database", err),
 			time.Minute,

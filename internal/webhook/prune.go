@@ -119,7 +119,7 @@ func (s *Service) removeAll(ctx context.Context, tx *sqldb.Tx, walk *walk, old m
 	return nil
 }
 
-var keptEvents = sqldb.Columns("event_id name occurred_at body")
+const keptEvents = "event_id name occurred_at body"
 
 // aboutPerson finds the events that bear the uuid of a customer.
 func aboutPerson(subject account.DataSubject) string {
@@ -132,11 +132,11 @@ func (s *Service) KeptAbout(
 	querier sqldb.Querier,
 	actor account.Actor,
 	subject account.DataSubject,
-) ([]sqldb.Kept, error) {
-	events, err := sqldb.ReadKept(ctx, querier, "events", keptEvents,
-		`SELECT `+sqldb.TextColumns(keptEvents)+` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`,
+) ([]account.Kept, error) {
+	events, err := account.ReadKept(ctx, querier, "events", keptEvents,
+		`SELECT `+account.TextColumns(keptEvents)+` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`,
 		actor.Company.ID, aboutPerson(subject))
-	return []sqldb.Kept{events}, err
+	return []account.Kept{events}, err
 }
 
 // EraseTx removes the events about a customer, those that wait to be sent too, with

@@ -88,7 +88,7 @@ func (s *Service) ContinueReplays(ctx context.Context) error {
 }
 
 // ReplayLook finds whether there is a replay to continue.
-func (s *Service) ReplayLook() sqldb.Look { return sqldb.Look{Text: anyReplay} }
+func (s *Service) ReplayLook() sqldb.Statement { return sqldb.Statement{Text: anyReplay} }
 
 func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, replay Replay) (finished bool, err error) {
 	replay, err = lockReplay(ctx, tx, replay)

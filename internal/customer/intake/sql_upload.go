@@ -167,3 +167,16 @@ func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
 		string(choices), st.lease, tx.Real().UnixMicro())
 	return err
 }
+
+// reserveIDs keeps consecutive ids of customers for the import, and returns the
+// first: no other row will get one of them. It is for SQLite, whose AUTOINCREMENT
+// has its counters in a table that may be written.
+func reserveIDs(ctx context.Context, tx *sqldb.Tx, count int64) (first int64, err error) {
+	last, err := sqldb.Value[int64](ctx, tx,
+		`UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'customers' RETURNING seq`, count)
+	if errors.Is(err, sqldb.ErrNotFound) { // there has never been a customer
+		last = count
+		_, err = tx.Exec(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('customers', ?)`, last)
+	}
+	return last - count + 1, err
+}

@@ -20,7 +20,7 @@ import (
 // SQLite has one writer, and an import in one transaction would keep it from
 // everybody else for as long as it takes. There the customers of a large import
 // are staged: written a few at a time under ids that were reserved for them and
-// that no reader sees ({visible …}), then shown by a change of one row. One
+// that no reader sees (customer.Visible), then shown by a change of one row. One
 // import at a time can do so.
 //
 //	phase       the customers are                      then
@@ -307,7 +307,7 @@ func (s *stager) tryReserve(ctx context.Context, count int64) (reserved bool, er
 		if reserved = err == nil && now.phase == free; !reserved {
 			return err
 		}
-		first, err := sqldb.ReserveIDs(ctx, tx, "customers", count)
+		first, err := reserveIDs(ctx, tx, count)
 		if err != nil {
 			return err
 		}

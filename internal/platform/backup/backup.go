@@ -1,7 +1,8 @@
 // Package backup keeps copies of the embedded database in a folder: one a
 // night, each read through before it counts, the old ones deleted. It owns the
-// names of the files; when they are made is for the server, and what becomes of
-// them elsewhere is for the operator.
+// names of the files, and that a file appears under its name only when it is
+// whole; when they are made is for the server, and what becomes of them elsewhere
+// is for the operator.
 package backup
 
 import (
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"time"
 
@@ -88,7 +90,7 @@ func (f Folder) Make(ctx context.Context, db *sqldb.DB, now time.Time) (File, er
 		return File{}, err
 	}
 	made := File{Path: f.file(now), Night: Night(now), Made: now}
-	if err := db.Backup(ctx, made.Path); err != nil {
+	if err := Write(ctx, db, made.Path); err != nil {
 		return made, err
 	}
 	if err := Check(ctx, made.Path); err != nil {
@@ -125,4 +127,56 @@ func (f Folder) Prune(now time.Time) error {
 		}
 	}
 	return errors.Join(failures...)
+}
+
+// Write writes a consistent copy of a SQLite database to a new file, while the
+// database is in use. The copy appears under its name only when it is whole and on
+// the disk.
+func Write(ctx context.Context, db *sqldb.DB, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("backup: %s exists already; give the name of a new file", path)
+	}
+	part := path + ".part"
+	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("backup: %w", err)
+	}
+	err := db.CopyTo(ctx, part)
+	if err == nil {
+		err = Publish(part, path)
+	}
+	if err == nil {
+		return nil
+	}
+	if removed := os.Remove(part); !errors.Is(removed, os.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return fmt.Errorf("backup: %w", err)
+}
+
+// Publish flushes a file to the disk and gives it its name, which must be new.
+func Publish(part, path string) error {
+	if err := os.Chmod(part, 0o600); err != nil {
+		return err
+	}
+	if err := syncPath(part); err != nil {
+		return err
+	}
+	if err := os.Link(part, path); err != nil { // unlike Rename, never over an existing file
+		return err
+	}
+	if err := os.Remove(part); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // which has no folders to sync
+		return nil
+	}
+	return syncPath(filepath.Dir(path))
+}
+
+func syncPath(path string) error {
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
 }

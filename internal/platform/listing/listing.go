@@ -35,10 +35,12 @@ import (
 
 // Table is a table that can be listed.
 type Table[T any] struct {
-	From    string // with its alias: "customers c"
-	ID      string // "c.id"
-	Owner   string // the column of the owner: "c.company_id"
-	Staged  bool   // customers that an import hides are left out
+	From  string // with its alias: "customers c"
+	ID    string // "c.id"
+	Owner string // the column of the owner: "c.company_id"
+	// Visible is a condition on the id of a row, in whichever column it is, that
+	// every row of the list meets; nil: there is none.
+	Visible func(id string) string
 	Columns string
 	Joins   string // what Columns need besides From
 	Scan    func(sqldb.Row) (T, error)

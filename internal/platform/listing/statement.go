@@ -43,11 +43,11 @@ func (t *Table[T]) matches(engine sqldb.Engine, query Query) (from string, where
 		where.And(t.on())
 	}
 	for _, term := range query.Search {
-		condition, args := term.Contained(engine, t.Texts.Text)
+		condition, args := term.Contained(t.Texts.Text)
 		where.And(condition, args...)
 	}
-	if t.Staged {
-		where.And("{visible " + id + "}")
+	if t.Visible != nil {
+		where.And(t.Visible(id))
 	}
 	where.Join(query.Where)
 	return from, where
@@ -62,10 +62,10 @@ func (t *Table[T]) on() string {
 }
 
 // Contained is the condition that a text contains one of the spellings.
-func (term Term) Contained(engine sqldb.Engine, column string) (condition string, args []any) {
+func (term Term) Contained(column string) (condition string, args []any) {
 	parts := make([]string, len(term))
 	for i, spelling := range term {
-		parts[i], args = sqldb.Contains(engine, column), append(args, spelling)
+		parts[i], args = "{position}("+column+", ?) > 0", append(args, spelling)
 	}
 	return "(" + strings.Join(parts, " OR ") + ")", args
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Timeouts bound how long the program waits for a database that says nothing.
+// timeouts bound how long the program waits for a database that says nothing.
 // Zero means the default.
-type Timeouts struct {
+type timeouts struct {
 	// Statement bounds a statement, and the beginning and end of a transaction;
 	// 20 seconds. A context's own deadline may be nearer.
 	Statement time.Duration
@@ -23,13 +23,13 @@ type Timeouts struct {
 
 // A host that vanished is so found out, and gone on without, within 35 seconds:
 // a statement's deadline, and the connecting to what took its place.
-var defaultTimeouts = Timeouts{
+var defaultTimeouts = timeouts{
 	Statement: 20 * time.Second,
 	Connect:   5 * time.Second,
 	Ping:      1500 * time.Millisecond,
 }
 
-func (t Timeouts) orDefaults() Timeouts {
+func (t timeouts) orDefaults() timeouts {
 	for _, one := range []struct{ value, fallback *time.Duration }{
 		{&t.Statement, &defaultTimeouts.Statement},
 		{&t.Connect, &defaultTimeouts.Connect},
@@ -63,7 +63,7 @@ var errNoAnswer = errors.New("the database did not answer in time")
 // one of them turns out to be dead: those as old as it most likely died with it,
 // and would cost a statement each the whole of its deadline.
 type guard struct {
-	timeouts  Timeouts
+	timeouts  timeouts
 	condemned atomic.Int64 // how often connections were condemned
 }
 
@@ -92,7 +92,7 @@ func unanswered(ctx context.Context, err error) error {
 // judge condemns the connections that are open when err says that one is dead,
 // or that its server is no longer the one that takes writes.
 func (g *guard) judge(err error) error {
-	if errors.Is(err, errNoAnswer) || timedOut(err) || errors.Is(err, ErrReadOnly) {
+	if errors.Is(err, errNoAnswer) || timedOut(err) || errors.Is(err, errReadOnly) {
 		g.condemned.Add(1)
 	}
 	return err

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"os"
+	"sync"
+	"syscall"
 	"time"
 
 	"carteira/internal/platform/fault"
@@ -16,16 +20,16 @@ var (
 	ErrNotFound    = errors.New("no such row")
 	ErrUnique      = errors.New("already exists")
 	ErrForeignKey  = errors.New("refers to a row that does not exist")
-	ErrCheck       = errors.New("breaks a rule of the table")
+	errCheck       = errors.New("breaks a rule of the table")
 	ErrBusy        = errors.New("database busy")
 	ErrUnavailable = errors.New("database unavailable")
-	ErrClosed      = fmt.Errorf("%w: closed", ErrUnavailable)
+	errClosed      = fmt.Errorf("%w: closed", ErrUnavailable)
 )
 
-// ErrText says that PostgreSQL can neither store nor compare a text: it has a
+// errText says that PostgreSQL can neither store nor compare a text: it has a
 // NUL or is no UTF-8. Edges refuse such texts in words of their own; where one
 // forgets to, the caller is still the one at fault.
-var ErrText = fault.New(fault.KindInvalid, "a text contains characters that cannot be stored")
+var errText = fault.New(fault.KindInvalid, "a text contains characters that cannot be stored")
 
 // Found turns ErrNotFound into the fault that callers are shown.
 func Found(err error, what string) error {
@@ -61,4 +65,129 @@ func retry(ctx context.Context, attempt func() error) error {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// Trouble names what keeps a database from working, as metrics and /readyz do. It
+// is an error that only an operator or time can mend, so each is ErrUnavailable
+// too. The engine's own error stays wrapped with it.
+type Trouble string
+
+const (
+	errMoved     Trouble = "moved"
+	errDamaged   Trouble = "damaged"
+	errFull      Trouble = "full"
+	errReadOnly  Trouble = "read_only"
+	errDisk      Trouble = "disk"
+	errOpenFiles Trouble = "open_files"
+	errNewer     Trouble = "newer_schema"
+	errAway      Trouble = "away"
+)
+
+var troubleTexts = map[Trouble]string{
+	errMoved:     "its file was removed or replaced while it was in use",
+	errDamaged:   "it is damaged",
+	errFull:      "the disk is full",
+	errReadOnly:  "it is read-only",
+	errDisk:      "the disk fails",
+	errOpenFiles: "too many open files",
+	errNewer:     "its schema is newer than this program",
+	errAway:      "it does not answer",
+}
+
+// Error says what is the matter.
+func (t Trouble) Error() string { return ErrUnavailable.Error() + ": " + troubleTexts[t] }
+
+// Is holds for ErrUnavailable, which every trouble is.
+func (t Trouble) Is(target error) bool { return target == ErrUnavailable }
+
+// NeedsOperator holds for trouble that does not pass by itself.
+func (t Trouble) NeedsOperator() bool { return t == errMoved || t == errDamaged || t == errNewer }
+
+// TroubleOf says what trouble an error is of; "" when it is none.
+func TroubleOf(err error) (trouble Trouble) {
+	switch {
+	case errors.As(err, &trouble):
+	case errors.Is(err, ErrNewer):
+		trouble = errNewer
+	case errors.Is(err, ErrUnavailable):
+		trouble = errAway
+	}
+	return trouble
+}
+
+// troubleLog counts troubles and logs each kind at most once in a while.
+type troubleLog struct {
+	log *slog.Logger
+	mu  sync.Mutex
+	of  map[Trouble]*troubleCount
+	met met
+}
+
+type troubleCount struct {
+	n      int64
+	logged time.Time
+}
+
+// quiet is how long a trouble that was logged is only counted.
+const quiet = time.Minute
+
+func newTroubleLog(log *slog.Logger) *troubleLog {
+	return &troubleLog{log: log, of: map[Trouble]*troubleCount{}}
+}
+
+// noteRead is note for the error of a read outside of transactions.
+func (l *troubleLog) noteRead(err error) error {
+	if l != nil {
+		l.met.note(err, false)
+	}
+	return l.note(err)
+}
+
+// note counts err if it is trouble, and returns it.
+func (l *troubleLog) note(err error) error {
+	if err == nil || l == nil {
+		return err
+	}
+	name := TroubleOf(err)
+	if name == "" || errors.Is(err, errClosed) {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	count := l.of[name]
+	if count == nil {
+		count = &troubleCount{}
+		l.of[name] = count
+	}
+	count.n++
+	if now := time.Now(); now.Sub(count.logged) > quiet {
+		count.logged = now
+		l.log.Error("database trouble", "trouble", string(name), "error", err, "so_far", count.n)
+	}
+	return err
+}
+
+// Troubles counts, by each kind there is, the operations that failed because of
+// trouble.
+func (db *DB) Troubles() map[Trouble]int64 {
+	db.troubles.mu.Lock()
+	defer db.troubles.mu.Unlock()
+	counts := map[Trouble]int64{}
+	for name := range troubleTexts {
+		counts[name] = 0
+	}
+	for name, count := range db.troubles.of {
+		counts[name] = count.n
+	}
+	return counts
+}
+
+// noDescriptors reports whether this process can open no more files, which
+// SQLite does not say.
+func noDescriptors() bool {
+	file, err := os.Open(os.DevNull)
+	if err == nil {
+		_ = file.Close()
+	}
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -9,12 +9,23 @@ import (
 const (
 	MaxCompiled = maxCompiled
 	Retries     = retries
+
+	ErrFull    = errFull
+	ErrDisk    = errDisk
+	ErrDamaged = errDamaged
+	ErrMoved   = errMoved
 )
 
 var (
 	ForPostgres = forPostgres
 	ForSQLite   = forSQLite
+	Marks       = marks
+	ErrCheck    = errCheck
+	ErrClosed   = errClosed
 )
+
+// Timeouts are the timeouts of Options.
+type Timeouts = timeouts
 
 // Compiled is how many statements a connection of SQLite's two sides keeps
 // compiled.

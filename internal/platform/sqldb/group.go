@@ -23,9 +23,10 @@ type group struct {
 	writer     sqliteWriter
 	place      *place
 	waiting    chan *turn
-	held       *turn // taken from waiting, and to be served first next
-	running    bool  // a turn runs in the goroutine of the writer
-	flushing   flushing
+	held       *turn        // taken from waiting, and to be served first next
+	running    bool         // a turn runs in the goroutine of the writer
+	neverFlush bool         // no commit is flushed, whatever is asked for
+	relaxed    bool         // the connection is set to flush none at the moment
 	failFlush  atomic.Bool  // by a test: the next commit fails
 	suspect    bool         // a flush has failed: what was written before may be lost
 	schema     atomic.Int64 // that the process knows; 0: it has not migrated
@@ -79,7 +80,7 @@ const (
 // cancellation: a commit is not to be cut short.
 func newGroup(ctx context.Context, writer sqliteWriter, at *place, never bool) *group {
 	g := &group{
-		writer: writer, place: at, waiting: make(chan *turn), flushing: flushing{never: never},
+		writer: writer, place: at, waiting: make(chan *turn), neverFlush: never,
 		quit: make(chan struct{}), finished: make(chan struct{}),
 	}
 	go g.loop(context.WithoutCancel(ctx))
@@ -113,7 +114,7 @@ func (g *group) take(ctx context.Context, job job, alone bool) (*turn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-g.quit:
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	select {
 	case <-t.mine:
@@ -256,7 +257,7 @@ func (g *group) commit(ctx context.Context) error {
 	g.committing.Store(time.Now().UnixMicro())
 	defer g.committing.Store(0)
 	if g.failFlush.CompareAndSwap(true, false) {
-		return fmt.Errorf("%w: a test", ErrDisk)
+		return fmt.Errorf("%w: a test", errDisk)
 	}
 	if err := g.command(ctx, "COMMIT"); err != nil {
 		return err
@@ -311,7 +312,7 @@ func (g *group) takeBack(ctx context.Context, all []*turn) {
 func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	g.rollback(ctx)
 	g.makeRoom(ctx, cause)
-	g.suspect = g.suspect || errors.Is(cause, ErrDisk)
+	g.suspect = g.suspect || errors.Is(cause, errDisk)
 	if !errors.Is(cause, ErrUnavailable) {
 		cause = fmt.Errorf("%w: %w", ErrBusy, cause)
 	}
@@ -322,7 +323,7 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 
 // makeRoom gives the room of the log back to a disk that is full, if it can.
 func (g *group) makeRoom(ctx context.Context, cause error) {
-	if errors.Is(cause, ErrFull) {
+	if errors.Is(cause, errFull) {
 		_ = g.fold(ctx) // whoever writes next meets the error again
 	}
 }
@@ -330,6 +331,26 @@ func (g *group) makeRoom(ctx context.Context, cause error) {
 func (g *group) rollback(ctx context.Context) {
 	// Without effect where SQLite has rolled back already.
 	_ = g.command(ctx, "ROLLBACK")
+}
+
+// relax sets whether SQLite flushes the commit of a group before it is
+// acknowledged, which it does not take inside a transaction. A group whose first
+// turn is relaxed takes no other kind in: its commit costs no flush, so those who
+// need one hardly wait for it. What it wrote is flushed with the next group that
+// is not relaxed, of whose log it is the beginning.
+func (g *group) relax(ctx context.Context, relaxed bool) error {
+	if g.neverFlush || g.relaxed == relaxed {
+		return nil
+	}
+	text := "PRAGMA synchronous(FULL)"
+	if relaxed {
+		text = "PRAGMA synchronous(NORMAL)"
+	}
+	err := g.command(ctx, text)
+	if err == nil {
+		g.relaxed = relaxed
+	}
+	return err
 }
 
 func (g *group) command(ctx context.Context, text string) error {

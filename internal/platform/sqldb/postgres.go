@@ -169,7 +169,7 @@ func postgresError(err error) error {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-			return fmt.Errorf("%w: %w", ErrOpenFiles, err)
+			return fmt.Errorf("%w: %w", errOpenFiles, err)
 		}
 		if disconnected(err) {
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -182,11 +182,11 @@ func postgresError(err error) error {
 	case "23503":
 		return fmt.Errorf("%w: %w", ErrForeignKey, err)
 	case "23514":
-		return fmt.Errorf("%w: %w", ErrCheck, err)
+		return fmt.Errorf("%w: %w", errCheck, err)
 	case "40001", "40P01", "55P03":
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	case "22021", "22P05":
-		return fmt.Errorf("%w: %w", ErrText, err)
+		return fmt.Errorf("%w: %w", errText, err)
 	}
 	if trouble := postgresTrouble(refusal.Code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)
@@ -196,14 +196,14 @@ func postgresError(err error) error {
 
 // postgresTroubles are the codes that say more than their class.
 var postgresTroubles = map[string]error{
-	"25006": ErrReadOnly,    // a standby, too
-	"53000": ErrOpenFiles,   // the server's
-	"53100": ErrFull,        // its disk
+	"25006": errReadOnly,    // a standby, too
+	"53000": errOpenFiles,   // the server's
+	"53100": errFull,        // its disk
 	"57014": ErrUnavailable, // a statement that took longer than the server allows
-	"58030": ErrDisk,        // an input or output error
-	"58P01": ErrDamaged,     // a file of a table is missing
-	"XX001": ErrDamaged,     // data corrupted
-	"XX002": ErrDamaged,     // index corrupted
+	"58030": errDisk,        // an input or output error
+	"58P01": errDamaged,     // a file of a table is missing
+	"XX001": errDamaged,     // data corrupted
+	"XX002": errDamaged,     // index corrupted
 }
 
 // postgresTrouble is what a code says about the server; nil when it is about the

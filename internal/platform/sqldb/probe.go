@@ -38,7 +38,7 @@ func (db *DB) probe(ctx context.Context, fresh time.Duration) error {
 		return unanswering(err)
 	}
 	if err := db.troubles.met.trouble(); err != nil {
-		if !errors.Is(err, ErrFull) || !db.hasRoom() {
+		if !errors.Is(err, errFull) || !db.hasRoom() {
 			return err
 		}
 		db.troubles.met.writeSucceeded()
@@ -80,7 +80,7 @@ func (db *DB) checkSchema(ctx context.Context) error {
 
 // newerSchema refuses what a process of an older version would write.
 func newerSchema(known int) error {
-	return fmt.Errorf("%w: %w (this program knows schema %d)", ErrUnavailable, ErrNewer, known)
+	return fmt.Errorf("%w: %w (this program knows schema %d)", errNewer, ErrNewer, known)
 }
 
 // observe keeps what the outcome of a write says about the database. One that did
@@ -119,9 +119,9 @@ const (
 func (m *met) note(err error, write bool) {
 	hold := troubleTime
 	switch {
-	case errors.Is(err, ErrDamaged):
+	case errors.Is(err, errDamaged):
 		hold = damageTime
-	case !errors.Is(err, ErrFull) && !errors.Is(err, ErrDisk):
+	case !errors.Is(err, errFull) && !errors.Is(err, errDisk):
 		return
 	}
 	m.mu.Lock()
@@ -132,7 +132,7 @@ func (m *met) note(err error, write bool) {
 func (m *met) writeSucceeded() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.write && !errors.Is(m.err, ErrDamaged) {
+	if m.write && !errors.Is(m.err, errDamaged) {
 		m.err = nil
 	}
 }
@@ -176,5 +176,5 @@ func (db *sqliteDB) overdue(err error) error {
 	if began == 0 || time.Since(time.UnixMicro(began)) < probeTime {
 		return nil
 	}
-	return fmt.Errorf("%w: a commit does not end: %w", ErrDisk, err)
+	return fmt.Errorf("%w: a commit does not end: %w", errDisk, err)
 }

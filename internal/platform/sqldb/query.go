@@ -2,12 +2,9 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // Querier runs statements: a *DB on the read side, a *Tx inside a write.
@@ -176,34 +173,42 @@ func (w *Where) String() string {
 	return " WHERE " + strings.Join(w.conds, " AND ")
 }
 
-// Marks returns n placeholders, `?,?,?`, for an IN list.
-func Marks(n int) string {
-	if n == 0 {
-		return "NULL"
+// DueLook finds whether one of some times, the column at of each text, has come.
+// PostgreSQL is asked for the first, which is compared then: of "before now" it
+// expects a third of a table, and would read all of it.
+func DueLook(db *DB, times ...string) Statement {
+	var look Statement
+	for i, text := range times {
+		if i > 0 {
+			look.Text += " UNION ALL "
+		}
+		if db.Engine() == Postgres {
+			text += " ORDER BY 1 LIMIT 1"
+		}
+		look.Text += "SELECT 1 FROM (" + text + ") AS first WHERE at <= ?"
+		look.Args = append(look.Args, db.Now().UnixMicro())
 	}
-	return strings.Repeat("?,", n-1) + "?"
+	return look
 }
 
-// Ref is an optional reference to another row: 0 is stored as NULL.
-type Ref = sql.Null[int64]
-
-// OrZero takes a number that may be NULL, which it takes for 0. COALESCE in the
-// statement costs SQLite three steps more for each row.
-type OrZero int64
-
-// Scan takes a number of SQLite.
-func (o *OrZero) Scan(src any) error {
-	var number Ref
-	err := number.Scan(src)
-	*o = OrZero(number.V)
-	return err
+// Looks reports of each SELECT whether it finds a row. They are sent as one
+// statement: an idle server pays for round trips and wakings, hardly for the
+// looks themselves.
+func Looks(ctx context.Context, querier Querier, looks []Statement) ([]bool, error) {
+	var text strings.Builder
+	var args []any
+	found := make([]bool, len(looks))
+	places := make([]any, len(looks))
+	for i, look := range looks {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString("EXISTS (" + look.Text + ")")
+		args = append(args, look.Args...)
+		places[i] = &found[i]
+	}
+	_, err := One(ctx, querier, func(row Row) (struct{}, error) {
+		return struct{}{}, row.Scan(places...)
+	}, "SELECT "+text.String(), args...)
+	return found, err
 }
-
-// ScanInt64 takes a number of PostgreSQL.
-func (o *OrZero) ScanInt64(number pgtype.Int8) error {
-	*o = OrZero(number.Int64)
-	return nil
-}
-
-// RefTo makes a Ref; 0 refers to nothing.
-func RefTo(id int64) Ref { return Ref{V: id, Valid: id != 0} }

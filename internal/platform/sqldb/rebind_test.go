@@ -19,6 +19,9 @@ func TestStatementIsRewrittenForEachEngine(t *testing.T) {
 		{"a {in ?} AND NOT b {in ?}", "a = ANY($1) AND NOT b = ANY($2)", "a IN (SELECT value FROM json_each(?)) AND NOT b IN (SELECT value FROM json_each(?))"},
 		{"SELECT 1 {for update}", "SELECT 1 FOR UPDATE", "SELECT 1 "},
 		{"LIMIT ? {for update skip locked}", "LIMIT $1 FOR UPDATE SKIP LOCKED", "LIMIT CAST(? AS INTEGER) "},
+		{"SELECT 1 {for key share of p}", "SELECT 1 FOR KEY SHARE OF P", "SELECT 1 "},
+		{"a = ? AND {b > ? | TRUE} AND c = ?", "a = $1 AND TRUE AND c = $2", "a = ? AND b > ? AND c = ?"},
+		{"{position}(a, ?) > 0", "strpos(a, $1) > 0", "instr(a, ?) > 0"},
 		{"a LIKE ? ESCAPE '!' LIMIT ? OFFSET ?", "a LIKE $1 ESCAPE '!' LIMIT $2 OFFSET $3", "a LIKE CAST(? AS TEXT) ESCAPE '!' LIMIT CAST(? AS INTEGER) OFFSET CAST(? AS INTEGER)"},
 	}
 	for _, tt := range tests {

@@ -1,37 +1,47 @@
 // Package sqldb is the one place where the two databases meet: SQLite inside the
 // process, and PostgreSQL, shared by any number of processes. It owns connections,
-// transactions, migrations, backups, the clocks and the translation of errors. It
-// knows no table: each room has its statements in its own sql.go, one text for
-// both engines.
+// transactions, migrations, the clocks and the translation of errors. It knows no
+// table but its own, schema_migrations: each room has its statements in its own
+// sql.go, one text for both engines.
 //
-// Reading. All, One, Value, Values and Each run a SELECT on a Querier: a *DB, or a
-// *Tx, which sees what it has written. Placeholders are ?; the few words in which
-// the engines differ are in braces, such as {in ?} for a list (rebind.go). Where
-// collects optional conditions. Together sends several statements in one round
-// trip. A statement without a deadline of its own has one of 20 seconds;
-// WithoutDeadline is for work that may take longer.
+//	names, err := sqldb.Values[string](ctx, db, `SELECT name FROM plans WHERE company_id = ? AND id {in ?}`, company, ids)
+//	err = db.Write(ctx, func(tx *sqldb.Tx) error {
+//		_, err := tx.Exec(ctx, `UPDATE plans SET updated_at = ? WHERE company_id = ?`, tx.Now().UnixMicro(), company)
+//		return err
+//	})
 //
-// Writing. DB.Write runs a function in one transaction, and returns when it is
-// durable. The function may run again, so it does nothing but SQL through its Tx.
-// It reads the time from the Tx. Exec runs a statement, InsertID inserts a row,
+// Reading (query.go). All, One, Value, Values and Each run a SELECT on a Querier: a
+// *DB, or a *Tx, which sees what it has written. Placeholders are ?; the few words
+// in which the engines differ are in braces, such as {in ?} for a list (rebind.go).
+// Where collects optional conditions. Together sends several statements in one
+// round trip. A statement without a deadline of its own has one of 20 seconds;
+// WithoutDeadline is for work that may take longer. Looks asks of several SELECTs
+// at once whether they find a row.
+//
+// Writing (tx.go). DB.Write runs a function in one transaction, and returns when it
+// is durable. The function may run again, so it does nothing but SQL through its
+// Tx, and reads the time from it. Exec runs a statement, InsertID inserts a row,
 // and Queue is Exec for a statement whose answer is not needed: PostgreSQL gets it
 // with the next one. OnCommit is for hints, such as waking a worker. WriteRelaxed
-// does not wait for the disk, for what may be done again.
+// does not wait for the disk, for what may be done again. Fields, Tuples and Pieces
+// help to write a record or many rows (values.go).
 //
-// On SQLite one connection writes and a pool reads. The transactions that wait
-// share one commit (group.go). Before each group the writer checks that the files
-// are those it opened, and that no newer version has migrated the database; after
-// a flush that failed it begins the log anew. PostgreSQL is asked through pgx and
-// its pool: BEGIN goes out with the first statement and COMMIT with the last, and
-// a connection that died is found out by deadlines (connect.go, deadline.go).
+// On SQLite one connection writes and a pool reads (sqlite.go, readers.go). The
+// transactions that wait share one commit (group.go). Before each group the writer
+// checks that the files are those it opened, and that no newer version has migrated
+// the database; after a flush that failed it begins the log anew. PostgreSQL is
+// asked through pgx and its pool: BEGIN goes out with the first statement and
+// COMMIT with the last (postgres_tx.go), and a connection that died is found out by
+// deadlines (connect.go, deadline.go).
 //
-// Errors. ErrNotFound, ErrUnique, ErrForeignKey, ErrCheck and ErrBusy are about a
-// statement. ErrUnavailable and what wraps it is about the database; TroubleOf
-// names it for people, and Probe is what /readyz asks. ErrBusy and the first
-// ErrUnique are tried again by Write itself.
+// Errors (errors.go). ErrNotFound, ErrUnique, ErrForeignKey and ErrBusy are about a
+// statement; Write tries again by itself after ErrBusy and the first ErrUnique.
+// ErrUnavailable is about the database; TroubleOf names what is the matter, Probe
+// is what /readyz asks (probe.go).
 //
-// Migrations are in migrations/, one folder for each engine, numbered. Migrate
-// runs what is missing in one transaction.
+// Migrations (migrate.go) are in migrations/, one folder for each engine, numbered.
+// Migrate runs what is missing in one transaction. CopyTo, CheckPages and OpenCopy
+// are for backups (copy.go).
 package sqldb
 
 import (
@@ -69,7 +79,7 @@ type Options struct {
 	// may then lose the last ones, and never damages the file.
 	Relaxed bool
 	// Timeouts bound the waiting for a database that says nothing.
-	Timeouts Timeouts
+	Timeouts timeouts
 }
 
 // DB is an open database. Statements given to it directly run on the read

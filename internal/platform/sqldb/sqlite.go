@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -148,14 +149,14 @@ var sqliteRefusals = map[sqlite3.ResultCode]error{
 	sqlite3.ResultConstraintPrimaryKey: ErrUnique,
 	sqlite3.ResultConstraintRowID:      ErrUnique,
 	sqlite3.ResultConstraintForeignKey: ErrForeignKey,
-	sqlite3.ResultConstraintCheck:      ErrCheck,
+	sqlite3.ResultConstraintCheck:      errCheck,
 }
 
 // sqliteTroubles are the codes that say more than their class.
 var sqliteTroubles = map[sqlite3.ResultCode]error{
-	corruptFileSystem:             ErrDamaged,
-	sqlite3.ResultIOErrSHMSize:    ErrFull, // no room for the index of the log
-	sqlite3.ResultReadOnlyDBMoved: ErrMoved,
+	corruptFileSystem:             errDamaged,
+	sqlite3.ResultIOErrSHMSize:    errFull, // no room for the index of the log
+	sqlite3.ResultReadOnlyDBMoved: errMoved,
 }
 
 // corruptFileSystem is SQLITE_IOERR_CORRUPTFS, which the library does not name.
@@ -164,12 +165,12 @@ const corruptFileSystem sqlite3.ResultCode = sqlite3.ResultIOErr | 33<<8
 var sqliteClasses = map[sqlite3.ResultCode]error{
 	sqlite3.ResultBusy:     ErrBusy,
 	sqlite3.ResultLocked:   ErrBusy,
-	sqlite3.ResultIOErr:    ErrDisk,
-	sqlite3.ResultFull:     ErrFull,
-	sqlite3.ResultReadOnly: ErrReadOnly,
+	sqlite3.ResultIOErr:    errDisk,
+	sqlite3.ResultFull:     errFull,
+	sqlite3.ResultReadOnly: errReadOnly,
 	sqlite3.ResultCantOpen: ErrUnavailable,
-	sqlite3.ResultNotADB:   ErrDamaged,
-	sqlite3.ResultCorrupt:  ErrDamaged,
+	sqlite3.ResultNotADB:   errDamaged,
+	sqlite3.ResultCorrupt:  errDamaged,
 }
 
 // sqliteTrouble is what a code says about the database; nil when it is about the
@@ -180,7 +181,58 @@ func sqliteTrouble(code sqlite3.ResultCode) error {
 	}
 	class := code.ToPrimary()
 	if class == sqlite3.ResultCantOpen && noDescriptors() {
-		return ErrOpenFiles
+		return errOpenFiles
 	}
 	return sqliteClasses[class]
+}
+
+// place is where the files of a SQLite database are. SQLite goes on writing to
+// files that were removed or replaced while they were open, and all of that is
+// lost with the process.
+type place struct {
+	path string
+	main os.FileInfo
+
+	mu  sync.Mutex
+	log os.FileInfo // of the write-ahead log; nil until it is first seen
+}
+
+// newPlace remembers the files of a database that has just been opened.
+func newPlace(path string) (*place, error) {
+	main, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return &place{path: path, main: main}, nil
+}
+
+// check refuses when the files are no longer those that were opened. It must
+// not open them: closing a file of a database gives up SQLite's locks on it.
+func (p *place) check() error {
+	main, err := os.Stat(p.path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errMoved, err)
+	}
+	if !os.SameFile(main, p.main) {
+		return fmt.Errorf("%w: %s is another file now", errMoved, p.path)
+	}
+	return p.checkLog()
+}
+
+func (p *place) checkLog() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path := p.path + "-wal"
+	log, err := os.Stat(path)
+	switch {
+	case p.log == nil && errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %w", errMoved, err)
+	case p.log == nil:
+		p.log = log
+	case !os.SameFile(log, p.log):
+		return fmt.Errorf("%w: %s is another file now", errMoved, path)
+	}
+	return nil
 }

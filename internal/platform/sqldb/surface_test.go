@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// What the package may have at most. The goal is 45 names and 2,000 lines: lower
+// What the package may have at most. The goal is 2,000 lines: lower
 // them with whatever is taken out, and never raise them.
 const (
-	maxNames = 74
-	maxLines = 3250
+	maxNames = 44
+	maxLines = 2915
 )
 
 func TestPackageStaysSmall(t *testing.T) {

@@ -113,6 +113,6 @@ func runOutOfDescriptors(file string) {
 			return err
 		})
 	}
-	fmt.Println(err, sqldb.TroubleOf(err))
+	fmt.Println(err, string(sqldb.TroubleOf(err)))
 	os.Exit(0)
 }

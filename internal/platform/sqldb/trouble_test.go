@@ -138,7 +138,7 @@ func TestFilesThatWereTakenAwayAreNoticedAndNothingMoreIsAcknowledged(t *testing
 			wantTrouble(t, db, "")
 			takeAway(t, dir, file)
 			err := db.Write(t.Context(), insert(t, 2))
-			if !errors.Is(err, sqldb.ErrMoved) || !errors.Is(err, sqldb.ErrUnavailable) || !sqldb.NeedsOperator(err) {
+			if !errors.Is(err, sqldb.ErrMoved) || !errors.Is(err, sqldb.ErrUnavailable) || !sqldb.TroubleOf(err).NeedsOperator() {
 				t.Errorf("a write: %v, want ErrMoved", err)
 			}
 			wantTrouble(t, db, "moved")

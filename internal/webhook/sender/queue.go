@@ -38,7 +38,7 @@ const ofEventsIntoQueue = intoQueue + `event_id IN (SELECT id FROM events WHERE 
 // IntoQueue queues all deliveries of new events, which are due at once. The
 // deliveries of a lane go in by their ids, since they are sent in this order.
 func IntoQueue(due sqldb.Ref, companyID int64, eventIDs []string) sqldb.Statement {
-	text, events := sqldb.Few(ofEventsIntoQueue, eventIDs)
+	text, events := few(ofEventsIntoQueue, eventIDs)
 	return sqldb.Statement{Text: text, Args: append([]any{due, companyID, companyID}, events...)}
 }
 

@@ -99,7 +99,10 @@ func (r *recorder) await(late <-chan time.Time) {
 func (r *recorder) nextBatch() (batch []attempt) {
 	most := len(r.waiting)
 	if most >= largeBatch {
-		most = sqldb.PieceOf(most)
+		for piece := range sqldb.Pieces(r.waiting) {
+			most = len(piece)
+			break
+		}
 	}
 	var later []attempt
 	taken := make(map[int64]bool, most)

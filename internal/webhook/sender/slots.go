@@ -195,8 +195,8 @@ func (s *Sender) NextDue(ctx context.Context) (time.Time, error) {
 
 // Look finds whether there is anything in the queue, due or not: which of it is
 // due is found by leaps from lane to lane.
-func (s *Sender) Look() sqldb.Look {
-	return sqldb.Look{Text: `SELECT 1 FROM delivery_queue /* every company_id */`}
+func (s *Sender) Look() sqldb.Statement {
+	return sqldb.Statement{Text: `SELECT 1 FROM delivery_queue /* every company_id */`}
 }
 
 const (

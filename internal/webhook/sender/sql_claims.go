@@ -128,7 +128,7 @@ func readingRecipients(lanes []int64, into map[int64]*recipient) (statements []s
 }
 
 func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
-	text, args := sqldb.Few(
+	text, args := few(
 		`SELECT id, url, secret, active, failures, retry_refused, old_secret, old_until FROM webhooks WHERE id {in ?}
 		/* every company_id */`, ids)
 	return sqldb.Statement{
@@ -147,7 +147,7 @@ func readingWebhooks(ids []int64, into map[int64]*recipient) sqldb.Statement {
 }
 
 func readingCallbackSecrets(companies []int64, into map[int64]*recipient) sqldb.Statement {
-	text, args := sqldb.Few(
+	text, args := few(
 		`SELECT company_id, secret, old_secret, old_until FROM callback_secrets WHERE company_id {in ?} /* every company_id */`, companies)
 	return sqldb.Statement{
 		Text: text,

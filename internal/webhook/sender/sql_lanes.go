@@ -59,7 +59,7 @@ func dueLanes(ctx context.Context, db *sqldb.DB) ([]dueLane, error) {
 
 // dueAmong returns which of some lanes have something due and are not leased.
 func dueAmong(ctx context.Context, db *sqldb.DB, lanes []int64) ([]int64, error) {
-	text, args := sqldb.Few(`
+	text, args := few(`
 		SELECT k.lane FROM delivery_lanes k WHERE k.lane {in ?} AND k.until <= {clock ?} AND (
 			EXISTS (SELECT 1 FROM delivery_queue q WHERE q.line = 0 AND q.lane = k.lane AND q.run_at <= {clock ?}) OR
 			EXISTS (SELECT 1 FROM delivery_queue q WHERE q.line = 1 AND q.lane = k.lane AND q.run_at <= {clock ?})) /* every company_id */`,
@@ -165,7 +165,7 @@ func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
 	for i, lease := range leases {
 		lanes[i], tokens[i] = lease.lane, lease.token
 	}
-	text, args := sqldb.Few(
+	text, args := few(
 		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane {in ?} AND token {in ?}`, lanes)
 	return tx.Queue(ctx, text, append(args, tokens)...)
 }

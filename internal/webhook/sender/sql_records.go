@@ -96,7 +96,7 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 		ids[i], webhooks[i] = attempt.job.id, attempt.job.webhookID
 	}
 	slices.Sort(webhooks)
-	text, lists := sqldb.Few(`
+	text, lists := few(`
 		DELETE FROM delivery_queue WHERE delivery_id IN (
 			SELECT delivery_id FROM delivery_queue WHERE attempts = ? AND delivery_id {in ?} AND
 				lane NOT IN (SELECT id FROM webhooks WHERE failures > 0 AND id {in ?}) {for update skip locked})
@@ -105,7 +105,7 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 	if err != nil || len(settled) == 0 {
 		return nil, err
 	}
-	text, inSettled := sqldb.Few(`
+	text, inSettled := few(`
 		UPDATE deliveries SET attempts = ?, status = 'delivered', delivered_at = ? WHERE id {in ?} /* every company_id */`, settled)
 	return settled, tx.Queue(ctx, text, append([]any{list[0].job.number, tx.Now().UnixMicro()}, inSettled...)...)
 }

@@ -1,4 +1,4 @@
-package sqldb
+package listing
 
 // WalkBatch is how many rows a step of Walk reads: what is in memory does not grow
 // with the table.

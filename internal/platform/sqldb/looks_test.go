@@ -16,7 +16,7 @@ func TestLooksTellWhichOfThemFindARow(t *testing.T) {
 		times := func(at time.Time) string {
 			return "SELECT CAST(" + strconv.FormatInt(at.UnixMicro(), 10) + " AS BIGINT) AS at"
 		}
-		found, err := sqldb.Looks(t.Context(), db, []sqldb.Look{
+		found, err := sqldb.Looks(t.Context(), db, []sqldb.Statement{
 			{Text: "SELECT 1 WHERE 1 = ?", Args: []any{2}},
 			sqldb.DueLook(db, times(now.Add(time.Hour)), times(now)),
 			sqldb.DueLook(db, times(now.Add(time.Hour))),

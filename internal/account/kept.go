@@ -1,10 +1,12 @@
-package sqldb
+package account
 
 import (
 	"context"
 	"strconv"
 	"strings"
 	"time"
+
+	"carteira/internal/platform/sqldb"
 )
 
 // Kept are the rows of a table that say something about one person, as that
@@ -14,12 +16,12 @@ type Kept struct {
 	Rows  []map[string]string `json:"rows"`
 }
 
-// ReadKept reads rows whose columns are all texts (CAST AS TEXT), in the order of
-// their names. What is null or empty is left out.
-func ReadKept(ctx context.Context, querier Querier, table string, columns []string, text string, args ...any) (Kept, error) {
-	rows, err := All(ctx, querier, func(r Row) (map[string]string, error) {
-		values := make([]*string, len(columns))
-		targets := make([]any, len(columns))
+// ReadKept reads rows of which the statement selects TextColumns(columns). What is null or empty is left out.
+func ReadKept(ctx context.Context, querier sqldb.Querier, table, columns, text string, args ...any) (Kept, error) {
+	names := strings.Fields(columns)
+	rows, err := sqldb.All(ctx, querier, func(r sqldb.Row) (map[string]string, error) {
+		values := make([]*string, len(names))
+		targets := make([]any, len(names))
 		for i := range values {
 			targets[i] = &values[i]
 		}
@@ -29,7 +31,7 @@ func ReadKept(ctx context.Context, querier Querier, table string, columns []stri
 		row := map[string]string{}
 		for i, value := range values {
 			if value != nil && *value != "" {
-				row[columns[i]] = readable(columns[i], *value)
+				row[names[i]] = readable(names[i], *value)
 			}
 		}
 		return row, nil
@@ -37,13 +39,10 @@ func ReadKept(ctx context.Context, querier Querier, table string, columns []stri
 	return Kept{table, rows}, err
 }
 
-// Columns lists the names of columns as ReadKept and TextColumns want them.
-func Columns(names string) []string { return strings.Fields(names) }
-
 // TextColumns is what a statement selects so that ReadKept can read it.
-func TextColumns(columns []string) string {
-	casts := make([]string, len(columns))
-	for i, name := range columns {
+func TextColumns(columns string) string {
+	casts := strings.Fields(columns)
+	for i, name := range casts {
 		casts[i] = "CAST(" + name + " AS TEXT)"
 	}
 	return strings.Join(casts, ", ")

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -27,19 +28,39 @@ func pending(ctx context.Context, querier Querier) (int, error) {
 
 // CheckPages reads every page of a SQLite database and says what is damaged.
 // PostgreSQL is for its own tools.
-func CheckPages(ctx context.Context, querier Querier) error {
+func (db *DB) CheckPages(ctx context.Context) error { return checkPages(ctx, db) }
+
+func checkPages(ctx context.Context, querier Querier) error {
 	if querier.Engine() != SQLite {
 		return nil
 	}
-	ctx = WithoutDeadline(ctx)
-	said, err := Values[string](ctx, querier, "PRAGMA integrity_check(5)")
+	said, err := Values[string](WithoutDeadline(ctx), querier, "PRAGMA integrity_check(5)")
 	if err != nil {
 		return err
 	}
 	if len(said) != 1 || said[0] != "ok" {
-		return fmt.Errorf("%w: %s", ErrDamaged, strings.Join(said, "; "))
+		return fmt.Errorf("%w: %s", errDamaged, strings.Join(said, "; "))
 	}
 	return nil
+}
+
+// CopyTo writes a consistent copy of a SQLite database to a new file while the
+// database is in use. It is for the
+// caller to flush the file.
+func (db *DB) CopyTo(ctx context.Context, path string) error {
+	source, ok := db.backend.(*sqliteDB)
+	if !ok {
+		return errors.New("only the embedded database is copied by this program")
+	}
+	// VACUUM INTO reads one snapshot; it is a read of the database, and the
+	// read pool's query_only forbids it all the same.
+	conn, err := openSQLiteConn(source.path, sqlite.Options{Pragmas: sqlitePragmas})
+	if err != nil {
+		return sqliteError(err)
+	}
+	defer conn.Close() //nolint:errcheck // nothing was written through it
+	_, err = conn.Exec(ctx, "VACUUM INTO ?", []any{path})
+	return sqliteError(err)
 }
 
 // Copy is a SQLite file that nobody writes, such as a backup.
@@ -74,11 +95,9 @@ func (c *Copy) Close() error {
 // Check wants the copy to be whole, and of a program that is not newer than
 // this one.
 func (c *Copy) Check(ctx context.Context) error {
-	if err := CheckPages(ctx, c); err != nil {
+	if err := checkPages(ctx, c); err != nil {
 		return err
 	}
-	if _, err := pending(ctx, c); err != nil {
-		return err
-	}
-	return nil
+	_, err := pending(ctx, c)
+	return err
 }

@@ -1,0 +1,166 @@
+package sqldb
+
+import (
+	"database/sql"
+	"encoding/json"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// maxPiece keeps a statement from having as many placeholders as SQLite
+// (32,766) or PostgreSQL (65,535) refuses.
+const maxPiece = 512
+
+// smallPiece is up to how many rows have a statement of their own length.
+const smallPiece = 6
+
+// pieceOf is how many of n rows one statement takes: all of a few, or a power of
+// two, so that a list of any length needs few statements, of few different texts.
+func pieceOf(n int) int {
+	if n <= smallPiece {
+		return n
+	}
+	size := maxPiece
+	for size > n {
+		size /= 2
+	}
+	return size
+}
+
+// Pieces cuts a list into the parts in which one statement after the other
+// inserts it or looks it up.
+func Pieces[T any](list []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(list) > 0 {
+			size := pieceOf(len(list))
+			if !yield(list[:size]) {
+				return
+			}
+			list = list[size:]
+		}
+	}
+}
+
+// Tuples returns the placeholders of rows × columns values, `(?,?),(?,?)`, for
+// an INSERT of several rows.
+func Tuples(rows, columns int) string {
+	return strings.TrimSuffix(strings.Repeat("("+marks(columns)+"),", rows), ",")
+}
+
+// withLists returns args with every list as an engine takes it, PostgreSQL as an
+// array, SQLite as JSON. A statement with {in ?} is the same for a list of any
+// length, so it is compiled and planned once.
+func withLists(engine Engine, args []any) []any {
+	cloned := false
+	for i, arg := range args {
+		var list any
+		switch arg := arg.(type) {
+		case []int64:
+			list = listFor(engine, arg)
+		case []string:
+			list = listFor(engine, arg)
+		default:
+			continue
+		}
+		if !cloned { // the caller's stay as they are
+			args, cloned = slices.Clone(args), true
+		}
+		args[i] = list
+	}
+	return args
+}
+
+func listFor[T int64 | string](engine Engine, list []T) any {
+	if list == nil {
+		list = []T{} // pgx takes nil for NULL, which is among nothing and not among nothing
+	}
+	if engine == Postgres {
+		return list
+	}
+	text, _ := json.Marshal(list) //nolint:errchkjson // numbers and texts always have a form
+	return string(text)
+}
+
+// marks returns n placeholders, `?,?,?`, for an IN list.
+func marks(n int) string {
+	if n == 0 {
+		return "NULL"
+	}
+	return strings.Repeat("?,", n-1) + "?"
+}
+
+// Ref is an optional reference to another row: 0 is stored as NULL.
+type Ref = sql.Null[int64]
+
+// OrZero takes a number that may be NULL, which it takes for 0. COALESCE in the
+// statement costs SQLite three steps more for each row.
+type OrZero int64
+
+// Scan takes a number of SQLite.
+func (o *OrZero) Scan(src any) error {
+	var number Ref
+	err := number.Scan(src)
+	*o = OrZero(number.V)
+	return err
+}
+
+// ScanInt64 takes a number of PostgreSQL.
+func (o *OrZero) ScanInt64(number pgtype.Int8) error {
+	*o = OrZero(number.Int64)
+	return nil
+}
+
+// RefTo makes a Ref; 0 refers to nothing.
+func RefTo(id int64) Ref { return Ref{V: id, Valid: id != 0} }
+
+// Field is a column that stores a field of the record T as it is.
+type Field[T any] struct {
+	Column string
+	At     func(*T) any // a pointer to the field
+}
+
+// Fields are the plain columns of a record. Reading, inserting and updating
+// name them in one order.
+type Fields[T any] []Field[T]
+
+// Columns lists the columns, each with a prefix and a suffix.
+func (f Fields[T]) Columns(prefix, suffix string) string {
+	names := make([]string, len(f))
+	for i, field := range f {
+		names[i] = prefix + field.Column + suffix
+	}
+	return strings.Join(names, ", ")
+}
+
+// Values are the arguments of a statement that writes the record.
+func (f Fields[T]) Values(record *T) []any {
+	values := make([]any, len(f))
+	for i, field := range f {
+		values[i] = ValueAt(field.At(record))
+	}
+	return values
+}
+
+// Places are where a row is scanned to.
+func (f Fields[T]) Places(record *T) []any {
+	places := make([]any, len(f))
+	for i, field := range f {
+		places[i] = field.At(record)
+	}
+	return places
+}
+
+// ValueAt is what a pointer to a field points to.
+func ValueAt(place any) any {
+	switch place := place.(type) {
+	case *string: // most are
+		return *place
+	case *int64:
+		return *place
+	}
+	return reflect.ValueOf(place).Elem().Interface()
+}
