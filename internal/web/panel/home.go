@@ -17,27 +17,28 @@ import (
 )
 
 type homeData struct {
-	Month    dashboard.Month
-	Today    money.Cents
-	Change   string // against the same days of the month before; "" when it had nothing
-	Revenue  page.Bars
-	Lists    []dueList
-	Months   page.Stacks
-	Renewed  int64
-	Churn    string // "" when nobody could be lost
-	OnTime   string // "" when nothing was paid
-	Form     *page.Form
-	Plans    []page.Option
-	Products []page.Option
-	Webhooks []webhook.Webhook // switched off by themselves
-	Payments troubles
-	Fresh    bool // there is nothing yet
-	Steps    []step
-	DueToday string // the filter of those who are due today
-	Messages reminder.Attention
-	Moved    []deedRow // changes of where money goes
-	Resale   *resale   // nil: the company sells to no resellers
-	Received string    // the list of what was received this month
+	Month     dashboard.Month
+	Today     money.Cents
+	Change    string // against the same days of the month before; "" when it had nothing
+	Revenue   page.Bars
+	Lists     []dueList
+	Months    page.Stacks
+	Renewed   int64
+	Churn     string // "" when nobody could be lost
+	OnTime    string // "" when nothing was paid
+	Form      *page.Form
+	Plans     []page.Option
+	Products  []page.Option
+	Webhooks  []webhook.Webhook // switched off by themselves
+	Payments  troubles
+	Fresh     bool // there is nothing yet
+	Steps     []step
+	DoneSteps int
+	DueToday  string // the filter of those who are due today
+	Messages  reminder.Attention
+	Moved     []deedRow // changes of where money goes
+	Resale    *resale   // nil: the company sells to no resellers
+	Received  string    // the list of what was received this month
 }
 
 // dueList is some customers who need a look.
@@ -94,6 +95,11 @@ func (s *Server) home(req *request) error {
 	if question == (dashboard.Question{}) {
 		if data.Steps, err = s.firstSteps(req, month.Customers.Total > 0); err != nil {
 			return err
+		}
+		for _, step := range data.Steps {
+			if step.Done {
+				data.DoneSteps++
+			}
 		}
 	}
 	return s.homeNotices(req, data)
