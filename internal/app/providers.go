@@ -77,6 +77,10 @@ func gatewayClient() *http.Client {
 	}
 }
 
+// maxCarrierAnswer is how much of a carrier's answer is read: a list of the instances
+// of a bridge, or a code to scan with its picture, is longer than a receipt.
+const maxCarrierAnswer = 256 << 10
+
 // reminderOptions are the channels there are, and what a customer pays with.
 func reminderOptions(
 	cfg config.Config, log *slog.Logger, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
@@ -90,6 +94,7 @@ func reminderOptions(
 			Gate: near,
 			Once: outbound.NewClient(near, outbound.Options{
 				Timeout:   reminder.CallTimeout,
+				MaxBody:   maxCarrierAnswer,
 				UserAgent: "Carteira/1.0",
 				Once:      true,
 			}),

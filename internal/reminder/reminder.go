@@ -201,6 +201,9 @@ type Kind struct {
 	// Reporter understands what the carrier tells later of messages that it has
 	// taken. Nil: it tells nothing.
 	Reporter Reporter
+	// Phone makes the link of one channel to the phone that it sends through. Nil:
+	// there is no phone to connect.
+	Phone func(options map[string]string, env Env) (PhoneLink, error)
 }
 
 // Option is one thing that a kind has to be told.

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// counts are how many clicks each journey took, for the table that a run leaves
-// beside its pictures.
+// counts are how many clicks and keys each journey took, for the table that a run
+// leaves beside its pictures.
 var counts struct {
 	sync.Mutex
 	list []journey
@@ -22,6 +22,7 @@ var counts struct {
 type journey struct {
 	name         string
 	clicks, most int
+	keys         int
 }
 
 // click clicks what a selector finds, once it can be seen.
@@ -41,8 +42,8 @@ func (b *tab) menu(path string) {
 	b.stood = ""
 }
 
-// begin counts clicks from here on.
-func (b *tab) begin() { b.clicks = 0 }
+// begin counts clicks and keys from here on.
+func (b *tab) begin() { b.clicks, b.keys = 0, 0 }
 
 // within fails when a journey took more clicks than it may, and keeps how many it
 // took.
@@ -52,12 +53,13 @@ func (b *tab) within(name string, most int) {
 		name += " (" + b.again + ")"
 	}
 	counts.Lock()
-	counts.list = append(counts.list, journey{name, b.clicks, most})
+	counts.list = append(counts.list, journey{name, b.clicks, most, b.keys})
 	counts.Unlock()
 	if b.clicks > most {
 		b.t.Errorf("%s takes %d clicks, not %d", name, b.clicks, most)
 	}
-	b.clicks = 0
+	b.t.Logf("%s: %d clicks, %d keys", name, b.clicks, b.keys)
+	b.begin()
 }
 
 // leaveCounts writes the table of clicks.
@@ -69,9 +71,9 @@ func leaveCounts() error {
 	}
 	slices.SortFunc(counts.list, func(a, b journey) int { return cmp.Compare(a.name, b.name) })
 	var table strings.Builder
-	table.WriteString("clicks  goal  journey\n")
+	table.WriteString("clicks  goal  keys  journey\n")
 	for _, done := range counts.list {
-		fmt.Fprintf(&table, "%6d  %4d  %s\n", done.clicks, done.most, done.name)
+		fmt.Fprintf(&table, "%6d  %4d  %4d  %s\n", done.clicks, done.most, done.keys, done.name)
 	}
 	if err := os.MkdirAll(screens, 0o755); err != nil {
 		return err

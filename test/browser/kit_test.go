@@ -20,6 +20,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -126,7 +127,7 @@ func (p *program) launch(ready string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(binary, append(args, "--listen", cmp.Or(p.listen, "127.0.0.1:0"))...)
 	cmd.Dir = p.dir
-	cmd.Env = append(p.environment(), "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8",
+	cmd.Env = append(p.environment(), "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8", "CARTEIRA_MESSAGE_ALLOW_NETWORKS=127.0.0.0/8",
 		"CARTEIRA_WEBHOOK_RETRY_DELAYS=0s,1ms,1ms,1ms,1ms,1ms", "SSL_CERT_FILE="+trusted)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -198,6 +199,7 @@ type tab struct {
 	looking bool   // what is done changes nothing, and may be done again
 	stood   string // what could be read when a button was last pressed
 	clicks  int    // since a journey was last counted
+	keys    int    // likewise
 	dark    bool   // as the window was last made
 	again   string // on what the journey runs that was pictured on the embedded database; "": on that
 }
@@ -301,6 +303,7 @@ func (b *tab) see(texts ...string) {
 // rather than selected, since the focus that typing gives may undo a selection.
 func (b *tab) fill(name, value string) {
 	b.t.Helper()
+	b.keys += utf8.RuneCountInString(value)
 	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
 	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""; 0`, sel)), chromedp.SendKeys(sel, value))
 }

@@ -120,6 +120,11 @@ func (c *Client) Get(ctx context.Context, url string, header http.Header) (Resul
 	return c.timed(ctx, call{http.MethodGet, url, header, nil})
 }
 
+// Delete asks a URL to remove what is there, and otherwise does as Post does.
+func (c *Client) Delete(ctx context.Context, url string, header http.Header) (Result, error) {
+	return c.timed(ctx, call{http.MethodDelete, url, header, nil})
+}
+
 // timed makes a call within the client's time.
 func (c *Client) timed(ctx context.Context, given call) (Result, error) {
 	began := time.Now()

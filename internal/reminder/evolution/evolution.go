@@ -1,8 +1,8 @@
 // Package evolution is the channel to Evolution API, the WhatsApp bridge that
 // companies run themselves. It sends plain texts through one of its instances.
 // The bridge knows no repeated message, so nothing is sent twice by itself. It asks
-// first whether the instance is connected to its phone; connecting it is not its
-// business.
+// first whether the instance is connected to its phone. It also connects it: it makes
+// the instance and shows the QR code that the phone scans.
 package evolution
 
 import (
@@ -42,8 +42,19 @@ var description = reminder.Kind{
 		"too fast are banned: keep it slow.",
 	Options: []reminder.Option{
 		{Name: "base_url", Title: "URL", Help: "Where the bridge answers, such as https://evolution.example.com", Required: true},
-		{Name: "instance", Title: "Instance", Help: "The name of the instance that is connected to the phone.", Required: true},
-		{Name: "apikey", Title: "API key", Help: "The key of the instance, or that of the whole bridge.", Secret: true, Required: true},
+		{
+			Name:     "instance",
+			Title:    "Instance",
+			Help:     "A name for this phone at the bridge, one for each phone. It is made when you connect, if it is not there yet.",
+			Required: true,
+		},
+		{
+			Name:     "apikey",
+			Title:    "API key",
+			Help:     "The key of the bridge (AUTHENTICATION_API_KEY), or that of an instance that is there already.",
+			Secret:   true,
+			Required: true,
+		},
 		{
 			Name:    "version",
 			Title:   "Version",
@@ -53,6 +64,7 @@ var description = reminder.Kind{
 		},
 	},
 	Check: check,
+	Phone: openPhone,
 }
 
 func open(states *states, options map[string]string, env reminder.Env) (reminder.Sender, error) {
@@ -285,7 +297,7 @@ func (s sender) judgeState(result outbound.Result) error {
 	}
 	if state := told.Instance.State; state != "" && state != "open" {
 		return &reminder.Passing{Reason: fmt.Sprintf(
-			"the instance %s is not connected to WhatsApp (%s): open the bridge's manager and scan its QR code with the phone",
+			"the instance %s is not connected to WhatsApp (%s): open the channel and scan its QR code with the phone",
 			s.name, state)}
 	}
 	return nil

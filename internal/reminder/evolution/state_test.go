@@ -12,7 +12,7 @@ import (
 const askState = "GET /instance/connectionState/clara"
 
 func TestNothingIsSentWhileThePhoneIsAway(t *testing.T) {
-	const how = ": open the bridge's manager and scan its QR code with the phone"
+	const how = ": open the channel and scan its QR code with the phone"
 	for name, tt := range map[string]struct {
 		reply channeltest.Reply
 		want  error // nil: it is sent

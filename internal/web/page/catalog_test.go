@@ -431,7 +431,7 @@ func TestReasonsWithParametersAreTranslated(t *testing.T) {
 		`"x.y" is not an event; GET /webhooks/events lists them`: `"x.y" não é um evento; GET /webhooks/events lista todos`,
 		"must be more than the 1099.90 that came for it":         "deve ser mais que os 1099,90 já recebidos",
 		"nobody has translated this":                             "nobody has translated this",
-		"Zap did not succeed: the instance clara is not connected to WhatsApp (close): open the bridge's manager and scan its QR code with the phone": "Zap não conseguiu: a instância clara não está conectada ao WhatsApp (close): abra o gerenciador da ponte e leia o QR code com o celular",
+		"Zap did not succeed: the instance clara is not connected to WhatsApp (close): open the channel and scan its QR code with the phone": "Zap não conseguiu: a instância clara não está conectada ao WhatsApp (close): abra o canal e leia o QR code com o celular",
 		"not sent in time: channel refused: nobody knows": "não enviada a tempo: o canal recusou: nobody knows",
 	} {
 		if got := Portuguese.Reason(english); got != want {

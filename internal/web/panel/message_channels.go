@@ -82,6 +82,9 @@ func (s *Server) newChannel(req *request) error {
 	for _, option := range kind.Options {
 		pairs = append(pairs, option.Name, option.Default)
 	}
+	if kind.Phone != nil { // a name of its own: two companies under one name would share a phone
+		pairs = append(pairs, "instance", "carteira-"+idText(req.Actor.Company.ID))
+	}
 	form := s.makesChannel(page.NewForm(pairs...), kind)
 	form.preset(req)
 	return s.channelForm(req, "New channel", form, nil)
@@ -146,6 +149,9 @@ func (s *Server) createChannel(req *request) error {
 	if len(shown) > 0 {
 		req.id = channel.ID
 		return s.channelPage(req, channelData{Shown: shown}, nil)
+	}
+	if kind, _ := s.messageKind(channel.Kind); kind.Phone != nil {
+		return req.done(phonePath(channel.ID), "The channel %s was saved. Now connect the phone.", channel.Name)
 	}
 	return req.done(
 		channelPath(channel.ID),

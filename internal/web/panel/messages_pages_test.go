@@ -28,11 +28,42 @@ import (
 // pigeon is a channel that answers as its option says.
 var pigeon = reminder.Kind{
 	Name: "pigeon", Title: "Pigeon", Reach: reminder.ByWhatsapp,
-	Options: []reminder.Option{{Name: "mood"}, {Name: "token", Secret: true}},
+	Options: []reminder.Option{{Name: "mood"}, {Name: "instance"}, {Name: "token", Secret: true}},
 	Open: func(options map[string]string, _ reminder.Env) (reminder.Sender, error) {
 		return flight(options["mood"]), nil
 	},
+	Phone: func(options map[string]string, _ reminder.Env) (reminder.PhoneLink, error) {
+		return loft(options["mood"]), nil
+	},
 }
+
+// loft is the pigeon's phone, in the state that its mood names.
+type loft string
+
+func (l loft) Look(context.Context) (reminder.Phone, error) {
+	switch l {
+	case "wild":
+		return reminder.Phone{}, l.Connect(context.Background())
+	case "hatching":
+		return reminder.Phone{State: reminder.PhoneWaiting}, nil
+	case "calling":
+		return reminder.Phone{State: reminder.PhoneWaiting, Code: "2@<scan>"}, nil
+	case "home":
+		return reminder.Phone{State: reminder.PhoneConnected, Number: "5511987654321"}, nil
+	case "empty":
+		return reminder.Phone{State: reminder.PhoneMissing, Instances: []string{"a <b>"}}, nil
+	}
+	return reminder.Phone{State: reminder.PhoneAway}, nil
+}
+
+func (l loft) Connect(context.Context) error {
+	if l == "wild" {
+		return &reminder.Refusal{Reason: "the bridge answered 502"}
+	}
+	return nil
+}
+
+func (loft) Disconnect(context.Context) error { return nil }
 
 type flight string
 
@@ -260,8 +291,9 @@ func TestChannelIsMadeTriedAndItsSecretNeverShown(t *testing.T) {
 			want(t, 422, "deve ser uma porta como 587", `value="Correio"`, `value="ana"`).lacks(t, "very-secret")
 		person.post("/messages/channels/new", "kind", "nothing").want(t, 422)
 		made := person.post("/messages/channels/new", "kind", "pigeon", "name", "Pombo", "token", "very-secret", "mood", "wild", "per_minute", "5", "active", "true")
-		person.get(made.location).want(t, 200, "O canal Pombo foi salvo", "guardado com criptografia", "wild").lacks(t, "very-secret")
-		path := made.location
+		person.get(made.location).want(t, 200, "O canal Pombo foi salvo. Agora conecte o celular")
+		path := strings.TrimSuffix(made.location, "/phone")
+		person.get(path).want(t, 200, "guardado com criptografia", "wild").lacks(t, "very-secret")
 		person.post(path+"/test", "to", "x").want(t, 422, "deve ser um telefone")
 		person.post(path+"/test", "to", "11987654321").want(t, 200, "O teste não foi aceito", "o número não está no WhatsApp")
 		person.get(path+"/edit").want(t, 200, "continua como está", `value="wild"`).lacks(t, "very-secret")

@@ -22,6 +22,7 @@ var outgoing = map[string]bool{
 	"POST /webhooks/{id}/test":           true,
 	"POST /deliveries/{id}/resend":       true,
 	"POST /messages/channels/{id}/test":  true,
+	"POST /messages/channels/{id}/phone": true,
 	"POST /payments/gateway/check":       true,
 	"POST /payments/gateway/webhook":     true,
 	"POST /payments/gateways/{provider}": true,

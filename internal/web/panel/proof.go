@@ -40,6 +40,7 @@ var sensitive = map[string]bool{
 	"GET /settings/audit/export":              true,
 	"POST /messages/channels/new":             true,
 	"POST /messages/channels/{id}/edit":       true,
+	"POST /messages/channels/{id}/phone":      true,
 	"GET /profile/second-factor":              true,
 	"POST /profile/second-factor":             true,
 	"POST /profile/email":                     true,

@@ -240,6 +240,8 @@ func (s *Server) table() []route {
 		{post, "/messages/channels/{id}/edit", owner, reminders, s.updateChannel},
 		{post, "/messages/channels/{id}/active", owner, reminders, s.switchChannel},
 		{post, "/messages/channels/{id}/test", owner, reminders, s.testChannel},
+		{get, "/messages/channels/{id}/phone", owner, reminders, s.phone},
+		{post, "/messages/channels/{id}/phone", owner, reminders, s.changePhone},
 		{get, "/messages/channels/{id}/delete", owner, reminders, s.askDeleteChannel},
 		{post, "/messages/channels/{id}/delete", owner, reminders, s.deleteChannel},
 		{get, "/messages/quiet", owner, reminders, s.quiet},

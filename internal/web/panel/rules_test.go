@@ -58,6 +58,7 @@ var forms = map[string][]string{
 	"POST /messages/channels/{id}/edit":   {"name", "Stolen"},
 	"POST /messages/channels/{id}/active": {"active", "false"},
 	"POST /messages/channels/{id}/test":   {"to", "x"},
+	"POST /messages/channels/{id}/phone":  {"do", "disconnect"},
 	"POST /messages/log/{id}/decide":      {"as", "resend"},
 	"POST /customers/{id}/messages":       {"opted_out", "true"},
 }
