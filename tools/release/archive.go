@@ -26,7 +26,9 @@ func (r *release) contents(t target) ([]file, error) {
 	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
 		list = append(list, file{filepath.Join(r.root, name), name, 0o644})
 	}
-	for _, name := range []string{"carteira.service", "carteira.env", "compose.yaml", "Dockerfile", "Caddyfile", "nginx.conf"} {
+	for _, name := range []string{
+		"carteira.service", "carteira.env", "compose.yaml", "compose.evolution.yaml", "Dockerfile", "Caddyfile", "nginx.conf",
+	} {
 		list = append(list, file{filepath.Join(r.root, "packaging", name), "packaging/" + name, 0o644})
 	}
 	err := filepath.WalkDir(r.manual, func(name string, d os.DirEntry, err error) error {

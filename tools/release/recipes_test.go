@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestRecipesNameSettingsThatExist(t *testing.T) {
 	for _, s := range config.Settings {
 		known[s.Env] = true
 	}
-	for _, name := range []string{"carteira.env", "carteira.service", "compose.yaml", "Caddyfile", "nginx.conf", "Dockerfile"} {
+	for _, name := range []string{"carteira.env", "carteira.service", "compose.yaml", "compose.evolution.yaml", "Caddyfile", "nginx.conf", "Dockerfile"} {
 		text, err := os.ReadFile("../../packaging/" + name)
 		must(t, err)
 		for _, found := range variable.FindAllString(string(text), -1) {
@@ -65,5 +66,29 @@ func TestComposeHasHealthChecksAndTheVersion(t *testing.T) {
 	}
 	if !strings.HasPrefix(file.Services["database"].Image, "postgres:") || len(file.Services["database"].Healthcheck.Test) == 0 {
 		t.Errorf("%+v", file.Services["database"])
+	}
+}
+
+// The bridge is reached in its own network alone, and nothing of it from outside.
+func TestComposeOfTheBridgeOpensOneNetwork(t *testing.T) {
+	text, err := os.ReadFile("../../packaging/compose.evolution.yaml")
+	must(t, err)
+	var file struct {
+		Services map[string]struct {
+			Environment map[string]string
+			Networks    []string
+			Ports       []string
+		}
+		Networks map[string]struct {
+			Ipam struct{ Config []struct{ Subnet string } }
+		}
+	}
+	must(t, yaml.Unmarshal(text, &file))
+	subnet := file.Networks["bridge"].Ipam.Config[0].Subnet
+	if got := file.Services["carteira"].Environment["CARTEIRA_MESSAGE_ALLOW_NETWORKS"]; got != subnet {
+		t.Errorf("%s is allowed, the bridge is in %s", got, subnet)
+	}
+	if slices.Contains(file.Services["evolution-database"].Networks, "bridge") || len(file.Services["evolution"].Ports) > 0 {
+		t.Errorf("%+v", file.Services)
 	}
 }
