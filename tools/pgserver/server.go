@@ -170,8 +170,7 @@ func (s *Server) startCleaner() error {
 }
 
 func (s *Server) initialize(ctx context.Context) error {
-	// C.UTF-8 sorts by code point as SQLite does, and still knows letters from
-	// punctuation, which pg_trgm asks of the locale.
+	// C.UTF-8 sorts by code point as SQLite does.
 	initdb := s.asOwner(exec.CommandContext(ctx, s.program("initdb"),
 		"--pgdata", s.path("data"), "--username", superuser, "--auth", "md5", "--pwfile",
 		s.path("password"),
@@ -267,10 +266,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 }
 
 func (s *Server) createDatabase(ctx context.Context) error {
-	if err := s.psql(ctx, superuser, "CREATE DATABASE "+database); err != nil {
-		return err
-	}
-	return s.psql(ctx, database, "CREATE EXTENSION pg_trgm SCHEMA public; CREATE EXTENSION btree_gin SCHEMA public")
+	return s.psql(ctx, superuser, "CREATE DATABASE "+database)
 }
 
 func (s *Server) psql(ctx context.Context, db, statements string) error {

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,16 +31,11 @@ var defaultTimeouts = timeouts{
 }
 
 func (t timeouts) orDefaults() timeouts {
-	for _, one := range []struct{ value, fallback *time.Duration }{
-		{&t.Statement, &defaultTimeouts.Statement},
-		{&t.Connect, &defaultTimeouts.Connect},
-		{&t.Ping, &defaultTimeouts.Ping},
-	} {
-		if *one.value == 0 {
-			*one.value = *one.fallback
-		}
+	return timeouts{
+		Statement: cmp.Or(t.Statement, defaultTimeouts.Statement),
+		Connect:   cmp.Or(t.Connect, defaultTimeouts.Connect),
+		Ping:      cmp.Or(t.Ping, defaultTimeouts.Ping),
 	}
-	return t
 }
 
 type withoutDeadlineKey struct{}

@@ -227,3 +227,19 @@ func TestAStarterWaitsForAnotherThatIsMakingTheDatabase(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestNewDatabaseNeedsNoExtension(t *testing.T) {
+	db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, sqldb.Postgres), sqldb.Options{})
+	must(t, err)
+	defer func() { _ = db.Close() }()
+	must(t, db.MigrateTo(t.Context(), 38))
+	// What databases have that were made when the indexes still were.
+	run(t, db, "CREATE INDEX customers_search ON customers (search)")
+	run(t, db, "CREATE INDEX companies_search ON companies (search)")
+	must(t, db.Migrate(t.Context()))
+	left, err := sqldb.Values[string](t.Context(), db, `SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
+		UNION ALL SELECT indexname FROM pg_indexes WHERE indexname IN ('customers_search', 'companies_search')`)
+	if err != nil || len(left) != 0 {
+		t.Errorf("there are %q, %v", left, err)
+	}
+}

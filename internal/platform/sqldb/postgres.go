@@ -176,22 +176,25 @@ func postgresError(err error) error {
 		}
 		return err
 	}
-	switch refusal.Code {
-	case "23505":
-		return fmt.Errorf("%w: %w", ErrUnique, err)
-	case "23503":
-		return fmt.Errorf("%w: %w", ErrForeignKey, err)
-	case "23514":
-		return fmt.Errorf("%w: %w", errCheck, err)
-	case "40001", "40P01", "55P03":
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	case "22021", "22P05":
-		return fmt.Errorf("%w: %w", errText, err)
+	if refused, ok := postgresRefusals[refusal.Code]; ok {
+		return fmt.Errorf("%w: %w", refused, err)
 	}
 	if trouble := postgresTrouble(refusal.Code); trouble != nil {
 		return fmt.Errorf("%w: %w", trouble, err)
 	}
 	return err
+}
+
+// postgresRefusals are what a statement was refused for.
+var postgresRefusals = map[string]error{
+	"23505": ErrUnique,
+	"23503": ErrForeignKey,
+	"23514": errCheck,
+	"40001": ErrBusy, // could not be serialized
+	"40P01": ErrBusy, // a deadlock
+	"55P03": ErrBusy, // a lock was not to be had
+	"22021": errText,
+	"22P05": errText,
 }
 
 // postgresTroubles are the codes that say more than their class.

@@ -11,7 +11,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -258,8 +257,4 @@ func (c *Conn) end(text string, statement *sqlite.Stmt) {
 	}
 	_ = statement.Reset() // the same
 	_ = statement.ClearBindings()
-}
-
-func wrongCount(params, args int) error {
-	return fmt.Errorf("sqlite: the statement has %d placeholders, and there are %d arguments", params, args)
 }

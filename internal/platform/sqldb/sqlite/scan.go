@@ -206,7 +206,7 @@ func asBytes(value any) []byte {
 // stored in microseconds.
 func bind(statement *sqlite.Stmt, args []any) error {
 	if params := statement.BindParamCount(); len(args) != params {
-		return wrongCount(params, len(args))
+		return fmt.Errorf("sqlite: the statement has %d placeholders, and there are %d arguments", params, len(args))
 	}
 	for i, arg := range args {
 		known, err := bindValue(statement, i+1, arg)
