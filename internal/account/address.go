@@ -87,14 +87,18 @@ func (s *Service) sendLink(ctx context.Context, user User, newPasswordLink newPa
 	link, hash := newLink()
 	newPasswordLink.hash = hash
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if err := deleteLinks(ctx, tx, user, newPasswordLink.purpose); err != nil {
-			return err
-		}
-		if err := insertPasswordLink(ctx, tx, user, newPasswordLink); err != nil {
-			return err
-		}
-		return s.mailTx(ctx, tx, user.CompanyID, s.letters(user, link)[newPasswordLink.purpose])
+		return s.sendLinkTx(ctx, tx, user, newPasswordLink, link)
 	})
+}
+
+func (s *Service) sendLinkTx(ctx context.Context, tx *sqldb.Tx, user User, made newPasswordLink, link string) error {
+	if err := deleteLinks(ctx, tx, user, made.purpose); err != nil {
+		return err
+	}
+	if err := insertPasswordLink(ctx, tx, user, made); err != nil {
+		return err
+	}
+	return s.mailTx(ctx, tx, user.CompanyID, s.letters(user, link)[made.purpose])
 }
 
 // letters are what is written with each kind of link. Who reads them may not be the
@@ -168,7 +172,7 @@ func (s *Service) AddressWantedTx(ctx context.Context, tx *sqldb.Tx, email strin
 	if err := deleteLinks(ctx, tx, user.User, forRelease); err != nil {
 		return err
 	}
-	err = insertPasswordLink(ctx, tx, user.User, newPasswordLink{hash, forRelease, confirmLife})
+	err = insertPasswordLink(ctx, tx, user.User, newPasswordLink{hash: hash, purpose: forRelease, life: confirmLife})
 	if err != nil {
 		return err
 	}
@@ -200,33 +204,41 @@ func (s *Service) AddressConfirmed(ctx context.Context, actor Actor) (bool, erro
 // AddressLink is a link of an e-mail about an address.
 type AddressLink struct {
 	User    User
-	Release bool // it releases the address; otherwise it confirms it
+	Release bool // it releases the address; otherwise it confirms it, or restores one
+
+	Restores string // the former address that it brings back; empty: none
+	Password string // of one that was brought back: the link to set another password
 }
 
 // FindAddressLink finds what a link of an e-mail is for.
 func (s *Service) FindAddressLink(ctx context.Context, link string) (AddressLink, error) {
-	user, purpose, err := userByAddressLink(ctx, s.db, linkHash(link), s.db.Real())
-	return AddressLink{user.User, purpose == forRelease}, err
+	return addressLink(ctx, s.db, linkHash(link), s.db.Real())
 }
 
-// UseAddressLink confirms or releases an address, once.
+// UseAddressLink confirms, releases or restores an address, once.
 func (s *Service) UseAddressLink(ctx context.Context, link string, from Visitor) (AddressLink, error) {
-	if err := s.linkWorks(ctx, from, func() error {
-		_, err := s.FindAddressLink(ctx, link)
+	var used AddressLink
+	if err := s.linkWorks(ctx, from, func() (err error) {
+		used, err = s.FindAddressLink(ctx, link)
 		return err
 	}); err != nil {
 		return AddressLink{}, err
 	}
-	var used AddressLink
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		user, purpose, err := userByAddressLink(ctx, tx, linkHash(link), tx.Real())
-		if err != nil {
+	back, err := s.newReturn(ctx, used)
+	if err != nil {
+		return AddressLink{}, err
+	}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if used, err = addressLink(ctx, tx, linkHash(link), tx.Real()); err != nil {
 			return err
 		}
-		if ok, err := usePasswordLink(ctx, tx, user.User, linkHash(link)); err != nil || !ok {
+		if ok, err := usePasswordLink(ctx, tx, used.User, linkHash(link)); err != nil || !ok {
 			return errors.Join(err, fault.NotFound("link"))
 		}
-		used = AddressLink{user.User, purpose == forRelease}
+		if used.Restores != "" {
+			used.Password = back.link
+			return s.restoreAddress(ctx, tx, used, back, from)
+		}
 		return s.settleAddress(ctx, tx, used, from)
 	})
 	return used, err
@@ -268,12 +280,12 @@ func ReadEmailChange(in *input.Form) EmailChange {
 }
 
 // ChangeEmail gives the actor's user another address to sign in with, and writes
-// to it where there is a mail server.
+// to both where there is a mail server.
 func (s *Service) ChangeEmail(ctx context.Context, visit Visit, change EmailChange) error {
 	if err := change.Problems.Err(); err != nil {
 		return err
 	}
-	err := s.LimitProbes(ctx, visit.Actor, change.Email, func() error {
+	return s.LimitProbes(ctx, visit.Actor, change.Email, func() error {
 		return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 			if err := s.countEmailChange(ctx, tx, visit, change.Email); err != nil {
 				return err
@@ -281,14 +293,6 @@ func (s *Service) ChangeEmail(ctx context.Context, visit Visit, change EmailChan
 			return s.changeEmailTx(ctx, tx, visit, change.Email)
 		})
 	})
-	if err != nil || !s.SendsMail() {
-		return err
-	}
-	user, err := userByID(ctx, s.db, visit.Actor.Company.ID, visit.User.ID)
-	if err != nil || user.Email == visit.User.Email {
-		return err
-	}
-	return s.sendLink(ctx, user.User, newPasswordLink{purpose: forConfirm, life: confirmLife})
 }
 
 // countEmailChange counts a change that writes to an address of the user's choice,
@@ -324,7 +328,11 @@ func (s *Service) changeEmailTx(ctx context.Context, tx *sqldb.Tx, visit Visit, 
 	}
 	change := userChange{EmailChanged, before, before}
 	change.after.Email, change.after.confirmedAt = email, 0
-	return s.applyUser(ctx, tx, visit.Actor, &change)
+	if err := s.applyUser(ctx, tx, visit.Actor, &change); err != nil || !s.SendsMail() {
+		return err
+	}
+	link, hash := newLink()
+	return s.sendLinkTx(ctx, tx, change.after.User, newPasswordLink{hash: hash, purpose: forConfirm, life: confirmLife}, link)
 }
 
 // LimitProbes runs a use case that refuses an address which another user has,

@@ -229,6 +229,7 @@ const (
 	EmailConfirmed      Action = "user.email_confirmed"
 	EmailChanged        Action = "user.email_changed"
 	EmailReleased       Action = "user.email_released"
+	EmailRestored       Action = "user.email_restored"
 	unseen              Action = "" // of no interest to the audit log
 )
 
@@ -246,7 +247,7 @@ func happened(action Action, user User) *userChange {
 	return &userChange{action, stored, stored}
 }
 
-// applyUser writes a change of a user and its audit line. It is the only place
+// applyUser writes a change of a user, its audit line and the letters about it. It is the only place
 // that writes a user's row, but for that of the owner who is made with a
 // company (applyCompany), and for the step of a second factor that a code uses
 // up (spendStep), which must compare and set at once. What hangs on a user and
@@ -256,7 +257,10 @@ func (s *Service) applyUser(ctx context.Context, tx *sqldb.Tx, actor Actor, chan
 	if err := writeUser(ctx, tx, change); err != nil {
 		return err
 	}
-	return auditUser(ctx, tx, actor, change)
+	if err := auditUser(ctx, tx, actor, change); err != nil {
+		return err
+	}
+	return s.tellOfUser(ctx, tx, actor, change)
 }
 
 func writeUser(ctx context.Context, tx *sqldb.Tx, change *userChange) (err error) {
@@ -308,7 +312,7 @@ type tokenChange struct {
 	hash   []byte
 }
 
-// applyToken writes a change of a token and its audit line. It is the only
+// applyToken writes a change of a token, its audit line and the letters about one that is made. It is the only
 // place that writes a token's row, but for the time of its last use
 // (SaveLastUse).
 func (s *Service) applyToken(ctx context.Context, tx *sqldb.Tx, actor Actor, change *tokenChange) (err error) {
@@ -325,5 +329,8 @@ func (s *Service) applyToken(ctx context.Context, tx *sqldb.Tx, actor Actor, cha
 		return err
 	}
 	entry.ID = change.token.ID
-	return WriteAudit(ctx, tx, actor, entry)
+	if err := WriteAudit(ctx, tx, actor, entry); err != nil || change.action == TokenDeleted {
+		return err
+	}
+	return s.tellOfToken(ctx, tx, actor)
 }

@@ -111,26 +111,3 @@ func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 		return postponeMail(ctx, tx, mail, tx.Real().Add(mailWaits[mail.attempts]))
 	}))
 }
-
-// TellOwnersTx writes to all owners of the actor's company that have confirmed
-// their address or had no chance to, in the transaction of what they are told.
-func (s *Service) TellOwnersTx(ctx context.Context, tx *sqldb.Tx, actor Actor, subject, body string) error {
-	if !s.SendsMail() || actor.Program != "" {
-		return nil
-	}
-	owners, err := ownersOf(ctx, tx, actor.Company.ID)
-	if err != nil {
-		return err
-	}
-	for _, owner := range owners {
-		err := s.mailTx(ctx, tx, actor.Company.ID, Mail{
-			To:      owner.Email,
-			Subject: subject,
-			Text:    body,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

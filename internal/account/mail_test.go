@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,11 +48,13 @@ func (h house) last(t *testing.T, post *post) (kind, code string) {
 	if len(post.mails) == 0 {
 		t.Fatal("no mail was sent")
 	}
-	found := mailedLink.FindStringSubmatch(post.mails[len(post.mails)-1].Text)
-	if found == nil {
-		t.Fatalf("no link in %+v", post.mails[len(post.mails)-1])
+	for _, mail := range slices.Backward(post.mails) {
+		if found := mailedLink.FindStringSubmatch(mail.Text); found != nil {
+			return found[1], found[2]
+		}
 	}
-	return found[1], found[2]
+	t.Fatalf("no link in %+v", post.mails)
+	return "", ""
 }
 
 func email(address string) account.NewEmail { return account.ReadEmail(form("email", address)) }
@@ -213,9 +216,12 @@ func TestOwnersAreToldByMail(t *testing.T) {
 			_, _, err := house.CreateUser(t.Context(), visit.Actor, account.ReadNewUser(form("name", role, "email", role+"@example.com", "role", role)))
 			housetest.Must(t, err)
 		}
-		housetest.Must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error { return house.TellOwnersTx(t.Context(), tx, visit.Actor, "S", "T") }))
 		housetest.Must(t, house.SendMails(t.Context()))
-		if len(post.mails) != 2 || post.mails[0].To != "Ana@Example.com" || post.mails[1].To != "owner@example.com" {
+		post.mails = nil
+		told := account.Notice{Kind: "test", Subject: "S", Text: "T", English: "E"}
+		housetest.Must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error { return house.TellOwnersTx(t.Context(), tx, visit.Actor, told) }))
+		housetest.Must(t, house.SendMails(t.Context()))
+		if len(post.mails) != 1 || post.mails[0].To != "Ana@Example.com" { // the other one has never signed in
 			t.Errorf("told %+v", post.mails)
 		}
 	})

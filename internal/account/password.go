@@ -27,6 +27,7 @@ const (
 	forReset      purpose = "reset"      // by e-mail, to who forgot it
 	forConfirm    purpose = "confirm"    // by e-mail: not a password, but the address
 	forRelease    purpose = "release"    // by e-mail: the address goes to somebody else
+	forRestore    purpose = "restore"    // by e-mail, to a former address: it comes back
 )
 
 // newPasswordLink is a link to set a password that is to be stored.
@@ -34,6 +35,7 @@ type newPasswordLink struct {
 	hash    []byte
 	purpose purpose
 	life    time.Duration
+	email   string // the former address that it brings back; empty: none
 }
 
 // replacePasswordLink stores a link to set a password. Older ones stop working.
@@ -53,7 +55,7 @@ func (s *Service) NewPasswordLink(ctx context.Context, actor Actor, userID int64
 		if user, err = lockUser(ctx, tx, actor.Company.ID, userID); err != nil {
 			return err
 		}
-		err = replacePasswordLink(ctx, tx, user.User, newPasswordLink{hash, forPassword, linkLife})
+		err = replacePasswordLink(ctx, tx, user.User, newPasswordLink{hash: hash, purpose: forPassword, life: linkLife})
 		if err != nil {
 			return err
 		}

@@ -193,6 +193,11 @@ func (s *Service) welcome(ctx context.Context, tx *sqldb.Tx, user User, from Vis
 	if in.Device, err = rememberDevice(ctx, tx, user, from); err != nil {
 		return in, err
 	}
+	if in.Device != "" {
+		if err := s.tellOfDevice(ctx, tx, user, from); err != nil {
+			return in, err
+		}
+	}
 	return in, s.applyUser(ctx, tx, actorOf(user, from), happened(UserSignedIn, user))
 }
 

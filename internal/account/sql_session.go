@@ -231,7 +231,7 @@ func deleteMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail) error {
 	return err
 }
 
-func ownersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]User, error) {
-	return sqldb.All(ctx, querier, scanUser, `
-		SELECT id, company_id, name, email, role, created_at FROM users WHERE company_id = ? AND role = 'owner' ORDER BY id`, companyID)
+func ownersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]storedUser, error) {
+	return sqldb.All(ctx, querier, scanStored, `
+		SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.role = 'owner' ORDER BY u.id`, companyID)
 }

@@ -147,9 +147,9 @@ func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID i
 
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
 	_, err := tx.Exec(ctx,
-		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose) VALUES (?, ?, ?, ?, ?)`,
+		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose, email) VALUES (?, ?, ?, ?, ?, ?)`,
 		link.hash, user.CompanyID, user.ID, tx.Real().Add(link.life).UnixMicro(),
-		string(link.purpose))
+		string(link.purpose), link.email)
 	return err
 }
 
@@ -167,6 +167,12 @@ func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, user User) error {
 	return err
 }
 
+// deleteEveryLink ends what was sent to any address of a user.
+func deleteEveryLink(ctx context.Context, tx *sqldb.Tx, user User) error {
+	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ?`, user.CompanyID, user.ID)
+	return err
+}
+
 func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) error {
 	_, err := tx.Exec(
 		ctx,
@@ -178,24 +184,20 @@ func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) 
 	return err
 }
 
-// userByAddressLink finds a user by a link of an e-mail about the address.
-func userByAddressLink(
-	ctx context.Context,
-	querier sqldb.Querier,
-	hash []byte,
-	now time.Time,
-) (storedUser, purpose, error) {
-	var about purpose
-	user, err := sqldb.One(ctx, querier, func(row sqldb.Row) (user storedUser, err error) {
+// addressLink finds what a link of an e-mail about an address is for.
+func addressLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (AddressLink, error) {
+	link, err := sqldb.One(ctx, querier, func(row sqldb.Row) (link AddressLink, err error) {
+		var about purpose
 		var created int64
-		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created, (*string)(&about))
-		user.CreatedAt = time.UnixMicro(created)
-		return user, err
-	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose
+		user := &link.User
+		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created, (*string)(&about), &link.Restores)
+		user.CreatedAt, link.Release = time.UnixMicro(created), about == forRelease
+		return link, err
+	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose, l.email
 		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
-		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release') /* every company_id */`, hash,
+		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release', 'restore') /* every company_id */`, hash,
 		now.UnixMicro())
-	return user, about, sqldb.Found(err, "link")
+	return link, sqldb.Found(err, "link")
 }
 
 // userByLink finds a user by what the link proves; the company follows from it.

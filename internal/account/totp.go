@@ -243,17 +243,22 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 	if err != nil {
 		return err
 	}
-	spend := s.spendCode
-	if len(digitsOf(code)) != totpDigits { // also where the key that sealed the secret is lost
-		spend = func(ctx context.Context, tx *sqldb.Tx, user storedUser, code string) (bool, error) {
-			return spendRecovery(ctx, tx, user.User, code)
-		}
+	recovery := len(digitsOf(code)) != totpDigits // also where the key that sealed the secret is lost
+	var spent bool
+	if recovery {
+		spent, err = spendRecovery(ctx, tx, user.User, code)
+	} else {
+		spent, err = s.spendCode(ctx, tx, user, code)
 	}
-	spent, err := spend(ctx, tx, user, code)
-	if err == nil && !spent {
-		err = errGuess
+	switch {
+	case err != nil:
+		return err
+	case !spent:
+		return errGuess
+	case recovery:
+		return s.tellOfRecovery(ctx, tx, user)
 	}
-	return err
+	return nil
 }
 
 // spendCode reports whether a code is right and was not used before.

@@ -86,7 +86,7 @@ func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) 
 				ctx,
 				tx,
 				change.after.User,
-				newPasswordLink{hash, forPassword, linkLife},
+				newPasswordLink{hash: hash, purpose: forPassword, life: linkLife},
 			)
 		})
 	})
@@ -210,7 +210,7 @@ func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, i
 		ctx,
 		tx,
 		owner,
-		newPasswordLink{invitation.hash, forInvitation, linkLife},
+		newPasswordLink{hash: invitation.hash, purpose: forInvitation, life: linkLife},
 	)
 }
 

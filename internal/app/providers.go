@@ -184,9 +184,13 @@ func mailer(cfg config.Config, db *sqldb.DB) account.Mailer {
 // tellGateway writes to the owners of a company that its money goes elsewhere.
 func tellGateway(accounts *account.Service) func(context.Context, *sqldb.Tx, account.Actor, string) error {
 	return func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, what string) error {
-		who := cmp.Or(actor.Name, actor.By())
-		return accounts.TellOwnersTx(ctx, tx, actor, "Carteira: o destino do dinheiro foi alterado", "Olá.\n\n"+
-			who+" alterou o gateway ou a chave PIX de "+actor.Company.Name+": "+what+".\n\n"+
-			"Se nenhum de vocês fez isso, troquem as senhas e configurem o gateway de novo.\n")
+		return accounts.TellOwnersTx(ctx, tx, actor, account.Notice{
+			Kind:    "gateway",
+			Subject: "o destino do dinheiro foi alterado",
+			Text: "O gateway ou a chave PIX da sua empresa foi alterado: " + what + ". Quem o fez está no registro de auditoria.\n\n" +
+				"Se nenhum de vocês fez isso, troquem as senhas e configurem o gateway de novo.",
+			English: "The gateway or PIX key of your company was changed: " + what + ". The audit log says by whom. " +
+				"If none of you did that, change your passwords and set the gateway up again.",
+		})
 	}
 }

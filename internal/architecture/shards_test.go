@@ -30,7 +30,7 @@ var crossing = map[string]reach{
 	"internal/account.admitShared":        door,
 	"internal/account.emailTaken":         door,
 	"internal/account.logoOf":             door,
-	"internal/account.userByAddressLink":  door,
+	"internal/account.addressLink":        door,
 	"internal/account.userByEmail":        door,
 	"internal/account.userByLink":         door,
 	"internal/account.visitByHash":        door,

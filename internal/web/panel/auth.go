@@ -283,6 +283,8 @@ func (s *Server) useAddressLink(req *request) error {
 	switch {
 	case err != nil:
 		return s.gone(req, err, goneAddressLink)
+	case link.Restores != "":
+		return req.done("/password/"+link.Password, "You sign in with %s again. Choose another password now.", link.Restores)
 	case link.Release:
 		return req.done("/login", "%s is free now. Whoever creates an account may use it.", link.User.Email)
 	}

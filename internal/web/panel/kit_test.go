@@ -55,15 +55,19 @@ type office struct {
 	clock *sqldbtest.Clock
 	url   string
 	bank  *testBank
+	mails *[]account.Mail // that were sent
 }
 
 func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	t.Helper()
 	clock := sqldbtest.NewClock(noon)
 	db := sqldbtest.New(t, engine, sqldbtest.WithClock(clock))
-	events, box := &event.Log{}, secret.NewBox(secret.NewKey())
+	events, box, mails := &event.Log{}, secret.NewBox(secret.NewKey()), &[]account.Mail{}
 	accounts, customers := account.New(db, account.Config{
-		Box: box, PublicURL: "https://carteira.example", Mailer: func(context.Context, account.Mail) error { return nil },
+		Box: box, PublicURL: "https://carteira.example", Mailer: func(_ context.Context, mail account.Mail) error {
+			*mails = append(*mails, mail)
+			return nil
+		},
 	}), customer.New(db, events)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	caller := outbound.NewClient(gate, outbound.Options{RootCAs: testCAs(), UserAgent: "Carteira/1.0"})
@@ -85,7 +89,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	mux.Handle("/", server)
 	served := httptest.NewServer(web.Observe(mux, slog.New(slog.DiscardHandler), web.NewMetrics(prometheus.NewRegistry())))
 	t.Cleanup(served.Close)
-	return &office{server, clock, served.URL, bank}
+	return &office{server, clock, served.URL, bank, mails}
 }
 
 var testCAs = sync.OnceValue(func() *x509.CertPool {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -502,6 +503,32 @@ func TestRemovingAPersonAsksAboutTheirTokens(t *testing.T) {
 				continue
 			}
 			person.get("/api").want(t, http.StatusOK, "site da Bia", "uma pessoa que foi removida")
+		}
+	})
+}
+
+func TestFormerAddressComesBackFromItsMailbox(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		mailed := func(to string) string { // the path of the newest link in a letter to an address
+			housetest.Must(t, office.Accounts.SendMails(t.Context()))
+			for _, mail := range slices.Backward(*office.mails) {
+				if link := regexp.MustCompile(`https://carteira.example(/email/[\w-]+)`).FindStringSubmatch(mail.Text); link != nil && mail.To == to {
+					return link[1]
+				}
+			}
+			t.Fatalf("no link was sent to %s: %+v", to, *office.mails)
+			return ""
+		}
+		person.follow("/profile/email/confirm").want(t, http.StatusOK)
+		office.visitor(t).follow(mailed("ana@example.com")).want(t, http.StatusOK)
+		person.follow("/profile/email", "email", "outra@example.com").want(t, http.StatusOK, "você entra com outra@example.com")
+		visitor, back := office.visitor(t), mailed("ana@example.com")
+		visitor.get(back).want(t, http.StatusOK, "traga ana@example.com de volta", "Trazer o e-mail de volta")
+		visitor.follow(back).want(t, http.StatusOK, "Você entra com ana@example.com de novo.", "ana@example.com", `name="password"`)
+		visitor.get(back).want(t, http.StatusNotFound)
+		if answer := person.get("/"); answer.status != http.StatusSeeOther {
+			t.Errorf("who was signed in still sees %d", answer.status)
 		}
 	})
 }

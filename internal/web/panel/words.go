@@ -84,6 +84,7 @@ var words = map[string]string{ //nolint:gosec // names of deeds, no secrets
 	"user.email_confirmed": "E-mail address confirmed",
 	"user.email_changed":   "E-mail address changed",
 	"user.email_released":  "E-mail address released to its owner",
+	"user.email_restored":  "Former e-mail address brought back",
 	"email.refused":        "E-mail address of another user refused",
 	"user.password_link":   "Password link made", "user.password_set": "Password set",
 	"user.password_changed": "Password changed",
