@@ -145,7 +145,9 @@ func templateFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String("text", "", "the words")
 	cmd.Flags().String("whatsapp-name", "", "name of the template that Meta approved, for whatsapp_cloud")
 	cmd.Flags().String("whatsapp-language", "", "its language (default: pt_BR)")
-	cmd.Flags().String("whatsapp-params", "", "what fills its gaps, one on each line, such as {first_name}")
+	cmd.Flags().String("whatsapp-params", "", "what fills its gaps, one on each line: {first_name}, or {{nome}} = {first_name}")
+	cmd.Flags().String("whatsapp-header", "", "what fills the gap of its header: a text, or the address of a picture, PDF or video")
+	cmd.Flags().String("whatsapp-button", "", "what fills the link of its button, such as {payment_link}")
 	return cmd
 }
 
@@ -155,6 +157,8 @@ func templateJSON(template reminder.Template) any {
 		"text": template.Text, "whatsapp_name": template.Approved.Name,
 		"whatsapp_language": template.Approved.Language,
 		"whatsapp_params":   template.Approved.Params,
+		"whatsapp_header":   template.Approved.Header,
+		"whatsapp_button":   template.Approved.Button,
 	}
 }
 

@@ -117,6 +117,8 @@ func auditedTemplate(template Template) audited {
 		"whatsapp_name":     template.Approved.Name,
 		"whatsapp_language": template.Approved.Language,
 		"whatsapp_params":   strings.Join(template.Approved.Params, "\n"),
+		"whatsapp_header":   template.Approved.Header,
+		"whatsapp_button":   template.Approved.Button,
 	}}
 }
 

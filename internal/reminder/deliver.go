@@ -117,7 +117,7 @@ func (s *Service) begin(ctx context.Context, job job, prepared prepared) (b begu
 func (s *Service) write(state companyState, candidate candidate, decision sendDecision, prepared prepared) begun {
 	filling := candidate.filling(state.actor, state.actor.Today(state.now))
 	filling.link, filling.pix = prepared.link, prepared.pix
-	subject, text, params := fill(candidate.template, filling)
+	subject, text, approved := fill(candidate.template, filling)
 	if !prepared.debitOn.IsZero() {
 		subject, text = debitLetter(prepared.debitOn, filling)
 	}
@@ -144,12 +144,8 @@ func (s *Service) write(state companyState, candidate candidate, decision sendDe
 				Key:       candidate.message.Key,
 				Number:    candidate.message.Attempts + 1,
 			},
-			Look: prepared.look,
-			Template: ApprovedTemplate{
-				Name:     candidate.template.Approved.Name,
-				Language: candidate.template.Approved.Language,
-				Params:   params,
-			},
+			Look:         prepared.look,
+			Template:     approved,
 			CustomerID:   candidate.customer.ID,
 			CustomerUUID: candidate.customer.UUID,
 			Whatsapp:     candidate.customer.Whatsapp,

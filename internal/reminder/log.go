@@ -304,8 +304,7 @@ func (s *Service) testLetter(
 		}
 	}
 	letter.Name = filling.customer.Name
-	letter.Subject, letter.Text, letter.Template.Params = fill(template, filling)
-	letter.Template.Name, letter.Template.Language = template.Approved.Name, template.Approved.Language
+	letter.Subject, letter.Text, letter.Template = fill(template, filling)
 	if kind.Approved && template.Approved.Name == "" {
 		return letter, fault.Field(
 			"template_id",

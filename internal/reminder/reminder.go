@@ -266,8 +266,14 @@ type Letter struct {
 type ApprovedTemplate struct {
 	Name     string
 	Language string
-	Params   []string
+	Params   []string // of the body
+	Names    []string // of the params, in a letter; nil: they are numbered
+	Header   string   // empty: it has no gap
+	Button   string   // the end of the address of its button; empty: it has no gap
 }
+
+// NoGap fills a gap for which a customer has nothing: Meta takes no empty one.
+const NoGap = "-"
 
 // Sender sends for one channel. It returns within the time of its context: no
 // error, and what the carrier calls the message; a Refusal; a Passing; or any

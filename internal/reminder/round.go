@@ -200,7 +200,9 @@ func (s *Service) sample(actor account.Actor, template Template, list []recipien
 	if s.options.Unreachable {
 		filling.link = filling.pix
 	}
-	preview.Subject, preview.Text, preview.Params = fill(template, filling)
+	var approved ApprovedTemplate
+	preview.Subject, preview.Text, approved = fill(template, filling)
+	preview.Params = approved.shown()
 	return preview
 }
 

@@ -206,8 +206,7 @@ func scanTemplate(row sqldb.Row) (template Template, err error) {
 		return template, err
 	}
 	template.CreatedAt, template.UpdatedAt = time.UnixMicro(created), time.UnixMicro(updated)
-	template.Approved.Params, err = decodeParams(params)
-	return template, err
+	return template, template.Approved.decodeGaps(params)
 }
 
 func templates(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Template, error) {
@@ -233,7 +232,7 @@ func insertTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, template
 		whatsapp_params, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, companyID, template.Name,
 		template.Subject, template.Text,
-		template.Approved.Name, template.Approved.Language, encodeParams(template.Approved.Params),
+		template.Approved.Name, template.Approved.Language, template.Approved.encodeGaps(),
 		tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
@@ -242,7 +241,7 @@ func updateTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, template
 		UPDATE reminder_templates SET name = ?, subject = ?, body = ?, whatsapp_name = ?, whatsapp_language = ?,
 		whatsapp_params = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, template.Name, template.Subject, template.Text,
-		template.Approved.Name, template.Approved.Language, encodeParams(template.Approved.Params),
+		template.Approved.Name, template.Approved.Language, template.Approved.encodeGaps(),
 		template.UpdatedAt.UnixMicro(), companyID, template.ID)
 	return err
 }

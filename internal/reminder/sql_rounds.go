@@ -179,6 +179,5 @@ func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
 	}
 	message.RunAt, rule.Channels, rule.Status, candidate.optedOut = time.UnixMicro(run), splitIDs(list), customer.Status(status), out != 0
 	message.lateAt = instant(late)
-	template.Approved.Params, err = decodeParams(params)
-	return candidate, err
+	return candidate, template.Approved.decodeGaps(params)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ const (
 )
 
 func (t Template) texts() []string {
-	return append([]string{t.Subject, t.Text}, t.Approved.Params...)
+	return append([]string{t.Subject, t.Text, t.Approved.Header, t.Approved.Button}, t.Approved.Params...)
 }
 
 // Templates lists the templates of the company.
@@ -59,12 +60,15 @@ type TemplateDraft struct {
 	WhatsappName     input.Opt[string]
 	WhatsappLanguage input.Opt[string]
 	WhatsappParams   input.Opt[[]string]
+	WhatsappHeader   input.Opt[string]
+	WhatsappButton   input.Opt[string]
 
 	Problems input.Problems
 }
 
 // ReadNewTemplate reads a new template from the fields name, subject, text,
-// whatsapp_name, whatsapp_language and whatsapp_params.
+// whatsapp_name, whatsapp_language, whatsapp_params, whatsapp_header and
+// whatsapp_button.
 func ReadNewTemplate(in *input.Form) TemplateDraft {
 	in.Require("name")
 	in.Require("text")
@@ -88,6 +92,8 @@ func ReadTemplate(in *input.Form) TemplateDraft {
 		WhatsappName:     in.Line("whatsapp_name", 512),
 		WhatsappLanguage: in.Line("whatsapp_language", 10),
 		WhatsappParams:   in.List("whatsapp_params"),
+		WhatsappHeader:   in.Line("whatsapp_header", maxParam),
+		WhatsappButton:   in.Line("whatsapp_button", maxParam),
 	}
 	draft.Text.Value = strings.ReplaceAll(draft.Text.Value, "\r\n", "\n")
 	if strings.Trim(draft.WhatsappName.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
@@ -119,6 +125,8 @@ func (d TemplateDraft) to(template *Template) {
 	d.WhatsappName.To(&template.Approved.Name)
 	template.Approved.Language = cmp.Or(d.WhatsappLanguage.Value, template.Approved.Language, "pt_BR")
 	d.WhatsappParams.To(&template.Approved.Params)
+	d.WhatsappHeader.To(&template.Approved.Header)
+	d.WhatsappButton.To(&template.Approved.Button)
 }
 
 // check refuses what cannot be sent, here and not when it is sent: a variable
@@ -126,8 +134,18 @@ func (d TemplateDraft) to(template *Template) {
 func (s *Service) check(draft TemplateDraft) (refused fault.Fields) {
 	s.checkText("subject", draft.Subject.Value, &refused)
 	s.checkText("text", draft.Text.Value, &refused)
+	s.checkText("whatsapp_header", draft.WhatsappHeader.Value, &refused)
+	s.checkText("whatsapp_button", draft.WhatsappButton.Value, &refused)
+	named := 0
 	for _, param := range draft.WhatsappParams.Value {
-		s.checkText("whatsapp_params", param, &refused)
+		name, value := paramName(param)
+		if name != "" {
+			named++
+		}
+		s.checkText("whatsapp_params", value, &refused)
+	}
+	if named > 0 && named < len(draft.WhatsappParams.Value) {
+		refused.Add("whatsapp_params", "must all have a name, or none: Meta has templates of either sort")
 	}
 	if len(draft.WhatsappParams.Value) > maxParams {
 		refused.Add("whatsapp_params", fmt.Sprintf("must be at most %d", maxParams))
@@ -288,21 +306,55 @@ func (s *Service) Preview(ctx context.Context, actor account.Actor, request Prev
 	if problem := s.fillPayment(ctx, actor, template, about, &filling); problem != nil {
 		preview.Problem = problemText(problem)
 	}
-	preview.Subject, preview.Text, preview.Params = fill(template, filling)
+	var approved ApprovedTemplate
+	preview.Subject, preview.Text, approved = fill(template, filling)
+	preview.Params = approved.shown()
 	return preview, nil
 }
 
+// shown lists what fills the gaps, for people.
+func (a ApprovedTemplate) shown() []string {
+	list := append([]string{}, a.Params...)
+	for _, more := range []string{a.Header, a.Button} {
+		if more != "" {
+			list = append(list, more)
+		}
+	}
+	return list
+}
+
 // fill is a template's texts, filled.
-func fill(template Template, filling filling) (subject, text string, params []string) {
-	params = make([]string, len(template.Approved.Params))
+func fill(template Template, filling filling) (subject, text string, approved ApprovedTemplate) {
+	approved = template.Approved
+	approved.Params = make([]string, len(template.Approved.Params))
 	for i, param := range template.Approved.Params {
-		params[i] = cmp.Or(oneLine(render(param, filling)), "-") // Meta takes no empty parameter
+		name, value := paramName(param)
+		if name != "" {
+			approved.Names = append(approved.Names, name)
+		}
+		approved.Params[i] = cmp.Or(oneLine(render(value, filling)), NoGap)
+	}
+	for _, gap := range []*string{&approved.Header, &approved.Button} {
+		if *gap != "" {
+			*gap = cmp.Or(oneLine(render(*gap, filling)), NoGap)
+		}
 	}
 	text = template.Text
 	if filling.link == "" {
 		text = withoutLinkLines(text)
 	}
-	return oneLine(render(template.Subject, filling)), render(text, filling), params
+	return oneLine(render(template.Subject, filling)), render(text, filling), approved
+}
+
+// namedParam is a parameter as Meta names it: {{nome}} = {first_name}.
+var namedParam = regexp.MustCompile(`^\{\{([a-z][a-z0-9_]*)\}\}\s*=\s*(.*)$`)
+
+// paramName takes the name off a parameter that has one.
+func paramName(param string) (name, value string) {
+	if found := namedParam.FindStringSubmatch(param); found != nil {
+		return found[1], found[2]
+	}
+	return "", param
 }
 
 // withoutLinkLines drops the lines that ask for a payment link, of which nothing
@@ -337,15 +389,33 @@ func sampleFilling(actor account.Actor) filling {
 	}
 }
 
-func encodeParams(list []string) string {
-	if list == nil {
-		list = []string{}
+// gaps is how a template's gaps are stored, unless it has those of its body alone:
+// then they are a list.
+type gaps struct {
+	Body   []string `json:"body"`
+	Header string   `json:"header,omitempty"`
+	Button string   `json:"button,omitempty"`
+}
+
+func (a ApprovedTemplate) encodeGaps() string {
+	body := a.Params
+	if body == nil {
+		body = []string{}
 	}
-	text, _ := json.Marshal(list) // texts always encode
+	var stored any = body
+	if a.Header+a.Button != "" {
+		stored = gaps{body, a.Header, a.Button}
+	}
+	text, _ := json.Marshal(stored) // texts always encode
 	return string(text)
 }
 
-func decodeParams(text string) (list []string, err error) {
-	err = json.Unmarshal([]byte(text), &list)
-	return list, err
+func (a *ApprovedTemplate) decodeGaps(text string) error {
+	if strings.HasPrefix(text, "[") {
+		return json.Unmarshal([]byte(text), &a.Params)
+	}
+	var stored gaps
+	err := json.Unmarshal([]byte(text), &stored)
+	a.Params, a.Header, a.Button = stored.Body, stored.Header, stored.Button
+	return err
 }

@@ -261,6 +261,35 @@ func TestLogIsFilteredAndPaged(t *testing.T) {
 	})
 }
 
+func TestTemplateOfMetaHasNamesHeaderAndButton(t *testing.T) {
+	each(t, func(t *testing.T, house *house) {
+		house.options.Kinds[0].Approved = true
+		zap := house.channel("zap")
+		id := house.template("Olá", "whatsapp_name", "vencimento", "whatsapp_params", "{{nome}} = {first_name}\n{{quanto}}={value}", "whatsapp_header", "{company}", "whatsapp_button", "{login}")
+		kept, err := house.FindTemplate(t.Context(), house.actor, id)
+		if err != nil || kept.Approved.Header != "{company}" || kept.Approved.Button != "{login}" || len(kept.Approved.Params) != 2 {
+			t.Errorf("%+v, %v", kept.Approved, err)
+		}
+		house.remind(-3, "09:00", id, zap)
+		house.customer("2026-01-24", "name", "Ana Maria", "login", "ana.m")
+		house.work()
+		house.at("2026-01-21 09:00")
+		house.work()
+		got := house.carrier.taken()
+		if len(got) != 1 || strings.Join(got[0].Template.Names, ",") != "nome,quanto" || got[0].Template.Params[0] != "Ana" ||
+			got[0].Template.Header != house.actor.Company.Name || got[0].Template.Button == "" {
+			t.Errorf("%+v", got)
+		}
+		_, err = house.UpdateTemplate(t.Context(), house.actor, id, ReadTemplateChanges(values("whatsapp_params", "{{nome}} = {name}\n{value}", "whatsapp_button", "{nomi}")))
+		wantField(t, err, "whatsapp_params", "must all have a name, or none")
+		wantField(t, err, "whatsapp_button", "did you mean {nome}?")
+		changed, err := house.UpdateTemplate(t.Context(), house.actor, id, ReadTemplateChanges(values("whatsapp_header", "", "whatsapp_button", "")))
+		if err != nil || changed.Approved.Header != "" || len(changed.Approved.Params) != 2 {
+			t.Errorf("%+v, %v", changed.Approved, err)
+		}
+	})
+}
+
 func TestTemplateOfMetaKeepsItsName(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		house.options.Kinds[0].Approved = true

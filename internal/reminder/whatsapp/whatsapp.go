@@ -6,10 +6,13 @@
 package whatsapp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +53,7 @@ func kindAt(base string) reminder.Kind {
 				Required: true,
 				Help:     "The access token of a system user with the permission whatsapp_business_messaging.",
 			},
-			{Name: "api_version", Title: "API version", Help: "Of the Graph API.", Default: "v23.0"},
+			{Name: "api_version", Title: "API version", Help: "Of the Graph API.", Default: "v26.0"},
 			{
 				Name:   "app_secret",
 				Title:  "App secret",
@@ -76,7 +79,7 @@ func open(base string, options map[string]string, env reminder.Env) (reminder.Se
 		wrong.Add("phone_number_id", "must be the number's id at Meta, digits only")
 	}
 	if !version.MatchString(options["api_version"]) {
-		wrong.Add("api_version", "must look like v23.0")
+		wrong.Add("api_version", "must look like v26.0")
 	}
 	if strings.ContainsAny(options["token"], " \t\r\n") || options["token"] == "" {
 		wrong.Add("token", "must be an access token, without spaces")
@@ -90,6 +93,10 @@ func open(base string, options map[string]string, env reminder.Env) (reminder.Se
 		client: env.Once,
 	}, wrong.Err()
 }
+
+// pixCode begins every PIX code: what a payment link becomes where customers cannot
+// open it.
+const pixCode = "000201"
 
 type sender struct {
 	url    string
@@ -118,12 +125,24 @@ type language struct {
 
 type component struct {
 	Type       string      `json:"type"`
+	SubType    string      `json:"sub_type,omitempty"` // of a button
+	Index      string      `json:"index,omitempty"`
 	Parameters []parameter `json:"parameters"`
 }
 
+// parameter has the name that a template of named gaps gives it.
 type parameter struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type     string `json:"type"`
+	Name     string `json:"parameter_name,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Image    *media `json:"image,omitempty"`
+	Document *media `json:"document,omitempty"`
+	Video    *media `json:"video,omitempty"`
+}
+
+// media is a file that Meta fetches.
+type media struct {
+	Link string `json:"link"`
 }
 
 func encode(letter reminder.Letter) ([]byte, error) {
@@ -138,17 +157,56 @@ func encode(letter reminder.Letter) ([]byte, error) {
 		},
 		Mark: letter.Mark.String(),
 	}
-	if len(letter.Template.Params) > 0 {
-		body := component{Type: "body"}
-		for _, param := range letter.Template.Params {
-			if param == "" {
-				param = "-" // Meta refuses a parameter without text
-			}
-			body.Parameters = append(body.Parameters, parameter{Type: "text", Text: param})
-		}
-		r.Template.Components = []component{body}
-	}
+	r.Template.Components = components(letter.Template)
 	return json.Marshal(r)
+}
+
+// components fill the gaps of header, body and button, of which a template may
+// lack each.
+func components(approved reminder.ApprovedTemplate) (list []component) {
+	if approved.Header != "" {
+		list = append(list, component{Type: "header", Parameters: []parameter{headerOf(approved.Header)}})
+	}
+	if len(approved.Params) > 0 {
+		body := component{Type: "body"}
+		for n, param := range approved.Params {
+			filled := parameter{Type: "text", Text: cmp.Or(param, reminder.NoGap)}
+			if n < len(approved.Names) {
+				filled.Name = approved.Names[n]
+			}
+			body.Parameters = append(body.Parameters, filled)
+		}
+		list = append(list, body)
+	}
+	if approved.Button != "" {
+		_, code, link := strings.Cut(approved.Button, "/pay/")
+		if !link {
+			code = approved.Button
+		}
+		list = append(list, component{
+			Type:       "button",
+			SubType:    "url",
+			Index:      "0",
+			Parameters: []parameter{{Type: "text", Text: code}},
+		})
+	}
+	return list
+}
+
+// headerOf is a text, or the picture, document or video at an address.
+func headerOf(header string) parameter {
+	if address, err := url.Parse(header); err == nil && address.Scheme == "https" && address.Host != "" {
+		file := &media{header}
+		switch strings.ToLower(path.Ext(address.Path)) {
+		case ".png", ".jpg", ".jpeg":
+			return parameter{Type: "image", Image: file}
+		case ".pdf":
+			return parameter{Type: "document", Document: file}
+		case ".mp4", ".3gp":
+			return parameter{Type: "video", Video: file}
+		}
+	}
+	return parameter{Type: "text", Text: header}
 }
 
 // answer is what Meta says, whether it took the message or not.
@@ -161,6 +219,9 @@ type answer struct {
 
 // Send implements reminder.Sender.
 func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error) {
+	if button := letter.Template.Button; button == reminder.NoGap || strings.HasPrefix(button, pixCode) {
+		return "", &reminder.Refusal{Reason: "the template's button has no payment link to lead to"}
+	}
 	body, err := encode(letter)
 	if err != nil {
 		return "", err

@@ -31,7 +31,7 @@ func server(t *testing.T) *channeltest.Server {
 	})
 }
 
-var options = map[string]string{"phone_number_id": "106540352242922", "token": "EAAJB-secret-token", "api_version": "v23.0"}
+var options = map[string]string{"phone_number_id": "106540352242922", "token": "EAAJB-secret-token", "api_version": "v26.0"}
 
 func TestChannel(t *testing.T) {
 	channeltest.Run(t, func(t *testing.T) *channeltest.Rig {
@@ -66,7 +66,7 @@ func TestTemplateMessageIsMetas(t *testing.T) {
 	request := s.Requests()[0]
 	want := `{"messaging_product":"whatsapp","recipient_type":"individual","to":"5511987654321","type":"template",` +
 		`"template":{"name":"vencimento","language":{"code":"pt_BR"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text","text":"R$ 35,00"}]}]}}`
-	if string(request.Body) != want || request.Path != "POST /v23.0/106540352242922/messages" || request.Header.Get("Authorization") != "Bearer EAAJB-secret-token" {
+	if string(request.Body) != want || request.Path != "POST /v26.0/106540352242922/messages" || request.Header.Get("Authorization") != "Bearer EAAJB-secret-token" {
 		t.Errorf("%s %s %v\nwant %s", request.Path, request.Body, request.Header, want)
 	}
 	letter := channeltest.Letter()
@@ -80,6 +80,47 @@ func TestTemplateMessageIsMetas(t *testing.T) {
 	letter.Template.Params = []string{""}
 	if _, err := sender.Send(t.Context(), letter); err != nil || !strings.Contains(string(s.Requests()[2].Body), `"text":"-"`) {
 		t.Errorf("an empty parameter, which Meta refuses, was sent as %s: %v", s.Requests()[2].Body, err)
+	}
+}
+
+// The forms are those of Meta's reference of templates: named gaps, a header of text
+// or of a file, and a button whose address ends with what is sent.
+func TestTemplateWithNamesHeaderAndButton(t *testing.T) {
+	s := server(t)
+	sender, err := open(s.URL, options, channeltest.Env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(change func(*reminder.ApprovedTemplate)) (string, error) {
+		letter := channeltest.Letter()
+		change(&letter.Template)
+		_, err := sender.Send(t.Context(), letter)
+		list := s.Requests()
+		if len(list) == 0 {
+			return "", err
+		}
+		return string(list[len(list)-1].Body), err
+	}
+	for want, change := range map[string]func(*reminder.ApprovedTemplate){
+		`{"type":"body","parameters":[{"type":"text","parameter_name":"nome","text":"Ana"},{"type":"text","parameter_name":"valor","text":"R$ 35,00"}]}`: func(a *reminder.ApprovedTemplate) {
+			a.Names = []string{"nome", "valor"}
+		},
+		`"components":[{"type":"header","parameters":[{"type":"text","text":"Ana Internet"}]},{"type":"body"`:  func(a *reminder.ApprovedTemplate) { a.Header = "Ana Internet" },
+		`{"type":"header","parameters":[{"type":"image","image":{"link":"https://example.com/a.PNG?x=1"}}]}`:   func(a *reminder.ApprovedTemplate) { a.Header = "https://example.com/a.PNG?x=1" },
+		`{"type":"header","parameters":[{"type":"document","document":{"link":"https://example.com/a.pdf"}}]}`: func(a *reminder.ApprovedTemplate) { a.Header = "https://example.com/a.pdf" },
+		`{"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"Vb3"}]}`:           func(a *reminder.ApprovedTemplate) { a.Button = "https://example.com/pay/Vb3" },
+		`"index":"0","parameters":[{"type":"text","text":"ana.souza"}]}`:                                       func(a *reminder.ApprovedTemplate) { a.Button = "ana.souza" },
+	} {
+		if body, err := send(change); err != nil || !strings.Contains(body, want) {
+			t.Errorf("%s, %v\nwant %s", body, err, want)
+		}
+	}
+	sent := len(s.Requests())
+	for _, button := range []string{reminder.NoGap, "00020126580014br.gov.bcb.pix"} {
+		var refusal *reminder.Refusal
+		if _, err := send(func(a *reminder.ApprovedTemplate) { a.Button = button }); !errors.As(err, &refusal) || len(s.Requests()) != sent {
+			t.Errorf("%q: %v", button, err)
+		}
 	}
 }
 

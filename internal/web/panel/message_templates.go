@@ -76,7 +76,9 @@ func (s *Server) templateForm(req *request, title string, form templateForm, ref
 		form.Variables = append(form.Variables, row)
 	}
 	form.Approved = form.Form.Value("whatsapp_name") != "" ||
-		len(form.Form.Errors("whatsapp_name"))+len(form.Form.Errors("whatsapp_params")) > 0
+		slices.ContainsFunc([]string{"name", "params", "header", "button"}, func(field string) bool {
+			return len(form.Form.Errors("whatsapp_"+field)) > 0
+		})
 	return s.show(req, page.View{
 		Name:   "messages_template_form",
 		Title:  title,
@@ -123,7 +125,8 @@ func (s *Server) editTemplate(req *request) error {
 	form := page.NewForm(
 		"name", template.Name, "subject", template.Subject, "text", template.Text, "whatsapp_name",
 		template.Approved.Name, "whatsapp_language", template.Approved.Language,
-		"whatsapp_params", strings.Join(template.Approved.Params, "\n"))
+		"whatsapp_params", strings.Join(template.Approved.Params, "\n"),
+		"whatsapp_header", template.Approved.Header, "whatsapp_button", template.Approved.Button)
 	return s.templateForm(
 		req,
 		"Edit template",
