@@ -34,6 +34,7 @@ type Change struct {
 	payments []paymentChange // money that comes or goes with it
 	chosen   bool            // a person had the invoice of a due date issued
 	first    bool            // its customer is being created in the same transaction
+	held     bool            // a debit is arranged for its new day, or was for the old one
 }
 
 // Invoice is the record that the change is about.
@@ -51,7 +52,7 @@ func (c Change) OfNewCustomer() bool { return c.first }
 // CostsOther reports whether another amount pays the invoice than before the
 // change.
 func (c Change) CostsOther() bool {
-	return c.Action == ActionUpdated &&
+	return c.Action == ActionUpdated && !c.held &&
 		(c.Before.Received != c.After.Received || c.Before.Amount != c.After.Amount || c.Before.DueOn != c.After.DueOn ||
 			c.Before.OwnDiscount != c.After.OwnDiscount)
 }

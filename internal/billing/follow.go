@@ -5,6 +5,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -98,7 +99,7 @@ func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, 
 	// One that stays behind belongs to a due date that the customer has left.
 	today := actor.Today(tx.Now())
 	early := today.Before(owner.Before.DueOn) || today.Before(owner.After.DueOn)
-	if !repriced(owner) || !early || c.After.DueOn != owner.After.DueOn || c.After.Withdrawn.revivable() {
+	if !repriced(owner) || !early || c.After.IssuedFor != owner.After.DueOn || c.After.Withdrawn.revivable() {
 		return nil
 	}
 	c.followPrice(owner.After)
@@ -194,5 +195,25 @@ func (s *Service) reviveFor(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
 	change.After.Status, change.After.Withdrawn = Open, ""
 	change.After.reprice(record)
+	return s.apply(ctx, tx, actor, &change)
+}
+
+// HoldTx has an open invoice and its customer be on time until the working day
+// after the due date, for which a debit is arranged, inside the transaction of
+// another use case: the invoice is due on that day. Both go back when from is that
+// day and to the due date. What a person moved meanwhile stays.
+func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, from, to civil.Date) error {
+	before, owner, err := lock(ctx, tx, actor, invoiceID)
+	if err != nil {
+		return err
+	}
+	if err := s.customers.HoldTx(ctx, tx, actor, owner.ID, before.IssuedFor, to); err != nil {
+		return err
+	}
+	if before.Status != Open || before.DueOn != from {
+		return nil
+	}
+	change := Change{Action: ActionUpdated, Before: before, After: before, held: true}
+	change.After.DueOn = to
 	return s.apply(ctx, tx, actor, &change)
 }

@@ -185,17 +185,16 @@ func TestPlanOrPriceThatBeginsToCostBillsThePresentDueDates(t *testing.T) {
 		free := world.plan(t, "1month", "0.00")
 		near, past := world.customer(t, free, "2026-02-03"), world.customer(t, free, "2026-01-20")
 		own := world.customer(t, free, "2026-02-03")
-		world.update(t, own.ID, "price", "0.00")
 		if n := world.dayWork(t); n != 0 {
 			t.Fatalf("%d issued for nothing", n)
+		}
+		world.update(t, own.ID, "price", "12.00")
+		if n := world.dayWork(t); n != 1 || world.only(t, own.ID).Amount != 1200 {
+			t.Errorf("%d issued", n)
 		}
 		_, err := world.catalog.UpdatePlan(t.Context(), world.actor, free, catalog.ReadPlanChanges(values("value", "35.00")))
 		must(t, err)
 		if n := world.dayWork(t); n != 2 || world.only(t, near.ID).Amount != 3500 || world.only(t, past.ID).DueOn != day("2026-01-20") {
-			t.Errorf("%d issued", n)
-		}
-		world.update(t, own.ID, "price", "12.00")
-		if n := world.dayWork(t); n != 1 || world.only(t, own.ID).Amount != 1200 {
 			t.Errorf("%d issued", n)
 		}
 	})

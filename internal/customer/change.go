@@ -27,7 +27,12 @@ const (
 	ActionExpired  Action = "customer.expired"
 	ActionDeleted  Action = "customer.deleted"
 	ActionAutopay  Action = "customer.autopay"
+	ActionHeld     Action = "customer.held" // a debit is arranged for a day after the due date, or no longer
 )
+
+// byCalendar reports whether the calendar did it: no person, and nothing that the
+// record shows.
+func (a Action) byCalendar() bool { return a == ActionExpired || a == ActionHeld }
 
 // Change is one change of a customer's record. Before is zero for a customer
 // who is made, After for one who is deleted.
@@ -131,8 +136,8 @@ func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, actor account.A
 }
 
 func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
-	if change.Action == ActionExpired {
-		return nil // the calendar did it
+	if change.Action.byCalendar() {
+		return nil
 	}
 	subject := change.customer()
 	entry := account.AuditEntry{
@@ -152,7 +157,7 @@ func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.A
 }
 
 func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
-	if change.recorded {
+	if change.recorded || change.Action == ActionHeld {
 		return nil
 	}
 	name, data := change.event(actor, tx.Now())
@@ -160,7 +165,7 @@ func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.A
 }
 
 func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
-	if change.Action == ActionExpired {
+	if change.Action.byCalendar() {
 		return nil // the record is as it was
 	}
 	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}})

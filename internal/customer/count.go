@@ -22,7 +22,7 @@ const counter = tally.Customers
 func counted(customer Customer, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
 		Bucket:    tally.BucketOf(customer.ID),
-		Day:       customer.DueOn.String(),
+		Day:       customer.stands().String(),
 		PlanID:    customer.Plan.ID,
 		ProductID: customer.Product.ID,
 		State:     stateOf(customer),
@@ -34,8 +34,8 @@ func counted(customer Customer, n int64) tally.Change {
 func (c *Change) counts() []tally.Entry {
 	before, after := c.Before, c.After
 	switch c.Action {
-	case ActionExpired:
-		return nil
+	case ActionExpired, ActionHeld:
+		return counter.Moved(counted(before, 1), counted(after, 1))
 	case ActionCreated:
 		return []tally.Entry{{Counter: counter, Change: counted(after, +1)}, countedCreation(after, +1, "")}
 	case ActionDeleted:
@@ -163,7 +163,10 @@ func (s *Service) Amount(
 	if amount, ok, err = s.amountByPlan(ctx, actor, filter); err != nil || ok || matches > smallSum {
 		return amount, ok, err
 	}
-	query := s.query(actor, Query{Filter: filter})
+	query, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return 0, false, err
+	}
 	if filter.Status == "" {
 		query.Where.And("c.cancelled_at IS NULL")
 	}
@@ -192,6 +195,10 @@ func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, filter 
 		return 0, false, nil
 	}
 	company, today := actor.Company.ID, actor.Today(s.db.Now())
+	held, err := s.heldFor(ctx, company, filter, today)
+	if err != nil || filter.splits(held) {
+		return 0, false, err
+	}
 	own, usual := filter.keys(today), filter.keys(today)
 	own.And("state = ?", tally.CustomerOwnPrice)
 	usual.And("state = ?", "")
@@ -230,7 +237,8 @@ func Recounts() []tally.Recount {
 }
 
 const (
-	customerRecords = `SELECT id / 4096 AS bucket, COALESCE(due_on, '') AS day, COALESCE(plan_id, 0) AS plan_id,
+	customerRecords = `SELECT id / 4096 AS bucket,
+		CASE WHEN expiry_on > due_on THEN expiry_on ELSE COALESCE(due_on, '') END AS day, COALESCE(plan_id, 0) AS plan_id,
 		COALESCE(product_id, 0) AS product_id,
 		CASE WHEN cancelled_at IS NOT NULL THEN 'cancelled' WHEN price_cents IS NOT NULL THEN 'own' ELSE '' END AS state,
 		1 AS n, 0 AS cents

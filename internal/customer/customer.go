@@ -102,12 +102,26 @@ func (c Customer) Status(today civil.Date) Status {
 	switch {
 	case c.IsCancelled():
 		return Cancelled
-	case c.DueOn.IsZero() || c.DueOn.After(today):
+	case c.DueOn.IsZero() || c.stands().After(today):
 		return Active
-	case c.DueOn == today:
+	case c.stands() == today:
 		return DueToday
 	}
 	return Expired
+}
+
+// stands is the last day on which the customer is on time: the due date, or the
+// working day after it for which a debit is arranged.
+func (c Customer) stands() civil.Date {
+	if c.held() {
+		return c.expiry.on
+	}
+	return c.DueOn
+}
+
+// held reports whether a debit is arranged for a day after the due date.
+func (c Customer) held() bool {
+	return !c.DueOn.IsZero() && c.expiry.on.After(c.DueOn)
 }
 
 // Service has the use cases.

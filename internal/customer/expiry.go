@@ -14,7 +14,8 @@ import (
 // expired, and never twice for one due date.
 type expiry struct {
 	// on is the due date that customer.expired is still to be recorded for once
-	// it has passed; zero: there is none.
+	// it has passed, or the later day for which a debit is arranged; zero: there is
+	// none.
 	on civil.Date
 	// expired says that it was recorded, or imported as such, and that the
 	// customer has not been current since.
@@ -48,7 +49,7 @@ func (c Customer) expires() civil.Date {
 // passedUnseen tells that the due date of a customer has passed and that no
 // run of Expire has seen it yet.
 func (c Customer) passedUnseen(today civil.Date) bool {
-	return !c.expiry.on.IsZero() && c.DueOn.Before(today)
+	return !c.expiry.on.IsZero() && c.stands().Before(today)
 }
 
 // askToExpire has the company's day looked at when one of its customers expires so
@@ -68,6 +69,9 @@ func askToExpire(ctx context.Context, tx *sqldb.Tx, actor account.Actor, custome
 // customer.expired for the first one, before customer.renewed: afterwards
 // nothing would.
 func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+	if change.Action == ActionHeld {
+		return nil // it is what changes
+	}
 	today := actor.Today(tx.Now())
 	if change.Action == ActionRenewed && change.Before.passedUnseen(today) && change.After.DueOn.Before(today) {
 		passed := Change{Action: ActionExpired, Before: change.Before, After: change.Before}
@@ -76,8 +80,27 @@ func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, actor account.
 		}
 		change.Before.expiry, change.Before.recurring = passed.After.expiry, passed.After.recurring
 	}
+	if change.Before.held() && change.After.expires() == change.Before.DueOn {
+		return nil // the debit is still arranged
+	}
 	change.After.expiry = change.Before.expiry.after(change.After.expires(), today)
 	return nil
+}
+
+// HoldTx has a customer be on time until a day after the due date, for which a
+// debit is arranged, inside another use case's transaction. The due date stays.
+// Without a day the due date counts again.
+func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64, dueOn, until civil.Date) error {
+	before, err := lock(ctx, tx, actor.Company.ID, id)
+	if err != nil || before.DueOn != dueOn || before.expiry.on.IsZero() {
+		return err // deleted, moved, cancelled or expired meanwhile
+	}
+	change := Change{Action: ActionHeld, Before: before, After: before}
+	change.After.expiry.on = later(until, dueOn)
+	if change.After.expiry == before.expiry {
+		return nil
+	}
+	return s.apply(ctx, tx, actor, &change)
 }
 
 // expireBatch bounds one transaction of Expire.
@@ -230,11 +253,25 @@ func markImported(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int6
 
 func nextDue(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) (day civil.Date, err error) {
 	text, err := sqldb.Value[string](ctx, querier, `
-		SELECT COALESCE(MIN(due_on), '') FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL
-			AND `+Visible,
-		companyID, today.String())
+		SELECT COALESCE(MIN(day), '') FROM (
+			SELECT MIN(due_on) AS day FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL AND `+Visible+`
+			UNION ALL SELECT MIN(expiry_on) FROM customers WHERE company_id = ? AND expiry_on > due_on AND expiry_on > ? AND `+Visible+`
+		) AS days`,
+		companyID, today.String(), companyID, today.String())
 	if err != nil || text == "" {
 		return day, err
 	}
 	return civil.Parse(text)
 }
+
+// heldOn reads the customers for whom a debit is arranged today or later, after
+// their due date. They are few: only what their status depends on is read.
+func heldOn(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) ([]Customer, error) {
+	return sqldb.All(ctx, querier, func(row sqldb.Row) (customer Customer, err error) {
+		err = row.Scan(&customer.ID, &customer.DueOn, &customer.expiry.on)
+		return customer, err
+	}, heldText, companyID, today.String())
+}
+
+const heldText = `SELECT id, due_on, expiry_on FROM customers
+	WHERE company_id = ? AND expiry_on >= ? AND expiry_on > due_on AND ` + Visible

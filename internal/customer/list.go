@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -83,13 +84,21 @@ func (s *Service) List(ctx context.Context, actor account.Actor, filter Filter, 
 // there are. Customers without a due date come last in the order of due dates,
 // whatever its direction.
 func (s *Service) Sorted(ctx context.Context, actor account.Actor, query Query, page input.Page) ([]Customer, int64, error) {
-	return table.Page(ctx, s.db, s.query(actor, query), page)
+	asked, err := s.query(ctx, actor, query)
+	if err != nil {
+		return nil, 0, err
+	}
+	return table.Page(ctx, s.db, asked, page)
 }
 
 // First returns the newest few customers of a filter, without a count of the
 // others.
 func (s *Service) First(ctx context.Context, actor account.Actor, filter Filter, limit int64) ([]Customer, error) {
-	return table.First(ctx, s.db, s.query(actor, Query{Filter: filter}), limit)
+	asked, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return nil, err
+	}
+	return table.First(ctx, s.db, asked, limit)
 }
 
 // Walk calls visit for every customer of a filter, newest first.
@@ -97,7 +106,11 @@ func (s *Service) Walk(ctx context.Context, actor account.Actor, filter Filter, 
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	return table.Each(ctx, s.db, s.query(actor, Query{Filter: filter}), visit)
+	asked, err := s.query(ctx, actor, Query{Filter: filter})
+	if err != nil {
+		return err
+	}
+	return table.Each(ctx, s.db, asked, visit)
 }
 
 // CustomNames are the names of the company's own fields that its customers have,
@@ -114,20 +127,39 @@ func (s *Service) CustomNames(ctx context.Context, actor account.Actor) ([]strin
 
 // query is what the table is asked. The counter knows the totals of the usual
 // filters.
-func (s *Service) query(actor account.Actor, query Query) listing.Query {
+func (s *Service) query(ctx context.Context, actor account.Actor, query Query) (listing.Query, error) {
 	filter, today := query.Filter, actor.Today(s.db.Now())
 	asked := listing.Query{CompanyID: actor.Company.ID, Search: searchTerms(filter.Search), Sort: query.Sort}
-	filter.conditions(&asked.Where, today)
+	held, err := s.heldFor(ctx, actor.Company.ID, filter, today)
+	if err != nil {
+		return asked, err
+	}
+	filter.conditions(&asked.Where, today, held)
 	filter.Figure.conditions(&asked.Where, actor.Company.ID, monthOf(today))
-	if filter.tallied() {
+	if filter.tallied() && !filter.splits(held) {
 		asked.Total = func(ctx context.Context) (int64, error) { return s.total(ctx, actor.Company.ID, filter, today) }
 	}
-	return asked
+	return asked, nil
 }
+
+// heldFor reads the customers who are on time after their due date, where a filter
+// goes by either.
+func (s *Service) heldFor(ctx context.Context, companyID int64, filter Filter, today civil.Date) ([]Customer, error) {
+	if (filter.Status == "" || filter.Status == Cancelled) && !filter.dated() {
+		return nil, nil
+	}
+	return heldOn(ctx, s.db, companyID, today)
+}
+
+func (f Filter) dated() bool { return !f.DueFrom.IsZero() || !f.DueTo.IsZero() }
+
+// splits reports whether the counter, which has a customer at the day until which
+// it is on time, does not know how many are due in the filter's span.
+func (f Filter) splits(held []Customer) bool { return f.dated() && len(held) > 0 }
 
 // conditions hold for customers c. Expressions keep planners from other indexes
 // than that of the order, which has these columns.
-func (f Filter) conditions(where *sqldb.Where, today civil.Date) {
+func (f Filter) conditions(where *sqldb.Where, today civil.Date, held []Customer) {
 	if f.ExternalID != "" {
 		where.And("c.external_id = ? AND c.external_id <> ''", f.ExternalID)
 	}
@@ -150,7 +182,29 @@ func (f Filter) conditions(where *sqldb.Where, today civil.Date) {
 	default:
 		where.And("c.cancelled_at IS NULL")
 	}
-	f.due(today).conditions(where)
+	if len(held) == 0 || f.Status == "" || f.Status == Cancelled {
+		f.due(today).conditions(where)
+		return
+	}
+	span := f
+	span.Status = ""
+	span.due(today).conditions(where)
+	f.standing(where, today, held)
+}
+
+// standing chooses by status where some are on time after their due date.
+func (f Filter) standing(where *sqldb.Where, today civil.Date, held []Customer) {
+	ids, these := []int64{}, []int64{}
+	for _, customer := range held {
+		ids = append(ids, customer.ID)
+		if customer.Status(today) == f.Status {
+			these = append(these, customer.ID)
+		}
+	}
+	var naive sqldb.Where
+	Filter{Status: f.Status}.due(today).conditions(&naive)
+	text := strings.TrimPrefix(naive.String(), " WHERE ")
+	where.And("("+text+" AND NOT c.id {in ?} OR c.id {in ?})", append(naive.Args, ids, these)...)
 }
 
 // due is the span of due dates that a filter leaves.

@@ -254,7 +254,7 @@ func (j *charging) fits(known charge, now time.Time) bool {
 		return j.owed(now).fits(known)
 	}
 	return known.debit.authorisationID == j.debits && known.order.Amount == j.debitAmount() &&
-		known.payableOn == j.invoice.DueOn
+		known.payableOn.NextWorkingDay() == j.debitOn()
 }
 
 // DebitDays says on which days invoices will be debited, by their ids. Those for

@@ -227,6 +227,9 @@ func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, change *chargeC
 	if !change.after.nextCheck.IsZero() && !change.after.nextCheck.After(tx.Now()) {
 		tx.OnCommit(s.wake.Hint)
 	}
+	if err := s.holdOnTime(ctx, tx, change); err != nil {
+		return err
+	}
 	if err := s.pokeAuthorised(ctx, tx, change); err != nil {
 		return err
 	}

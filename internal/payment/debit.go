@@ -6,9 +6,12 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
 
@@ -42,6 +45,39 @@ const (
 
 // bankZone is the zone of the days of PIX, wherever in Brazil a company is.
 var bankZone = time.FixedZone("BRT", -3*60*60)
+
+// holds is the day until which a debit keeps its invoice and its customer on time:
+// the working day after a due date on which banks rest, as long as the first attempt
+// is still to come. It is zero for any other charge.
+func (c charge) holds() civil.Date {
+	arranged := c.isDebit() && (c.state == pending || c.state == cancelling)
+	if !arranged || c.debit.retries > 0 || c.debit.failure != "" || !c.debit.on.After(c.payableOn) {
+		return civil.Date{}
+	}
+	return c.debit.on
+}
+
+// holdOnTime has invoice and customer be on time while a debit is arranged for the
+// working day after the due date. Where the debit came to nothing the due date
+// counts again; one that paid has done what it was waited for.
+func (s *Service) holdOnTime(ctx context.Context, tx *sqldb.Tx, change *chargeChange) error {
+	from, to := change.after.payableOn, change.after.holds()
+	if was := change.before.holds(); !was.IsZero() && to.IsZero() {
+		from, to = was, change.after.payableOn
+	}
+	if to.IsZero() || to == change.before.holds() || change.after.state == paid {
+		return nil
+	}
+	company, err := account.FindCompany(ctx, tx, change.after.companyID)
+	if err != nil {
+		return err
+	}
+	err = s.billing.HoldTx(ctx, tx, account.System(company, "autopay"), change.after.invoiceID, from, to)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return nil // deleted
+	}
+	return err
+}
 
 // debitCheckAt is when a debit that is announced must be checked: on its day
 // often, before that once a day, since the payer may have ended it.
