@@ -74,7 +74,7 @@ func newCertKeeper(cfg config.Config, log *slog.Logger) *certKeeper {
 	}
 	return &certKeeper{
 		domains: cfg.TLSDomains, log: log, manager: manager, obtain: manager.GetCertificate,
-		now:       time.Now, //nolint:forbidigo // of certificates, not of the business
+		now:       time.Now,
 		announced: map[string]string{}, failing: map[string]failure{},
 	}
 }

@@ -34,7 +34,7 @@ func newCertFiles(cert, key string, log *slog.Logger) (*certFiles, error) {
 func (f *certFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := time.Now(); now.Sub(f.checked) > recheck { //nolint:forbidigo // of the file system, not of the business
+	if now := time.Now(); now.Sub(f.checked) > recheck {
 		f.checked = now
 		if at, err := newest(f.cert, f.key); err == nil && !at.Equal(f.modified) { // a restored file may be older
 			// Half-written files keep the old certificate until the next look.

@@ -184,7 +184,7 @@ func (n *nightly) begin(now time.Time) bool {
 // checkNightly makes the checks of the data once a night. What is wrong is an
 // error in the log and a metric; `carteira doctor` says more.
 func (a *App) checkNightly(ctx context.Context) error {
-	now := time.Now() //nolint:forbidigo // the night of the machine, no day of a company
+	now := time.Now()
 	if !a.nightly.begin(now) {
 		return nil
 	}
@@ -255,7 +255,7 @@ const backUpEvery = 5 * time.Minute
 // often.
 func (a *App) backupTask() worker.Task {
 	look := func(ctx context.Context) error {
-		return a.backUp(ctx, time.Now()) //nolint:forbidigo // the night of the machine, no day of a company
+		return a.backUp(ctx, time.Now())
 	}
 	job := worker.Job{Name: "back up the database", Every: backUpEvery, Run: look}
 	task := job.Task(a.Log)

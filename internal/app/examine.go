@@ -34,7 +34,7 @@ type Examination struct {
 // reports each finding at once. It corrects counts if asked to, and changes
 // nothing else.
 func Examine(ctx context.Context, cfg config.Config, examination Examination, found func(checkup.Finding)) {
-	now := time.Now //nolint:forbidigo // of files and certificates, not of the business
+	now := time.Now
 	for _, check := range doctor.Surroundings(cfg, now) {
 		found(check.Do(ctx))
 	}

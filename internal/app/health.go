@@ -68,7 +68,7 @@ func (h *health) check(ctx context.Context, fresh time.Duration) error {
 		h.log.InfoContext(ctx, "ready again")
 	}
 	h.trouble = err
-	h.probed = time.Now() //nolint:forbidigo // of this process, not of the business
+	h.probed = time.Now()
 	return err
 }
 

@@ -99,11 +99,11 @@ func restoreKey(cfg config.Config, keyFile string) error {
 	if !exists(to) {
 		return copyDurably(keyFile, to)
 	}
-	given, err := os.ReadFile(keyFile) //nolint:gosec // the operator names it
+	given, err := os.ReadFile(keyFile)
 	if err != nil {
 		return err
 	}
-	there, err := os.ReadFile(to) //nolint:gosec // as above
+	there, err := os.ReadFile(to)
 	if err == nil && string(there) != string(given) {
 		return fmt.Errorf("%s is another key than %s: restore into a new folder", to, keyFile)
 	}

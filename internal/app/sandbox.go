@@ -187,7 +187,7 @@ func (p *pruneWork) run(ctx context.Context) (int, error) {
 // DriveSandbox does what time brings in a process that does not serve, while no
 // other process does. The function that it returns ends that.
 func (a *App) DriveSandbox(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx) //nolint:gosec // what is returned cancels it
+	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := a.Sandbox.Run(ctx); err != nil {

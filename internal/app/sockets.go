@@ -61,7 +61,7 @@ type seldom struct {
 }
 
 func (s *seldom) now() bool {
-	now := time.Now().UnixNano() //nolint:forbidigo // of this process, not of the business
+	now := time.Now().UnixNano()
 	last := s.last.Load()
 	return (last == 0 || now-last > int64(s.every)) && s.last.CompareAndSwap(last, now)
 }

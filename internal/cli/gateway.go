@@ -123,7 +123,7 @@ func optionValue(stdin io.Reader, value string) (string, error) {
 	if file == "-" {
 		text, err = io.ReadAll(io.LimitReader(stdin, 1<<20))
 	} else {
-		text, err = os.ReadFile(file) //nolint:gosec // the operator names the file
+		text, err = os.ReadFile(file)
 	}
 	if !utf8.Valid(text) { // a .p12 file, say
 		return base64.StdEncoding.EncodeToString(text), err

@@ -210,7 +210,7 @@ func newBadLines(cmd *cobra.Command, columns []sheet.Column, of *sheetFile) (*ba
 // createPrivate makes a file that its owner alone may read, also where there is
 // one already: what it gets are values of customers.
 func createPrivate(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the person at the command line says where
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -218,7 +218,7 @@ func anyRepricing(ctx context.Context, querier sqldb.Querier) (*repricing, error
 	at, err := sqldb.One(ctx, querier, scanRepricing, `
 		SELECT `+repricingColumns+` FROM plan_repricings ORDER BY company_id, plan_id LIMIT 1 /* every company_id */`)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil // none is no error
 	}
 	return &at, err
 }
@@ -231,7 +231,7 @@ func lockRepricing(ctx context.Context, tx *sqldb.Tx, of repricing) (*repricing,
 		SELECT `+repricingColumns+` FROM plan_repricings WHERE company_id = ? AND plan_id = ? {for update}`,
 		of.companyID, of.planID)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil, nil //nolint:nilnil // ended is no error
+		return nil, nil // ended is no error
 	}
 	return &at, err
 }

@@ -45,7 +45,7 @@ var scanJoined = pooled()
 func pooled() func(sqldb.Row) (Customer, error) {
 	idle := sync.Pool{New: func() any { return scanner() }}
 	return func(row sqldb.Row) (customer Customer, err error) {
-		read := idle.Get().(func(sqldb.Row, *Customer) error) //nolint:forcetypeassert // only scanners
+		read := idle.Get().(func(sqldb.Row, *Customer) error) // only scanners
 		defer idle.Put(read)
 		err = read(row, &customer)
 		return customer, err

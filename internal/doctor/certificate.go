@@ -63,7 +63,7 @@ func obtained(cfg config.Config, now time.Time) (checkup.Finding, error) {
 	found := checkup.Good("no domains")
 	for _, domain := range cfg.TLSDomains {
 		// autocert keeps key and chain in one file.
-		text, err := os.ReadFile(filepath.Join(cfg.DataDir, "acme", domain)) //nolint:gosec // the operator names both
+		text, err := os.ReadFile(filepath.Join(cfg.DataDir, "acme", domain))
 		if err != nil {
 			return checkup.Bad(
 				"see the server's log for \"certificate not obtained\"; the authority must reach ports 443 and 80",

@@ -130,7 +130,7 @@ func waitALittle(ctx context.Context) error {
 // finishContext is the context of a transaction that records what has happened:
 // it must commit even when the time of the request is over.
 func finishContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) //nolint:gosec // the caller cancels it
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }
 
 const (

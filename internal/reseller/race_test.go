@@ -23,9 +23,10 @@ func inParallel(n int, work func(i int) error) []error {
 	return errs
 }
 
-func count(errs []error, want error) (n int) {
+// successes counts the calls without an error.
+func successes(errs []error) (n int) {
 	for _, err := range errs {
-		if err == want { //nolint:errorlint // nil
+		if err == nil {
 			n++
 		}
 	}
@@ -40,7 +41,7 @@ func TestFiftyCreatesOnTenCreditsMakeTen(t *testing.T) {
 			_, err := shop.Create(t.Context(), root, ReadNewReseller(form("name", "Loja", "email", fmt.Sprintf("loja%d@example.com", i), "type", "subscriber", "plan_id", idText(plan.ID))))
 			return err
 		})
-		if n := count(errs, nil); n != 10 {
+		if n := successes(errs); n != 10 {
 			t.Errorf("%d were made", n)
 		}
 		for _, err := range errs {
@@ -67,7 +68,7 @@ func TestParallelRenewalsLoseNeitherPeriodNorCredit(t *testing.T) {
 			_, err := shop.Renew(t.Context(), root, actor.Company.ID, ReadRenewRequest(form()))
 			return err
 		})
-		if n := count(errs, nil); n != 32 {
+		if n := successes(errs); n != 32 {
 			t.Errorf("%d renewals for 97 credits", n)
 		}
 		got, err := shop.Find(t.Context(), root, actor.Company.ID)
@@ -97,7 +98,7 @@ func TestPlanThatChangesDuringCreatesLeavesNobodyBehind(t *testing.T) {
 			}
 			return err
 		})
-		if n := count(errs, nil); n != 21 {
+		if n := successes(errs); n != 21 {
 			t.Errorf("%d of 21 succeeded: %v", n, errs)
 		}
 		if n := shop.count(t, `SELECT count(*) FROM companies WHERE parent_id IS NOT NULL AND functions <> ',api,webhooks,'`); n != 0 {
@@ -153,7 +154,7 @@ func TestLedgerAddsUpUnderRandomConcurrentWork(t *testing.T) {
 			}
 			return nil
 		})
-		if n := count(errs, nil); n != workers {
+		if n := successes(errs); n != workers {
 			t.Fatal(errs)
 		}
 		wantSums(t, shop)

@@ -145,7 +145,7 @@ func TestOneAddressSignsUpOnceHoweverManyTry(t *testing.T) {
 			}
 			return err
 		})
-		if n := count(made, nil); n != 1 {
+		if n := successes(made); n != 1 {
 			t.Errorf("%d signed up with one address: %v", n, made)
 		}
 		for _, err := range made {

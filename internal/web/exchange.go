@@ -191,7 +191,7 @@ func Pack(r *http.Request, body []byte) ([]byte, bool) {
 	if len(body) < minPacked || !AcceptsGzip(r) {
 		return nil, false
 	}
-	writer := packers.Get().(*gzip.Writer) //nolint:forcetypeassert // only these are in the pool
+	writer := packers.Get().(*gzip.Writer) // only these are in the pool
 	defer packers.Put(writer)
 	var out bytes.Buffer
 	writer.Reset(&out)

@@ -84,7 +84,7 @@ func (c *cluster) backends(ctx context.Context, address string) (map[int]time.Du
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells what matters
+	defer rows.Close()
 	used := map[int]time.Duration{}
 	for rows.Next() {
 		var pid int

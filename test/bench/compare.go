@@ -213,7 +213,7 @@ func foldAll(ctx context.Context, dataset *dataset) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // the fold has been committed or has failed
+	defer db.Close()
 	return tally.Compact(ctx, db)
 }
 

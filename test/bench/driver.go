@@ -35,7 +35,7 @@ func openDriver(ctx context.Context, databaseURL string) (*driver, error) {
 // prepare compiles statements, which live as long as the process.
 func (d *driver) prepare(ctx context.Context, texts ...string) (err error) {
 	for _, text := range texts {
-		d.prepared[text], err = d.db.PrepareContext(ctx, numbered(text)) //nolint:sqlclosecheck // closed with its pool
+		d.prepared[text], err = d.db.PrepareContext(ctx, numbered(text))
 		if err != nil {
 			return err
 		}

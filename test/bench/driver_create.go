@@ -37,7 +37,7 @@ func (d *driver) createCustomer(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after the commit it does nothing
+	defer tx.Rollback()
 	creation := creation{driver: d, tx: tx, who: who, in: in, now: time.Now()}
 	if err := creation.run(r.Context()); err != nil {
 		return err
@@ -64,11 +64,11 @@ type soldPlan struct {
 
 // row runs a prepared statement in the transaction, which closes what it made.
 func (c *creation) row(ctx context.Context, text string, args ...any) *sql.Row {
-	return c.tx.StmtContext(ctx, c.driver.prepared[text]).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // see above
+	return c.tx.StmtContext(ctx, c.driver.prepared[text]).QueryRowContext(ctx, args...)
 }
 
 func (c *creation) exec(ctx context.Context, text string, args ...any) error {
-	_, err := c.tx.StmtContext(ctx, c.driver.prepared[text]).ExecContext(ctx, args...) //nolint:sqlclosecheck // see above
+	_, err := c.tx.StmtContext(ctx, c.driver.prepared[text]).ExecContext(ctx, args...)
 	return err
 }
 

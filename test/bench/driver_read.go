@@ -73,7 +73,7 @@ func (d *driver) skipTo(ctx context.Context, companyID, from int64) (below, skip
 	if err != nil {
 		return 0, 0, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells what matters
+	defer rows.Close()
 	for rows.Next() {
 		var bucket, n int64
 		if err := rows.Scan(&bucket, &n); err != nil {
@@ -94,7 +94,7 @@ func readRows(rows *sql.Rows, err error) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells what matters
+	defer rows.Close()
 	read := 0
 	for places := slots(columnKinds); rows.Next(); read++ {
 		if err := rows.Scan(places...); err != nil {

@@ -89,7 +89,7 @@ func (l *lab) glance(ctx context.Context, found *waits) {
 	if err != nil {
 		return
 	}
-	defer rows.Close() //nolint:errcheck // a glance that is cut short is no glance
+	defer rows.Close()
 	for rows.Next() {
 		var kind, event, query string
 		if rows.Scan(&kind, &event, &query) != nil {
@@ -150,7 +150,7 @@ func (l *lab) printStatements(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err says what matters
+	defer rows.Close()
 	var t table
 	t.add("Its costliest statements", "calls", "ms", "ms each", "WAL bytes each")
 	for rows.Next() {

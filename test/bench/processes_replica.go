@@ -122,7 +122,7 @@ func (l *lab) printSizes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // it was only read
+	defer db.Close()
 	if _, err := db.ExecContext(ctx, "ANALYZE"); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (l *lab) printSizes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err says what matters
+	defer rows.Close()
 	var t table
 	t.add("PostgreSQL: the largest tables, with their indexes", "kB", "bytes of a row")
 	for rows.Next() {

@@ -55,7 +55,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	folder, binary = dir, filepath.Join(dir, "carteira")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
 	build.Dir, build.Stdout, build.Stderr = "../..", os.Stderr, os.Stderr

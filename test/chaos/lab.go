@@ -20,7 +20,7 @@ import (
 
 // lab is one installation under trial.
 type lab struct {
-	ctx      context.Context //nolint:containedctx // a trial is one call
+	ctx      context.Context // a trial is one call
 	house    *house
 	dir      string // of the trial; the data folder is in it
 	data     string

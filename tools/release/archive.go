@@ -125,7 +125,7 @@ func sha256File(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	hash := sha256.New()
 	_, err = io.Copy(hash, f)
 	return fmt.Sprintf("%x", hash.Sum(nil)), err

@@ -53,7 +53,7 @@ func (r *release) run(platforms []string) error {
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	defer os.RemoveAll(filepath.Dir(r.manual)) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(filepath.Dir(r.manual))
 	for _, platform := range platforms {
 		system, arch, ok := strings.Cut(platform, "/")
 		if !ok {

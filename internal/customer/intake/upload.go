@@ -354,7 +354,7 @@ func (s *Service) endUpload(ctx context.Context, tx *sqldb.Tx, actor account.Act
 // pulse writes down how far an import has come, so that other processes know
 // that it goes on, until what it returns is called.
 func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx) //nolint:gosec // what is returned calls it
+	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
 		ticker := time.NewTicker(uploadPulse)

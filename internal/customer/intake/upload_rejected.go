@@ -41,7 +41,7 @@ func (r *rejected) add(problem Problem) {
 // column is the stored form; nil leaves what is stored.
 func (r *rejected) column() (any, error) {
 	if r == nil {
-		return nil, nil //nolint:nilnil // NULL is the value
+		return nil, nil // NULL is the value
 	}
 	text, err := json.Marshal(r.lines)
 	return string(text), err

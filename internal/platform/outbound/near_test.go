@@ -146,7 +146,7 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // of a test
+	defer conn.Close()
 	if conn.Name != "relay" || !conn.Inside {
 		t.Errorf("%+v", conn)
 	}

@@ -84,7 +84,7 @@ func affordable(file []byte) error {
 
 // whileWanted is a file that ends when who asked has gone.
 type whileWanted struct {
-	ctx  context.Context //nolint:containedctx // decoders take a reader and no context
+	ctx  context.Context // decoders take a reader and no context
 	file io.Reader
 }
 

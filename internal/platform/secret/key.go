@@ -117,7 +117,7 @@ func readKeyFile(path string) (Key, error) {
 			path,
 		)
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // the operator says where the key is
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return Key{}, fmt.Errorf("read key file: %w", err)
 	}
@@ -147,7 +147,7 @@ func syncFolder(path string) error {
 	if !posix {
 		return nil
 	}
-	folder, err := os.Open(path) //nolint:gosec // the operator says where the key is
+	folder, err := os.Open(path)
 	if err != nil {
 		return err
 	}

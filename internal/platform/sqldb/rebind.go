@@ -51,7 +51,7 @@ type rewriter struct {
 
 func (r *rewriter) text(text string) string {
 	if t, ok := r.known.Load(text); ok {
-		return t.(string) //nolint:forcetypeassert // only strings are stored
+		return t.(string) // only strings are stored
 	}
 	t := r.rewrite(text)
 	r.known.Store(text, t)

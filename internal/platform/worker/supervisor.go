@@ -64,7 +64,7 @@ func (s *Supervisor) Wait() { s.running.Wait() }
 func (s *Supervisor) register(task Task) *run {
 	r := &run{
 		task: task, log: s.log, panics: s.panics.WithLabelValues(task.Name), failures: s.failures.WithLabelValues(task.Name),
-		succeeded: time.Now(), //nolint:forbidigo // an operator's clock, no rule of the business
+		succeeded: time.Now(),
 	}
 	if task.Stale > 0 {
 		r.success = s.success.WithLabelValues(task.Name)
@@ -102,7 +102,7 @@ func Succeeded(ctx context.Context) {
 	}
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	run.succeeded, run.streak = time.Now(), 0 //nolint:forbidigo // as above
+	run.succeeded, run.streak = time.Now(), 0
 	if run.success != nil {
 		run.success.Set(float64(run.succeeded.UnixMilli()) / 1000)
 	}

@@ -1,6 +1,7 @@
 package evolution
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,8 @@ func TestFailedQuestionLeavesNoDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = sender.Send(t.Context(), channeltest.Letter())
-	if _, ok := err.(*reminder.Passing); !ok { //nolint:errorlint // the type itself is the answer
+	var passing *reminder.Passing
+	if !errors.As(err, &passing) {
 		t.Errorf("%T: %v", err, err)
 	}
 }

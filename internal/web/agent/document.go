@@ -106,7 +106,7 @@ func (op *operation) takeBody(schema, properties map[string]any) []string {
 	var required []string
 	names, _ := schema["required"].([]any)
 	for _, name := range names {
-		required = append(required, name.(string)) //nolint:forcetypeassert // the document's linters hold it
+		required = append(required, name.(string)) // the document's linters hold it
 	}
 	return required
 }

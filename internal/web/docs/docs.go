@@ -54,7 +54,7 @@ var editions = map[page.Lang]edition{
 		NoScript: "This page needs JavaScript. The same document, to read or to import:",
 		Other:    "pt-BR", OtherName: "Português", document: "/openapi.json",
 	},
-	page.Portuguese: { //nolint:gosec // "Criar um token" is a word of the page
+	page.Portuguese: {
 		Lang: "pt-BR", Title: "API do Carteira", Menu: "Carteira", Back: "Painel", Tokens: "Criar um token",
 		NoScript: "Esta página precisa de JavaScript. O mesmo documento, em inglês, para ler ou importar:",
 		Other:    "en", OtherName: "English", document: "/openapi.pt-BR.json",

@@ -18,7 +18,7 @@ type autopay struct {
 
 func (s *Server) autopay(req *request, record customer.Customer) (*autopay, error) {
 	if !allows(req.User.Role, desk) || !req.Actor.May(payments) {
-		return nil, nil //nolint:nilnil // the page has no such part then
+		return nil, nil // the page has no such part then
 	}
 	known, err := s.Payments.Autopay(req.Context(), req.Actor, record.ID)
 	if err != nil {

@@ -34,7 +34,7 @@ type charging struct {
 // user who may not charge.
 func (s *Server) charging(req *request, invoice billing.Invoice, record customer.Customer) (*charging, error) {
 	if invoice.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
-		return nil, nil //nolint:nilnil // there is nothing to charge, which is no error
+		return nil, nil // there is nothing to charge, which is no error
 	}
 	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, invoice.ID)
 	if err != nil {

@@ -218,6 +218,6 @@ type patient struct {
 }
 
 func (p patient) Write(b []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(time.Minute)) //nolint:forbidigo // a deadline of the connection
+	_ = p.control.SetWriteDeadline(time.Now().Add(time.Minute))
 	return p.Writer.Write(b)
 }

@@ -280,7 +280,7 @@ type endingList struct {
 // function or a reseller for it.
 func (s *Server) resale(req *request) (*resale, error) {
 	if !req.sells() || !allows(req.User.Role, viewer) {
-		return nil, nil //nolint:nilnil // there is nothing to show, which is no error
+		return nil, nil // there is nothing to show, which is no error
 	}
 	_, all, err := s.Resellers.List(req.Context(), req.Actor, reseller.Filter{}, input.Page{Number: 1, Size: 1})
 	if err != nil || all == 0 {

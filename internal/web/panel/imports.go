@@ -25,7 +25,7 @@ func (s *Server) importPage(req *request) error {
 
 // upload takes the file. Its size is bounded before it is read.
 func (s *Server) upload(req *request) error {
-	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute)) //nolint:forbidigo // a deadline of the connection
+	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute))
 	req.Body = http.MaxBytesReader(req.w, req.Body, intake.MaxUpload+maxForm)
 	name, content, err := readCells(req)
 	var upload intake.Upload

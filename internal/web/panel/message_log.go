@@ -254,7 +254,7 @@ type customerMessages struct {
 
 func (s *Server) customerMessages(req *request, record customer.Customer) (*customerMessages, error) {
 	if !req.sends() {
-		return nil, nil //nolint:nilnil // the page has no such part
+		return nil, nil // the page has no such part
 	}
 	const shown = 6
 	out, err := s.Reminders.OptedOut(req.Context(), req.Actor, record.ID)

@@ -76,7 +76,7 @@ func (s *Server) withdrawPage(req *request) error {
 
 // saveLogo takes the picture. Its size is bounded before it is read.
 func (s *Server) saveLogo(req *request) error {
-	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(time.Minute)) //nolint:forbidigo // a deadline of the connection
+	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(time.Minute))
 	req.Body = http.MaxBytesReader(req.w, req.Body, account.MaxLogoFile+maxForm)
 	content, err := readLogo(req.Request)
 	if err == nil {

@@ -147,10 +147,10 @@ func (s *Server) notice(req *request) (*notice, error) {
 	n.Above = live && sub.StoppedAbove(req.today)
 	if live && !n.Above {
 		if sub.ExpiresOn.IsZero() {
-			return nil, nil //nolint:nilnil // nothing to say
+			return nil, nil // nothing to say
 		}
 		if n.Days = sub.ExpiresOn.Sub(req.today); n.Days > noticeDays {
-			return nil, nil //nolint:nilnil // nothing to say
+			return nil, nil // nothing to say
 		}
 	}
 	var err error

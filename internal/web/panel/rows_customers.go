@@ -17,7 +17,7 @@ type customerRows struct {
 // Rows are the rows of the list.
 func (d customersData) Rows(view page.View) template.HTML {
 	rows := customerRows{d, view}
-	return tableRows(d.List, shownCells(d.Arranged, rows.cells(view.Frame.(frame)))) //nolint:forcetypeassert // show sets it
+	return tableRows(d.List, shownCells(d.Arranged, rows.cells(view.Frame.(frame)))) // show sets it
 }
 
 func (r customerRows) cells(frame frame) []cell[customer.Customer] {

@@ -16,7 +16,7 @@ type invoiceRows struct {
 
 // Rows are the rows of the list.
 func (d invoicesData) Rows(view page.View) template.HTML {
-	rows := invoiceRows{d, view, view.Frame.(frame)} //nolint:forcetypeassert // show sets it
+	rows := invoiceRows{d, view, view.Frame.(frame)} // show sets it
 	return tableRows(d.List, shownCells(d.Arranged, rows.cells()))
 }
 

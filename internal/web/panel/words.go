@@ -9,7 +9,7 @@ import (
 
 // words are the English texts of values that records have, under which the
 // catalog has their Portuguese.
-var words = map[string]string{ //nolint:gosec // names of deeds, no secrets
+var words = map[string]string{
 	string(customer.Active): "Active", string(customer.DueToday): "Due today",
 	string(customer.Expired): "Expired",
 	billing.Open.String():    "Open", billing.Paid.String(): "Paid",

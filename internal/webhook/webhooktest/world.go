@@ -180,7 +180,7 @@ func (w *World) Rounds() (all int) {
 
 // Start runs the sender until the test stops it.
 func (w *World) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(w.T.Context()) //nolint:gosec // the test calls it by stop
+	ctx, cancel := context.WithCancel(w.T.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := w.Run(ctx); err != nil {

@@ -104,7 +104,7 @@ func assign(dest, value any) error {
 	case *bool:
 		converted, err := driver.Bool.ConvertValue(value)
 		if err == nil {
-			*dest = converted.(bool) //nolint:forcetypeassert // what Bool converts to
+			*dest = converted.(bool) // what Bool converts to
 		}
 		return err
 	case sql.Scanner:
