@@ -327,7 +327,8 @@ func (a *App) jobs() []worker.Job {
 	}
 }
 
-// reseal seals anew what an older key sealed, in every room that keeps secrets.
+// reseal seals again what an older key sealed, in every room that keeps
+// secrets.
 func (a *App) reseal(ctx context.Context) error {
 	return errors.Join(
 		a.Webhooks.Reseal(ctx),

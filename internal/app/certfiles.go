@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// certFiles serves a certificate from files and reads them anew when they have
-// changed, so that a renewed certificate needs no restart.
+// certFiles serves a certificate from files and reads them again when they
+// have changed, so that a renewed certificate needs no restart.
 type certFiles struct {
 	cert, key string
 	log       *slog.Logger

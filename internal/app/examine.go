@@ -27,7 +27,7 @@ import (
 // Examination is what to check, and what to do about it.
 type Examination struct {
 	Online bool // also ask gateways, channels and our own public address
-	Fix    bool // compute counts anew where they are wrong
+	Fix    bool // compute recounts where they are wrong
 }
 
 // Examine checks everything that can be wrong with an installation, and
@@ -110,8 +110,8 @@ func missingDatabase(cfg config.Config) *checkup.Finding {
 	return &finding
 }
 
-// checkKey says whether the key is there and the right one; without one, no
-// keys are returned.
+// checkKey reports whether the key is there and the right one; without one,
+// no keys are returned.
 func checkKey(ctx context.Context, examined examined) (checkup.Finding, []secret.Key) {
 	finding, keys := func() (checkup.Finding, []secret.Key) {
 		keys, err := givenKeys(examined.config)

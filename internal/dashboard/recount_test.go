@@ -20,7 +20,7 @@ func (w *world) scope() tally.Scope {
 	return tally.Scope{CompanyID: w.Actor.Company.ID, Today: w.Actor.Today(w.Clock.Now())}
 }
 
-// wantRecounted wants every counter to be what `carteira doctor` counts anew.
+// wantRecounted wants every counter to equal the recount of `carteira doctor`.
 func (w *world) wantRecounted(t *testing.T) {
 	t.Helper()
 	for _, counter := range w.miscounted(t) {

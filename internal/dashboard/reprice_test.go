@@ -126,8 +126,8 @@ func (w *world) awaitLock(ctx context.Context, t *testing.T, done chan error) {
 	}
 }
 
-// A plan of many customers is counted anew a batch at a time, by whichever
-// process goes on, also when it changes again before that has come to its end.
+// A plan of many customers is counted again a batch at a time, by any process,
+// also when it changes again before the end.
 func TestPlanOfManyCustomersIsCountedAnewInBatches(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)

@@ -107,8 +107,8 @@ func TestPlanThatChangesDuringCreatesLeavesNobodyBehind(t *testing.T) {
 	})
 }
 
-// wantSums holds the ledger to what it promises: balances are the sums of their
-// entries, each entry bears the balance after it, nothing is negative, and all
+// wantSums checks what the ledger promises: balances are the sums of their
+// entries, each entry has the balance after it, nothing is negative, and all
 // balances together are what was granted minus what was spent.
 func wantSums(t *testing.T, shop *shop) {
 	t.Helper()

@@ -143,7 +143,7 @@ func addMonths(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delt
 	return addMonthSums(ctx, tx, companyID, sums)
 }
 
-// addMonthSums deletes sums that have come to nothing.
+// addMonthSums deletes sums that have become zero.
 func addMonthSums(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[monthKey]Sums) error {
 	maps.DeleteFunc(sums, func(_ monthKey, sums Sums) bool { return sums == (Sums{}) })
 	var rows [][]any

@@ -66,7 +66,7 @@ func addTotals(ctx context.Context, tx *sqldb.Tx, companyID int64, totals map[Co
 		ON CONFLICT (company_id, book) DO UPDATE SET n = tally_totals.n + excluded.n, folds = tally_totals.folds + 1`)
 }
 
-// addBuckets also removes a bucket that has come to nothing.
+// addBuckets also removes a bucket that has become zero.
 func addBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[bucketKey]int64) error {
 	maps.DeleteFunc(sums, func(_ bucketKey, n int64) bool { return n == 0 })
 	var rows [][]any
@@ -87,7 +87,7 @@ func addBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[buc
 		`DELETE FROM tally_buckets WHERE company_id = ? AND book = ? AND bucket {in ?} AND n = 0`)
 }
 
-// addKeys also removes a sum that has come to nothing: due dates pass, and the
+// addKeys also removes a sum that has become zero: due dates pass, and the
 // keys of years ago should not be read for ever.
 func addKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[sumKey]Sums) error {
 	maps.DeleteFunc(sums, func(_ sumKey, sums Sums) bool { return sums == (Sums{}) })
@@ -126,7 +126,7 @@ func upsert(ctx context.Context, tx *sqldb.Tx, rows [][]any, into, conflict stri
 }
 
 // removeEmpty removes the rows of some days or buckets of each counter that have
-// come to nothing.
+// become zero.
 func removeEmpty[K string | int64](
 	ctx context.Context,
 	tx *sqldb.Tx,

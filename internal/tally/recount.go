@@ -7,7 +7,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Recount is how a room counts its records anew.
+// Recount is how a room counts its records again.
 type Recount struct {
 	Counter Counter
 	Records func(Scope) Records
@@ -16,7 +16,7 @@ type Recount struct {
 	Rows *Derived
 }
 
-// Scope is what is counted anew: the records of a company on a day of its own.
+// Scope is what is counted again: the records of a company on its day.
 type Scope struct {
 	CompanyID int64
 	Today     civil.Date

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// recountThings counts the table of the tests anew.
+// recountThings counts the table of the tests again.
 var recountThings = Recount{Counter: things, Records: func(scope Scope) Records {
 	return Records{Args: []any{scope.CompanyID}, SQL: `
 		SELECT id / 4096 AS bucket, '2027-01-31' AS day, 7 AS plan_id, 0 AS product_id, 'kept' AS state, 1 AS n, 100 AS cents

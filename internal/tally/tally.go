@@ -1,7 +1,7 @@
 // Package tally keeps counts and sums of a company's records, so that a list of
 // fifty out of a million knows its total without counting, and a month's
-// figures are not added up anew at every look. It owns the tally tables; what
-// is counted in which counter is decided by the room that owns the records.
+// figures are not added up at every request. It owns the tally tables; what is
+// counted in which counter is decided by the room that owns the records.
 //
 // A change appends rows to tally_deltas, in the transaction of the change and
 // waiting for no other; Compact adds them to the sums from time to time. What is

@@ -215,7 +215,7 @@ func wantBy[K comparable](t *testing.T, db *sqldb.DB, company int64, counter Cou
 			want[k] = Sums{want[k].N + sums.N, want[k].Cents + sums.Cents}
 		}
 	}
-	// A key that came to nothing is forgotten, sooner or later.
+	// A key that became zero is removed, sooner or later.
 	nothing := func(_ K, sums Sums) bool { return sums == Sums{} }
 	maps.DeleteFunc(got, nothing)
 	maps.DeleteFunc(want, nothing)

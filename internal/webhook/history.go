@@ -222,7 +222,7 @@ func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, actor account.Acto
 	return job, err
 }
 
-// attemptNow sends a claimed delivery, and says whether it was accepted.
+// attemptNow sends a claimed delivery, and reports whether it was accepted.
 func (s *Service) attemptNow(ctx context.Context, job sender.Job) (Attempt, bool, error) {
 	made, err := s.sender.SendNow(ctx, job)
 	if err != nil {

@@ -21,7 +21,7 @@ const pruneBatch = 500
 const wholeWalk = 24 * time.Hour
 
 // walk is how far Prune has come through a table, so that the next run does not
-// walk past everything that had to stay. It begins anew when a webhook was
+// walk past everything that had to stay. It starts again when a webhook was
 // changed here, and once a day for what was changed elsewhere.
 type walk struct {
 	read    func(context.Context, sqldb.Querier, int64, int) ([]oldRow, error)
@@ -67,8 +67,8 @@ func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pruneReplays(ctx, tx, before) })
 }
 
-// pruneStep removes what is old among the next rows, and says whether there may
-// be more.
+// pruneStep removes what is old among the next rows, and reports whether there
+// may be more.
 func (s *Service) pruneStep(ctx context.Context, walk *walk, before time.Time) (more bool, err error) {
 	rows, err := walk.read(ctx, s.db, walk.after, pruneBatch)
 	if err != nil {

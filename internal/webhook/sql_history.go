@@ -92,8 +92,9 @@ func deliveryOfEvent(ctx context.Context, querier sqldb.Querier, companyID int64
 	return id, sqldb.Found(err, "delivery")
 }
 
-// lockDelivery reads a delivery for a change, and says whether it is being sent.
-// Its place in the queue is locked before the delivery, as those do who send.
+// lockDelivery reads a delivery for a change, and reports whether it is being
+// sent. Its row of the queue is locked before the delivery, in the order of the
+// sender.
 func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (delivery Delivery, sending bool, err error) {
 	lane, err := sqldb.Value[int64](
 		ctx,

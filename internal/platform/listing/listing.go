@@ -56,7 +56,7 @@ type Table[T any] struct {
 type Order struct {
 	Column string
 	// Last is a condition: rows for which it holds come after all others, in
-	// whichever direction the rest is sorted. "": there are none.
+	// either direction. "": there are none.
 	Last string
 	// From begins with another table, along the index of which the order is walked,
 	// and On joins the list's table to it. "": Column is one of the list's table.

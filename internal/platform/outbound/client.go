@@ -27,7 +27,7 @@ const (
 	idleTime       = 30 * time.Second
 
 	// maxTries bounds how many addresses of one name are dialled for a call, so
-	// that a name with a thousand addresses does not make us knock at all doors.
+	// that a name with a thousand addresses does not make us try them all.
 	maxTries = 4
 	// maxSettled bounds the addresses that are remembered.
 	maxSettled = 1024

@@ -216,7 +216,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return all
 }
 
-// public says whether a lies on the internet.
+// public reports whether a is an address of the public internet.
 func public(addr netip.Addr) bool {
 	if addr.Is6() && (!globalUnicast.Contains(addr) || isISATAP(addr)) {
 		return false

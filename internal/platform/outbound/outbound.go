@@ -30,8 +30,8 @@ var (
 	// ErrTimeout says that the exchange did not end in time. The receiver may
 	// have taken what was sent.
 	ErrTimeout = errors.New("timeout")
-	// ErrLocal says that this machine could not make the call, for want of
-	// files or ports, so that the receiver is not blamed.
+	// ErrLocal says that this machine could not make the call, because it has
+	// no free files or ports, so that the receiver is not blamed.
 	ErrLocal = errors.New("local failure")
 )
 
@@ -104,7 +104,7 @@ func readResult(ctx context.Context, response *http.Response, maxBody int) Resul
 }
 
 // safeText makes text of at most limit bytes that any database and page can
-// take, and says whether that made it shorter.
+// take, and reports whether that made it shorter.
 func safeText(raw []byte, limit int) (text []byte, short bool) {
 	whole := bytes.ReplaceAll(bytes.ToValidUTF8(cut(raw, limit), []byte("\uFFFD")), []byte{0}, nil)
 	text = cut(whole, limit)

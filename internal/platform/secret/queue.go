@@ -272,7 +272,7 @@ func (q *queue) dispatch() {
 	}
 }
 
-// free says whether there is a slot for a lane.
+// free reports whether there is a slot for a lane.
 func (q *queue) free(lane Lane) bool {
 	switch {
 	case q.busy >= q.slots:

@@ -213,8 +213,8 @@ func (d *dispatcher) dispatch() {
 	}
 }
 
-// canSend says whether a lane may make a request now. A receiver gets one at a
-// time until it has answered.
+// canSend reports whether a lane may make a request now. A receiver gets one
+// at a time until it has answered.
 func (d *dispatcher) canSend(lane *lane) bool {
 	if !lane.runnable() || lane.inFlight == 0 {
 		return lane.runnable()

@@ -227,8 +227,8 @@ func (d *dispatcher) beginRecord(attempt attempt) {
 	})
 }
 
-// onRecorded takes in what became of records. A lane is released with the last
-// of its attempts, whichever place that has among the reports.
+// onRecorded handles the results of records. A lane is released with the last
+// of its attempts, in any order of the results.
 func (d *dispatcher) onRecorded(reports []report) {
 	for _, report := range reports {
 		if report.alone {

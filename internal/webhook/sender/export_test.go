@@ -66,8 +66,8 @@ type Claimed struct {
 	token string
 }
 
-// GiveBack records a delivery as accepted, gives its lane back, and says whether
-// it was still to be recorded.
+// GiveBack records a delivery as accepted, gives its lane back, and reports
+// whether it was still to be recorded.
 func (s *Sender) GiveBack(ctx context.Context, claimed Claimed, at time.Time) (bool, error) {
 	kept, err := s.store.recordAccepted(ctx, []attempt{{
 		job: claimed.Job, outcome: outcome{verdict: accepted, at: at}, token: claimed.token, release: true,
@@ -86,7 +86,7 @@ func Accepted(at time.Time) Tried { return Tried{outcome{verdict: accepted, at: 
 func Broken(at time.Time) Tried   { return Tried{outcome{verdict: broken, at: at, problem: "late"}} }
 func Disabled() Tried             { return Tried{outcome{verdict: disabled}} }
 
-// Record records an outcome, and says whether it was still to be recorded.
+// Record records an outcome, and reports whether it was still to be recorded.
 func (s *Sender) Record(ctx context.Context, job Job, tried Tried) (bool, error) {
 	return s.store.record(ctx, attempt{job: job, outcome: tried.o})
 }

@@ -200,7 +200,7 @@ func (s state) on(in input) state {
 	return s
 }
 
-// leased says whether this process keeps the lane's lease alive.
+// leased reports whether this process keeps the lane's lease alive.
 func (s state) leased() bool {
 	return s == sending || s == finishing || s == draining || s == releasing
 }

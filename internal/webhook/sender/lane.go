@@ -104,8 +104,8 @@ func (l *lane) dropFirst(n int) {
 	l.more = l.more || n > 0
 }
 
-// finish takes note of the end of a request, and says whether its outcome can
-// be recorded together with others: failures are counted in a row, so from the
+// finish records the end of a request, and reports whether its outcome can be
+// recorded together with others: failures are counted in a row, so from the
 // first one on every outcome waits for those before it.
 func (l *lane) finish(attempt attempt) (batch bool) {
 	l.inFlight--
@@ -124,7 +124,7 @@ func (l *lane) finish(attempt attempt) (batch bool) {
 	return false
 }
 
-// cutOff takes note of a request that was cut off when the lease had expired.
+// cutOff records a request that was cut off when the lease had expired.
 func (l *lane) cutOff(deliveryID int64) {
 	l.inFlight--
 	delete(l.open, deliveryID)
@@ -132,7 +132,7 @@ func (l *lane) cutOff(deliveryID int64) {
 
 // nextHeld takes the next attempt to record by itself: when nothing is in
 // flight, and successes before failures. The attempts overlapped, and a
-// success recorded last would begin the count of failures anew.
+// success recorded last would reset the count of failures.
 func (l *lane) nextHeld() (a attempt, ok bool) {
 	if l.inFlight+l.unrecorded > 0 || len(l.held) == 0 {
 		return a, false
@@ -144,7 +144,7 @@ func (l *lane) nextHeld() (a attempt, ok bool) {
 	return a, true
 }
 
-// recorded takes note that an attempt was recorded, or could not be.
+// recorded is called when an attempt was recorded, or could not be.
 func (l *lane) recorded(deliveryID int64, err error) {
 	l.unrecorded--
 	if err != nil {
@@ -190,7 +190,7 @@ func (l *lane) stop() {
 	l.state = l.state.on(stopped)
 }
 
-// expire takes note that the lease was not renewed in time. Another process may
+// expire records that the lease was not renewed in time. Another process may
 // have the lane now, so requests that are still in flight are cut off: together
 // the two must not make more than the limit.
 func (l *lane) expire() {

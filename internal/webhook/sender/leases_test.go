@@ -163,7 +163,7 @@ func TestChangeOfAWebhookCountsForWhatIsPrefetched(t *testing.T) {
 }
 
 // What was accepted before a failure is recorded before it: otherwise it would
-// begin the count of failures anew.
+// reset the count of failures.
 func TestFailuresAreCountedFromTheFirstOne(t *testing.T) {
 	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		receiver := webhooktest.NewReceiver(t)

@@ -39,13 +39,13 @@ type attempt struct {
 	token   string // of the lane's lease
 }
 
-// batchable says whether the attempt is recorded together with others: only
-// plain successes are.
+// batchable reports whether the attempt is recorded together with others:
+// only plain successes are.
 func (a attempt) batchable() bool {
 	return a.outcome.verdict == accepted && !a.job.test
 }
 
-// failed says whether the attempt counts as a failure of the receiver.
+// failed reports whether the attempt counts as a failure of the receiver.
 func (a attempt) failed() bool {
 	return a.outcome.verdict == broken || a.outcome.verdict == rejected
 }
@@ -139,8 +139,8 @@ func (s schedule) delay(step int, asked time.Duration) time.Duration {
 	return wait + time.Duration(rand.Int64N(int64(wait)/10+1)) //nolint:gosec // jitter needs no secrecy
 }
 
-// inHistory says whether the attempt is shown to the owner of the webhook. What
-// was never sent is not, unless it was the last word.
+// inHistory reports whether the attempt is shown to the owner of the webhook.
+// What was never sent is not, unless it was the last word.
 func (a attempt) inHistory(transition transition) bool {
 	switch a.outcome.verdict {
 	case disabled:

@@ -75,8 +75,8 @@ func Unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error
 	return err
 }
 
-// AnyPending says whether anything of a webhook is neither parked nor being
-// sent for a person who waits.
+// AnyPending reports whether anything of a webhook is neither parked nor
+// being sent for a person who waits.
 func AnyPending(ctx context.Context, querier sqldb.Querier, companyID, webhookID int64) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM (
 		SELECT delivery_id FROM delivery_queue WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = '' LIMIT 1) AS due`,

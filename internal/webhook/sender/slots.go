@@ -140,8 +140,8 @@ func (p pace) after(attempt attempt) pace {
 	return p
 }
 
-// dawdle takes note of a request that takes as long as a class does, and has not
-// ended yet.
+// dawdle records a request that takes as long as a class does, and has not ended
+// yet.
 func (p paces) dawdle(lane int64, as class) {
 	known := p[lane]
 	known.average = max(known.average, dawdling)
@@ -149,7 +149,7 @@ func (p paces) dawdle(lane int64, as class) {
 	p[lane] = known
 }
 
-// before says whether a receiver is known to use less time than another one.
+// before reports whether a receiver is known to use less time than another one.
 func (p pace) before(other pace) bool {
 	return p.average > 0 && (other.average == 0 || p.average < other.average)
 }

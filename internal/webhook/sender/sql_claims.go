@@ -177,8 +177,8 @@ func claimDue(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token stri
 	return lane, err
 }
 
-// lockQueued locks a delivery's place in the queue, and says whether it is being
-// sent: for a person who waits, or by the process that has its lane.
+// lockQueued locks a delivery's place in the queue, and reports whether it is
+// being sent: for a person who waits, or by the process that has its lane.
 func lockQueued(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sending []int64) (busy bool, err error) {
 	err = sqldb.Each(ctx, tx, `
 		SELECT claim, line, run_at > {clock ?} FROM delivery_queue WHERE company_id = ? AND delivery_id = ? {for update}`,

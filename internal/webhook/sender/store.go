@@ -264,7 +264,7 @@ func (s store) countOutcome(ctx context.Context, tx *sqldb.Tx, attempt attempt, 
 }
 
 // ClaimNow claims a due delivery for a person who waits for its attempt, and
-// says whether it was due: one that is being sent is not.
+// reports whether it was due: one that is being sent is not.
 func (s *Sender) ClaimNow(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) (Job, bool, error) {
 	lane, err := claimDue(ctx, tx, companyID, deliveryID, id.NewCode(16))
 	if err != nil || lane == 0 {
