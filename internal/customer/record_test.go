@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"carteira/internal/catalog"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/catalog"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"

@@ -81,7 +81,7 @@ func listFor[T int64 | string](engine Engine, list []T) any {
 	if engine == Postgres {
 		return list
 	}
-	text, _ := json.Marshal(list) //nolint:errchkjson // numbers and texts always have a form
+	text, _ := json.Marshal(list) // numbers and texts always have a form
 	return string(text)
 }
 

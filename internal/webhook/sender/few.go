@@ -23,7 +23,7 @@ func few[T int64 | string](text string, lists ...[]T) (string, []any) {
 		}
 	}
 	if known, ok := fewTexts.Load(key); ok {
-		return known.(string), args //nolint:forcetypeassert // only strings are stored
+		return known.(string), args // only strings are stored
 	}
 	written := key.write()
 	fewTexts.Store(key, written)
