@@ -81,6 +81,21 @@ func (l Lang) Ago(at, now time.Time) string {
 	}
 }
 
+// Period says a period in words: every month, every 3 months.
+func (l Lang) Period(period civil.Period) string {
+	count := period.Count
+	texts := map[civil.Unit][2]string{
+		civil.Day: {"every day", "every %d days"}, civil.Week: {"every week", "every %d weeks"},
+		civil.Month: {"every month", "every %d months"},
+		civil.Year:  {"every year", "every %d years"},
+	}
+	pair := texts[period.Unit]
+	if count == 1 {
+		return l.T(pair[0])
+	}
+	return l.T(pair[1], count)
+}
+
 // funcs are what templates can call besides the methods of the View.
 func funcs(lang Lang) template.FuncMap {
 	return template.FuncMap{
@@ -91,6 +106,7 @@ func funcs(lang Lang) template.FuncMap {
 		"rough":      lang.rough,
 		"percent":    percent,
 		"date":       FormatDate,
+		"period":     lang.Period,
 		"number":     func(n any) string { return FormatInt(toInt(n)) },
 		"phone":      FormatPhone,
 		"initial":    initial,

@@ -117,7 +117,7 @@ func (s *Server) planChoices(req *request) ([]reseller.Plan, error) {
 func planOptions(req *request, plans []reseller.Plan, keep int64) (options []page.Option) {
 	for _, plan := range plans {
 		if plan.Active || plan.ID == keep {
-			label := plan.Name + " · " + creditsText(req.lang, plan.Credits) + " " + periodText(req.lang, plan.Period)
+			label := plan.Name + " · " + creditsText(req.lang, plan.Credits) + " " + req.lang.Period(plan.Period)
 			options = append(options, page.Option{Value: idText(plan.ID), Label: label})
 		}
 	}

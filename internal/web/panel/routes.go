@@ -2,6 +2,7 @@ package panel
 
 import (
 	"net/http"
+	"slices"
 
 	"carteira/internal/account"
 )
@@ -63,6 +64,12 @@ func (op route) pattern() string { return op.method + " " + op.path }
 
 // table is the whole panel.
 func (s *Server) table() []route {
+	return slices.Concat(s.ownRoutes(), s.planRecord().routes(s, staff, basic), s.productRecord().routes(s, staff, basic),
+		s.subscriptionPlanRecord().routes(s, owner, resellers))
+}
+
+// ownRoutes are the routes but for those of records that are edited alike.
+func (s *Server) ownRoutes() []route {
 	const get, post = http.MethodGet, http.MethodPost
 	return []route{
 		{get, "/login", public, basic, s.loginPage},
@@ -166,21 +173,9 @@ func (s *Server) table() []route {
 		{post, "/payments/gateways/{provider}", owner, payments, s.setGateway},
 
 		{get, "/plans", reader, basic, s.plans},
-		{get, "/plans/new", staff, basic, s.newPlan},
-		{post, "/plans/new", staff, basic, s.createPlan},
-		{get, "/plans/{id}", staff, basic, s.editPlan},
 		{get, "/plans/{id}/follow", staff, basic, s.askFollowPlan},
 		{post, "/plans/{id}/follow", staff, basic, s.followPlan},
-		{post, "/plans/{id}", staff, basic, s.updatePlan},
-		{get, "/plans/{id}/delete", staff, basic, s.askDeletePlan},
-		{post, "/plans/{id}/delete", staff, basic, s.deletePlan},
 		{get, "/products", reader, basic, s.products},
-		{get, "/products/new", staff, basic, s.newProduct},
-		{post, "/products/new", staff, basic, s.createProduct},
-		{get, "/products/{id}", staff, basic, s.editProduct},
-		{post, "/products/{id}", staff, basic, s.updateProduct},
-		{get, "/products/{id}/delete", staff, basic, s.askDeleteProduct},
-		{post, "/products/{id}/delete", staff, basic, s.deleteProduct},
 
 		{get, "/resellers", viewer, resellers, s.resellers},
 		{get, "/resellers/new", owner, resellers, s.newReseller},
@@ -202,10 +197,6 @@ func (s *Server) table() []route {
 		{get, "/resellers/{id}/take-back", owner, resellers, s.takeBackPage},
 		{post, "/resellers/{id}/take-back", owner, resellers, s.takeBackCredits},
 		{get, "/subscription-plans", viewer, resellers, s.subscriptionPlans},
-		{get, "/subscription-plans/new", owner, resellers, s.newSubscriptionPlan},
-		{post, "/subscription-plans/new", owner, resellers, s.createSubscriptionPlan},
-		{get, "/subscription-plans/{id}", owner, resellers, s.editSubscriptionPlan},
-		{post, "/subscription-plans/{id}", owner, resellers, s.updateSubscriptionPlan},
 		{post, "/subscription-plans/{id}/active", owner, resellers, s.switchSubscriptionPlan},
 		{get, "/subscription-plans/{id}/link", owner, resellers, s.askRenewSignupLink},
 		{post, "/subscription-plans/{id}/link", owner, resellers, s.renewSignupLink},

@@ -48,7 +48,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 	for _, plan := range list {
 		row := subscriptionPlanRow{
 			Plan:  plan,
-			Every: periodText(req.lang, plan.Period),
+			Every: req.lang.Period(plan.Period),
 			Link:  s.Resellers.SignupLink(plan),
 		}
 		for _, name := range plan.Functions.Names() {
@@ -69,16 +69,6 @@ func (s *Server) subscriptionPlans(req *request) error {
 	})
 }
 
-type subscriptionPlanForm struct {
-	Form      *page.Form
-	Functions []functionRow
-	Units     []page.Option
-	Plan      reseller.Plan // as it is; ID 0: it is new
-	Link      string
-	Action    string
-	New       bool
-}
-
 // functionRow is a box to tick. One that the plan has is ticked for good.
 type functionRow struct {
 	Name           account.Function
@@ -87,40 +77,43 @@ type functionRow struct {
 	Locked, Ticked bool
 }
 
-func (s *Server) subscriptionPlanForm(req *request, form *page.Form, refusal error) error {
-	d, title := subscriptionPlanForm{
-		Form:   form,
-		Action: "/subscription-plans/new",
-		New:    true,
-	}, "New subscription plan"
-	if req.id != 0 {
-		var err error
-		if d.Plan, err = s.Resellers.FindPlan(req.Context(), req.Actor, req.id); err != nil {
-			return err
-		}
-		d.New, title, d.Action, d.Link = false, "Edit subscription plan", subscriptionPlanPath(req.id), s.Resellers.SignupLink(d.Plan)
-		if form == nil {
-			d.Form = planShown(d.Plan)
-		}
+func (s *Server) subscriptionPlanRecord() record[reseller.Plan] {
+	return record[reseller.Plan]{
+		path: "/subscription-plans", form: "subscription_plan_form",
+		fresh: "New subscription plan", edit: "Edit subscription plan",
+		named: func(plan reseller.Plan) string { return plan.Name },
+		blank: blankSubscriptionPlan, shown: planShown,
+		find: func(req *request) (reseller.Plan, error) {
+			return s.Resellers.FindPlan(req.Context(), req.Actor, req.id)
+		},
+		create: func(req *request) (reseller.Plan, error) {
+			return s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
+		},
+		update: func(req *request) (reseller.Plan, error) {
+			return s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
+		},
+		more: s.subscriptionPlanOffers,
+		created: func(req *request, plan reseller.Plan) error {
+			return req.done(subscriptionPlanPath(plan.ID), "%s was created. Its signup link is below.", plan.Name)
+		},
+	}
+}
+
+func (s *Server) subscriptionPlanOffers(req *request, form *recordForm, plan reseller.Plan) error {
+	form.Units, form.Active, form.Trial = req.units(), plan.Active, plan.TrialDays > 0
+	if !form.New {
+		form.Link = s.Resellers.SignupLink(plan)
 	}
 	for _, entry := range account.FunctionCatalog {
-		has := d.Plan.Functions.Has(entry.Name)
+		has := plan.Functions.Has(entry.Name)
 		if has || req.Actor.May(entry.Name) { // a company gives only what it has
-			d.Functions = append(d.Functions, functionRow{
+			form.Functions = append(form.Functions, functionRow{
 				entry.Name, functionWords[entry.Name], entry.Description,
-				has, has || d.Form.Has("functions", string(entry.Name)),
+				has, has || form.Form.Has("functions", string(entry.Name)),
 			})
 		}
 	}
-	for _, unit := range units {
-		d.Units = append(d.Units, page.Option{Value: unit.Value, Label: req.lang.T(unit.Label)})
-	}
-	return s.show(req, page.View{
-		Name:   "subscription_plan_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   d,
-	})
+	return nil
 }
 
 // planShown is a plan as its form shows it.
@@ -136,46 +129,20 @@ func subscriptionPlanPath(id int64) string {
 	return "/subscription-plans/" + idText(id)
 }
 
-func (s *Server) newSubscriptionPlan(req *request) error {
+func blankSubscriptionPlan(req *request) *page.Form {
 	pairs := []string{
 		"credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7",
 	}
 	for _, name := range req.Actor.Company.Subscription.Functions.Names() {
 		pairs = append(pairs, "functions", string(name))
 	}
-	return s.subscriptionPlanForm(req, page.NewForm(pairs...), nil)
+	return page.NewForm(pairs...)
 }
 
 // planForm is the form of a subscription plan: a list of functions, and an
 // amount as people write it.
 func (req *request) planForm() *input.Form {
 	return req.formWith([]string{"functions"}, "value")
-}
-
-func (s *Server) createSubscriptionPlan(req *request) error {
-	plan, err := s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
-	if refused(err) {
-		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(subscriptionPlanPath(plan.ID), "%s was created. Its signup link is below.", plan.Name)
-}
-
-func (s *Server) editSubscriptionPlan(req *request) error {
-	return s.subscriptionPlanForm(req, nil, nil)
-}
-
-func (s *Server) updateSubscriptionPlan(req *request) error {
-	plan, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
-	if refused(err) {
-		return s.subscriptionPlanForm(req, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/subscription-plans", "%s was saved.", plan.Name)
 }
 
 // switchSubscriptionPlan puts a plan on sale or takes it off.

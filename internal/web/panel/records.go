@@ -1,0 +1,147 @@
+package panel
+
+import (
+	"net/http"
+	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/platform/fault"
+	"carteira/internal/reminder"
+	"carteira/internal/web/page"
+)
+
+// record is a kind of record that a person makes, edits and deletes with one
+// form: a plan, a product, a subscription plan.
+type record[T any] struct {
+	path, form  string // the path of its list, the name of the page of its form
+	fresh, edit string // titles of the form
+	named       func(T) string
+	blank       func(*request) *page.Form // the form of a new one
+	shown       func(T) *page.Form        // the form of one that exists
+	find        func(*request) (T, error)
+	create      func(*request) (T, error)
+	update      func(*request) (T, error)
+	more        func(*request, *recordForm, T) error // what else its form shows; nil: nothing
+	created     func(*request, T) error              // where a new one leads; nil: to the list
+	saved       func(*request, T) error              // where a changed one leads; nil: to the list
+	deleted     *deletion[T]                         // nil: it cannot be deleted
+}
+
+// deletion is how a record that is not in use is deleted.
+type deletion[T any] struct {
+	button, unused string // the word of the button, and which ones can be deleted
+	remove         func(*request) (T, error)
+	usedBy         func(reminder.Rule) int64 // the record that a message rule is for
+}
+
+// recordForm is what the page of such a form shows.
+type recordForm struct {
+	Form   *page.Form
+	Action string
+	New    bool
+	ID     int64 // 0: it is new
+
+	Units, Products []page.Option
+	Own             int64         // how many customers of a plan have a price of their own
+	Functions       []functionRow // of a subscription plan
+	Active, Trial   bool          // a subscription plan is on sale, can be tried
+	Link            string        // by which resellers sign up
+}
+
+// routes are the form's pages, for those who may change such records.
+func (k record[T]) routes(s *Server, who role, function account.Function) []route {
+	const get, post = http.MethodGet, http.MethodPost
+	list := []route{
+		{get, k.path + "/new", who, function, func(req *request) error { return k.show(s, req, k.blank(req), nil) }},
+		{post, k.path + "/new", who, function, func(req *request) error { return k.send(s, req, k.create) }},
+		{get, k.path + "/{id}", who, function, func(req *request) error { return k.show(s, req, nil, nil) }},
+		{post, k.path + "/{id}", who, function, func(req *request) error { return k.send(s, req, k.update) }},
+	}
+	if k.deleted == nil {
+		return list
+	}
+	return append(list,
+		route{get, k.path + "/{id}/delete", who, function, func(req *request) error { return k.askDelete(s, req) }},
+		route{post, k.path + "/{id}/delete", who, function, func(req *request) error { return k.delete(s, req) }})
+}
+
+func (k record[T]) at(req *request) string { return k.path + "/" + idText(req.id) }
+
+// show shows the form: of a new record, or of the one that the path names. Without
+// a form it has what the record has.
+func (k record[T]) show(s *Server, req *request, form *page.Form, refusal error) error {
+	data, title := recordForm{Form: form, Action: k.path + "/new", New: true}, k.fresh
+	var current T
+	if req.id != 0 {
+		var err error
+		if current, err = k.find(req); err != nil {
+			return err
+		}
+		data, title = recordForm{Form: form, Action: k.at(req), ID: req.id}, k.edit
+		if form == nil {
+			data.Form = k.shown(current)
+		}
+	}
+	if k.more != nil {
+		if err := k.more(req, &data, current); err != nil {
+			return err
+		}
+	}
+	return s.show(req, page.View{Name: k.form, Title: title, Status: statusOf(refusal), Data: data})
+}
+
+// send creates or changes a record by the form that was sent.
+func (k record[T]) send(s *Server, req *request, save func(*request) (T, error)) error {
+	saved, err := save(req)
+	switch {
+	case refused(err):
+		return k.show(s, req, page.Sent(req.Request, err), err)
+	case err != nil:
+		return err
+	case req.id == 0 && k.created != nil:
+		return k.created(req, saved)
+	case req.id == 0:
+		return req.done(req.another(k.path), "%s was created.", k.named(saved))
+	case k.saved != nil:
+		return k.saved(req, saved)
+	}
+	return req.done(k.path, "%s was saved.", k.named(saved))
+}
+
+// another is where a person goes on after creating something: to the list, or to
+// the form of the next.
+func (req *request) another(list string) string {
+	if req.PostFormValue("another") != "" {
+		return list + "/new"
+	}
+	return list
+}
+
+func (k record[T]) askDelete(s *Server, req *request) error {
+	current, err := k.find(req)
+	if err != nil {
+		return err
+	}
+	return s.ask(req, page.Confirm{
+		Question: "Delete %s?", Args: []any{k.named(current)}, Danger: true, Button: k.deleted.button,
+		Back: k.at(req), Action: k.at(req) + "/delete",
+		Effects: []string{k.deleted.unused, "This cannot be undone."},
+	})
+}
+
+// delete deletes a record that nothing uses. One that a message rule is for is
+// refused: the rule would reach no one, and say nothing.
+func (k record[T]) delete(s *Server, req *request) error {
+	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rules, func(rule reminder.Rule) bool { return k.deleted.usedBy(rule) == req.id }) {
+		return req.complain(k.path, fault.Conflict("a message rule is for it; change the rule first"))
+	}
+	gone, err := k.deleted.remove(req)
+	if err != nil {
+		return req.complain(k.at(req), err)
+	}
+	return req.done(k.path, "%s was deleted.", k.named(gone))
+}
