@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,24 +57,51 @@ func (s *Service) Forget(ctx context.Context, email NewEmail, from Visitor) erro
 		return fault.NotFound("page")
 	}
 	person := text.Lower(email.Email)
-	quotas := forgotQuotas(person, from)
-	if err := s.countAttempt(ctx, quotas); err != nil {
+	user, err := userByEmail(ctx, s.db, person)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return err
 	}
-	user, err := userByEmail(ctx, s.db, person)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil
-	}
+	known, err := s.knows(ctx, user.User, from)
 	if err != nil {
 		return err
 	}
-	return s.sendLink(ctx, user.User, newPasswordLink{purpose: forReset, life: resetLife})
+	quotas := forgotQuotas(person, from, known)
+	link, hash := newLink()
+	var refused error
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		refused = countAttemptTx(ctx, tx, quotas)
+		switch {
+		case fault.KindOf(refused) == fault.KindRateLimited: // the count stays
+			return nil
+		case refused != nil:
+			return refused
+		case user.ID == 0:
+			return sendNothing(ctx, tx, quotas)
+		}
+		return s.sendLinkTx(ctx, tx, user.User, newPasswordLink{hash: hash, purpose: forReset, life: resetLife}, link)
+	})
+	return cmp.Or(err, refused)
+}
+
+// sendNothing has as many statements and rows as sendLinkTx, so that an address that
+// nobody has takes as long as one that a user has.
+func sendNothing(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
+	for range 3 {
+		if err := touchAttempt(ctx, tx, quotas[0].key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forgotQuotas are those of who has forgotten a password: of a person from one
 // network, and of the person from everywhere, so that one stranger does not use up
-// what the owner of the address has.
-func forgotQuotas(person string, from Visitor) []quota {
+// what the owner of the address has. A browser in which the person has signed in
+// before is counted by itself, so that many strangers do not either.
+func forgotQuotas(person string, from Visitor, known bool) []quota {
+	if known {
+		return []quota{{"forgot device:" + from.deviceKey(), resetsOfPerson, time.Hour}}
+	}
 	narrow, _ := Networks(from.Address)
 	return append(
 		networkQuotas("forgot:", from),

@@ -114,6 +114,45 @@ func TestDeviceIsKnownForItsUserAloneAndForgottenWithThePassword(t *testing.T) {
 	})
 }
 
+// work is how many rows were written since the database was opened. SQLite counts
+// them; the statements are the same for both.
+func (h house) work(t *testing.T) int64 {
+	t.Helper()
+	var n int64
+	housetest.Must(t, h.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+		n, err = sqldb.Value[int64](t.Context(), tx, `SELECT total_changes()`)
+		return err
+	}))
+	return n
+}
+
+func TestAnAddressOfNobodyIsAsMuchWork(t *testing.T) {
+	eachHouse(t, func(t *testing.T, house house) {
+		if house.db.Engine() != sqldb.SQLite {
+			return
+		}
+		house, _ = house.withMail(t)
+		for name, do := range map[string]func(address string) error{
+			"sign in": func(address string) error {
+				_, err := house.SignIn(t.Context(), account.ReadCredentials(form("email", address, "password", "wrong")), here)
+				return err
+			},
+			"forgot": func(address string) error { return house.Forget(t.Context(), email(address), here) },
+		} {
+			var work []int64
+			for _, address := range []string{"ana@example.com", "nobody@example.com"} {
+				_ = do(address) // the first makes rows that later ones change
+				before := house.work(t)
+				_ = do(address)
+				work = append(work, house.work(t)-before)
+			}
+			if work[0] != work[1] || work[0] < 2 {
+				t.Errorf("%s: %d for an address of a user, %d for one of nobody", name, work[0], work[1])
+			}
+		}
+	})
+}
+
 func TestNetworksAreCountedAsOne(t *testing.T) {
 	for address, want := range map[string][2]string{
 		"192.0.2.1":          {"192.0.2.1", ""},

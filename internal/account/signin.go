@@ -105,7 +105,18 @@ func (s *Service) pretendPassword(ctx context.Context, attempt attempt) (pretend
 	if err := s.countAttempt(ctx, attempt.quotas); err != nil {
 		return true, err
 	}
-	return true, errWrongPassword()
+	return true, s.refusePassword(ctx, attempt)
+}
+
+// refusePassword leaves a line in the audit log of a user. For an address that nobody
+// has it writes as much elsewhere, so that the answer takes as long.
+func (s *Service) refusePassword(ctx context.Context, attempt attempt) error {
+	if attempt.user.ID != 0 {
+		s.auditRefusal(ctx, attempt.user.User, attempt.from, UserSignInRefused)
+		return errWrongPassword()
+	}
+	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error { return touchAttempt(ctx, tx, attempt.quotas[0].key) })
+	return errWrongPassword()
 }
 
 func (s *Service) tryPassword(ctx context.Context, attempt attempt, password string) (SignedIn, error) {
@@ -117,8 +128,7 @@ func (s *Service) tryPassword(ctx context.Context, attempt attempt, password str
 		return SignedIn{}, err
 	}
 	if !ok {
-		s.auditRefusal(ctx, attempt.user.User, attempt.from, UserSignInRefused)
-		return SignedIn{}, errWrongPassword()
+		return SignedIn{}, s.refusePassword(ctx, attempt)
 	}
 	return s.signIn(ctx, attempt, password)
 }
@@ -134,9 +144,6 @@ func passwordFits(ctx context.Context, user storedUser, password string) (bool, 
 // auditRefusal leaves a line in the audit log. A failure to do so must not tell
 // the visitor anything.
 func (s *Service) auditRefusal(ctx context.Context, user User, from Visitor, what Action) {
-	if user.ID == 0 {
-		return
-	}
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		return s.applyUser(ctx, tx, actorOf(user, from), happened(what, user))
 	})

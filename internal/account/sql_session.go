@@ -121,6 +121,11 @@ func undoAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
 	return err
 }
 
+// touchAttempt writes a row that stays as it is.
+func touchAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
+	return tx.Queue(ctx, `UPDATE signin_attempts SET n = n WHERE key = ?`, key)
+}
+
 // deleteAttempts uncounts all attempts under a key.
 func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)

@@ -152,8 +152,8 @@ func (o *outcomes) add(how outcome) {
 
 // Pretend replaces the hash for an unknown address while others wait for theirs:
 // a flood of made-up addresses is cheap and must not delay real users. It takes
-// as long, and ends in the same way, as one of the recent hashes, so that the
-// answer does not reveal which addresses exist. While a slot is free it does
+// as long, and ends in the same way, as one of the recent hashes for callers who
+// had as many, so that the answer does not reveal which addresses exist. While a slot is free it does
 // nothing and reports so.
 func Pretend(ctx context.Context) (pretended bool, err error) {
 	queue := hashing.Load()
@@ -175,10 +175,18 @@ func Pretend(ctx context.Context) (pretended bool, err error) {
 func (q *queue) likely(ticket ticket) (how outcome, crowded bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if ticket.lane != LaneSignIn || q.free(ticket.lane) || len(q.outcomes.list) == 0 {
+	if ticket.lane != LaneSignIn || q.free(ticket.lane) {
 		return outcome{}, false
 	}
-	return q.outcomes.list[mathrand.IntN(len(q.outcomes.list))], true //nolint:gosec // no secret comes of it
+	like := q.outcomes[q.recent.class(ticket.from)].list
+	if len(like) == 0 {
+		return outcome{}, false
+	}
+	how = like[mathrand.IntN(len(like))] //nolint:gosec // no secret comes of it
+	if how.err == nil {
+		q.recent.add(ticket.from) // as one who had a turn
+	}
+	return how, true
 }
 
 // recentTime is for how long a hash counts: once or twice as long.
@@ -201,6 +209,17 @@ func (r *recent) of(from Caller) int {
 		}
 	}
 	return n
+}
+
+// classes are how many kinds of callers there are, by the hashes they had lately: who
+// had few waits less than who had many, and the pretended wait must be of one's like.
+const classes = 8
+
+func (r *recent) class(from Caller) (class int) {
+	for n := r.of(from); n > 0 && class < classes-1; n /= 2 {
+		class++
+	}
+	return class
 }
 
 func (r *recent) add(from Caller) {

@@ -3,6 +3,7 @@ package secret
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -352,12 +353,58 @@ func TestThePasswordOfNobodyIsPretendedWhereOthersWait(t *testing.T) {
 		t.Errorf("as the last hash: %t %v", pretended, err)
 	}
 	for range maxOutcomes {
-		queue.end(LaneSignIn, outcome{err: ErrBusy})
+		queue.end(LaneSignIn, queue.class(Caller{Subject: "nobody"}), outcome{err: ErrBusy})
 	}
 	if pretended, err := Pretend(nobody); !pretended || !errors.Is(err, ErrBusy) {
 		t.Errorf("as those who were refused: %t %v", pretended, err)
 	}
 	if waits := queue.waits(LaneSignIn); waits != 0 {
 		t.Errorf("%d wait for a turn", waits)
+	}
+}
+
+// Who floods the queue waits for long and is refused; an address of nobody that comes
+// once must not end like them, since one of a user would not.
+func TestThePasswordOfNobodyEndsLikeThoseOfItsKind(t *testing.T) {
+	before := hashing.Load()
+	t.Cleanup(func() { hashing.Store(before) })
+	queue := newQueue(1)
+	hashing.Store(queue)
+	in := func(from Caller) context.Context { return InLane(t.Context(), LaneSignIn, from) }
+	flood := Caller{Network: "n", Subject: "dona"}
+	for range 4 { // served when nobody waits
+		leave, err := queue.enter(in(flood))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	}
+	for range maxOutcomes {
+		queue.end(LaneSignIn, queue.class(flood), outcome{err: ErrBusy})
+	}
+	leave, err := queue.enter(in(Caller{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	fresh := Caller{Network: "m", Subject: "nobody"}
+	for n := range 20 {
+		once := Caller{Network: fmt.Sprint(n), Subject: fmt.Sprint("nobody", n)}
+		if pretended, err := Pretend(in(once)); !pretended || err != nil {
+			t.Fatalf("one who comes once: %t %v", pretended, err)
+		}
+	}
+	served := 0
+	for range 20 {
+		pretended, err := Pretend(in(fresh))
+		if !pretended {
+			break // no one like that was seen: it takes a true turn
+		}
+		if err == nil {
+			served++
+		}
+	}
+	if served > 4 {
+		t.Errorf("who asks again and again was served %d times as one who comes once", served)
 	}
 }

@@ -62,9 +62,9 @@ type queue struct {
 	running  [lanes]int // slots in use, by lane
 	taken    [lanes]int // places in use, by lane
 	networks map[string]int
-	waiting  [lanes][]*waiter // the oldest first
-	recent   recent           // hashes of unknown callers
-	outcomes outcomes         // how they ended
+	waiting  [lanes][]*waiter  // the oldest first
+	recent   recent            // hashes of unknown callers
+	outcomes [classes]outcomes // how they ended, by how many their callers had had
 }
 
 // waiter is a caller that waits for a slot.
@@ -140,7 +140,7 @@ func (q *queue) take(ticket ticket) (leave func(), err error) {
 	crowded := ticket.from.Network != "" && q.networks[ticket.from.Network] >= perNetwork
 	if (crowded || q.taken[ticket.lane] >= q.places) && !q.makePlace(ticket, crowded) {
 		if ticket.lane == LaneSignIn {
-			q.outcomes.add(outcome{err: ErrBusy})
+			q.outcomes[q.recent.class(ticket.from)].add(outcome{err: ErrBusy})
 		}
 		return nil, ErrBusy
 	}
@@ -195,26 +195,33 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 			return nil, err
 		}
 	}
+	class := q.class(ticket.from)
 	if err := q.wait(ctx, ticket); err != nil {
-		q.end(ticket.lane, outcome{began.Elapsed(), err})
+		q.end(ticket.lane, class, outcome{began.Elapsed(), err})
 		giveUp()
 		return nil, err
 	}
 	return func() {
-		q.end(ticket.lane, outcome{took: began.Elapsed()})
+		q.end(ticket.lane, class, outcome{took: began.Elapsed()})
 		q.finish(ticket.lane)
 		giveUp()
 	}, nil
 }
 
 // end remembers how the hash of an unknown caller ended.
-func (q *queue) end(lane Lane, how outcome) {
+func (q *queue) end(lane Lane, class int, how outcome) {
 	if lane != LaneSignIn {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.outcomes.add(how)
+	q.outcomes[class].add(how)
+}
+
+func (q *queue) class(from Caller) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.recent.class(from)
 }
 
 func (q *queue) wait(ctx context.Context, ticket ticket) error {
