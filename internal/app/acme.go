@@ -49,7 +49,7 @@ type certKeeper struct {
 	failing map[string]failure
 }
 
-// failure is a domain for which there is no certificate.
+// failure is a domain without a certificate.
 type failure struct {
 	err   error
 	times int

@@ -18,7 +18,7 @@ import (
 	"carteira/internal/worldtest"
 )
 
-// calendar is a program of which only what the calendar moves is built.
+// calendar is a program with only the parts that the calendar moves.
 type calendar struct {
 	*worldtest.World
 	app *App

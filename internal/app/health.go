@@ -128,7 +128,7 @@ type lookout struct {
 	posts []post
 }
 
-// post is one look, and who is woken when it finds something.
+// post is one look, and the task to wake when it finds something.
 type post struct {
 	look func() sqldb.Statement
 	wake func()

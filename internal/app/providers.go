@@ -144,8 +144,8 @@ func (l payLinks) Picture(code string) ([]byte, error) {
 	return pix.PNG(code)
 }
 
-// everywhere is what the operator's own mail server may be reached in: unlike
-// those of companies, it is the operator who names it.
+// everywhere is where the operator's own mail server may be: unlike those of
+// companies, the operator names it.
 var everywhere = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 
 // mailer hands mails to users to the operator's mail server; nil without one.

@@ -82,8 +82,8 @@ func (a *App) inherit(ctx context.Context) error {
 	return errors.Join(a.Webhooks.Inherit(ctx), a.idempotency.Inherit(ctx))
 }
 
-// leave turns /readyz red, and serves on until those who ask it have had the
-// time to send their requests elsewhere.
+// leave turns /readyz red, and serves on for a while, so that balancers can
+// send their requests elsewhere.
 func (a *App) leave(listeners []listener) {
 	a.health.stopping.Store(true)
 	if a.Config.ShutdownDelay == 0 {

@@ -256,7 +256,7 @@ func (g graph) mentions(decl ast.Decl, imported map[string]bool, methods map[str
 	switch {
 	case !ok:
 		ast.Inspect(decl, visit)
-	case fn.Body != nil: // its own name is no mention
+	case fn.Body != nil: // its own name does not count
 		ast.Inspect(fn.Body, visit)
 		list = slices.DeleteFunc(list, func(node string) bool { return node == nodeName(fn) })
 	}

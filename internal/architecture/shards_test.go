@@ -19,7 +19,7 @@ type reach string
 const (
 	schedule reach = "schedule" // a job that looks for work or prunes, some times a minute at most
 	sender   reach = "sender"   // a batch of deliveries, of the lanes that a process has leased
-	door     reach = "door"     // who asks is known by a secret or an address: one row by a unique key
+	door     reach = "door"     // the caller is known by a secret or an address: one row by a unique key
 	tree     reach = "tree"     // a page of the companies below one
 	operator reach = "operator" // a command of the operator, a check, or filling after a migration
 )

@@ -111,8 +111,8 @@ func uses(node ast.Node) []ast.Expr {
 	return list
 }
 
-// assigned lists the uses on both sides of an assignment. A string that is
-// given to a name is no use, unless the name can be used in other packages.
+// assigned lists the uses on both sides of an assignment. A string assigned
+// to a name does not count as a use, unless other packages can use the name.
 func assigned(left, right []ast.Expr) []ast.Expr {
 	var list []ast.Expr
 	for i, expr := range right {
@@ -265,7 +265,7 @@ func (s scope) foldUnder(expr ast.Expr, under []string) string {
 	return hole
 }
 
-// visibleMark stands for customer.Visible and customer.VisibleC in a text: a
+// visibleMark marks customer.Visible and customer.VisibleC in a text: a
 // condition of its own, with tables that the statement is not about.
 const visibleMark = "{visible}"
 

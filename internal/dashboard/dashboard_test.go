@@ -146,9 +146,9 @@ func TestMonthIsReadFromAQuery(t *testing.T) {
 	}
 }
 
-// A due date is over at the end of its day: who is due on the last of January is
-// lost in February; and who expired while no process ran is lost in the month in
-// which that happened, not in that in which it was found.
+// A due date is over at the end of its day: a customer due on the last of
+// January is lost in February; one that expired while no process ran is lost in
+// the month in which that happened, not in that in which it was found.
 func TestCustomersAreLostInTheMonthInWhichTheyExpire(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		world := newWorld(t, engine)

@@ -316,9 +316,9 @@ func (w *world) observe(t *testing.T) {
 	}
 }
 
-// value adds to the history of a customer what is new. Days do not go back,
-// though a company that moves to the west lives one twice; and who has expired
-// by then stays so until something is done.
+// value adds the news of a customer to its history. Days do not go back,
+// though a company that moves to the west lives one twice; a customer that has
+// expired by then stays so until something is done.
 func (w *world) value(id int64, now valued) {
 	list := w.history[id]
 	if len(list) > 0 {

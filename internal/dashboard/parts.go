@@ -50,7 +50,8 @@ func percent(p money.Percent) *float64 {
 	return &f
 }
 
-// creations counts who came in the month, also those who were deleted since.
+// creations counts the customers created in the month, also those deleted
+// since.
 func (l look) creations(ctx context.Context, month *Month) error {
 	byState, err := l.byState(ctx, tally.Created)
 	month.Customers.NewDeleted = byState[tally.Gone].N

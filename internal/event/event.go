@@ -93,7 +93,7 @@ func (l *Log) Record(ctx context.Context, tx *sqldb.Tx, from Source, name Name, 
 	return err
 }
 
-// RecordEvent is Record for those who need the event afterwards.
+// RecordEvent is Record for callers that need the event afterwards.
 func (l *Log) RecordEvent(ctx context.Context, tx *sqldb.Tx, from Source, name Name, data any) (Event, error) {
 	event := Event{
 		ID:        id.NewEvent(tx.Now()),

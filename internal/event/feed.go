@@ -26,8 +26,8 @@ func NewFeed(db *sqldb.DB, log *Log) *Feed {
 	return feed
 }
 
-// recorded wakes the readers that wait in this process. Who comes after the
-// check and before the commit is woken by Poll.
+// recorded wakes the readers that wait in this process. A reader that comes
+// after the check and before the commit is woken by Poll.
 func (f *Feed) recorded(_ context.Context, tx *sqldb.Tx, event Event) error {
 	if f.waiting.has(event.CompanyID) {
 		tx.OnCommit(func() { f.waiting.wake(event.CompanyID) })
@@ -241,7 +241,7 @@ func ScanRemoved(row sqldb.Row) (removed Removed, err error) {
 }
 
 // LockFeedTx keeps others from giving positions to a company's events until the
-// commit. Who removes old events calls it first.
+// commit. The removal of old events calls it first.
 func LockFeedTx(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	_, err := lockFeed(ctx, tx, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) { // the feed has not been read yet

@@ -356,7 +356,7 @@ func TestReaderThatMissedPrunedEventsIsTold(t *testing.T) {
 		process.remove(t, from, PrunedTx, ids[0], ids[1])
 		process.wantGone(t, from, ids[0])
 		process.wantGone(t, from, "evt_00000000000000000000000000")
-		for _, after := range []string{"", ids[1]} { // who had read the last one that is gone has missed nothing
+		for _, after := range []string{"", ids[1]} { // a reader of the last removed one has missed nothing
 			if page := process.read(t, from, Query{After: after}); namesOf(page) != "invoice.paid customer.renewed" {
 				t.Errorf("after %q: %q", after, namesOf(page))
 			}

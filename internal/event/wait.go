@@ -15,7 +15,7 @@ const (
 	waitersPerProcess = 10_000
 )
 
-// Reader is who reads a feed.
+// Reader identifies a reader of a feed.
 type Reader struct{ CompanyID, TokenID int64 }
 
 // Wait is Read that waits for an event when there is none, up to patience. It

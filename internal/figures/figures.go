@@ -49,7 +49,7 @@ func (s *Sum) add(amount money.Cents) {
 // Kind is how a customer's worth has moved between two days.
 type Kind string
 
-// The kinds. Each customer that has moved is of one.
+// The kinds of movement. Each customer that has moved has one.
 const (
 	Unmoved Kind = ""
 	New     Kind = "new"  // worth nothing before, something after; one who comes back is new
@@ -152,7 +152,7 @@ func Rate(part, whole int64) (rate money.Percent, known bool) {
 	return money.Percent(money.Share(money.Cents(part), int64(money.MaxPercent), whole)), true
 }
 
-// Average is a sum of money by how many it is of, rounded half up to the cent; known is false when it is of none.
+// Average is a sum of money divided by a number, rounded half up to the cent; known is false when the number is zero.
 func Average(amount money.Cents, n int64) (average money.Cents, known bool) {
 	if n <= 0 {
 		return 0, false

@@ -83,7 +83,7 @@ func (n NewReseller) refused() (refused fault.Fields) {
 	return refused
 }
 
-// Signup is what a reseller who registers by itself says of itself.
+// Signup is what a reseller enters at its own registration.
 type Signup struct {
 	Code     string // of the signup link
 	Address  string // where the request comes from

@@ -204,7 +204,8 @@ var promotion = map[account.Level]account.Level{
 }
 
 // mayChange reports whether a company of level caller may give a reseller of
-// level present the level wanted. Only who may give a level may take it away.
+// level present the level wanted. A level can be taken away only by a company
+// that may give it.
 func mayChange(caller, present, wanted account.Level) bool {
 	highest, any := promotion[caller]
 	return any && highest.AtLeast(present) && highest.AtLeast(wanted)

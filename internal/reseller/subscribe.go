@@ -80,8 +80,8 @@ func (s *Service) create(ctx context.Context, actor account.Actor, reseller NewR
 	return paid, err
 }
 
-// hashingFor has the password that a company chooses for another wait behind those
-// of people who sign in, and no more of them at once than of one network.
+// hashingFor puts the hash of a password that a company chooses for another behind
+// those of people who sign in, with a bound by network.
 func hashingFor(ctx context.Context, actor account.Actor) context.Context {
 	company := "company " + strconv.FormatInt(actor.Company.ID, 10)
 	return secret.InLane(ctx, secret.LaneStranger, secret.Caller{Network: company, Subject: company})

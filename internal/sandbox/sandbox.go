@@ -146,8 +146,8 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 	return s.Clock.Refresh(ctx)
 }
 
-// auditMove writes down who moves the clock, and from when to when. The operator
-// does it to every company.
+// auditMove records who moves the clock, and from when to when. A move by the
+// operator is recorded for every company.
 func auditMove(ctx context.Context, tx *sqldb.Tx, actor account.Actor, to time.Time) error {
 	entry := account.AuditEntry{
 		Action: "sandbox.clock", Record: "sandbox",

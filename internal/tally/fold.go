@@ -29,7 +29,8 @@ func (k sumKey) compare(other sumKey) int {
 }
 
 // addSums adds deltas to the sums: each sum once, and many in one statement. Totals come
-// first: two who add to those of a company wait for each other there, and nowhere else.
+// first: two transactions that add to the same company wait for each other there, and
+// nowhere else.
 func addSums(ctx context.Context, tx *sqldb.Tx, companyID int64, deltas []delta) error {
 	totals, buckets, keys := map[Counter]int64{}, map[bucketKey]int64{}, map[sumKey]Sums{}
 	for _, delta := range deltas {
@@ -113,8 +114,8 @@ func addKeys(ctx context.Context, tx *sqldb.Tx, companyID int64, sums map[sumKey
 }
 
 // upsert inserts rows of different keys, or adds them to those that are there.
-// The rows are in one order, so that two who do it wait for each other and not
-// in a circle.
+// The rows are in one order, so that two transactions wait for each other
+// without a deadlock.
 func upsert(ctx context.Context, tx *sqldb.Tx, rows [][]any, into, conflict string) error {
 	for piece := range sqldb.Pieces(rows) {
 		text := into + sqldb.Tuples(len(piece), len(piece[0])) + conflict

@@ -157,8 +157,8 @@ func (r Recount) mendRows(ctx context.Context, tx *sqldb.Tx, companyID int64) (i
 
 func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, error) {
 	companyID := scope.CompanyID
-	// The row of the total is locked, so that two who correct do not both take
-	// the difference away.
+	// The row of the total is locked, so that two corrections do not both
+	// subtract the difference.
 	if err := addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: 0}); err != nil {
 		return 0, err
 	}

@@ -46,7 +46,7 @@ const Gone = "gone"
 
 // The states of recurring revenue: what it was before it was counted by month,
 // how a customer has moved since its month began, and what went from one plan or
-// product to another. Lost ones who were deleted have Gone behind it.
+// product to another. Lost customers that were deleted have the suffix Gone.
 const (
 	RecurringBase = "base"
 	RecurringNew  = "new"
@@ -87,7 +87,7 @@ func (b Counter) Moved(from, to Change) []Entry {
 // Key is where a record is counted. The zero of a field means that the counter
 // does not tell records apart by it, or that the record has none.
 type Key struct {
-	Bucket    int64  // of the record's id, for deep pages
+	Bucket    int64  // of the record's id
 	Day       string // YYYY-MM-DD
 	PlanID    int64
 	ProductID int64

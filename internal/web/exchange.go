@@ -212,7 +212,7 @@ type Fair struct {
 // places are what a company may have in flight.
 type places struct {
 	taken chan struct{}
-	users int // who have a place or wait for one
+	users int // that have a place or wait for one
 }
 
 // fairPlaces is fewer than the connections of either database, and enough for the
@@ -246,7 +246,7 @@ func (f *Fair) join(companyID int64) *places {
 	return own
 }
 
-// part forgets a company of which no request is left.
+// part forgets a company without any request left.
 func (f *Fair) part(companyID int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -44,7 +44,7 @@ func IsForwarded(r *http.Request) bool {
 }
 
 // clientOf walks the chain from the nearest proxy outwards and returns the
-// first address that is no proxy of ours: what comes before it could be
+// first address that is not one of our proxies: what comes before it could be
 // forged.
 func clientOf(headers []string, trusted []netip.Prefix) string {
 	chain := strings.Split(strings.Join(headers, ","), ",")

@@ -17,8 +17,8 @@ var keyed = map[string]int{
 // minKey is the shortest run of characters that can be one of our keys.
 const minKey = 16
 
-// redactPath is a path as the access log may have it: without password links,
-// checkout codes, keys of callback addresses and tokens.
+// redactPath is a path for the access log: without password links, checkout
+// codes, keys of callback addresses and tokens.
 func redactPath(path string) string {
 	if isPlain(path) {
 		return path

@@ -28,7 +28,7 @@ type Answer struct {
 	Meta    *Meta
 	Message string
 	Header  http.Header // further headers of the answer; may be nil
-	Tagged  bool        // carries an ETag, and is 304 for who has it already
+	Tagged  bool        // carries an ETag, and is 304 for a client that has it
 }
 
 // SizeHint is about how many bytes the answer takes, so that a list is written
@@ -79,9 +79,9 @@ func Status(err error) int {
 	return statuses[fault.KindOf(err)]
 }
 
-// Explain gives the errors of the platform a public face: a database that is
-// away or overrun is no bug, and the caller may try again. One that an operator
-// has to see to is not said to be back in a moment.
+// Explain gives the errors of the platform a public face: an unavailable or
+// overloaded database is not a bug, and the caller may try again. If an
+// operator has to act, the answer does not promise a quick return.
 func Explain(err error) error {
 	if fault.KindOf(err) != fault.KindInternal {
 		return err

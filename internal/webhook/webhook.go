@@ -119,8 +119,8 @@ func (s *Service) Sender() *sender.Sender { return s.sender }
 // Run sends deliveries until ctx ends. It may be called again after it ended.
 func (s *Service) Run(ctx context.Context) error { return s.sender.Run(ctx) }
 
-// Inherit ends the leases of a process that is no more. It is for a process that
-// knows itself to be the only one.
+// Inherit ends the leases of a dead process. Only the single process of a
+// database may call it.
 func (s *Service) Inherit(ctx context.Context) error {
 	return s.sender.Inherit(ctx)
 }

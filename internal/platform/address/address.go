@@ -119,7 +119,7 @@ func (a Address) Check() (Address, fault.Fields) {
 	return a, faults
 }
 
-// tidy leaves one space between words, or says why the text is no part of an address.
+// tidy leaves one space between words, or returns why the text cannot be part of an address.
 func (p part) tidy(value string) (tidy, reason string) {
 	switch {
 	case !utf8.ValidString(value):

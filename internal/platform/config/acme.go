@@ -128,7 +128,7 @@ var nearDomains = []string{".localhost", ".local", ".internal", ".lan", ".home.a
 // netip does not count as private.
 var sharedNetwork = netip.MustParsePrefix("100.64.0.0/10")
 
-// isNear reports whether a host is of this machine or of a private network.
+// isNear reports whether a host is on this machine or in a private network.
 func isNear(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		ip = ip.Unmap()

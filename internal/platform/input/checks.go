@@ -69,8 +69,8 @@ func (f *Form) Phone(name string) Opt[string] {
 	return number
 }
 
-// Unread is a number that the rules refuse. The record may have it all the
-// same, since before the rules were made: what was read can be sent back.
+// Unread is a number that the rules refuse. A record may have it from before
+// the rules: what was read can be sent back.
 type Unread struct {
 	Digits string
 	Reason string // why it is refused; "": it is not

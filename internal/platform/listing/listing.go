@@ -58,8 +58,8 @@ type Order struct {
 	// Last is a condition: rows for which it holds come after all others, in
 	// either direction. "": there are none.
 	Last string
-	// From begins with another table, along the index of which the order is walked,
-	// and On joins the list's table to it. "": Column is one of the list's table.
+	// From begins with another table and walks along its index, and On joins the
+	// list's table to it. "": Column is one of the list's table.
 	From, On string
 }
 
@@ -188,10 +188,10 @@ func (t *Table[T]) complete(ctx context.Context, querier sqldb.Querier, companyI
 // window is a part of a list.
 type window struct{ offset, limit int64 }
 
-// window reads a part of a list without a search, of which the total is known:
-// the ids first, along an index, then the rows that they name. Joining before the
-// offset is applied would read every row that is skipped. Where some rows come
-// last, no index has them so: the list is two, one behind the other.
+// window reads a part of a list without a search and with a known total: the ids
+// first, along an index, then their rows. Joining before the offset is applied
+// would read every row that is skipped. Where some rows come last, no index has
+// that order: the list is read as two, one after the other.
 func (t *Table[T]) window(ctx context.Context, querier sqldb.Querier, query Query, part window, total int64) ([]T, error) {
 	last := t.Orders[query.sort().Field()].Last
 	if last == "" {

@@ -44,7 +44,7 @@ var things = listing.Table[thing]{
 	},
 }
 
-// ownText is the same list, of which a column of its own is searched.
+// ownText is the same list with a search in a column of its own.
 func ownText() *listing.Table[thing] {
 	table := things
 	table.Texts = listing.Texts{Text: "c.name"}

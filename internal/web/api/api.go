@@ -191,7 +191,8 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	return s.operate(ctx, w, r, admitted{actor, pattern})
 }
 
-// admitted is who sent a request, and the path of the table that it is for.
+// admitted is the sender of a request, and the path of the table that it is
+// for.
 type admitted struct {
 	actor   account.Actor
 	pattern string
@@ -336,10 +337,10 @@ func (m methods) allow() string {
 	return strings.Join(list, ", ")
 }
 
-// pathID reads {id}. What is no positive whole number names no record, and is
-// answered like one that does not exist; only a delivery may also be named by
-// its event. The mux has matched the path segment by segment, in which an
-// escaped slash is no end of one.
+// pathID reads {id}. Anything but a positive whole number names no record,
+// and is answered like one that does not exist; only a delivery may also be
+// named by its event. The mux has matched the path by segments, in which an
+// escaped slash does not end one.
 func pathID(address *url.URL, op route) (id int64, event string, err error) {
 	wanted, got := strings.Split(op.path, "/"), strings.Split(address.EscapedPath(), "/")
 	got = got[len(got)-len(wanted):]

@@ -21,7 +21,7 @@ type route struct {
 }
 
 // routes is the whole API: the 39 operations of the seed, in its order, and the
-// extensions. Those that are no GET change something, and are refused when the company's
+// extensions. All but GET change something, and are refused when the company's
 // subscription has ended.
 func (s *Server) routes() []route { return append(s.seed(), s.extensions()...) }
 

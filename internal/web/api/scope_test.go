@@ -33,7 +33,7 @@ func TestReadTokenChangesNothing(t *testing.T) {
 			answer := reader.call(t, op.Method, op.Path, string(op.Body))
 			if op.Method != http.MethodGet {
 				answer.want(t, 403, "scope: this token may only read; changes need one with the scope full")
-			} else if op.Path == "/webhooks/callback-secret" { // who has it can sign as we do
+			} else if op.Path == "/webhooks/callback-secret" { // its holder can sign as we do
 				answer.want(t, 403, "scope: this token may only read; secrets need one with the scope full")
 			} else if answer.status == 403 {
 				t.Errorf("%s: %d %s", op.OperationID, answer.status, answer.body)

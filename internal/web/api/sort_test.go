@@ -95,7 +95,7 @@ func TestListsAreInTheOrderThatIsAskedFor(t *testing.T) {
 }
 
 // Whatever changes a record that a list shows gives it a newer updated_at, so that
-// who asks from the last one on misses nothing.
+// a reader who asks from the last one on misses nothing.
 func TestUpdatedSinceHasWhatChanged(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)

@@ -234,7 +234,7 @@ type secretRecord struct {
 }
 
 func (s *Server) readCallbackSecret(ctx context.Context, call *call) (web.Answer, error) {
-	if call.actor.Scope == account.ScopeRead { // who has the secret can sign as we do
+	if call.actor.Scope == account.ScopeRead { // its holder can sign as we do
 		return web.Answer{}, fault.Forbidden("scope: this token may only read; secrets need one with the scope full")
 	}
 	secret, err := s.Webhooks.CallbackSecret(ctx, call.actor)

@@ -49,8 +49,8 @@ func Complain(w http.ResponseWriter, r *http.Request, text string, args ...any) 
 	leave(w, r, Flash{Kind: "error", Text: text, Args: args})
 }
 
-// leave writes the cookie. A reason that a room made is no key of the catalog, and
-// is translated here.
+// leave writes the cookie. A room's reason is not a key of the catalog, so it is
+// translated here.
 func leave(w http.ResponseWriter, r *http.Request, flash Flash) {
 	if !Known(flash.Text) {
 		flash.Text, flash.Args = plainFlash, []any{spoken(LangOf(r), flash)}
@@ -133,7 +133,7 @@ func (f *Flash) ours() bool {
 	return true
 }
 
-// Go sends the reader to another page of ours after a form was carried out.
+// Go redirects to another page of ours after a form was carried out.
 func Go(w http.ResponseWriter, r *http.Request, path string) {
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }

@@ -161,8 +161,8 @@ func initial(name string) string {
 // quiet is the empty border that scanners want around a code, in modules.
 const quiet = 4
 
-// QR draws a code as SVG in the page itself: the policy lets no data: picture
-// in, and a secret in a picture of its own address would lie about.
+// QR draws a code as SVG in the page itself: the policy allows no data:
+// picture, and a picture with an address would keep a secret in caches.
 func QR(text string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

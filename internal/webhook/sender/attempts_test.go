@@ -253,7 +253,7 @@ func TestSwitchedOffByHandParksAndResumes(t *testing.T) {
 		receiver.Answer(http.StatusInternalServerError)
 		_, err := world.Sender().Record(t.Context(), job, world.Sender().Try(t.Context(), job))
 		webhooktest.Must(t, err)
-		world.Clock.Advance(sender.LeaseTime + time.Second) // the others were claimed by one who died
+		world.Clock.Advance(sender.LeaseTime + time.Second) // a dead process had claimed the others
 		world.Rounds()
 		if n := world.Count(id); n[webhook.Parked] != 6 || len(receiver.Messages()) != 1 {
 			t.Errorf("%v, and %d were sent", n, len(receiver.Messages()))

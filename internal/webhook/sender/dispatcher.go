@@ -176,7 +176,7 @@ func (d *dispatcher) stop() {
 const (
 	firstQueue   = iota // of quick lanes, with a first attempt next
 	retryQueue          // of quick lanes, with a retry next
-	unknownQueue        // of lanes of which nothing is known
+	unknownQueue        // of lanes with unknown receivers
 	slowQueue
 	failingQueue
 	queues

@@ -193,8 +193,8 @@ func (d *dispatcher) callRelease() {
 }
 
 // recordAlone records an attempt in a transaction of its own. Those of a tick
-// begin together, so that they share a flush of the disk: what fails all the
-// time is not to keep the disk from what does not.
+// begin together, so that they share a flush of the disk: permanent failures
+// must not slow the disk down for the rest.
 func (d *dispatcher) recordAlone(attempt attempt) {
 	d.gathered = append(d.gathered, attempt)
 	if d.once || d.stopping {

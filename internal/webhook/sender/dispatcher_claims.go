@@ -191,8 +191,8 @@ func (a *asking) ask(lane *lane, size int) bool {
 	return true
 }
 
-// freeFor is for how many deliveries of a class there will be slots. A receiver
-// of which nothing is known makes one request whatever was claimed for it.
+// freeFor is for how many deliveries of a class there will be slots. An unknown
+// receiver gets one request, however much was claimed for it.
 func (d *dispatcher) freeFor(class class) int {
 	if class == quick {
 		return quickSlots

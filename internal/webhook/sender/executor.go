@@ -58,8 +58,8 @@ func (d *dispatcher) work(worker worker) {
 	}
 }
 
-// execute sends a delivery and turns a panic into an outcome: what one row
-// makes our code do is no reason to stop the others.
+// execute sends a delivery and turns a panic into an outcome: a panic over
+// one row must not stop the others.
 func (s *Sender) execute(ctx context.Context, job Job, log *slog.Logger) (o outcome) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -192,7 +192,7 @@ func TestTransactionThatIsCutOffStopsNoOtherLane(t *testing.T) {
 		ids = append(ids, id)
 	}
 	world.Happen(3, event.InvoicePaid)
-	world.Sender().Claim(t.Context(), 8) //nolint:errcheck // the first two lanes are leased by one who died
+	world.Sender().Claim(t.Context(), 8) //nolint:errcheck // a dead process has leased the first two lanes
 	world.Clock.Advance(sender.LeaseTime)
 	end := heldOpen(t, world,
 		`SELECT 1 FROM delivery_lanes WHERE lane = (SELECT MIN(lane) FROM delivery_lanes) FOR UPDATE`,       // a claim

@@ -30,7 +30,8 @@ func TestLaneIsOneProcessesAtATime(t *testing.T) {
 		if jobs := claimAll(world, 2); len(jobs) != 2 {
 			t.Fatalf("%d were claimed", len(jobs))
 		}
-		// It has fewer in flight than it may, but who sends more knows nothing of these.
+		// It has fewer in flight than it may, but a process that sent more would not
+		// know of these.
 		if jobs := claimAll(other, sender.QuickSlots); len(jobs) != 0 {
 			t.Errorf("another one claimed %d", len(jobs))
 		}

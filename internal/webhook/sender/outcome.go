@@ -127,8 +127,8 @@ func (s schedule) decide(attempt attempt, active bool) transition {
 }
 
 // delay is the wait before an attempt: that of the schedule, lengthened by up
-// to a tenth so that those who failed together do not come back together. A
-// receiver may ask for more, up to the wait after it.
+// to a tenth so that deliveries that failed together are not retried
+// together. A receiver may ask for more, up to the wait after it.
 func (s schedule) delay(step int, asked time.Duration) time.Duration {
 	wait := s[step]
 	longest := wait

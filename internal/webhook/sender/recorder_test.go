@@ -43,7 +43,7 @@ func TestAcceptedAttemptsAreRecordedTogether(t *testing.T) {
 	})
 }
 
-// A batch is one batch, whatever number of deliveries and webhooks it is of.
+// A batch is one batch, whatever its number of deliveries and webhooks.
 func TestBatchesOfAnySizeAreRecordedTogether(t *testing.T) {
 	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
 		var lanes []int64

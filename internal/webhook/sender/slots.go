@@ -24,8 +24,8 @@ const (
 	// quickSlots is how many requests a process makes at once to receivers that
 	// answer quickly.
 	quickSlots = 128
-	// maxHanging is how many requests may hang before receivers of which nothing
-	// is known have to wait.
+	// maxHanging is how many requests may hang before unknown receivers have to
+	// wait.
 	maxHanging = 256
 	// failingEvery is the time between two requests to failing receivers, and
 	// failingBurst how many may make up for time in which there was none: those

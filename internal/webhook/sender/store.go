@@ -46,7 +46,7 @@ type Sent struct {
 	Accepted              bool
 }
 
-// insertAttempts records attempts, where those who count them see it.
+// insertAttempts records attempts, and calls the watcher of sent attempts.
 func (s store) insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
 	if err := insertAttempts(ctx, tx, list...); err != nil {
 		return err
@@ -276,9 +276,9 @@ func (s *Sender) ClaimNow(ctx context.Context, tx *sqldb.Tx, companyID, delivery
 	return job, ok, err
 }
 
-// LockDelivery keeps a delivery from being sent until the commit, and says
-// whether it is being sent at the moment. The lane is locked before the
-// delivery's place in the queue, as those do who send.
+// LockDelivery keeps a delivery from being sent until the commit, and reports
+// whether it is being sent. The lane is locked before the delivery's row of
+// the queue, in the order of the sender.
 func LockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, lane, deliveryID int64) (busy bool, err error) {
 	rows, err := lockLanes(ctx, tx, []int64{lane}, wait)
 	if err != nil {

@@ -153,8 +153,8 @@ func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due m
 	return grants, saveLeases(ctx, tx, leases)
 }
 
-// burnLateClaims ends the claims of persons who waited for a delivery, and were
-// not answered in time.
+// burnLateClaims ends the claims for waiting persons that got no answer in
+// time.
 func burnLateClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]Job) error {
 	var late []int64
 	for id, job := range jobs {
