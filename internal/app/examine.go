@@ -132,6 +132,7 @@ func (a *App) dataChecks() []checkup.Check {
 	return []checkup.Check{
 		{Name: "counts", Run: a.checkCounts},
 		{Name: "payments", Run: a.Billing.CheckLedger},
+		{Name: "customers' credit", Run: a.Billing.CheckCredit},
 		{Name: "credits", Run: a.Resellers.CheckCredits},
 		{Name: "charges", Run: a.Payments.CheckCharges},
 		{Name: "delivery queue", Run: a.Webhooks.CheckQueue},

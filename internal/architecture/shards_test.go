@@ -101,6 +101,7 @@ var crossing = map[string]reach{
 
 	"internal/account.factorsSealedBefore": operator,
 	"internal/billing.":                    operator,
+	"internal/billing.CheckCredit":         operator,
 	"internal/billing.CheckLedger":         operator,
 	"internal/customer.CheckPhones":        operator,
 	"internal/customer.anyUnfilled":        operator,

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/event"
+	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/housetest"
@@ -259,6 +261,11 @@ func (w *world) wantTrueBooks(t *testing.T) {
 	}
 	w.wantTrueLedger(t)
 	w.wantTruePayments(t)
+	for _, check := range []func(context.Context) (checkup.Finding, error){w.CheckLedger, w.CheckCredit} {
+		if finding, err := check(t.Context()); err != nil || finding.Verdict != checkup.OK {
+			t.Errorf("%+v: %v", finding, err)
+		}
+	}
 	if odd := texts(t, w.db, `SELECT status FROM invoices WHERE (status = 'paid') <> (paid_on IS NOT NULL AND paid_at IS NOT NULL AND paid_via <> '')`); len(odd) > 0 {
 		t.Errorf("statuses %v do not agree with the payments", odd)
 	}
@@ -273,7 +280,7 @@ func (w *world) wantTrueLedger(t *testing.T) {
 		w.wantSums(t, receipts, column, w.read(t, `
 			SELECT CAST(`+of+` AS TEXT), CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (
 				SELECT paid_on AS day, paid_via, plan_id, product_id, 1 AS n, amount_cents AS cents FROM payments
-				WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded')
+				WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded', 'credit') AND provider <> 'credit'
 				UNION ALL
 				SELECT r.refunded_on, p.paid_via, p.plan_id, p.product_id, 0, -r.amount_cents
 				FROM payment_refunds r JOIN payments p ON p.id = r.payment_id WHERE r.company_id = ?

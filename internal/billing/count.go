@@ -139,7 +139,7 @@ func countedPayment(payment Payment) tally.Change {
 // the day on which it came, and what goes back is a minus on the day on which
 // it went.
 func (c paymentChange) receipts() (changes []tally.Change) {
-	switch before, after := c.before.Status.counts(), c.after.Status.counts(); {
+	switch before, after := c.before.came(), c.after.came(); {
 	case after && !before:
 		changes = append(changes, receipt(c.after, c.after.PaidOn, 1, c.after.Amount))
 	case before && !after:
@@ -189,7 +189,7 @@ const (
 		CASE WHEN status <> 'open' THEN amount_cents WHEN amount_cents > received_cents THEN amount_cents - received_cents ELSE 0 END AS cents
 		FROM invoices WHERE company_id = ?`
 	receiptRecords = `SELECT 0 AS bucket, paid_on AS day, plan_id, product_id, paid_via AS state, 1 AS n, amount_cents AS cents
-		FROM payments WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded')
+		FROM payments WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded', 'credit') AND provider <> 'credit'
 		UNION ALL
 		SELECT 0 AS bucket, r.refunded_on AS day, p.plan_id, p.product_id, p.paid_via AS state, 0 AS n, -r.amount_cents AS cents
 		FROM payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id WHERE r.company_id = ?`

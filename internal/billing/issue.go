@@ -113,11 +113,15 @@ func (s *Service) issueFor(
 	if !toBill(record) {
 		return false, nil
 	}
-	err = s.apply(ctx, tx, actor, &Change{Action: ActionCreated, After: generated(record, tx.Now())})
+	change := Change{Action: ActionCreated, After: generated(record, tx.Now())}
+	err = s.apply(ctx, tx, actor, &change)
 	if errors.Is(err, errIssued) {
 		return false, s.reviveFor(ctx, tx, actor, record)
 	}
-	return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	return true, s.spendOnIssue(ctx, tx, actor, change.After, record)
 }
 
 // issueFirst is issueFor for a customer who is being created, and so has no
@@ -187,7 +191,12 @@ func (s *Service) Reissue(ctx context.Context, actor account.Actor, customerID i
 		if err := s.supersede(ctx, tx, actor, owner, extra.names.due); err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, actor, &change)
+		if err := s.apply(ctx, tx, actor, &change); err != nil || owner.Credit <= 0 {
+			return err
+		}
+		out, err := s.spend(ctx, tx, actor, change.After, owner)
+		change.After = out.Invoice
+		return err
 	})
 	return change.After, err
 }

@@ -30,9 +30,10 @@ const (
 	PaymentReview    PaymentStatus = "review"    // it does not count before a person decides
 	PaymentRefunded  PaymentStatus = "refunded"  // it counted, and all of it went back
 	PaymentDismissed PaymentStatus = "dismissed" // it does not count: a person decided so, or undid it
+	PaymentCredit    PaymentStatus = "credit"    // it came, and is the customer's credit: for no invoice
 )
 
-// counts reports whether a payment is among the receipts of its day.
+// counts reports whether a payment counts for its invoice.
 func (s PaymentStatus) counts() bool {
 	return s == PaymentApplied || s == PaymentPartial || s == PaymentRefunded
 }
@@ -59,12 +60,21 @@ type Payment struct {
 	Note         string
 }
 
+// Left is what of a payment did not go back.
+func (p Payment) Left() money.Cents { return p.left() }
+
 // left is what of a payment did not go back.
 func (p Payment) left() money.Cents { return p.Amount - p.Refunded }
 
-// byPerson reports whether a person reported the payment, and so may undo it.
+// byPerson reports whether a person reported the payment, and so may undo it; what
+// credit paid is undone likewise.
 func (p Payment) byPerson() bool {
-	return p.Provider == Hand || p.ConfirmedBy != ""
+	return p.Provider == Hand || p.Provider == Credit || p.ConfirmedBy != ""
+}
+
+// came reports whether a payment is money among the receipts of its day.
+func (p Payment) came() bool {
+	return p.Provider != Credit && (p.Status.counts() || p.Status == PaymentCredit)
 }
 
 // paymentChange is one change of a payment's row. Before is zero for a payment
@@ -201,11 +211,11 @@ func (r Receipt) change(
 		if change.before, err = lockPayment(ctx, tx, actor.Company.ID, r.ID); err != nil {
 			return change, err
 		}
-		if change.before.Status.counts() {
+		if change.before.came() {
 			return change, fmt.Errorf("payment %d: %w", r.ID, errKnownPayment)
 		}
 		change.after = change.before
-		change.after.PaidOn = civil.Date{}
+		change.after.PaidOn, change.after.InvoiceID = civil.Date{}, invoice.ID
 	}
 	payment := &change.after
 	payment.CustomerID = invoice.Customer.ID
@@ -217,6 +227,7 @@ func (r Receipt) change(
 	}
 	payment.dated(actor, tx.Now())
 	payment.postpone(actor, tx.Now())
+	change.bookRefund()
 	return change, nil
 }
 
@@ -242,21 +253,21 @@ func (r Receipt) settle(actor account.Actor, decision *decision) error {
 		asOf = came.PaidOn
 	}
 	due := decision.Before.PayableOn(actor.Company, asOf)
-	invoice.Received += came.Amount
+	invoice.Received += came.left()
 	came.Status = PaymentApplied
 	switch {
-	case came.Amount <= 0:
+	case came.left() <= 0:
 		return fault.Field("amount", "must be more than zero")
-	case came.Amount >= due.Rest:
+	case came.left() >= due.Rest:
 	case r.Difference == DifferencePartial:
 		came.Status = PaymentPartial
 		return nil
 	case r.Difference == DifferenceDiscount, r.Difference == DifferenceWriteOff:
-		invoice.Forgiven = due.Rest - came.Amount
+		invoice.Forgiven = due.Rest - came.left()
 	default:
 		return fault.Field("difference", fmt.Sprintf(
 			"is required: %s is less than the %s to pay; say %s or %s",
-			came.Amount, due.Rest, DifferencePartial, DifferenceDiscount))
+			came.left(), due.Rest, DifferencePartial, DifferenceDiscount))
 	}
 	decision.pay(due, *came)
 	return nil

@@ -57,11 +57,11 @@ func (l *life) compareCustomers() {
 	l.t.Helper()
 	got := texts(l.t, l.w.db, `
 		SELECT CAST(id AS TEXT) || ' ' || COALESCE(due_on, '') || ' ' || CAST(own_day AS TEXT) || ' ' || CAST(COALESCE(plan_id, 0) AS TEXT)
-			|| CASE WHEN cancelled_at IS NULL THEN '' ELSE ' cancelled' END
+			|| ' ' || CAST(credit_cents AS TEXT) || CASE WHEN cancelled_at IS NULL THEN '' ELSE ' cancelled' END
 		FROM customers ORDER BY id`)
 	var want []string
 	for _, person := range l.people {
-		line := fmt.Sprintf("%d %v %d %d", person.id, person.dueOn, person.ownDay, person.plan.number())
+		line := fmt.Sprintf("%d %v %d %d %d", person.id, person.dueOn, person.ownDay, person.plan.number(), person.credit)
 		if person.cancelled {
 			line += " cancelled"
 		}
@@ -132,12 +132,15 @@ func (l *life) compareMoney() {
 	l.t.Helper()
 	got := texts(l.t, l.w.db, `
 		SELECT id || ' ' || amount_cents || ' ' || refunded_cents || ' ' || paid_on ||
-			CASE WHEN status IN ('applied', 'partial', 'refunded') THEN '' ELSE ' does not count' END
+			CASE WHEN status IN ('applied', 'partial', 'refunded') THEN '' WHEN status = 'credit' THEN ' credit' ELSE ' does not count' END
 		FROM payments ORDER BY id`)
 	var want []string
 	for _, deposit := range l.money {
 		line := fmt.Sprintf("%d %d %d %v", deposit.id, deposit.amount, deposit.back, deposit.on)
-		if !deposit.counts {
+		switch {
+		case deposit.credit:
+			line += " credit"
+		case !deposit.counts:
 			line += " does not count"
 		}
 		want = append(want, line)

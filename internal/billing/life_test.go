@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -130,7 +131,8 @@ func (l *life) liveADay() {
 // workOfTheDay is done by one process, or by all of them at once.
 func (l *life) workOfTheDay() {
 	l.last = "the day's work"
-	if l.atOnce = l.random.IntN(2) == 0; l.atOnce {
+	credit := slices.ContainsFunc(l.people, func(p *person) bool { return p.credit > 0 }) // what it pays has an order
+	if l.atOnce = l.random.IntN(2) == 0 && !credit; l.atOnce {
 		l.last = "the day's work of all processes at once"
 		l.workAtOnce()
 	} else {
@@ -185,6 +187,8 @@ var deeds = []deed{
 	{"status", 32, func(life *life, _ *person) { life.changeStatus() }},
 	{"gateway", 5, func(life *life, _ *person) { life.payByGateway() }},
 	{"refund", 6, func(life *life, _ *person) { life.refundSome() }},
+	{"again", 5, func(life *life, _ *person) { life.payAgain() }},
+	{"credit", 4, func(life *life, _ *person) { life.useCredit() }},
 	{"settings", 5, func(life *life, _ *person) { life.changeSettings() }},
 	{"plan's value", 3, func(life *life, _ *person) { life.repricePlan() }},
 }
@@ -383,7 +387,7 @@ func (l *life) changeStatus() {
 	}
 	asked := []string{"status", to.String()}
 	if to == Cancelled && l.random.IntN(2) == 0 {
-		asked = append(asked, "money", MoneyRefund)
+		asked = append(asked, "money", pick(l.random, []string{MoneyRefund, MoneyCredit}))
 	}
 	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(asked...)))
 	switch {
@@ -394,7 +398,7 @@ func (l *life) changeStatus() {
 	case bill.status == Open && to == Cancelled && bill.received > 0:
 		must(l.t, err)
 		bill.status, bill.withdrawn = to, ""
-		l.giveBack(bill)
+		l.giveBack(bill, asked[3])
 	case bill.status == Paid && to == Open:
 		l.wantIf(l.undo(bill), err)
 	case bill.status == Cancelled && to == Open && !bill.superseded, bill.status == Open && to == Cancelled:
@@ -464,7 +468,7 @@ func (l *life) refundSome() {
 		return
 	}
 	deposit := pick(l.random, l.money)
-	if !deposit.counts || deposit.back == deposit.amount {
+	if !deposit.counts && !deposit.credit || deposit.back == deposit.amount || deposit.spent {
 		return
 	}
 	amount := deposit.amount - deposit.back
@@ -474,6 +478,43 @@ func (l *life) refundSome() {
 	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
 	l.w.refund(l.t, Refund{PaymentID: deposit.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at})
 	l.refund(deposit, amount, l.w.actor.Today(at))
+}
+
+// payAgain has money come for an invoice, which must be paid already.
+func (l *life) payAgain() {
+	if len(l.bills) == 0 {
+		return
+	}
+	bill := pick(l.random, l.bills)
+	on := l.today.AddDays(-l.random.IntN(40))
+	amount := 1 + money.Cents(l.random.Int64N(2*int64(bill.amount)))
+	_, err := l.w.ReceiveAgain(l.t.Context(), l.w.actor, bill.id, ReadAgain(values("amount", amount.String(), "paid_at", on.String())))
+	if bill.status != Paid {
+		wantField(l.t, err, "status")
+		return
+	}
+	must(l.t, err)
+	l.money = append(l.money, &deposit{id: int64(len(l.money) + 1), bill: bill, amount: amount, on: on, byPerson: true, credit: true})
+	l.received[on] += amount
+	l.addCredit(bill.of, amount)
+}
+
+// useCredit pays an invoice with credit, or tries to.
+func (l *life) useCredit() {
+	if len(l.bills) == 0 {
+		return
+	}
+	bill := pick(l.random, l.bills)
+	_, err := l.w.UseCredit(l.t.Context(), l.w.actor, bill.id)
+	switch {
+	case bill.status == Paid || bill.status == Cancelled:
+		wantField(l.t, err, "status")
+	case bill.of.credit <= 0:
+		wantField(l.t, err, "credit")
+	default:
+		must(l.t, err)
+		l.spend(bill)
+	}
 }
 
 func (l *life) date() civil.Date {

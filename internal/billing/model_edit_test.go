@@ -57,6 +57,7 @@ func (m *model) reissue(person *person) (refused string) {
 	b := &bill{of: person, generated: true, dueOn: person.dueOn, date: person.dueOn}
 	b.buys(person)
 	m.add(b)
+	m.spend(b)
 	return ""
 }
 

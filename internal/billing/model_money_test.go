@@ -15,6 +15,7 @@ type entry struct {
 	byPerson   bool
 	difference Difference
 	renew      bool
+	spent      bool // of credit
 }
 
 // receive books money for an open invoice. It reports false for less than is to
@@ -27,9 +28,11 @@ func (m *model) receive(bill *bill, entry entry) bool {
 	costs := m.due(bill, entry.on)
 	if entry.amount > 0 {
 		m.money = append(m.money, &deposit{
-			id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true,
+			id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true, spent: entry.spent,
 		})
-		m.received[entry.on] += entry.amount
+		if !entry.spent {
+			m.received[entry.on] += entry.amount
+		}
 		bill.received += entry.amount
 	}
 	if entry.amount < rest && entry.difference == DifferencePartial {
@@ -65,11 +68,34 @@ func (m *model) undo(bill *bill) bool {
 			return false
 		}
 		deposit.counts = false
-		m.received[deposit.on] -= deposit.amount
 		bill.received -= deposit.amount
+		if deposit.spent {
+			defer m.addCredit(bill.of, deposit.amount)
+			continue
+		}
+		m.received[deposit.on] -= deposit.amount
 	}
 	m.reopen(bill)
 	return true
+}
+
+// addCredit changes what a person has to spend.
+func (m *model) addCredit(person *person, amount money.Cents) {
+	if amount == 0 {
+		return
+	}
+	person.credit += amount
+	m.tell(event.CustomerUpdated, person, civil.Date{})
+}
+
+// spend pays an open invoice with the credit of its person.
+func (m *model) spend(bill *bill) {
+	amount := min(bill.of.credit, m.rest(bill, m.today))
+	if amount <= 0 {
+		return
+	}
+	m.addCredit(bill.of, -amount)
+	m.receive(bill, entry{amount: amount, on: m.today, byPerson: true, difference: DifferencePartial, renew: true, spent: true})
 }
 
 // reopen opens a paid invoice and moves the date back to where it was, if it is
@@ -109,6 +135,12 @@ func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
 	if !slices.Contains(m.bills, bill) {
 		return // deleted with its customer
 	}
+	if deposit.credit {
+		deposit.credit = deposit.back < deposit.amount
+		deposit.counts = !deposit.credit
+		m.addCredit(bill.of, -amount)
+		return
+	}
 	bill.received -= amount
 	if bill.status != Paid || bill.received >= bill.cost.of(bill)-bill.forgiven {
 		return
@@ -120,13 +152,25 @@ func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
 	m.reopen(bill)
 }
 
-// giveBack gives all money of an invoice back today.
-func (m *model) giveBack(bill *bill) {
+// giveBack gives all money of an invoice back today, or keeps it as credit. What
+// credit paid is credit again.
+func (m *model) giveBack(bill *bill, as string) {
+	credit := money.Cents(0)
 	for _, deposit := range m.money {
-		if deposit.bill == bill && deposit.counts {
-			m.received[m.today] -= deposit.amount - deposit.back
+		left := deposit.amount - deposit.back
+		switch {
+		case deposit.bill != bill || !deposit.counts || left == 0:
+		case deposit.spent:
+			deposit.counts = false
+			credit += left
+		case as == MoneyCredit:
+			deposit.counts, deposit.credit, deposit.completed = false, true, false
+			credit += left
+		default:
+			m.received[m.today] -= left
 			deposit.back = deposit.amount
 		}
 	}
 	bill.received = 0
+	m.addCredit(bill.of, credit)
 }

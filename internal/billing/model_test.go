@@ -34,6 +34,7 @@ type person struct {
 	dueOn     civil.Date
 	ownDay    int
 	cancelled bool
+	credit    money.Cents
 	expired   bool // told, and not current since
 	told      map[civil.Date]bool
 }
@@ -78,6 +79,8 @@ type deposit struct {
 	byPerson  bool
 	completed bool // the invoice was paid with it
 	counts    bool
+	credit    bool // it is the person's credit, and for no invoice
+	spent     bool // credit paid it
 }
 
 type offer struct {
@@ -156,6 +159,7 @@ func (m *model) issue(person *person) {
 		b = &bill{of: person, generated: true, dueOn: person.dueOn, date: person.dueOn}
 		b.buys(person)
 		m.add(b)
+		m.spend(b)
 	case b.byProgram():
 		b.status, b.withdrawn = Open, ""
 		b.buys(person)
@@ -274,9 +278,13 @@ func (m *model) dayWork() {
 	for _, person := range byDate {
 		m.expire(person)
 	}
-	for _, person := range byDate {
-		if !person.dueOn.After(m.today.AddDays(m.settings.LeadDays)) {
-			m.issue(person)
+	for issued := -1; issued < len(m.bills); { // credit that pays one may bring the next
+		issued = len(m.bills)
+		slices.SortStableFunc(byDate, func(a, b *person) int { return cmp.Or(a.dueOn.Compare(b.dueOn), cmp.Compare(a.id, b.id)) })
+		for _, person := range slices.Clone(byDate) {
+			if !person.dueOn.After(m.today.AddDays(m.settings.LeadDays)) {
+				m.issue(person)
+			}
 		}
 	}
 }

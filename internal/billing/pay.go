@@ -40,13 +40,16 @@ type StatusChange struct {
 	Amount     input.Opt[money.Cents] // what came; no value: what is to pay
 	Via        input.Opt[string]      // one of HandMeans; no value: Manual
 	Difference Difference             // needed when less came than is to pay
-	Money      string                 // what becomes of the money on an invoice that is cancelled; MoneyRefund
+	Money      string                 // what becomes of the money on an invoice that is cancelled; MoneyRefund or MoneyCredit
 
 	Problems input.Problems // what the form had wrong
 }
 
-// MoneyRefund says that the money on an invoice that is cancelled was given back.
-const MoneyRefund = "refund"
+// What becomes of the money on an invoice that is cancelled.
+const (
+	MoneyRefund = "refund" // it was given back
+	MoneyCredit = "credit" // it is the customer's credit
+)
 
 // ReadOnly are the fields of an invoice's record that a change of status may
 // carry and that change nothing, so that what was read can be sent back.
@@ -73,7 +76,7 @@ func ReadStatusChange(in *input.Form) StatusChange {
 			"difference", string(DifferencePartial), string(DifferenceDiscount), string(DifferenceWriteOff),
 		).Value)
 	}
-	change.Money = in.Choice("money", MoneyRefund).Value
+	change.Money = in.Choice("money", MoneyRefund, MoneyCredit).Value
 	change.Note = in.Text("note", MaxNote)
 	change.Renew = in.Bool("renew")
 	change.Problems = in.Problems()
@@ -87,7 +90,8 @@ type Outcome struct {
 	Renewed bool // the payment moved the customer's due date forward
 	// RenewalProblem is why the payment, which is recorded, could not renew.
 	RenewalProblem string
-	MovedBack      bool // undoing the payment moved it back
+	MovedBack      bool  // undoing the payment moved it back
+	PaymentID      int64 // of the money that came with it; 0: none did
 }
 
 // firstDay is the first day that money can have come on: an earlier one is a slip.
@@ -257,6 +261,7 @@ type decision struct {
 	owner    customer.Customer
 	renewal  *customer.Renewal // nil: none
 	moveBack bool              // of the owner's due date, to before the renewal
+	credit   money.Cents       // by which the owner's credit rises
 	problem  string            // why there is no renewal
 }
 
@@ -286,7 +291,16 @@ func (s *Service) applyDecision(
 		RenewalProblem: decision.problem,
 		MovedBack:      decision.moveBack,
 	}
-	return out, s.moveDueDate(ctx, tx, actor, *decision)
+	for _, change := range decision.payments {
+		if change.before.ID == 0 {
+			out.PaymentID = change.after.ID
+		}
+	}
+	if err := s.moveDueDate(ctx, tx, actor, *decision); err != nil || decision.credit == 0 {
+		return out, err
+	}
+	_, err := s.customers.AddCreditTx(ctx, tx, actor, decision.owner.ID, decision.credit)
+	return out, err
 }
 
 // renew decides whether the payment renews the customer.
@@ -351,17 +365,26 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, actor account.Actor) 
 	return nil
 }
 
-// giveBack books that the money on an invoice that is cancelled went back today.
+// giveBack books that the money on an invoice that is cancelled went back today, or
+// is the customer's credit. What credit paid is credit again.
 func (d *decision) giveBack(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change StatusChange) error {
-	if change.Money != MoneyRefund {
-		return fault.Field("money", fmt.Sprintf("is required: %s came for the invoice; say %s", d.Before.Received, MoneyRefund))
+	if change.Money == "" {
+		return fault.Field("money", fmt.Sprintf("is required: %s came for the invoice; say %s or %s",
+			d.Before.Received, MoneyRefund, MoneyCredit))
 	}
 	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
 	if err != nil {
 		return err
 	}
 	for _, payment := range payments {
-		if !payment.Status.counts() || payment.left() == 0 {
+		switch {
+		case !payment.Status.counts() || payment.left() == 0:
+			continue
+		case payment.Provider == Credit:
+			d.dismiss(payment)
+			continue
+		case change.Money == MoneyCredit:
+			d.keepCredit(payment)
 			continue
 		}
 		back, err := Refund{
@@ -379,10 +402,25 @@ func (d *decision) giveBack(ctx context.Context, tx *sqldb.Tx, actor account.Act
 // dismiss takes a payment back: it never happened.
 func (d *decision) dismiss(payment Payment) {
 	change := paymentChange{before: payment, after: payment}
-	change.after.Status = PaymentDismissed
-	change.after.PaymentID += fmt.Sprint("#undone-", payment.ID) // the same payment may be reported again
+	change.after.undone()
 	d.payments = append(d.payments, change)
 	d.After.Received -= payment.Amount
+	d.credit += change.after.credit() - change.before.credit()
+}
+
+// undone makes a payment one that never happened. The same one may be reported again.
+func (p *Payment) undone() {
+	p.Status = PaymentDismissed
+	p.PaymentID += fmt.Sprint("#undone-", p.ID)
+}
+
+// keepCredit has what is left of a payment be the customer's credit.
+func (d *decision) keepCredit(payment Payment) {
+	change := paymentChange{before: payment, after: payment}
+	change.after.Status = PaymentCredit
+	d.payments = append(d.payments, change)
+	d.After.Received -= payment.left()
+	d.credit += payment.left()
 }
 
 // reopen makes a paid invoice open. What stays of its payments is a part. The due

@@ -17,7 +17,7 @@ import (
 
 // PaymentStatuses lists the statuses of a payment.
 var PaymentStatuses = []PaymentStatus{
-	PaymentApplied, PaymentPartial, PaymentReview, PaymentRefunded, PaymentDismissed,
+	PaymentApplied, PaymentPartial, PaymentReview, PaymentRefunded, PaymentDismissed, PaymentCredit,
 }
 
 // PaymentRecord is a payment with what is shown of its invoice and its customer.
@@ -39,6 +39,10 @@ type PaymentFilter struct {
 	From, To   civil.Date // of the day on which they were paid
 	Came       bool       // without those that were undone or dismissed
 }
+
+// withCredit reports whether the filter has what credit paid, which is no money
+// that came: those of an invoice, and those that are asked for.
+func (f PaymentFilter) withCredit() bool { return f.InvoiceID != 0 || f.Via == Credit }
 
 // ReadPaymentFilter reads a filter from a query. Wrong values are left to in.Err.
 func ReadPaymentFilter(in *input.Form) PaymentFilter {
@@ -76,7 +80,7 @@ func (s *Service) PaymentsWorth(
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err
 	}
-	counted := filter.CustomerID == 0 && filter.InvoiceID == 0 && filter.Status == ""
+	counted := filter.CustomerID == 0 && !filter.withCredit() && filter.Status == ""
 	switch {
 	case counted:
 		keys := tally.Filter{Days: []tally.Days{countedDays(filter.From, filter.To)}}
@@ -105,8 +109,6 @@ func (s *Service) WalkPayments(ctx context.Context, actor account.Actor, filter 
 func (f PaymentFilter) query(db *sqldb.DB, companyID int64, sort input.Sort) listing.Query {
 	query := listing.Query{CompanyID: companyID, Where: f.where(sort), Sort: sort}
 	switch {
-	case f == (PaymentFilter{}):
-		query.Total = func(ctx context.Context) (int64, error) { return payments.Total(ctx, db, companyID) }
 	case f.CustomerID == 0 && f.InvoiceID == 0:
 		query.Total = func(ctx context.Context) (int64, error) {
 			count, _, err := payments.Sum(ctx, db, companyID, f.keys())
@@ -119,6 +121,9 @@ func (f PaymentFilter) query(db *sqldb.DB, companyID int64, sort input.Sort) lis
 // keys are the filters as the counter knows them.
 func (f PaymentFilter) keys() (filter tally.Filter) {
 	filter.Days = []tally.Days{countedDays(f.From, f.To)}
+	if !f.withCredit() {
+		filter.And("state NOT LIKE ?", "%/"+Credit)
+	}
 	switch {
 	case f.Via != "" && f.Status != "":
 		filter.And("state = ?", string(f.Status)+"/"+f.Via)
@@ -222,6 +227,8 @@ func (p Payment) refusedByHand() error {
 	switch {
 	case p.Status == PaymentDismissed:
 		return fault.Field("payment", "does not count: it was undone or dismissed")
+	case p.Provider == Credit:
+		return fault.Field("payment", "is the customer's credit; undo it, and give back the money that made the credit")
 	case p.left() == 0:
 		return fault.Field("payment", "was given back already")
 	}

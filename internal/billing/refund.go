@@ -103,6 +103,9 @@ func (s *Service) RefundTx(ctx context.Context, tx *sqldb.Tx, actor account.Acto
 	if err != nil || back == nil {
 		return Outcome{Invoice: before}, err
 	}
+	if back.before.Status == PaymentCredit {
+		return Outcome{Invoice: before}, s.refundCredit(ctx, tx, actor, back)
+	}
 	if deleted || back.refund == nil {
 		return Outcome{Invoice: before}, applyPayment(ctx, tx, actor, back)
 	}
@@ -119,7 +122,7 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (
 	if err != nil {
 		return nil, err
 	}
-	if r.byHand {
+	if r.byHand || payment.Provider == Credit {
 		if err := payment.refusedByHand(); err != nil {
 			return nil, err
 		}
@@ -148,7 +151,7 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (
 	row.date(actor, tx.Now())
 	change := &paymentChange{before: payment, after: payment}
 	change.after.Refunded += row.amount
-	if !payment.Status.counts() {
+	if !payment.came() {
 		return change, nil
 	}
 	change.refund = &row
@@ -201,11 +204,14 @@ func (i Invoice) cost() money.Cents {
 func (s *Service) UndoPayment(ctx context.Context, actor account.Actor, paymentID int64) (Outcome, error) {
 	var out Outcome
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		invoiceID, err := invoiceOfPayment(ctx, tx, actor.Company.ID, paymentID)
+		record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
 			return err
 		}
-		out, err = s.undoTx(ctx, tx, actor, invoiceID, func() ([]Payment, error) {
+		if record.Status == PaymentCredit {
+			return s.undoCredit(ctx, tx, actor, record.Payment)
+		}
+		out, err = s.undoTx(ctx, tx, actor, record.InvoiceID, func() ([]Payment, error) {
 			payment, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
 			return []Payment{payment}, err
 		})

@@ -55,9 +55,10 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payme
 // row.
 func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, payment Payment) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE payments SET payment_id = ?, plan_id = ?, product_id = ?, paid_on = ?, paid_offset = ?, status = ?, refunded_cents = ?
+		UPDATE payments SET payment_id = ?, invoice_id = ?, plan_id = ?, product_id = ?, paid_on = ?, paid_offset = ?, status = ?,
+			refunded_cents = ?
 		WHERE company_id = ? AND id = ?`,
-		payment.PaymentID, payment.PlanID, payment.ProductID, payment.PaidOn,
+		payment.PaymentID, payment.InvoiceID, payment.PlanID, payment.ProductID, payment.PaidOn,
 		offsetOf(payment.PaidAt), string(payment.Status), int64(payment.Refunded), companyID,
 		payment.ID)
 	return err
@@ -168,6 +169,9 @@ func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
 	} else if f.Came {
 		where.And("p.status <> ?", string(PaymentDismissed))
 	}
+	if !f.withCredit() {
+		where.And("p.paid_via <> ?", Credit)
+	}
 	day := "p.paid_on || ''"
 	if sort.Field() == input.ByPaidDay {
 		day = "p.paid_on"
@@ -181,7 +185,7 @@ func sumPayments(ctx context.Context, querier sqldb.Querier, companyID int64, fi
 	where := filter.where("")
 	where.And("p.company_id = ?", companyID)
 	cents, err := sqldb.Value[int64](ctx, querier, `
-		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded')
+		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded', 'credit')
 			THEN p.amount_cents - p.refunded_cents ELSE 0 END), 0) AS BIGINT) FROM payments p`+where.String(), where.Args...)
 	return money.Cents(cents), err
 }

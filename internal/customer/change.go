@@ -28,6 +28,7 @@ const (
 	ActionDeleted  Action = "customer.deleted"
 	ActionAutopay  Action = "customer.autopay"
 	ActionHeld     Action = "customer.held" // a debit is arranged for a day after the due date, or no longer
+	ActionCredit   Action = "customer.credit"
 )
 
 // byCalendar reports whether the calendar did it: no person, and nothing that the
@@ -153,6 +154,9 @@ func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.A
 	if change.Action == ActionAutopay {
 		entry.Before, entry.After = auditAutopay(change.Before), auditAutopay(change.After)
 	}
+	if change.Action == ActionCredit {
+		entry.Before, entry.After = auditCredit(change.Before), auditCredit(change.After)
+	}
 	return account.WriteAudit(ctx, tx, actor, entry)
 }
 
@@ -194,6 +198,8 @@ func (c Change) event(actor account.Actor, now time.Time) (event.Name, any) {
 		return event.CustomerDeleted, deletedData{contactOf(c.Before)}
 	case ActionAutopay:
 		return event.AutopayChanged, c.autopayData()
+	case ActionCredit:
+		return event.CustomerUpdated, updatedData{briefOf(c.After), []string{"credit"}}
 	default:
 		return event.CustomerUpdated, updatedData{briefOf(c.After), changedFields(c.Before, c.After)}
 	}

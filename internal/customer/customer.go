@@ -44,7 +44,8 @@ type Customer struct {
 	CancelledAt  time.Time // zero: not cancelled
 	CancelReason string
 
-	Autopay Autopay // the payment room's
+	Autopay Autopay     // the payment room's
+	Credit  money.Cents // the billing room's: what came and has paid no invoice yet; negative where it went back after it had paid
 
 	CreatedAt time.Time
 	CreatedOn civil.Date // the company's day of CreatedAt, in the zone that it had at that time

@@ -57,7 +57,7 @@ const (
 // that change nothing, so that what was read can be sent back.
 var ReadOnly = []string{
 	"id", "uuid", "status", "plan", "product", "invoices", "created_at", "updated_at",
-	"previous_due_date", "cancelled_at", "autopay", "created",
+	"previous_due_date", "cancelled_at", "autopay", "credit", "created",
 }
 
 // ReadNew reads the draft of a new customer.

@@ -25,6 +25,7 @@ var settled = map[string]string{
 	"CreatedAt": "the instant of the creation",
 	"CreatedOn": "the day of that instant",
 	"UpdatedAt": "the instant of the last change",
+	"Credit":    "the billing room's; its own action is audited",
 	"Autopay":   "the payment room's; its own action is audited, and autopay.changed tells it",
 }
 
@@ -36,6 +37,7 @@ var notToldByEvents = map[string]string{
 	"UpdatedAt":  "it is created_at at that moment",
 	"CreatedOn":  "created_at has the day",
 
+	"Credit":       "customer.updated names it in changed",
 	"Autopay":      "autopay.changed tells it",
 	"CancelReason": "customer.updated names it; GET /customers/{id} shows it",
 }

@@ -181,8 +181,28 @@ func auditAutopay(customer Customer) account.AuditFields {
 	return account.AuditFields{"autopay": string(customer.Autopay)}
 }
 
+// AddCreditTx changes a customer's credit for the billing room, inside its
+// transaction.
+func (s *Service) AddCreditTx(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64, amount money.Cents,
+) (Customer, error) {
+	before, err := lock(ctx, tx, actor.Company.ID, customerID)
+	if err != nil {
+		return before, err
+	}
+	change := Change{Action: ActionCredit, Before: before, After: before}
+	change.After.Credit += amount
+	err = s.apply(ctx, tx, actor, &change)
+	return change.After, err
+}
+
+// auditCredit is what the audit log shows of a change of credit.
+func auditCredit(customer Customer) account.AuditFields {
+	return account.AuditFields{"credit": customer.Credit.String()}
+}
+
 const keptColumns = `id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
-	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay created_at created_on updated_at name_key`
+	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay credit_cents created_at created_on updated_at name_key`
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(

@@ -32,7 +32,7 @@ func visible(id string) string { return "{" + id + notStaged + " | TRUE}" }
 // columns are those of a record with its plan and its product; scanJoined reads
 // them in this order.
 var columns = `c.id, c.uuid, ` + stored.Columns("c.", "") + `, c.own_day, c.plan_id, c.product_id,
-	c.created_at, c.created_on, c.created_offset, c.cancelled_at, c.updated_at, c.autopay,
+	c.created_at, c.created_on, c.created_offset, c.cancelled_at, c.updated_at, c.autopay, c.credit_cents,
 	c.expiry_on, c.expired, c.mrr_cents, c.mrr_month, c.mrr_start_cents, c.mrr_start_plan, c.mrr_start_product,
 	COALESCE(p.name, ''), COALESCE(p.value_cents, 0), COALESCE(p.period_unit, ''), COALESCE(p.period_count, 0), COALESCE(r.name, '')`
 
@@ -80,7 +80,7 @@ func places(customer *Customer, times *times) []any {
 		&times.created,
 		filledDay{&customer.CreatedOn},
 		&customer.createdOffset,
-		(*sqldb.OrZero)(&times.cancelled), &times.updated, (*string)(&customer.Autopay),
+		(*sqldb.OrZero)(&times.cancelled), &times.updated, (*string)(&customer.Autopay), (*int64)(&customer.Credit),
 		&customer.expiry.on, &customer.expiry.expired,
 	}, customer.recurring.places(), []any{
 		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
@@ -185,7 +185,7 @@ var insertReserved = `INSERT INTO customers (id, ` + insertColumns
 
 var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
 	own_day, usuario_key, plan_id, product_id, name_key, created_at, created_on, created_offset, updated_at,
-	expiry_on, expired, cancelled_at, autopay,
+	expiry_on, expired, cancelled_at, autopay, credit_cents,
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
 
 // insertOne is made once: a create would else put it together in the writer's turn.
@@ -198,7 +198,7 @@ func insertArgs(companyID int64, customer Customer) []any {
 		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name),
 		customer.CreatedAt.UnixMicro(), customer.CreatedOn.String(), customer.createdOffset,
 		customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
-		cancelledAt(customer), string(customer.Autopay),
+		cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
 	}, customer.recurring.values())
 }
 
@@ -277,14 +277,14 @@ func insertTexts(ctx context.Context, tx *sqldb.Tx, companyID int64, customers [
 
 var updateRow = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
 	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, name_key = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
-	autopay = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
+	autopay = ?, credit_cents = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
 func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
 	_, err := tx.Exec(ctx, updateRow, slices.Concat(stored.Values(&customer), []any{
 		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
 		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(),
-		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay),
+		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
 	}, customer.recurring.values(), []any{companyID, customer.ID})...)
 	if err != nil {
 		return err

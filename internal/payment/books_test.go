@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -260,5 +261,84 @@ func TestInvoiceThatMovesWithItsCustomerLosesItsCharge(t *testing.T) {
 		}
 		world.charged(t, invoice.ID)
 		world.wantStates(t, invoice.ID, "cancelled", "pending")
+	})
+}
+
+func TestMoneyThatCameTwicePaysAnotherInvoiceOrIsCredit(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		world.bank.pay(t, payable.PixCode, 3500)
+		world.bank.pay(t, payable.PixCode, 3500)
+		world.later(t, time.Hour)
+		double := world.wantOpenReviews(t)[0]
+		decide := func(more ...string) error {
+			_, err := world.Decide(t.Context(), world.actor, ReadDecision(values(more...), double.ID))
+			return err
+		}
+		stranger := world.invoice(t)
+		wantField(t, decide("resolution", "applied", "invoice_id", fmt.Sprint(stranger.ID)), "invoice_id")
+		wantField(t, decide("resolution", "applied", "invoice_id", "99"), "invoice_id")
+		other, err := world.invoices.CreateExtra(t.Context(), world.actor, invoice.Customer.ID, billing.ReadExtra(values("amount", "20.00")))
+		must(t, err)
+		must(t, decide("resolution", "applied", "invoice_id", fmt.Sprint(other.ID)))
+		if got := world.find(t, other.ID); got.Status != billing.Paid || got.Received != 3500 {
+			t.Errorf("the other invoice is %s with %s", got.Status, got.Received)
+		}
+		if got := world.received(t, "2026-01-31"); got != 7000 {
+			t.Errorf("the day received %s", got)
+		}
+		world.wantReviews(t, ReasonDouble) // which is decided
+	})
+}
+
+func TestPartThatIsLeftAfterARefundAtTheBankCanBeApplied(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		world.bank.pay(t, payable.PixCode, 5000)
+		world.later(t, time.Minute)
+		world.wantOpenReviews(t)
+		world.bank.change(func(order *held) { order.payments[0].Refunded = 1500 })
+		world.later(t, time.Hour)
+		list, _, err := world.Reviews(t.Context(), world.actor, ReviewFilter{Open: true}, input.Page{Number: 1, Size: 10})
+		must(t, err)
+		_, err = world.Decide(t.Context(), world.actor, Decision{ReviewID: list[0].ID, Resolution: Applied})
+		must(t, err)
+		if got := world.find(t, invoice.ID); got.Status != billing.Paid || got.Received != 3500 {
+			t.Errorf("%s with %s", got.Status, got.Received)
+		}
+		if got := world.received(t, "2026-01-31"); got != 3500 {
+			t.Errorf("the day received %s", got)
+		}
+		if open, err := world.CountReviews(t.Context(), world.actor, ReviewFilter{Open: true}); err != nil || open != 0 {
+			t.Errorf("%d reviews are open: %v", open, err)
+		}
+	})
+}
+
+func TestCreditThatTheBankGaveBackLeavesLessThanNothing(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		world.bank.pay(t, payable.PixCode, 3500)
+		world.later(t, time.Minute)
+		world.bank.pay(t, payable.PixCode, 3500)
+		world.later(t, time.Hour)
+		_, err := world.Decide(t.Context(), world.actor, Decision{ReviewID: world.wantOpenReviews(t)[0].ID, Resolution: Credited})
+		must(t, err)
+		other, err := world.invoices.CreateExtra(t.Context(), world.actor, invoice.Customer.ID, billing.ReadExtra(values("amount", "20.00")))
+		must(t, err)
+		_, err = world.invoices.UseCredit(t.Context(), world.actor, other.ID)
+		must(t, err)
+		world.bank.change(func(order *held) { order.payments[1].Refunded = 3500 })
+		world.later(t, 24*time.Hour)
+		record, err := world.customers.Find(t.Context(), world.actor, invoice.Customer.ID)
+		must(t, err)
+		if record.Credit != -2000 {
+			t.Errorf("the credit is %s", record.Credit)
+		}
+		world.wantOpenReviews(t) // a person is asked
+		world.wantPaid(t, invoice)
 	})
 }

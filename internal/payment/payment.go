@@ -256,6 +256,8 @@ func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, actor account.A
 		return s.payInvoice(ctx, tx, actor, change)
 	case change.action == paymentRefunded:
 		change.outcome, err = s.billing.RefundTx(ctx, tx, actor, change.refund())
+	case change.action == paymentReviewed && change.review.Resolution == Credited:
+		err = s.billing.KeepCreditTx(ctx, tx, actor, change.after.Number)
 	case change.action == paymentReviewed:
 		err = s.billing.DismissTx(ctx, tx, actor, change.after.Number)
 	default:

@@ -1,12 +1,14 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -54,7 +56,8 @@ type Resolution string
 
 // The resolutions.
 const (
-	Applied   Resolution = "applied"   // it pays the invoice after all
+	Applied   Resolution = "applied"   // it pays an invoice after all
+	Credited  Resolution = "credit"    // it is the customer's credit
 	Dismissed Resolution = "dismissed" // it was dealt with elsewhere
 )
 
@@ -88,8 +91,10 @@ func (s *Service) CountReviews(ctx context.Context, actor account.Actor, filter 
 // Decision is what a person decides about a payment under review. An edge reads
 // it from a form; Go callers fill it in.
 type Decision struct {
-	ReviewID   int64
+	ReviewID   int64 // 0: of the payment with PaymentID
+	PaymentID  int64
 	Resolution Resolution
+	InvoiceID  int64              // that an applied one pays, of the same customer; 0: the one that it came for
 	Difference billing.Difference // what less money than is to pay means; needed when it is less
 	Note       string
 
@@ -100,12 +105,13 @@ type Decision struct {
 const maxNote = 2000
 
 // ReadDecision reads the decision about a review from the fields resolution,
-// difference and note.
+// invoice_id, difference and note.
 func ReadDecision(in *input.Form, reviewID int64) Decision {
 	in.Require("resolution")
 	decision := Decision{
 		ReviewID:   reviewID,
-		Resolution: Resolution(in.Choice("resolution", string(Applied), string(Dismissed)).Value),
+		Resolution: Resolution(in.Choice("resolution", string(Applied), string(Credited), string(Dismissed)).Value),
+		InvoiceID:  in.ID("invoice_id").Value,
 		Difference: billing.ReadDifference(in),
 		Note:       in.Text("note", maxNote).Value,
 	}
@@ -113,15 +119,98 @@ func ReadDecision(in *input.Form, reviewID int64) Decision {
 	return decision
 }
 
+// ReadApplication reads what becomes of a payment from the fields invoice_id or
+// credit, difference and note.
+func ReadApplication(in *input.Form, paymentID int64) Decision {
+	decision := Decision{
+		PaymentID:  paymentID,
+		Resolution: Applied,
+		InvoiceID:  in.ID("invoice_id").Value,
+		Difference: billing.ReadDifference(in),
+		Note:       in.Text("note", maxNote).Value,
+	}
+	credit := in.Bool("credit").Value
+	decision.Problems = in.Problems()
+	var refused fault.Fields
+	switch {
+	case credit && decision.InvoiceID != 0:
+		refused.Add("credit", "must not be true with an invoice_id: it is the one or the other")
+	case credit:
+		decision.Resolution = Credited
+	case decision.InvoiceID == 0 && !decision.Problems.Has("invoice_id"):
+		refused.Add("invoice_id", "is required: the invoice that it pays, or credit: true")
+	}
+	decision.Problems = decision.Problems.With(refused)
+	return decision
+}
+
+// ReadDismissal reads that a payment does not count from the field note, which says
+// why.
+func ReadDismissal(in *input.Form, paymentID int64) Decision {
+	in.Require("note")
+	decision := Decision{PaymentID: paymentID, Resolution: Dismissed, Note: in.Text("note", maxNote).Value}
+	decision.Problems = in.Problems()
+	return decision
+}
+
 func (d Decision) check() error {
-	if !d.Problems.Any() && d.Resolution != Applied && d.Resolution != Dismissed {
-		return fault.Field("resolution", fmt.Sprintf("must be one of: %s, %s", Applied, Dismissed))
+	if !d.Problems.Any() && d.Resolution != Applied && d.Resolution != Credited && d.Resolution != Dismissed {
+		return fault.Field("resolution", fmt.Sprintf("must be one of: %s, %s, %s", Applied, Credited, Dismissed))
 	}
 	return d.Problems.Err()
 }
 
+// DecidePayment is Decide for the payment itself. Of one that is the customer's
+// credit, what the credit pays of an invoice is the payment that it returns.
+func (s *Service) DecidePayment(ctx context.Context, actor account.Actor, decision Decision) (billing.PaymentRecord, error) {
+	if err := decision.check(); err != nil {
+		return billing.PaymentRecord{}, err
+	}
+	before, err := s.billing.FindPayment(ctx, actor, decision.PaymentID)
+	if err != nil {
+		return before, err
+	}
+	if before.Status == billing.PaymentCredit && decision.Resolution == Applied {
+		return s.spendCredit(ctx, actor, before, decision.InvoiceID)
+	}
+	review, err := openReviewOf(ctx, s.db, actor.Company.ID, decision.PaymentID)
+	if err != nil {
+		return before, err
+	}
+	if review == 0 || before.Status != billing.PaymentReview {
+		return before, fault.Field("payment", fmt.Sprintf("does not wait for a decision: it is %s", before.Status))
+	}
+	decision.ReviewID = review
+	if _, err := s.Decide(ctx, actor, decision); err != nil {
+		return before, err
+	}
+	return s.billing.FindPayment(ctx, actor, decision.PaymentID)
+}
+
+// spendCredit pays an invoice with the credit of the customer of a payment.
+func (s *Service) spendCredit(
+	ctx context.Context, actor account.Actor, credit billing.PaymentRecord, invoiceID int64,
+) (billing.PaymentRecord, error) {
+	invoice, err := s.billing.Find(ctx, actor, invoiceID)
+	if err != nil && fault.KindOf(err) != fault.KindNotFound {
+		return credit, err
+	}
+	if err != nil || invoice.Customer.ID != credit.CustomerID {
+		return credit, errOtherInvoice
+	}
+	out, err := s.billing.UseCredit(ctx, actor, invoiceID)
+	if err != nil {
+		return credit, err
+	}
+	return s.billing.FindPayment(ctx, actor, out.PaymentID)
+}
+
+// errOtherInvoice refuses an invoice that the money of a customer cannot pay.
+var errOtherInvoice = fault.Field("invoice_id", "must be an open invoice of the customer who paid")
+
 // Decide records a decision about a payment. Applied, the payment pays its
-// invoice whatever was wrong with it.
+// invoice whatever was wrong with it, or another one of its customer. The decision
+// closes every review of the payment that is open.
 func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Decision) (Review, error) {
 	if err := decision.check(); err != nil {
 		return Review{}, err
@@ -156,10 +245,19 @@ func (d Decision) change(
 	actor account.Actor,
 	review Review,
 ) (change paymentChange, err error) {
-	if d.Resolution == Applied {
-		if err := checkApplicable(ctx, tx, actor, review.Payment); err != nil {
-			return change, err
+	invoiceID := cmp.Or(d.InvoiceID, review.Payment.InvoiceID)
+	switch d.Resolution {
+	case Applied:
+		err = checkApplicable(ctx, tx, actor, review.Payment, invoiceID)
+	case Credited:
+		_, err = customer.LockTx(ctx, tx, actor, review.Payment.CustomerID)
+		if fault.KindOf(err) == fault.KindNotFound {
+			err = fault.Field("resolution", "the customer was deleted; give the money back and dismiss this")
 		}
+	case Dismissed:
+	}
+	if err != nil {
+		return change, err
 	}
 	change.before, err = lockPayment(ctx, tx, actor.Company.ID, review.paymentRowID)
 	if err != nil {
@@ -172,6 +270,7 @@ func (d Decision) change(
 			Difference: d.Difference,
 			Renew:      actor.Company.Settings.RenewOnPayment,
 		}
+		change.receipt.InvoiceID, change.after.InvoiceID = invoiceID, invoiceID
 	}
 	change.review.Resolution = d.Resolution
 	change.review.Note = d.Note
@@ -180,16 +279,22 @@ func (d Decision) change(
 	return change, nil
 }
 
-// checkApplicable locks the invoice of a payment and refuses what cannot pay it.
-func checkApplicable(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) error {
-	invoice, err := billing.LockTx(ctx, tx, actor, payment.InvoiceID)
+// checkApplicable locks the invoice that a payment is to pay and refuses what cannot
+// pay it.
+func checkApplicable(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment, invoiceID int64) error {
+	invoice, err := billing.LockTx(ctx, tx, actor, invoiceID)
+	other := invoiceID != payment.InvoiceID
 	switch {
+	case other && (fault.KindOf(err) == fault.KindNotFound || err == nil && invoice.Customer.ID != payment.CustomerID):
+		return errOtherInvoice
 	case fault.KindOf(err) == fault.KindNotFound:
 		return fault.Field("resolution", "the invoice was deleted; give the money back and dismiss this")
 	case err != nil:
 		return err
-	case payment.Refund > 0:
+	case payment.Refunded():
 		return fault.Field("resolution", "the money was given back; dismiss this")
+	case other && invoice.Status != billing.Open:
+		return errOtherInvoice
 	case invoice.Status != billing.Open:
 		return fault.Field("resolution", fmt.Sprintf(
 			"the invoice is %s; give the money back and dismiss this, or open the invoice again first",

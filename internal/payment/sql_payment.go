@@ -139,14 +139,21 @@ func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 	return review, sqldb.Found(err, "review")
 }
 
-// resolveReview reports false when another decision was first.
+// resolveReview closes the open reviews of a payment. It reports false when another
+// decision was first.
 func resolveReview(ctx context.Context, tx *sqldb.Tx, companyID int64, review Review) (bool, error) {
 	changed, err := tx.Exec(ctx, `
 		UPDATE payment_reviews SET resolved_at = ?, resolution = ?, resolved_by = ?, note = ?
-		WHERE company_id = ? AND id = ? AND resolved_at IS NULL`,
+		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`,
 		review.ResolvedAt.UnixMicro(), string(review.Resolution), review.ResolvedBy, review.Note,
-		companyID, review.ID)
-	return changed == 1, err
+		companyID, review.paymentRowID)
+	return changed > 0, err
+}
+
+// openReviewOf finds the oldest open review of a payment; 0: there is none.
+func openReviewOf(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MIN(id), 0) FROM payment_reviews
+		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`, companyID, paymentID)
 }
 
 // bookedLines are the lines that were booked for some days, and were not undone.

@@ -46,7 +46,7 @@ const (
 	customerIn  = `{"name":"Ana"}`
 	failure     = `{"success":false,"message":"no"}`
 	unfinished  = `{"id":1,"uuid":"0198c5d2-7a41-7c3e-9f10-5b2f6d8e4a01","name":"Ana","whatsapp":null,"email":null,"usuario":null`
-	customerEnd = `,"data_de_vencimento":"2026-02-28","status":"Ativo","plan":null,"product":null,"notes":null,"external_id":null,"cpf_cnpj":null,"address":null,"price":null,"custom":null,"cancelled_at":null,"cancel_reason":null,"autopay":"none",` +
+	customerEnd = `,"data_de_vencimento":"2026-02-28","status":"Ativo","plan":null,"product":null,"notes":null,"external_id":null,"cpf_cnpj":null,"address":null,"price":null,"custom":null,"cancelled_at":null,"cancel_reason":null,"autopay":"none","credit":"0.00",` +
 		`"created_at":"2026-01-31T10:00:00-03:00","updated_at":"2026-01-31T10:00:00-03:00"`
 	customerData = unfinished + customerEnd
 )

@@ -122,6 +122,7 @@ func (c *call) writeCustomer(object *web.Object, record *customer.Customer) {
 	object.Time("cancelled_at", record.CancelledAt, zone)
 	object.Text("cancel_reason", record.CancelReason)
 	object.String("autopay", string(record.Autopay))
+	object.Money("credit", record.Credit)
 	object.Time("created_at", record.CreatedAt, record.CreatedZone())
 	object.Time("updated_at", record.UpdatedAt, zone)
 }

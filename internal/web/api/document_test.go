@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -53,6 +54,9 @@ func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 			}
 			if example.OperationID == "undoPayment" { // which needs one of which nothing went back
 				example.Path = Prefix + caller.paidAnew(t, 2, 2)
+			}
+			if example.OperationID == "applyPayment" || example.OperationID == "dismissPayment" { // which need money in review
+				example.Path = Prefix + caller.reviewed(t, path.Base(example.Path))
 			}
 			if example.OperationID == "simulateAutopay" { // the customer has to be asked first
 				data[any](t, caller.call(t, http.MethodPost, "/customers/1/autopay", ""))

@@ -6,6 +6,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web"
@@ -222,6 +223,24 @@ func (s *Server) undoPayment(ctx context.Context, call *call) (web.Answer, error
 		return web.Answer{}, err
 	}
 	return s.readPayment(ctx, call)
+}
+
+func (s *Server) applyPayment(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	applied, err := s.Payments.DecidePayment(ctx, call.actor, payment.ReadApplication(form, call.id))
+	return s.payment(ctx, call, applied, err)
+}
+
+func (s *Server) dismissPayment(ctx context.Context, call *call) (web.Answer, error) {
+	form, err := call.form()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	dismissed, err := s.Payments.DecidePayment(ctx, call.actor, payment.ReadDismissal(form, call.id))
+	return s.payment(ctx, call, dismissed, err)
 }
 
 // payment answers with a payment, unless there was an error.

@@ -168,3 +168,42 @@ type invoiceAnswer struct {
 	TotalAmount string `json:"total_amount"`
 	DueDate     string `json:"due_date"`
 }
+
+func TestMoneyInReviewIsAppliedKeptOrDismissed(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		caller := ledgerOf(t, engine)
+		kept := caller.reviewed(t, "apply")
+		for body, want := range map[string]string{
+			`{}`:                               "invoice_id: is required: the invoice that it pays, or credit: true",
+			`{"credit":true,"invoice_id":1}`:   "credit: must not be true with an invoice_id: it is the one or the other",
+			`{"invoice_id":99}`:                "invoice_id: must be an open invoice of the customer who paid",
+			`{"invoice_id":1,"amuont":"1.00"}`: "amuont: unknown field",
+		} {
+			caller.call(t, "POST", kept, body).want(t, 422, want)
+		}
+		if got := data[paymentAnswer](t, caller.call(t, "POST", kept, `{"credit":true}`)); got.Status != "credit" {
+			t.Errorf("kept: %+v", got)
+		}
+		if got := data[struct{ Credit string }](t, caller.call(t, "GET", "/customers/1", "")); got.Credit != "35.00" {
+			t.Errorf("the customer's credit is %q", got.Credit)
+		}
+		caller.call(t, "POST", kept, `{"credit":true}`).want(t, 422, "payment: does not wait for a decision: it is credit")
+		caller.call(t, "POST", "/payments/1/apply", `{"credit":true}`).want(t, 422, "payment: does not wait for a decision: it is partial")
+		extra := data[struct{ ID int64 }](t, caller.call(t, "POST", "/invoices", `{"customer_id":1,"total_amount":"20.00"}`)).ID
+		spent := data[paymentAnswer](t, caller.call(t, "POST", kept, fmt.Sprintf(`{"invoice_id":%d}`, extra)))
+		if spent.PaidVia != "credit" || spent.Amount != "20.00" || spent.Invoice.Status != "Pago" {
+			t.Errorf("credit paid: %+v", spent)
+		}
+		other := data[struct{ ID int64 }](t, caller.call(t, "POST", "/invoices", `{"customer_id":1,"total_amount":"35.00"}`)).ID
+		twice := strings.Replace(caller.reviewed(t, "again"), "/again", "/apply", 1)
+		got := data[paymentAnswer](t, caller.call(t, "POST", twice, fmt.Sprintf(`{"invoice_id":%d}`, other)))
+		if got.Status != "applied" || got.Invoice.ID != other || got.Invoice.Status != "Pago" {
+			t.Errorf("applied elsewhere: %+v", got)
+		}
+		gone := caller.reviewed(t, "dismiss")
+		caller.call(t, "POST", gone, `{}`).want(t, 422, "note: is required")
+		if got := data[paymentAnswer](t, caller.call(t, "POST", gone, `{"note":"ours"}`)); got.Status != "dismissed" {
+			t.Errorf("dismissed: %+v", got)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,6 +112,19 @@ func (c *caller) paidAnew(t *testing.T, invoice, payment int64) string {
 	return fmt.Sprintf("/payments/%d/undo", c.count(t, `SELECT max(id) FROM payments`))
 }
 
+// reviewed has money come for invoice 1 that waits for a decision, and is the path
+// that decides.
+func (c *caller) reviewed(t *testing.T, deed string) string {
+	t.Helper()
+	c.exec(t, `INSERT INTO payments (company_id, provider, payment_id, paid_via, invoice_id, customer_id, customer_name, plan_id, product_id,
+			amount_cents, currency, paid_at, paid_offset, paid_on, status, confirmed_by, note, created_at)
+		SELECT company_id, 'woovi', ?, 'woovi', id, customer_id, 'Ana', 0, 0, 3500, 'BRL', created_at, created_offset, created_on, 'review', '', '',
+			created_at FROM invoices WHERE id = (SELECT MIN(id) FROM invoices)`, deed)
+	c.exec(t, `INSERT INTO payment_reviews (company_id, payment_id, reason, created_at, resolution, resolved_by, note)
+		SELECT company_id, id, 'double', created_at, '', '', '' FROM payments WHERE payment_id = ?`, deed)
+	return fmt.Sprintf("/payments/%d/%s", c.count(t, `SELECT max(id) FROM payments`), deed)
+}
+
 // Every POST, while its first request is running.
 func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
@@ -124,10 +138,13 @@ func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 			}
 			if op.OperationID == "refundPayment" { // which needs a payment
 				caller.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`)
-				op.Path = fmt.Sprintf("/payments/%d/refund", caller.count(t, `SELECT max(id) FROM payments`))
+				op.Path = fmt.Sprintf("/payments/%d/refund", caller.count(t, `SELECT max(id) FROM payments WHERE status = 'applied'`))
+			}
+			if op.OperationID == "applyPayment" || op.OperationID == "dismissPayment" {
+				op.Path = caller.reviewed(t, path.Base(op.Path))
 			}
 			if op.OperationID == "undoPayment" { // and one of which nothing went back
-				op.Path = caller.paidAnew(t, 1, caller.count(t, `SELECT max(id) FROM payments`))
+				op.Path = caller.paidAnew(t, 1, caller.count(t, `SELECT max(id) FROM payments WHERE status = 'applied'`))
 			}
 			if answer := send(); answer.status != 200 {
 				t.Errorf("%s: %d %s", op.OperationID, answer.status, answer.body)

@@ -112,6 +112,8 @@ func (s *Server) extensions() []route {
 		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
 		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", s.refundPayment},
 		{http.MethodPost, "/payments/{id}/undo", anyone, basic, "payment", s.undoPayment},
+		{http.MethodPost, "/payments/{id}/apply", anyone, basic, "payment", s.applyPayment},
+		{http.MethodPost, "/payments/{id}/dismiss", anyone, basic, "payment", s.dismissPayment},
 		{http.MethodPost, "/customer-plans", anyone, basic, "", s.createPlan},
 		{http.MethodPut, "/customer-plans/{id}", anyone, basic, "customer plan", s.updatePlan},
 		{http.MethodPost, "/products", anyone, basic, "", s.createProduct},

@@ -80,6 +80,8 @@ GET /payments user
 GET /payments/{id} user
 POST /payments/{id}/refund user
 POST /payments/{id}/undo user
+POST /payments/{id}/apply user
+POST /payments/{id}/dismiss user
 POST /customer-plans user
 PUT /customer-plans/{id} user
 POST /products user

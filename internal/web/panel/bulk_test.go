@@ -344,3 +344,32 @@ func TestOldestDebtComesFirst(t *testing.T) {
 		person.get("/invoices?overdue=true").want(t, http.StatusOK, `aria-sort="ascending"`, "sort=-due_date")
 	})
 }
+
+func TestMoneyThatCameAgainIsCreditAndPaysAnInvoice(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 1)
+		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		path, customer := fmt.Sprintf("/invoices/%d", list[0].ID), fmt.Sprintf("/customers/%d", list[0].Customer.ID)
+		person.post(path+"/again", "amount", "35,00").want(t, http.StatusUnprocessableEntity, "o dinheiro que entra paga")
+		person.follow(path+"/pay", "amount", "35,00", "paid_via", "pix").want(t, http.StatusOK)
+		person.get(path).want(t, http.StatusOK, "Veio de novo?")
+		person.get(path+"/again").want(t, http.StatusOK, "Registrar como crédito")
+		person.post(path+"/again", "amount", "0").want(t, http.StatusUnprocessableEntity, "maior que zero")
+		person.follow(path+"/again", "amount", "35,00", "paid_via", "pix", "note", "em dobro").want(t, http.StatusOK, "virou crédito do cliente")
+		person.get(customer).want(t, http.StatusOK, "Crédito R$\u00a035,00", "em dobro")
+		person.follow(customer+"/invoice", "amount", "20,00", "due", "2026-01-31").want(t, http.StatusOK, "Usar o crédito")
+		open, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{
+			Status: billing.Open, CustomerID: list[0].Customer.ID,
+		}, input.Page{Number: 1, Size: 5})
+		if err != nil || len(open) == 0 {
+			t.Fatal(open, err)
+		}
+		person.follow(fmt.Sprintf("/invoices/%d/credit", open[0].ID)).want(t, http.StatusOK, "A fatura foi paga", "crédito do cliente")
+		person.get(customer).want(t, http.StatusOK, "Crédito R$\u00a015,00")
+		person.follow(fmt.Sprintf("/invoices/%d/credit", open[0].ID)).want(t, http.StatusOK, "Pago")
+	})
+}

@@ -34,6 +34,7 @@ type customerData struct {
 	Autopay  *autopay // nil: who reads does not see it
 	Steps    []renewStep
 	Owes     money.Cents // what is overdue
+	Credits  []billing.PaymentRecord
 }
 
 func newCustomerData(req *request, record customer.Customer) customerData {
@@ -55,6 +56,9 @@ func (s *Server) customer(req *request) error {
 		return err
 	}
 	data.Owes = owes[record.ID]
+	if data.Credits, err = s.Billing.CreditOf(req.Context(), req.Actor, record.ID); err != nil {
+		return err
+	}
 	if data.Place, err = s.customerPlace(req); err != nil {
 		return err
 	}

@@ -146,6 +146,56 @@ func (s *Server) undoPayment(req *request) error {
 	return req.done(invoicePath(record.InvoiceID), "The payment was undone.")
 }
 
+// againForm is the form of money that came for a paid invoice.
+type againForm struct {
+	Form    *page.Form
+	Invoice billing.Invoice
+	Means   []page.Option
+}
+
+func (s *Server) againPage(req *request) error {
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	return s.againFormPage(req, invoice, page.NewForm("amount", invoice.Amount.BR()[len("R$ "):], "paid_via", "pix"), nil)
+}
+
+func (s *Server) againFormPage(req *request, invoice billing.Invoice, form *page.Form, refusal error) error {
+	return s.show(req, page.View{
+		Name: "again", Title: "Register as credit", Status: statusOf(refusal),
+		Data: againForm{form, invoice, means(req)},
+	})
+}
+
+func (s *Server) receiveAgain(req *request) error {
+	_, err := s.Billing.ReceiveAgain(req.Context(), req.Actor, req.id, billing.ReadAgain(req.form("amount")))
+	if refused(err) {
+		invoice, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
+		if failed != nil {
+			return failed
+		}
+		return s.againFormPage(req, invoice, page.Sent(req.Request, err), err)
+	}
+	if err != nil {
+		return err
+	}
+	return req.done(invoicePath(req.id), "The money is the customer's credit.")
+}
+
+func (s *Server) useCredit(req *request) error {
+	out, err := s.Billing.UseCredit(req.Context(), req.Actor, req.id)
+	switch {
+	case err != nil:
+		return req.complain(invoicePath(req.id), err)
+	case out.Renewed:
+		return req.done(invoicePath(req.id), "The invoice is paid, and the customer renewed.")
+	case out.Status == billing.Open:
+		return req.done(invoicePath(req.id), "A part was received; the invoice is still open.")
+	}
+	return req.done(invoicePath(req.id), "The invoice is paid.")
+}
+
 // renewChoices are what may become of the open invoice of a renewal by hand.
 func renewChoices(req *request) []page.Option {
 	return []page.Option{

@@ -1,6 +1,9 @@
 package panel
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"carteira/internal/account"
@@ -85,6 +88,7 @@ type receivedData struct {
 var paymentWords = map[billing.PaymentStatus]string{
 	billing.PaymentApplied: "Paid an invoice", billing.PaymentPartial: "A part of an invoice",
 	billing.PaymentReview: "For review", billing.PaymentRefunded: "Given back", billing.PaymentDismissed: "Undone or not used",
+	billing.PaymentCredit: "Kept as credit",
 }
 
 // readPayments reads a filter of payments. Those that were undone are no money that
@@ -98,7 +102,7 @@ func readPayments(in *input.Form) billing.PaymentFilter {
 // shownPaymentID is what the bank or the gateway calls a payment; "" of one that a
 // person registered without it.
 func shownPaymentID(id string) string {
-	if strings.HasPrefix(id, "hand:") {
+	if strings.HasPrefix(id, "hand:") || strings.HasPrefix(id, "credit:") {
 		return ""
 	}
 	id, _, _ = strings.Cut(id, "#undone-")
@@ -243,6 +247,8 @@ type reviewData struct {
 	Renews  bool
 	Rest    money.Cents   // to pay on the day on which the money came; 0: the invoice is not open
 	Less    []page.Option // what less money than is to pay may mean; empty: it is enough
+	Others  []page.Option // the open invoices of the customer
+	Known   bool          // the customer was not deleted
 }
 
 func (s *Server) review(req *request) error {
@@ -277,12 +283,47 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	case fault.KindOf(err) != fault.KindNotFound:
 		return err
 	}
+	if review.ResolvedAt.IsZero() {
+		if err := s.openOf(req, review.Payment, &data); err != nil {
+			return err
+		}
+	}
 	return s.show(req, page.View{
 		Name:   "review",
 		Title:  "Payment for review",
 		Status: statusOf(refusal),
 		Data:   data,
 	})
+}
+
+// maxOthers bounds the open invoices among which a person chooses.
+const maxOthers = 50
+
+// openOf finds the invoices that money in review may pay.
+func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) error {
+	_, err := s.Customers.Find(req.Context(), req.Actor, paid.CustomerID)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	data.Known = true
+	list, _, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
+		CustomerID: paid.CustomerID, Status: billing.Open,
+	}, input.Page{Number: 1, Size: maxOthers})
+	today := req.Actor.Today(paid.PaidAt)
+	for _, invoice := range list {
+		rest := invoice.PayableOn(req.Actor.Company, today).Rest
+		data.Others = append(data.Others, page.Option{
+			Value: strconv.FormatInt(invoice.ID, 10),
+			Label: fmt.Sprintf("%s · %s · %s", page.FormatDate(invoice.DueOn), cmp.Or(invoice.Description, "—"), rest.BR()),
+		})
+		if paid.Amount-paid.Refund < rest {
+			data.Less = differences(req)
+		}
+	}
+	return err
 }
 
 // differences are what less money than is to pay may mean.
@@ -312,6 +353,9 @@ func (s *Server) resolveReview(req *request) error {
 	}
 	if review.Resolution == payment.Applied {
 		return req.done("/payments/reviews", "The payment was applied, and the invoice is paid.")
+	}
+	if review.Resolution == payment.Credited {
+		return req.done("/payments/reviews", "The payment is the customer's credit.")
 	}
 	return req.done("/payments/reviews", "The payment was dismissed.")
 }

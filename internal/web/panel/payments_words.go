@@ -46,6 +46,7 @@ var reviewTexts = map[payment.Reason]reviewText{
 
 var resolutionTexts = map[payment.Resolution]string{
 	"": "To be decided", payment.Applied: "Applied to the invoice", payment.Dismissed: "Dismissed",
+	payment.Credited: "Kept as credit",
 }
 
 type stateText struct{ text, tone string }

@@ -16,7 +16,7 @@ var words = map[string]string{
 	billing.Cancelled.String(): "Cancelled",
 	billing.Manual:             "by hand",
 	"cash":                     "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer",
-	"boleto": "boleto", "other": "another way",
+	"boleto": "boleto", "other": "another way", "credit": "credit of the customer",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff",
 	string(account.RoleAttendant): "Attendant", string(account.RoleReadOnly): "Read-only",
 
@@ -67,6 +67,7 @@ var words = map[string]string{
 	"customer.page_shared":    "Customer's page opened",
 	"customer.page_withdrawn": "Customer's page withdrawn",
 	"customer.autopay":        "PIX Automático of a customer changed",
+	"customer.credit":         "Credit of a customer changed",
 	"customer.opted_out":      "Messages to a customer switched",
 	"user.created":            "User created", "user.updated": "User changed",
 	"user.removed":     "User removed",

@@ -1,0 +1,300 @@
+package billing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/platform/checkup"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
+)
+
+// Credit is the provider and the means of a payment that a customer's credit
+// makes. It is no money that comes: that counted when it became credit.
+const Credit = "credit"
+
+// Again is money that came for an invoice that was paid already: the customer's
+// credit.
+type Again struct {
+	Amount money.Cents
+	PaidOn input.Opt[civil.Date] // no value: today
+	Via    input.Opt[string]     // one of HandMeans; no value: Manual
+	Note   string
+
+	Problems input.Problems // what the form had wrong
+}
+
+// ReadAgain reads such money from the fields amount, paid_at (a date), paid_via
+// and note.
+func ReadAgain(in *input.Form) Again {
+	in.Require("amount")
+	again := Again{
+		Amount: in.Money("amount").Value,
+		PaidOn: in.Date("paid_at"),
+		Via:    in.Choice("paid_via", HandMeans...),
+		Note:   in.Text("note", MaxNote).Value,
+	}
+	again.Problems = in.Problems()
+	return again
+}
+
+// ReceiveAgain records money that came for a paid invoice, which a person saw.
+func (s *Service) ReceiveAgain(ctx context.Context, actor account.Actor, invoiceID int64, again Again) (PaymentRecord, error) {
+	refused := RefusedDay("paid_at", again.PaidOn.Value, actor.Today(s.db.Now()))
+	if again.Amount <= 0 && !again.Problems.Has("amount") {
+		refused.Add("amount", "must be more than zero")
+	}
+	if err := again.Problems.With(refused).Err(); err != nil {
+		return PaymentRecord{}, err
+	}
+	var record PaymentRecord
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		invoice, _, err := lock(ctx, tx, actor, invoiceID)
+		if err != nil {
+			return err
+		}
+		if invoice.Status != Paid {
+			return fault.Field("status", "the invoice is "+invoice.Status.String()+"; money that comes for it pays it")
+		}
+		change := StatusChange{PaidOn: again.PaidOn, Via: again.Via, Note: input.Some(again.Note)}
+		came := change.receipt(actor, tx.Now(), invoice).Payment
+		came.Amount, came.Status, came.Currency = again.Amount, PaymentCredit, Real
+		came.CustomerID, came.CustomerName = invoice.Customer.ID, invoice.Customer.Name
+		came.PlanID, came.ProductID = invoice.Plan.ID, invoice.Product.ID
+		came.dated(actor, tx.Now())
+		kept := paymentChange{after: came}
+		if err := s.moveCredit(ctx, tx, actor, &kept); err != nil {
+			return err
+		}
+		record, err = paymentRecord(ctx, tx, actor.Company.ID, kept.after.ID)
+		return err
+	})
+	return record, err
+}
+
+// KeepCreditTx keeps a payment under review as the customer's credit, inside the
+// transaction of another use case.
+func (s *Service) KeepCreditTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID int64) error {
+	if _, err := lockOwner(ctx, tx, actor, paymentID); err != nil {
+		return err
+	}
+	actor, err := actor.Refreshed(ctx, tx)
+	if err != nil {
+		return err
+	}
+	payment, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
+	switch {
+	case err != nil:
+		return err
+	case payment.Status != PaymentReview:
+		return errDecided(payment)
+	case payment.Currency != Real:
+		return fault.Field("credit", "the money came in "+payment.Currency)
+	case payment.left() == 0:
+		return fault.Field("credit", "the money was given back")
+	}
+	change := paymentChange{before: payment, after: payment}
+	change.after.Status = PaymentCredit
+	change.after.PaidOn = civil.Date{}
+	change.after.dated(actor, tx.Now())
+	change.after.postpone(actor, tx.Now())
+	change.bookRefund()
+	return s.moveCredit(ctx, tx, actor, &change)
+}
+
+// bookRefund books what of a payment went back before it counted, on the day on
+// which it counts.
+func (c *paymentChange) bookRefund() {
+	if c.before.Status != PaymentReview || c.after.Refunded == 0 {
+		return
+	}
+	c.refund = &refundRow{
+		payment: c.after.ID, id: "before:" + id.NewCode(16), amount: c.after.Refunded, at: c.after.PaidAt, on: c.after.PaidOn,
+	}
+}
+
+// errDecided says that a payment does not wait for a decision.
+func errDecided(payment Payment) error {
+	return fault.Field("payment", fmt.Sprintf("does not wait for a decision: it is %s", payment.Status))
+}
+
+// lockOwner locks the customer of a payment, as every transaction does before it
+// locks the payment.
+func lockOwner(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID int64) (customer.Customer, error) {
+	record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
+	if err != nil {
+		return customer.Customer{}, err
+	}
+	owner, err := customer.LockTx(ctx, tx, actor, record.CustomerID)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return owner, fault.Field("credit", "the customer was deleted; give the money back")
+	}
+	return owner, err
+}
+
+// moveCredit writes a change of a payment that is the customer's credit, before
+// or after it.
+func (s *Service) moveCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
+	if err := applyPayment(ctx, tx, actor, change); err != nil {
+		return err
+	}
+	_, err := s.customers.AddCreditTx(ctx, tx, actor, change.after.CustomerID, change.after.credit()-change.before.credit())
+	return err
+}
+
+// credit is what a payment is of its customer's credit.
+func (p Payment) credit() money.Cents {
+	switch {
+	case p.Status == PaymentCredit:
+		return p.left()
+	case p.Provider == Credit && p.Status.counts():
+		return -p.left()
+	}
+	return 0
+}
+
+// UseCredit pays an open invoice with its customer's credit, as far as that goes.
+func (s *Service) UseCredit(ctx context.Context, actor account.Actor, invoiceID int64) (Outcome, error) {
+	var out Outcome
+	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+		out, err = s.UseCreditTx(ctx, tx, actor, invoiceID)
+		return err
+	})
+	return out, err
+}
+
+// UseCreditTx is UseCredit inside the transaction of another use case.
+func (s *Service) UseCreditTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64) (Outcome, error) {
+	before, owner, err := lock(ctx, tx, actor, invoiceID)
+	out := Outcome{Invoice: before}
+	switch {
+	case err != nil:
+		return out, err
+	case before.Status != Open:
+		return out, allowed(before, Paid)
+	case owner.Credit <= 0:
+		return out, fault.Field("credit", "the customer has none")
+	}
+	return s.spend(ctx, tx, actor, before, owner)
+}
+
+// spend has the credit of a customer pay an invoice that the transaction has
+// locked. The credit goes before the invoice is paid: the renewal that follows
+// writes the customer's row as it was read.
+func (s *Service) spend(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoice Invoice, owner customer.Customer,
+) (Outcome, error) {
+	actor, err := actor.Refreshed(ctx, tx)
+	if err != nil {
+		return Outcome{Invoice: invoice}, err
+	}
+	amount := min(owner.Credit, invoice.PayableOn(actor.Company, actor.Today(tx.Now())).Rest)
+	if amount <= 0 {
+		return Outcome{Invoice: invoice}, nil
+	}
+	if owner, err = s.customers.AddCreditTx(ctx, tx, actor, owner.ID, -amount); err != nil {
+		return Outcome{Invoice: invoice}, err
+	}
+	return s.receive(ctx, tx, actor, decisionOn(invoice, owner), Receipt{
+		Payment: Payment{
+			Provider: Credit, PaymentID: "credit:" + id.NewCode(16), Via: Credit,
+			InvoiceID: invoice.ID, Amount: amount, ConfirmedBy: actor.By(),
+		},
+		Difference: DifferencePartial,
+		Renew:      actor.Company.Settings.RenewOnPayment,
+	})
+}
+
+// spendOnIssue has a customer's credit pay an invoice that was just issued.
+func (s *Service) spendOnIssue(ctx context.Context, tx *sqldb.Tx, actor account.Actor, issued Invoice, record customer.Customer) error {
+	if record.Credit <= 0 {
+		return nil
+	}
+	invoice, owner, err := lock(ctx, tx, actor, issued.ID)
+	if err != nil {
+		return err
+	}
+	_, err = s.spend(ctx, tx, actor, invoice, owner)
+	return err
+}
+
+// refundCredit writes that money went back that was the customer's credit. A
+// person cannot give back more than is left of the credit; what a gateway reports
+// has happened, and leaves the customer less than nothing.
+func (s *Service) refundCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, back *paymentChange) error {
+	owner, err := customer.LockTx(ctx, tx, actor, back.after.CustomerID)
+	if fault.KindOf(err) == fault.KindNotFound { // the credit went with the customer
+		return applyPayment(ctx, tx, actor, back)
+	}
+	if err != nil {
+		return err
+	}
+	if back.refund.by != "" && back.refund.amount > owner.Credit {
+		return errSpent(owner)
+	}
+	return s.moveCredit(ctx, tx, actor, back)
+}
+
+// undoCredit takes back money that a person registered and that is credit now.
+func (s *Service) undoCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) error {
+	owner, err := lockOwner(ctx, tx, actor, payment.ID)
+	if err != nil {
+		return err
+	}
+	if payment, err = lockPayment(ctx, tx, actor.Company.ID, payment.ID); err != nil {
+		return err
+	}
+	switch {
+	case payment.Status != PaymentCredit || !payment.byPerson() || payment.Refunded > 0:
+		return cmp.Or(payment.notUndone(), errDecided(payment))
+	case owner.Credit < payment.left():
+		return errSpent(owner)
+	}
+	change := paymentChange{before: payment, after: payment}
+	change.after.undone()
+	return s.moveCredit(ctx, tx, actor, &change)
+}
+
+// errSpent says that the money of a credit has paid invoices.
+func errSpent(owner customer.Customer) error {
+	return fault.Field("amount", fmt.Sprintf("is more than the customer's credit, %s: the rest has paid invoices", max(owner.Credit, 0)))
+}
+
+// CreditOf lists the payments that made and spent a customer's credit, newest
+// first.
+func (s *Service) CreditOf(ctx context.Context, actor account.Actor, customerID int64) ([]PaymentRecord, error) {
+	return creditOf(ctx, s.db, actor.Company.ID, customerID)
+}
+
+func creditOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]PaymentRecord, error) {
+	return sqldb.All(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
+		WHERE p.company_id = ? AND p.customer_id = ? AND (p.status = 'credit' OR p.provider = 'credit' AND p.status <> 'dismissed')
+		ORDER BY p.id DESC LIMIT 100`, companyID, customerID)
+}
+
+// CheckCredit compares the credit of customers with the payments that made and
+// spent it.
+func (s *Service) CheckCredit(ctx context.Context) (checkup.Finding, error) {
+	wrong, err := sqldb.Values[int64](sqldb.WithoutDeadline(ctx), s.db, `
+		SELECT c.id FROM customers c LEFT JOIN payments p ON p.company_id = c.company_id AND p.customer_id = c.id
+			AND (p.status = 'credit' OR p.provider = 'credit' AND p.status IN ('applied', 'partial'))
+		WHERE `+customer.VisibleC+`
+		GROUP BY c.id, c.credit_cents
+		HAVING c.credit_cents <> COALESCE(SUM(CASE WHEN p.status = 'credit' THEN p.amount_cents - p.refunded_cents
+			ELSE p.refunded_cents - p.amount_cents END), 0)
+		ORDER BY c.id LIMIT 100 /* every company_id */`)
+	if err != nil || len(wrong) == 0 {
+		return checkup.Good("credits and payments agree"), err
+	}
+	return checkup.Bad(
+		"restore a backup from before it happened, or ask for help with these customers",
+		"the credit of %d customers is not what their payments made of it, the first are %v", len(wrong),
+		wrong[:min(len(wrong), 5)]), nil
+}
