@@ -157,6 +157,12 @@ func TestFormsHelp(t *testing.T) {
 	_, owner := demo(t)
 	owner.visit("/customers/new")
 	owner.click("main details.fold > summary")
+	for typed, want := range map[string]string{"035999991234": "(35) 99999-1234", "99999-1234": "99999-1234", "3532221234": "(35) 3222-1234"} {
+		owner.fill("whatsapp", typed)
+		if got := owner.value("[name=whatsapp]"); got != want {
+			t.Errorf("%s is written %q, want %q", typed, got, want)
+		}
+	}
 	owner.fill("whatsapp", "11987654321")
 	owner.fill("cpf_cnpj", "52998224725")
 	owner.fill("address.cep", "01310100")

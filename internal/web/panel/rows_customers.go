@@ -43,7 +43,7 @@ func (r customerRows) cells(frame frame) []cell[customer.Customer] {
 func (r customerRows) contact() []cell[customer.Customer] {
 	lang := r.view.Lang
 	return []cell[customer.Customer]{
-		{"whatsapp", "", lang.T("WhatsApp"), func(m *page.Markup, _ int, record customer.Customer) {
+		{"whatsapp", "more", lang.T("WhatsApp"), func(m *page.Markup, _ int, record customer.Customer) {
 			m.Value(page.LocalPhone(record.Whatsapp))
 		}},
 		{"email", "", lang.T("E-mail"), func(m *page.Markup, _ int, record customer.Customer) { cut(m, record.Email) }},
@@ -60,7 +60,7 @@ func (r customerRows) terms() []cell[customer.Customer] {
 	return []cell[customer.Customer]{
 		{"plan", "cut", lang.T("Plan"), r.plan},
 		{"product", "", lang.T("Product"), func(m *page.Markup, _ int, record customer.Customer) { cut(m, record.Product.Name) }},
-		{"amount", "num", lang.T("Amount"), func(m *page.Markup, _ int, record customer.Customer) {
+		{"amount", "num sum", lang.T("Amount"), func(m *page.Markup, _ int, record customer.Customer) {
 			if price := record.Price(); price != 0 {
 				m.Money(price)
 			}
@@ -118,7 +118,7 @@ func (r customerRows) status(m *page.Markup, _ int, record customer.Customer) {
 func (r customerRows) charge(m *page.Markup, id int64, word string) {
 	m.Raw(`<a class="btn" data-ask href="/customers/`)
 	m.Int(id)
-	m.Raw(`/charge" aria-describedby="c`)
+	m.Raw(`/charge" aria-labelledby="charging c`)
 	m.Int(id)
 	m.Raw(`">`)
 	m.Value(word)

@@ -38,10 +38,10 @@ func (r invoiceRows) cells() []cell[billing.Invoice] {
 func (r invoiceRows) subject() []cell[billing.Invoice] {
 	lang := r.view.Lang
 	return []cell[billing.Invoice]{
-		{"number", "num", lang.T("Number"), func(m *page.Markup, _ int, record billing.Invoice) { m.Int(record.ID) }},
-		{"description", "", lang.T("Description"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Description) }},
+		{"number", "num more", lang.T("Number"), func(m *page.Markup, _ int, record billing.Invoice) { m.Int(record.ID) }},
+		{"description", "more", lang.T("Description"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Description) }},
 		{"plan", "", lang.T("Plan"), func(m *page.Markup, _ int, record billing.Invoice) { cut(m, record.Plan.Name) }},
-		{"due_date", "", lang.T("Due date"), r.due},
+		{"due_date", "due", lang.T("Due date"), r.due},
 	}
 }
 
@@ -55,7 +55,7 @@ func (r invoiceRows) money() []cell[billing.Invoice] {
 		{"status", "", lang.T("Status"), func(m *page.Markup, _ int, record billing.Invoice) {
 			invoiceTag(m, lang, record.Status, record.Overdue(r.data.Today))
 		}},
-		{"amount", "num", lang.T("Amount"), func(m *page.Markup, _ int, record billing.Invoice) {
+		{"amount", "num sum", lang.T("Amount"), func(m *page.Markup, _ int, record billing.Invoice) {
 			invoiceAmount(m, lang, record, record.PayableOn(r.frame.Company, r.data.Today))
 		}},
 		{"created_at", "", lang.T("Created on"), func(m *page.Markup, _ int, record billing.Invoice) {
@@ -106,7 +106,7 @@ func (r invoiceRows) actions(m *page.Markup, _ int, record billing.Invoice) {
 	if r.frame.May("payments") {
 		m.Raw(`<a class="btn" data-ask href="/invoices/`)
 		m.Int(record.ID)
-		m.Raw(`/charge" aria-describedby="i`)
+		m.Raw(`/charge" aria-labelledby="charging i`)
 		m.Int(record.ID)
 		m.Raw(`">`)
 		m.Value(r.view.Lang.T("Charge"))
@@ -118,5 +118,7 @@ func (r invoiceRows) actions(m *page.Markup, _ int, record billing.Invoice) {
 	m.Query(r.data.Query)
 	m.Raw(`" aria-labelledby="paying i`)
 	m.Int(record.ID)
+	m.Raw(`" title="`)
+	m.Value(r.view.Lang.T("Register a payment"))
 	m.Raw(`">✓</a>`)
 }

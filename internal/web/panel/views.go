@@ -100,6 +100,7 @@ type arrangement struct {
 	Back    string
 	Form    *page.Form
 	Columns []columnBox
+	Usual   bool // the user has chosen no columns
 	shown   map[string]bool
 }
 
@@ -125,6 +126,7 @@ func (s *Server) arranged(req *request, list account.List) (arrangement, error) 
 	if err != nil {
 		return found, err
 	}
+	found.Usual = len(chosen) == 0
 	for _, view := range saved {
 		found.Views = append(found.Views, viewLink{
 			chip{Label: view.Name, URL: viewPath(view, req.URL.Path), Current: view.Query == found.Query}, view.ID,

@@ -208,7 +208,8 @@ const masks = {
     let digits = text.replace(/\D/g, "");
     if (text.trim().startsWith("+") && !digits.startsWith("55")) return text;
     if (digits.length > 11 && digits.startsWith("55")) digits = digits.slice(2);
-    if (digits.length > 11) return text;
+    digits = digits.replace(/^0(?=[1-9]\d{9,10}$)/, ""); // as dialled from afar
+    if (digits.length < 10 || digits.length > 11 || digits.startsWith("0")) return text; // the area may still be missing
     return cut(digits, [2, "("], [digits.length > 10 ? 5 : 4, ") "], [4, "-"]);
   },
   taxid(text) {
