@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkIdleDayWork is a look of the schedules with nothing due, with few and
-// many customers and companies: docs/benchmarks.md has the figures.
+// many customers and companies.
 func BenchmarkIdleDayWork(b *testing.B) {
 	for _, engine := range []sqldb.Engine{sqldb.SQLite, sqldb.Postgres} {
 		for _, size := range []struct{ companies, customers int }{{1, 1_000}, {1, 1_000_000}, {20_000, 20_000}} {

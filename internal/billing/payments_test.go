@@ -91,7 +91,7 @@ func TestPagesOfPaymentsHoldAllOfThemOnce(t *testing.T) {
 	})
 }
 
-// BenchmarkPayments is what docs/benchmarks.md says about GET /payments.
+// BenchmarkPayments is the use case of GET /payments.
 func BenchmarkPayments(b *testing.B) {
 	for _, count := range []int{1_000, 100_000} {
 		for _, engine := range []sqldb.Engine{sqldb.SQLite, sqldb.Postgres} {

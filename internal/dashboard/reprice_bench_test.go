@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkRepricing changes what a plan of 100,000 customers costs while others
-// write, and says how long those had to wait: docs/benchmarks.md has the figures.
+// write, and says how long those had to wait.
 func BenchmarkRepricing(b *testing.B) {
 	for _, engine := range []sqldb.Engine{sqldb.SQLite, sqldb.Postgres} {
 		for _, count := range []int{1_000, 100_000} {

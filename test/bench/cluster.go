@@ -42,20 +42,10 @@ func connectCluster(ctx context.Context, address string) (*cluster, error) {
 }
 
 // create makes an empty database and returns its address.
-func (c *cluster) create(ctx context.Context, size int) (string, error) {
-	name := fmt.Sprintf("bench_%d_%s", size, strings.ToLower(rand.Text()[:8]))
+func (c *cluster) create(ctx context.Context, name string) (string, error) {
+	name = fmt.Sprintf("bench_%s_%s", name, strings.ToLower(rand.Text()[:8]))
 	_, err := c.db.ExecContext(ctx, "CREATE DATABASE "+name)
 	return c.addressOf(name), err
-}
-
-// find makes the database of today, or finds the one that an earlier run has left.
-func (c *cluster) find(ctx context.Context, size int) (address string, kept bool, err error) {
-	name := fmt.Sprintf("bench_%d_%s", size, time.Now().Format("20060102"))
-	err = c.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&kept)
-	if err == nil && !kept {
-		_, err = c.db.ExecContext(ctx, "CREATE DATABASE "+name)
-	}
-	return c.addressOf(name), kept, err
 }
 
 func (c *cluster) addressOf(name string) string {

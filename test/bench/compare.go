@@ -3,11 +3,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,74 +13,37 @@ import (
 	"carteira/internal/tally"
 )
 
-// key names what was measured.
-type key struct {
-	engine sqldb.Engine
-	work   string
-	size   int
-	kind   string // a baseline, or carteira
-}
-
 // carteira is the kind of the product.
 const carteira = "carteira"
 
 // sample is one measurement.
 type sample struct {
 	perSecond float64
-	cpu       float64 // µs per request
-	dbCPU     float64 // µs per request of PostgreSQL's processes
+	cpu       float64 // µs per request, PostgreSQL's processes included
 	takeCPU   float64 // µs per delivery of its receiver
+	peak      int64   // bytes
+	ready     time.Duration
+	rss       int64 // bytes when it was ready
 }
 
-func (s sample) allCPU() float64 { return s.cpu + s.dbCPU }
-
-type results map[key][]sample
-
-// median takes the median of each figure by itself.
-func (r results) median(key key) sample {
+// middle takes the median of each figure by itself, and the highest peak.
+func middle(samples []sample) (all sample) {
 	of := func(figure func(sample) float64) float64 {
-		list := make([]float64, len(r[key]))
-		for i, sample := range r[key] {
+		list := make([]float64, len(samples))
+		for i, sample := range samples {
 			list[i] = figure(sample)
 		}
 		return median(list)
 	}
-	return sample{
-		perSecond: of(func(sample sample) float64 { return sample.perSecond }),
-		cpu:       of(func(sample sample) float64 { return sample.cpu }),
-		dbCPU:     of(func(sample sample) float64 { return sample.dbCPU }),
-		takeCPU:   of(func(sample sample) float64 { return sample.takeCPU }),
+	for _, sample := range samples {
+		all.peak = max(all.peak, sample.peak)
 	}
-}
-
-func median[T cmp.Ordered](list []T) T {
-	if len(list) == 0 {
-		var none T
-		return none
-	}
-	return slices.Sorted(slices.Values(list))[len(list)/2]
-}
-
-// start is how a server of the product came up.
-type start struct {
-	took time.Duration
-	rss  int64
-}
-
-type startKey struct {
-	engine sqldb.Engine
-	size   int
-}
-
-// kinds are what a dataset is measured with, besides the bare handler.
-func (b *bench) kinds(dataset *dataset) []string {
-	switch {
-	case dataset.engine == sqldb.Postgres:
-		return []string{carteira, direct}
-	case b.beside:
-		return []string{carteira, pocketBase}
-	}
-	return []string{carteira}
+	all.perSecond = of(func(s sample) float64 { return s.perSecond })
+	all.cpu = of(func(s sample) float64 { return s.cpu })
+	all.takeCPU = of(func(s sample) float64 { return s.takeCPU })
+	all.ready = time.Duration(of(func(s sample) float64 { return float64(s.ready) }))
+	all.rss = int64(of(func(s sample) float64 { return float64(s.rss) }))
+	return all
 }
 
 // works are those that were asked for.
@@ -90,115 +51,138 @@ func (b *bench) works() []work {
 	return slices.DeleteFunc(works(), func(work work) bool { return !b.only.MatchString(work.name) })
 }
 
-// compare measures the product and the baselines in turns. Only one server
-// runs at a time, so that nobody's own affairs are in another's figures.
+// rival is what the product is compared with on a database; "": nothing.
+func (b *bench) rival(engine sqldb.Engine) string {
+	switch {
+	case engine == sqldb.Postgres:
+		return direct
+	case b.pocket:
+		return pocketBase
+	}
+	return ""
+}
+
+// compare measures the product and its rival in turns. Only one server runs at a
+// time, so that the work of one is not in the figures of the other.
 func (b *bench) compare(ctx context.Context, sets []*dataset) error {
+	var ours []sample
 	for _, work := range b.works() {
-		if err := b.capture(ctx, sets[0]); err != nil {
-			return err
-		}
-		bar := newProgress(fmt.Sprintf("measuring %s on %s", work.name, sets[0].engine))
-		for round := range b.rounds {
-			if err := b.turn(ctx, work, bare, sets[0]); err != nil {
-				return err
+		for _, set := range sets {
+			rival := b.rival(set.engine)
+			if rival == direct && work.search {
+				continue
 			}
-			for _, set := range sets {
-				for _, kind := range b.kinds(set) {
-					if err := b.turn(ctx, work, kind, set); err != nil {
-						return err
-					}
+			var us, them []sample
+			for range b.rounds {
+				sample, err := b.turn(ctx, work, carteira, set)
+				if err != nil {
+					return err
 				}
+				us = append(us, sample)
+				if rival == "" {
+					continue
+				}
+				if sample, err = b.turn(ctx, work, rival, set); err != nil {
+					return err
+				}
+				them = append(them, sample)
 			}
-			bar.show(round+1, b.rounds)
+			b.reportWork(work, set, middle(us), middle(them))
+			if set == sets[len(sets)-1] {
+				ours = append(ours, us...)
+			}
 		}
-		b.printWork(work, sets)
+	}
+	if len(ours) > 0 {
+		b.reportProcess(sets[len(sets)-1], middle(ours))
 	}
 	return nil
 }
 
-// turn is one measurement of one server.
-func (b *bench) turn(ctx context.Context, work work, kind string, dataset *dataset) error {
-	process, err := b.serve(ctx, kind, dataset)
-	if err != nil {
-		return err
+func (b *bench) reportWork(work work, set *dataset, us, them sample) {
+	what := fmt.Sprintf("%s, %s customers", work.name, grouped(set.size))
+	figures := fmt.Sprintf("%s/s, %s µs", rate(us.perSecond), rate(us.cpu))
+	if them.perSecond == 0 {
+		b.report.add(set.engine, what, figures, "")
+		return
 	}
-	sample, err := b.sample(ctx, process, work.asked(kind, dataset), dataset)
-	switch kind {
-	case carteira:
-		b.peak[dataset.engine] = max(b.peak[dataset.engine], memoryOf(process.pid(), "VmHWM"))
-	case pocketBase:
-		b.pocketPeak = max(b.pocketPeak, memoryOf(process.pid(), "VmHWM"))
-		b.pocketStarts = append(b.pocketStarts, process.ready)
+	byRate, byCPU := us.perSecond/them.perSecond, them.cpu/us.cpu
+	floor, name := work.floor(set.size), "PocketBase"
+	if set.engine == sqldb.Postgres {
+		floor, name = figure{0.9, 0.9}, "plain SQL"
 	}
-	process.stop()
-	if err != nil {
-		return fmt.Errorf("%s, %s, %d customers: %w", work.name, kind, dataset.size, err)
-	}
-	k := key{dataset.engine, work.name, dataset.size, kind}
-	b.results[k] = append(b.results[k], sample)
-	if kind == pocketBase {
-		return nil
-	}
-	return foldAll(ctx, dataset)
+	b.report.add(set.engine, what, fmt.Sprintf("%.2f and %.2f × %s (%s)", byRate, byCPU, name, figures),
+		fmt.Sprintf("≥ %g and %g ×", floor.rate, floor.cpu), byRate >= floor.rate, byCPU >= floor.cpu)
 }
 
-func (b *bench) serve(ctx context.Context, kind string, dataset *dataset) (*process, error) {
-	switch kind {
-	case carteira:
-	case pocketBase:
-		return b.startPocketBase(ctx, dataset)
-	default:
-		return b.startBaseline(ctx, kind, dataset)
-	}
-	process, err := b.startProduct(ctx, dataset)
+// reportProcess is about the server as a process: start and memory.
+func (b *bench) reportProcess(set *dataset, us sample) {
+	const ready, idle, peak = 40 * time.Millisecond, 40 << 20, 120 << 20
+	what := fmt.Sprintf(", %s customers", grouped(set.size))
+	b.report.add(set.engine, "start to ready"+what, millis(us.ready), "≤ "+millis(ready), us.ready <= ready)
+	b.report.add(set.engine, "memory when ready"+what, megabytes(us.rss), "≤ "+megabytes(idle), us.rss <= idle)
+	b.report.add(set.engine, "memory under load, at most"+what, megabytes(us.peak), "≤ "+megabytes(peak), us.peak <= peak)
+}
+
+// turn is one measurement of one server.
+func (b *bench) turn(ctx context.Context, work work, kind string, set *dataset) (measured sample, err error) {
+	process, err := b.serve(ctx, kind, set)
 	if err != nil {
-		return nil, err
+		return measured, err
 	}
-	key := startKey{dataset.engine, dataset.size}
-	b.starts[key] = append(b.starts[key], start{process.ready, memoryOf(process.pid(), "VmRSS")})
-	return process, nil
+	rss := memoryOf(process.pid(), "VmRSS")
+	measured, err = b.sample(ctx, process, work.asked(kind, set), set)
+	measured.peak, measured.ready, measured.rss = memoryOf(process.pid(), "VmHWM"), process.ready, rss
+	process.stop()
+	if err != nil {
+		return measured, fmt.Errorf("%s, %s, %d customers: %w", work.name, kind, set.size, err)
+	}
+	if kind == pocketBase {
+		return measured, nil
+	}
+	return measured, foldAll(ctx, set)
+}
+
+func (b *bench) serve(ctx context.Context, kind string, set *dataset) (*process, error) {
+	switch kind {
+	case pocketBase:
+		return b.startPocketBase(ctx, set)
+	case direct:
+		return b.startDirect(ctx, set)
+	}
+	return b.startProduct(ctx, set)
 }
 
 // warmUp is how long a server is under load before it is measured.
 func (b *bench) warmUp() time.Duration { return min(b.span/2, 500*time.Millisecond) }
 
-func (b *bench) sample(ctx context.Context, process *process, requests asking, dataset *dataset) (sample, error) {
+func (b *bench) sample(ctx context.Context, process *process, requests asking, set *dataset) (measured sample, err error) {
 	if _, err := load(ctx, process.addr, b.conns, b.warmUp(), requests); err != nil {
-		return sample{}, err
+		return measured, err
 	}
-	before, err := b.used(ctx, process, dataset)
+	before, err := b.used(ctx, process, set)
 	if err != nil {
-		return sample{}, err
+		return measured, err
 	}
 	began := time.Now()
 	count, err := load(ctx, process.addr, b.conns, b.span, requests)
 	if err != nil {
-		return sample{}, err
+		return measured, err
 	}
-	took := time.Since(began)
-	after, err := b.used(ctx, process, dataset)
-	if err != nil {
-		return sample{}, err
-	}
-	s := sample{perSecond: float64(count) / took.Seconds()}
+	measured.perSecond = float64(count) / time.Since(began).Seconds()
+	after, err := b.used(ctx, process, set)
 	for pid, cpu := range after {
-		spent := float64((cpu - before[pid]).Microseconds()) / float64(count)
-		if pid == process.pid() {
-			s.cpu += spent
-		} else {
-			s.dbCPU += spent
-		}
+		measured.cpu += float64((cpu - before[pid]).Microseconds()) / float64(count)
 	}
-	return s, nil
+	return measured, err
 }
 
-// used is the processor time so far of the server and of the database's
-// processes behind it.
-func (b *bench) used(ctx context.Context, process *process, dataset *dataset) (map[int]time.Duration, error) {
-	used := map[int]time.Duration{}
-	if dataset.engine == sqldb.Postgres {
-		var err error
-		if used, err = b.postgres.backends(ctx, dataset.url); err != nil {
+// used is the processor time so far of the server and of the database's processes
+// behind it.
+func (b *bench) used(ctx context.Context, process *process, set *dataset) (used map[int]time.Duration, err error) {
+	used = map[int]time.Duration{}
+	if set.engine == sqldb.Postgres {
+		if used, err = b.postgres.backends(ctx, set.url); err != nil {
 			return nil, err
 		}
 	}
@@ -206,37 +190,12 @@ func (b *bench) used(ctx context.Context, process *process, dataset *dataset) (m
 	return used, nil
 }
 
-// foldAll does what the product's server does every two seconds, so that none
-// pays in its turn for what another one wrote.
-func foldAll(ctx context.Context, dataset *dataset) error {
-	db, err := sqldb.Open(ctx, dataset.url, sqldb.Options{})
+// foldAll does what the product's server does every two seconds, so that none pays
+// in its turn for what another one wrote.
+func foldAll(ctx context.Context, set *dataset) error {
+	db, err := sqldb.Open(ctx, set.url, sqldb.Options{})
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	return tally.Compact(ctx, db)
-}
-
-// capture keeps what the product answers, for the baselines to repeat.
-func (b *bench) capture(ctx context.Context, dataset *dataset) error {
-	process, err := b.serve(ctx, carteira, dataset)
-	if err != nil {
-		return err
-	}
-	defer process.stop()
-	client, err := dial(ctx, process.addr)
-	if err != nil {
-		return err
-	}
-	defer client.close()
-	for _, work := range works() {
-		body, err := client.do(work.requests(dataset, 0)())
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(b.dir, work.answer+".json"), body, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(tally.Compact(ctx, db), db.Close())
 }

@@ -18,7 +18,7 @@ const (
 	hostileBacklog = 60  // deliveries of each hostile webhook
 	healthyPace    = 100 // events per second
 	soakSpan       = 8 * time.Second
-	isolationGoal  = 1.5
+	isolationFloor = 2.0
 )
 
 // isolation measures how long the events of healthy webhooks take beside as many
@@ -58,7 +58,7 @@ func (b *bench) isolation(ctx context.Context, engine sqldb.Engine) (err error) 
 	if err != nil {
 		return err
 	}
-	b.printIsolation(engine, without, with)
+	b.reportIsolation(engine, without, with)
 	return nil
 }
 
@@ -73,7 +73,6 @@ func (b *bench) soakInTurns(ctx context.Context, process *process, farm *farm, r
 	if _, err := happen(ctx, process.addr, healthy, receivers, healthyPace, time.Duration(2*b.lanes)*time.Second/healthyPace); err != nil {
 		return without, with, err
 	}
-	bar := newProgress(fmt.Sprintf("%d hostile receivers on %s", b.lanes, farm.engine))
 	on := false
 	for turn := range 2 * b.rounds {
 		want := turn%4 == 1 || turn%4 == 2
@@ -83,18 +82,15 @@ func (b *bench) soakInTurns(ctx context.Context, process *process, farm *farm, r
 			}
 			on = want
 		}
-		began := cpuOf(process.pid())
 		arrivals, err := happen(ctx, process.addr, healthy, receivers, healthyPace, soakSpan)
 		if err != nil {
 			return without, with, err
 		}
-		arrivals.cpu = cpuOf(process.pid()) - began
 		if want {
-			with.add(arrivals)
+			with = append(with, arrivals...)
 		} else {
-			without.add(arrivals)
+			without = append(without, arrivals...)
 		}
-		bar.show(turn+1, 2*b.rounds)
 	}
 	return without, with, nil
 }
@@ -133,24 +129,10 @@ func (l *lane) turn(ctx context.Context, process *process, on bool) error {
 	return err
 }
 
-func (b *bench) printIsolation(engine sqldb.Engine, without, with arrivals) {
-	var t table
-	title := fmt.Sprintf("%s: ms until arrival at %d healthy webhooks, %d events/s", engineNames[engine], b.lanes, healthyPace)
-	t.add(title, "p50", "p99", "most")
-	hostile := fmt.Sprintf("beside %d hostile ones", b.lanes)
-	t.addTimes("  alone, since the answer", without.fromAnswer)
-	t.addTimes("  "+hostile+", since the answer", with.fromAnswer)
-	t.addTimes("  alone, since the request", without.fromRequest)
-	t.addTimes("  "+hostile+", since the request", with.fromRequest)
-	t.print()
-	t = nil
-	share := func(arrivals arrivals) string {
-		return fmt.Sprintf("%.0f %%", 100*arrivals.cpu.Seconds()/(float64(b.rounds)*soakSpan.Seconds()))
-	}
-	fmt.Printf("Processor time of the server, of one core: %s alone, %s %s\n\n", share(without), share(with), hostile)
-	times := part(with.fromAnswer, 0.99).Seconds() / part(without.fromAnswer, 0.99).Seconds()
-	t.add("Goals", "asked", "measured", "verdict")
-	goal := fmt.Sprintf("≤ %.1f ×", isolationGoal)
-	t.add("  "+engineNames[engine]+": p99 of healthy webhooks "+hostile, goal, ratio(times), met(times <= isolationGoal))
-	t.print()
+func (b *bench) reportIsolation(engine sqldb.Engine, without, with arrivals) {
+	alone, beside := part(without, 0.99), part(with, 0.99)
+	times := beside.Seconds() / alone.Seconds()
+	b.report.add(engine, fmt.Sprintf("p99 of %d healthy webhooks next to %d hostile ones", b.lanes, b.lanes),
+		fmt.Sprintf("%s alone, %s with them: %.2f ×", millis(alone), millis(beside), times),
+		fmt.Sprintf("≤ %g ×", isolationFloor), times <= isolationFloor)
 }

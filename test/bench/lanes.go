@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,11 +43,9 @@ const loopback = "127.0.0.0/8"
 
 // newFarm makes a database with a company and a webhook for each address.
 func (b *bench) newFarm(ctx context.Context, engine sqldb.Engine, urls []string) (f *farm, err error) {
-	f = &farm{dataset: &dataset{engine: engine, url: "sqlite:" + filepath.Join(b.dir, "lanes.db")}, lanes: make([]lane, len(urls))}
-	if engine == sqldb.Postgres {
-		if f.url, err = b.postgres.create(ctx, len(urls)); err != nil {
-			return nil, err
-		}
+	f = &farm{dataset: &dataset{engine: engine}, lanes: make([]lane, len(urls))}
+	if f.url, err = b.address(ctx, engine, "lanes"); err != nil {
+		return nil, err
 	}
 	err = f.open(ctx, func(db *sqldb.DB, hooks *webhook.Service, _ *event.Log) error {
 		if err := db.Migrate(ctx); err != nil {

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"carteira/internal/platform/sqldb"
 )
 
 // pocketBase is the kind of the other product that the goals go by. It is a
@@ -48,9 +46,6 @@ func (b *bench) buildPocketBase(ctx context.Context) error {
 
 // addPocket makes the PocketBase of a dataset.
 func (b *bench) addPocket(ctx context.Context, dataset *dataset) error {
-	if !b.beside || dataset.engine != sqldb.SQLite || len(b.works()) == 0 {
-		return nil
-	}
 	if err := b.buildPocketBase(ctx); err != nil {
 		return err
 	}
@@ -64,7 +59,6 @@ func (b *bench) addPocket(ctx context.Context, dataset *dataset) error {
 }
 
 func (b *bench) seedPocket(ctx context.Context, dataset *dataset, folder string) (token string, err error) {
-	bar := newProgress(fmt.Sprintf("seeding PocketBase with %s customers", grouped(dataset.size)))
 	seed := exec.CommandContext(ctx, b.pocketBase, "seed", "--dir", folder)
 	rows, writer := io.Pipe()
 	var out, failure bytes.Buffer
@@ -73,7 +67,6 @@ func (b *bench) seedPocket(ctx context.Context, dataset *dataset, folder string)
 	if err := seed.Run(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, failure.Bytes())
 	}
-	bar.show(1, 1)
 	if err := json.Unmarshal(out.Bytes(), &token); err != nil {
 		return "", fmt.Errorf("it printed %.200q: %w", out.String(), err)
 	}

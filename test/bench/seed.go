@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -29,12 +30,10 @@ type dataset struct {
 	engine  sqldb.Engine
 	url     string
 	size    int
-	stays   bool // for the next run
 	today   civil.Date
 	listed  tenant
 	created tenant
 	pocket  *pocket // nil unless PocketBase is measured beside
-	desk    desk    // signed in where a line is of the panel
 }
 
 // tenant is a company with what is needed to call the API for it.
@@ -46,8 +45,34 @@ type tenant struct {
 	products []catalog.Product
 }
 
-// seed fills an empty database with a company of size customers.
-func (d *dataset) seed(ctx context.Context, db *sqldb.DB) (err error) {
+// dataset makes a database with a company of size customers, on SQLite one of
+// PocketBase too, and checks that the product finds in it what was put there.
+func (b *bench) dataset(ctx context.Context, engine sqldb.Engine, size int) (d *dataset, err error) {
+	d = &dataset{engine: engine, size: size}
+	if d.url, err = b.address(ctx, engine, strconv.Itoa(size)); err != nil {
+		return nil, err
+	}
+	if err := d.seed(ctx); err != nil {
+		return nil, fmt.Errorf("seed %d customers: %w", size, err)
+	}
+	if err := b.verify(ctx, d); err != nil {
+		return nil, err
+	}
+	if b.pocket && engine == sqldb.SQLite && size != b.big && len(b.works()) > 0 {
+		err = b.addPocket(ctx, d)
+	}
+	return d, err
+}
+
+func (d *dataset) seed(ctx context.Context) (err error) {
+	db, err := sqldb.Open(ctx, d.url, sqldb.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
 	if d.listed, err = newTenant(ctx, db, "listed"); err != nil {
 		return err
 	}
@@ -59,6 +84,39 @@ func (d *dataset) seed(ctx context.Context, db *sqldb.DB) (err error) {
 		return err
 	}
 	return d.settle(ctx)
+}
+
+// verify asks the product for the pages at both ends. The seed writes tables that
+// are not its own, and must notice when the product has changed its mind about them.
+func (b *bench) verify(ctx context.Context, d *dataset) error {
+	process, err := b.startProduct(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer process.stop()
+	client, err := dial(ctx, process.addr)
+	if err != nil {
+		return err
+	}
+	defer client.close()
+	for _, page := range []int{1, d.size / pageSize} {
+		body, err := client.do(get(&d.listed, "/customers?page="+strconv.Itoa(page)))
+		if err != nil {
+			return err
+		}
+		var got struct {
+			Data []struct{ ID int64 }
+			Meta struct{ Total int }
+		}
+		if err := json.Unmarshal(body, &got); err != nil {
+			return err
+		}
+		want := int64(d.size - (page-1)*pageSize)
+		if got.Meta.Total != d.size || len(got.Data) != pageSize || got.Data[0].ID != want {
+			return fmt.Errorf("page %d of %d customers has %d of %d", page, d.size, len(got.Data), got.Meta.Total)
+		}
+	}
+	return nil
 }
 
 func newTenant(ctx context.Context, db *sqldb.DB, name string) (tenant tenant, err error) {
@@ -96,14 +154,14 @@ func newTenant(ctx context.Context, db *sqldb.DB, name string) (tenant tenant, e
 	return tenant, nil
 }
 
-// importChunk is how many customers are imported between two lines of progress.
+// importChunk is how many customers are imported at once.
 const importChunk = 10_000
 
 // insertCustomers goes the way of `carteira import`, so that the tables are
 // filled as the product fills them.
 func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 	customers := customer.New(db, &event.Log{})
-	bar := newProgress(fmt.Sprintf("seeding %s with %s customers", d.engine, grouped(d.size)))
+	fmt.Printf("seeding %s with %s customers\n", engineNames[d.engine], grouped(d.size))
 	for from := 0; from < d.size; from += importChunk {
 		to := min(from+importChunk, d.size)
 		var first error
@@ -117,7 +175,6 @@ func (d *dataset) insertCustomers(ctx context.Context, db *sqldb.DB) error {
 		if err := tally.Compact(ctx, db); err != nil { // as a server does
 			return err
 		}
-		bar.show(to, d.size)
 	}
 	return d.tellExpired(ctx, db)
 }

@@ -5,17 +5,22 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
 )
 
-// work is something that clients ask for, measured against the baselines.
+// figure is a multiple by requests per second and by processor time.
+type figure struct{ rate, cpu float64 }
+
+// work is something that clients ask for, measured against a rival.
 type work struct {
 	name     string
-	answer   string                              // the file of answers that belongs to it
+	search   bool
 	requests func(d *dataset, conn int) requests // for one connection
 	pocket   func(d *dataset, conn int) requests // the same of PocketBase
+	floor    func(size int) figure               // × PocketBase
 }
 
 // asking makes the requests of each connection.
@@ -31,11 +36,34 @@ func (w work) asked(kind string, dataset *dataset) asking {
 }
 
 func works() []work {
+	atLeast := func(floor figure) func(int) figure { return func(int) figure { return floor } }
 	return []work{
-		{name: "list 50", answer: "list", requests: firstPage, pocket: pocketFirstPage},
-		{name: "random page", answer: "list", requests: randomPage, pocket: pocketRandomPage},
-		{name: "read one", answer: "read", requests: readOne, pocket: pocketReadOne},
-		{name: "create", answer: "create", requests: create, pocket: pocketCreate},
+		{name: "list 50", requests: firstPage, pocket: pocketFirstPage, floor: func(size int) figure {
+			if size >= 100_000 {
+				return figure{30, 30}
+			}
+			return figure{12, 12}
+		}},
+		{name: "random page", requests: randomPage, pocket: pocketRandomPage, floor: atLeast(figure{12, 12})},
+		{name: "read one", requests: readOne, pocket: pocketReadOne, floor: atLeast(figure{8, 8})},
+		{name: "create", requests: create, pocket: pocketCreate, floor: atLeast(figure{2, 2.5})},
+		searching("a name", "oliveira"), searching("one letter", "a"), searching("nothing", "xyzwq"),
+	}
+}
+
+// searching looks for a term in the same columns on both, on PocketBase by its own
+// filter.
+func searching(name, term string) work {
+	return work{
+		name: "search " + name, search: true, floor: func(int) figure { return figure{3, 3} },
+		requests: func(d *dataset, _ int) requests { return always(get(&d.listed, "/customers?search="+term)) },
+		pocket: func(d *dataset, _ int) requests {
+			var parts []string
+			for _, column := range []string{"name", "whatsapp", "email", "usuario", "external_id"} {
+				parts = append(parts, column+"~'"+term+"'")
+			}
+			return always(pocketGet(d.pocket.token, pocketRecords+"&filter="+url.QueryEscape(strings.Join(parts, "||"))))
+		},
 	}
 }
 
