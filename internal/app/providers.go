@@ -85,7 +85,7 @@ const maxCarrierAnswer = 256 << 10
 func reminderOptions(
 	cfg config.Config, log *slog.Logger, gate *outbound.Gate, client *outbound.Client, payments *payment.Service,
 ) reminder.Options {
-	near := outbound.NewGate(cfg.MessageAllowNetworks, nil).Near()
+	near := outbound.NewGate(cfg.MessageAllowNetworks, nil).Neighbours()
 	return reminder.Options{
 		Kinds: []reminder.Kind{
 			whatsapp.Kind, evolution.NewKind(), smtp.Kind, poster.Kind, logchannel.Kind,
@@ -162,7 +162,7 @@ func mailer(cfg config.Config, db *sqldb.DB) account.Mailer {
 		"host": cfg.Mail.Hostname(), "port": cmp.Or(cfg.Mail.Port(), port), "security": security,
 		"from": cfg.MailFrom, "from_name": "Carteira",
 		"username": cfg.Mail.User.Username(), "password": password,
-	}, reminder.Env{Gate: outbound.NewGate(everywhere, nil).Near()})
+	}, reminder.Env{Gate: outbound.NewGate(everywhere, nil).Neighbours()})
 	return func(ctx context.Context, mail account.Mail) error {
 		if err != nil {
 			return fmt.Errorf("CARTEIRA_MAIL_URL: %w", err)

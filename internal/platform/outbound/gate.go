@@ -41,16 +41,10 @@ func NewGate(allow []netip.Prefix, resolver Resolver) *Gate {
 	return &Gate{allow: slices.Clone(allow), resolver: resolver}
 }
 
-// Near is a gate that also lets through internal names and plain http, as long
-// as they lead into the networks that the operator allowed: for programs that
-// run next to this one, such as a bridge to WhatsApp or a mail relay.
-func (g *Gate) Near() *Gate {
-	return &Gate{allow: g.allow, resolver: g.resolver, near: true}
-}
-
 // Neighbours is a gate that lets through internal names and plain http when all
-// their addresses are known, and in the networks that the operator allowed. One
-// that allows none is as it was.
+// their addresses are known, and in the networks that the operator allowed: for
+// programs that run next to this one, such as a bridge to WhatsApp or a mail relay.
+// One that allows none is as it was.
 func (g *Gate) Neighbours() *Gate {
 	return &Gate{allow: g.allow, resolver: g.resolver, near: len(g.allow) > 0, known: true}
 }

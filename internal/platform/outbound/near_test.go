@@ -34,12 +34,14 @@ func TestNeighboursLiveInAllowedNetworks(t *testing.T) {
 		{"https://localhost", []string{"127.0.0.1"}, reasonInternal},
 		{"ftp://evolution", []string{"10.1.2.3"}, reasonScheme},
 		{"http://0x7f.1", nil, reasonHost},
+		{"http://evolution:8080", nil, reasonScheme}, // does not resolve: no network allows it
+		{"https://evolution", nil, reasonInternal},
 	} {
 		n := &names{}
 		for _, name := range []string{"evolution", "bridge.internal", "hooks.example.com", "localhost"} {
 			n.set(name, tt.addrs...)
 		}
-		err := NewGate(home, n).Near().CheckURL(t.Context(), tt.url)
+		err := NewGate(home, n).Neighbours().CheckURL(t.Context(), tt.url)
 		if tt.want == "" && err != nil || tt.want != "" && (!errors.Is(err, ErrRefused) || Public(err) != tt.want) {
 			t.Errorf("%s at %v: %v, want %q", tt.url, tt.addrs, err, tt.want)
 		}
@@ -59,7 +61,7 @@ func TestPlainCallReachesANeighbour(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	c := client(t, NewGate(loopback, resolving("evolution", "127.0.0.1")).Near(), Options{Once: true})
+	c := client(t, NewGate(loopback, resolving("evolution", "127.0.0.1")).Neighbours(), Options{Once: true})
 	result, err := c.Post(t.Context(), "http://evolution:"+port, nil, []byte("x"))
 	if err != nil || string(result.Body) != "evolution:"+port+" x" {
 		t.Errorf("%s, %v", result.Body, err)
@@ -139,7 +141,7 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 	}()
 	_, text, _ := net.SplitHostPort(listener.Addr().String())
 	port, _ := strconv.Atoi(text)
-	gate := NewGate(loopback, resolving("relay", "127.0.0.1")).Near()
+	gate := NewGate(loopback, resolving("relay", "127.0.0.1")).Neighbours()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	conn, err := gate.Connect(ctx, "relay", port)
@@ -154,7 +156,7 @@ func TestConnectKeepsToTheGate(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Error("it still reads")
 	}
-	if _, err := NewGate(nil, resolving("mx.example.com", "127.0.0.1")).Near().Connect(t.Context(), "mx.example.com", port); !errors.Is(err, ErrRefused) {
+	if _, err := NewGate(nil, resolving("mx.example.com", "127.0.0.1")).Neighbours().Connect(t.Context(), "mx.example.com", port); !errors.Is(err, ErrRefused) {
 		t.Errorf("an internal address was dialled: %v", err)
 	}
 	_ = listener.Close()

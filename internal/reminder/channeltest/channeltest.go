@@ -55,7 +55,7 @@ func Env() reminder.Env { return env([]netip.Prefix{netip.MustParsePrefix("127.0
 
 func env(allow []netip.Prefix) reminder.Env {
 	gate := outbound.NewGate(allow, nil)
-	near := gate.Near()
+	near := gate.Neighbours()
 	options := outbound.Options{Timeout: 5 * time.Second, RootCAs: roots(), UserAgent: "Carteira/1.0"}
 	once := options
 	once.Once = true

@@ -131,7 +131,7 @@ func TestPlainHTTPStaysInTheNeighbourhood(t *testing.T) {
 	}
 	for base, want := range map[string]string{
 		"http://93.184.215.14": "must use https", "http://10.1.2.3:8080": "must use https", "https://10.1.2.3": "internal address",
-		"https://evolution": "", "ftp://127.0.0.1": "must use https", "https://user:x@127.0.0.1": "user name",
+		"https://evolution": "internal address", "ftp://127.0.0.1": "must use https", "https://user:x@127.0.0.1": "user name",
 	} {
 		err := check(t.Context(), optionsFor(base), channeltest.Env())
 		if got := strings.Join(fault.FieldsOf(err).Get("base_url"), ""); !strings.Contains(got, want) || want == "" && err != nil {

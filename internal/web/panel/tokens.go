@@ -33,7 +33,7 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 	}
 	for _, t := range list {
 		data.List = append(data.List, tokenRow{
-			t, req.lang.Ago(t.LastUsedAt, s.DB.Now()), t.Scope == account.ScopeRead, t.Expired(s.DB.Now()),
+			t, req.lang.Ago(t.LastUsedAt, s.DB.Real()), t.Scope == account.ScopeRead, t.Expired(s.DB.Real()),
 		})
 	}
 	data.Scopes = []page.Option{
