@@ -47,8 +47,6 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 	other.picture(t, rules(t), "password-link")
 	other.fill("password", "uma senha longa")
 	other.do(chromedp.Click(chromedp.CSS("main form button")))
-	other.see("Entrar")
-	other.signIn("serra@example.com", "uma senha longa")
 	other.see("Serra Digital")
 	other.visit("/credits")
 	other.see("Recebidos da empresa acima", "Demo Internet", "primeiro lote")

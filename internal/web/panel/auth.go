@@ -46,11 +46,16 @@ func (s *Server) login(req *request) error {
 	if err != nil {
 		return err
 	}
+	return s.enter(req, in, page.LocalPath(req.PostFormValue("next")))
+}
+
+// enter begins the session of who has signed in, and asks for the code where there is
+// a second factor.
+func (s *Server) enter(req *request, in account.SignedIn, next string) error {
 	if err := s.Accounts.EndFormer(req.Context(), token(req.Request)); err != nil {
 		return err
 	}
 	req.remember(in)
-	next := page.LocalPath(req.PostFormValue("next"))
 	if in.NeedsCode {
 		next = "/login/code?next=" + urlQuery(next)
 	}
@@ -173,7 +178,19 @@ func (s *Server) password(req *request) error {
 	if err != nil {
 		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
 	}
-	return req.done("/login", "The password is set. Sign in with it.")
+	in, err := s.Accounts.SignIn(
+		req.Context(),
+		account.Credentials{Email: user.Email, Password: req.PostFormValue("password")},
+		visitor(req.Request),
+	)
+	if refused(err) { // too many sign-ins: the password is set all the same
+		return req.done("/login", "The password is set. Sign in with it.")
+	}
+	if err != nil {
+		return err
+	}
+	page.Say(req.w, req.Request, "The password is set.")
+	return s.enter(req, in, "/")
 }
 
 // gone explains a link that no longer works; other errors stay what they are.

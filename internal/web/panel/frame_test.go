@@ -18,7 +18,7 @@ func TestErrorsOfWhoIsSignedInKeepTheFrame(t *testing.T) {
 			ana.get(path).want(t, status, `aria-label="Menu principal"`, "Esta página não existe")
 		}
 		rui := ana.colleague(account.RoleReadOnly)
-		rui.get("/settings").want(t, http.StatusForbidden, `aria-label="Menu principal"`, "seu papel não permite")
+		rui.get("/settings").want(t, http.StatusForbidden, `aria-label="Menu principal"`, "sua permissão não inclui isto")
 		office.visitor(t).get("/nowhere").want(t, http.StatusNotFound, "Esta página não existe").lacks(t, "Menu principal")
 	})
 }

@@ -2,12 +2,16 @@ package panel
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/reminder"
@@ -233,8 +237,13 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 // moneyNoticeDays is how long the home page tells of another gateway or PIX key.
 const moneyNoticeDays = 7
 
+// movesCookie is the newest change of where money goes that the person at this browser
+// has seen. It is the browser's: a thief's "It was me" hides nothing from the others.
+const movesCookie = "carteira_moves"
+
 // gatewayChanges are the changes of where the company's money goes in the last
-// week, for its owners: the one who did not make them must see them.
+// week, for its owners: who did not make them must see them. Those that this
+// person made from here, or has said to know of, are left out.
 func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
 	if !allows(req.User.Role, owner) {
 		return nil, nil
@@ -245,7 +254,22 @@ func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
 		Number: 1,
 		Size:   5,
 	})
+	seen, _ := strconv.ParseInt(cookieValue(req.Request, movesCookie), 10, 64)
+	lines = slices.DeleteFunc(lines, func(line account.AuditLine) bool {
+		return line.ID <= seen || line.UserID == req.User.ID && line.Address == visitor(req.Request).Address
+	})
 	return deedRows(req, lines), err
+}
+
+// knowMove closes the notice of a change of where money goes, at this browser.
+func (s *Server) knowMove(req *request) error {
+	id, err := strconv.ParseInt(req.PostFormValue("id"), 10, 64)
+	if err != nil || id < 1 {
+		return fault.Field("id", "must be the id of a line of the audit log")
+	}
+	req.setCookie(movesCookie, strconv.FormatInt(id, 10), 2*moneyNoticeDays*24*time.Hour)
+	page.Go(req.w, req.Request, "/")
+	return nil
 }
 
 // brokenWebhooks are those that were switched off by their failures.

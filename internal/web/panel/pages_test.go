@@ -415,14 +415,13 @@ func TestSettingsUsersAndProfile(t *testing.T) {
 		}
 		person.get("/settings/audit").want(t, http.StatusOK, "late_fee_percent")
 
-		made := person.post("/settings/users/new", "name", "Bia", "email", "bia@example.com", "role", "staff").want(t, http.StatusOK, "Um link para Bia")
+		made := person.post("/settings/users/new", "name", "Bia", "email", "bia@example.com", "role", "staff").want(t, http.StatusOK, "Um link para Bia", "https://wa.me/?text=Ol%C3%A1%2C%20Bia%21", "Enviar por WhatsApp")
 		link := regexp.MustCompile(`https://carteira.example(/password/[\w-]+)`).FindStringSubmatch(made.body)[1]
 		person.get("/settings/users").want(t, http.StatusOK, "Bia", "ainda não criou a senha").lacks(t, link)
 		bia := office.visitor(t)
 		bia.get(link).want(t, http.StatusOK, "Para Bia, que entra como bia@example.com")
 		bia.post(link, "password", "short").want(t, http.StatusUnprocessableEntity, "pelo menos 8 caracteres")
-		bia.follow(link, "password", "long enough").want(t, http.StatusOK, "A senha foi salva")
-		bia.signIn("bia@example.com", "long enough")
+		bia.follow(link, "password", "long enough").want(t, http.StatusOK, "A senha foi definida", `aria-label="Menu principal"`)
 		bia.get(link).want(t, http.StatusNotFound)
 
 		users, err := office.Accounts.Users(t.Context(), person.actor)

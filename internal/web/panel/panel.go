@@ -154,9 +154,32 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, op route) {
 	}
 	req.Request = r // the time limit of the page was for the page
 	view := page.Failed(w, r, "failed", err)
+	if fault.KindOf(err) == fault.KindForbidden {
+		view.Name, view.Data = "forbidden", forbidden{fault.Public(err), s.owners(req)}
+	}
 	if s.show(req, view) != nil { // what the frame needs cannot be had either
 		s.pages.Fail(w, r, err)
 	}
+}
+
+// forbidden is what is said of a page that a role does not open.
+type forbidden struct {
+	Reason string
+	Owners []string // who can give access
+}
+
+// owners are the names of the company's owners; none where they cannot be had.
+func (s *Server) owners(req *request) (names []string) {
+	people, err := s.Accounts.Users(req.Context(), req.Actor)
+	if err != nil {
+		return nil
+	}
+	for _, person := range people {
+		if person.Role == account.RoleOwner && person.ID != req.User.ID {
+			names = append(names, person.Name)
+		}
+	}
+	return names
 }
 
 func (s *Server) answer(req *request, op route) error {
@@ -224,7 +247,7 @@ func (s *Server) admit(req *request, op route) error {
 	req.Visit, req.today = visit, visit.Actor.Today(s.DB.Now())
 	web.ExchangeOf(req.Context()).CompanyID = visit.Actor.Company.ID
 	if !allows(visit.User.Role, op.role) {
-		return fault.Forbidden("your role does not allow this; ask an owner of the company")
+		return fault.Forbidden("your access does not include this; an owner of the company can give it to you")
 	}
 	return nil
 }

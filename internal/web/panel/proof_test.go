@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -93,10 +94,13 @@ func TestHomeTellsOwnersOfAnotherGateway(t *testing.T) {
 		const notice = "O destino do dinheiro dos seus clientes foi alterado."
 		p.get("/").lacks(t, notice)
 		p.follow("/payments/gateways/bank", "token", "secret-1").want(t, http.StatusOK)
-		for _, who := range []*person{p, other} {
-			who.get("/").want(t, http.StatusOK, notice, "Ana")
-		}
+		p.get("/").lacks(t, notice) // it was she who did it
+		move := regexp.MustCompile(`name="id" value="(\d+)"[^>]*><svg[^>]*><use[^>]*></svg>Fui eu`).FindStringSubmatch(other.get("/").want(t, http.StatusOK, notice, "Ana").body)
 		staff.get("/").lacks(t, notice)
+		other.post("/payments/moved", "id", "x").want(t, http.StatusUnprocessableEntity)
+		other.follow("/payments/moved", "id", move[1]).want(t, http.StatusOK).lacks(t, notice)
+		p.follow("/payments/gateways/bank", "token", "secret-2").want(t, http.StatusOK)
+		other.get("/").want(t, http.StatusOK, notice)
 		p.clock.Advance(moneyNoticeDays*24*time.Hour + time.Minute)
 		p.signIn("ana@example.com", password)
 		p.get("/").want(t, http.StatusOK).lacks(t, notice)

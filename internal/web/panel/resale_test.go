@@ -71,7 +71,6 @@ func TestResellerIsMadeInvitedAndSignsIn(t *testing.T) {
 		other := office.visitor(t)
 		other.get(link[1]).want(t, http.StatusNotFound)
 		other.follow(newer[1], "password", password)
-		other.signIn("loja@example.com", password)
 		other.get("/credits").want(t, http.StatusOK, `id="balance-value">0<`)
 		person.get(path).want(t, http.StatusOK).lacks(t, "Novo convite")
 		person.follow(path+"/invite").want(t, http.StatusOK, "o dono já tem uma senha")

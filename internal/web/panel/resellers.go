@@ -206,6 +206,7 @@ type resellerData struct {
 	Functions []string
 	Waiting   bool   // its owner has no password yet
 	Link      string // an invitation, this once
+	WhatsApp  string // opens a chat with it typed in
 	Made      bool   // the reseller is new
 	Spent     int64  // credits, on it
 	Left      int64
@@ -246,6 +247,9 @@ func (s *Server) resellerPage(req *request, data resellerData) error {
 		return err
 	}
 	data.Place = placeFrom(req, where)
+	if data.Link != "" {
+		data.WhatsApp = chatWith(seller.Whatsapp, inviting(seller.Name, data.Link))
+	}
 	data.Reseller, data.LevelHelp = resellerRowOf(req, seller, s.DB.Now()), levelHelp[seller.Level]
 	for _, name := range seller.Subscription.Functions.Names() {
 		data.Functions = append(data.Functions, req.lang.T(functionWords[name]))

@@ -52,7 +52,7 @@ func TestAttendantOpensWhatTheListSaysAndNothingElse(t *testing.T) {
 				t.Errorf("%s: the list says %t, its role %q says otherwise", route.pattern(), listed, route.role)
 			}
 			if !listed {
-				attendant.try(route, ids).want(t, http.StatusForbidden, "seu papel não permite")
+				attendant.try(route, ids).want(t, http.StatusForbidden, "sua permissão não inclui isto")
 			} else if route.method == http.MethodGet {
 				if got := attendant.try(route, ids).status; got == http.StatusForbidden {
 					t.Errorf("%s is refused", route.pattern())

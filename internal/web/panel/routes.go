@@ -172,6 +172,7 @@ func (s *Server) ownRoutes() []route {
 		{post, "/payments/gateway/webhook", owner, payments, s.replaceWebhook},
 		{get, "/payments/gateway/clear", owner, payments, s.askClearGateway},
 		{post, "/payments/gateway/clear", owner, payments, s.clearGateway},
+		{post, "/payments/moved", owner, basic, s.knowMove},
 		{get, "/payments/gateways/{provider}", owner, payments, s.gatewayFormPage},
 		{post, "/payments/gateways/{provider}", owner, payments, s.setGateway},
 

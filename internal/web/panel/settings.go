@@ -141,6 +141,8 @@ type usersData struct {
 	Me   int64
 	Link string // to set a password, this once
 	Name string
+
+	WhatsApp string // opens a chat with the link typed in
 }
 
 type userRow struct {
@@ -212,7 +214,17 @@ func (s *Server) createUser(req *request) error {
 	if err != nil {
 		return err
 	}
-	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: user.Name})
+	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
+}
+
+// invitation is a link by which a user chooses a password, ready to be sent.
+func (s *Server) invitation(name, link string) usersData {
+	return usersData{Link: link, Name: name, WhatsApp: chatWith("", inviting(name, link))}
+}
+
+// inviting is what an invitation says.
+func inviting(name, link string) string {
+	return page.Portuguese.T("Hello, %s! Choose your password here to begin: %s (it works once, for 7 days)", name, link)
 }
 
 func (s *Server) editUser(req *request) error {
@@ -247,7 +259,7 @@ func (s *Server) userLink(req *request) error {
 	if err != nil {
 		return err
 	}
-	return s.usersPage(req, usersData{Link: s.PublicURL + "/password/" + link, Name: user.Name})
+	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
 
 func (s *Server) removeSecondFactor(req *request) error {
