@@ -122,9 +122,34 @@ func (l *life) liveADay() {
 	if l.random.IntN(8) == 0 {
 		l.compareLists()
 	}
+	if l.random.IntN(30) == 0 {
+		l.wantMonths()
+	}
 	if l.random.IntN(4) == 0 {
 		must(l.t, tally.Compact(l.t.Context(), l.w.db))
 		l.w.wantTrueBooks(l.t)
+	}
+}
+
+// wantMonths compares the months for the accountant with their rows and with the model.
+func (l *life) wantMonths() {
+	nets := map[civil.Date]money.Cents{firstOf(l.today): 0}
+	for on, amount := range l.received {
+		nets[firstOf(on)] += amount
+	}
+	for first, net := range nets {
+		if month := l.w.wantMonth(l.t, first); month.Net() != net {
+			l.t.Errorf("the month of %v received %s, want %s", first, month.Net(), net)
+		}
+	}
+	var open money.Cents
+	for _, bill := range l.bills {
+		if bill.status == Open {
+			open += max(0, bill.amount-bill.received)
+		}
+	}
+	if month := l.w.wantMonth(l.t, firstOf(l.today)); month.Parts[MonthOpen].Amount != open {
+		l.t.Errorf("open at the end of the month: %s, want %s", month.Parts[MonthOpen].Amount, open)
 	}
 }
 

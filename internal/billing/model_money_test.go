@@ -131,13 +131,15 @@ func (m *model) reopen(bill *bill) {
 func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
 	deposit.back += amount
 	m.received[on] -= amount
-	bill := deposit.bill
-	if !slices.Contains(m.bills, bill) {
-		return // deleted with its customer
-	}
-	if deposit.credit {
+	bill, credit := deposit.bill, deposit.credit
+	if credit {
 		deposit.credit = deposit.back < deposit.amount
 		deposit.counts = !deposit.credit
+	}
+	switch {
+	case !slices.Contains(m.bills, bill): // deleted with its customer
+		return
+	case credit:
 		m.addCredit(bill.of, -amount)
 		return
 	}

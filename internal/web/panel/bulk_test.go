@@ -11,6 +11,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -371,5 +372,32 @@ func TestMoneyThatCameAgainIsCreditAndPaysAnInvoice(t *testing.T) {
 		person.follow(fmt.Sprintf("/invoices/%d/credit", open[0].ID)).want(t, http.StatusOK, "A fatura foi paga", "crédito do cliente")
 		person.get(customer).want(t, http.StatusOK, "Crédito R$\u00a015,00")
 		person.follow(fmt.Sprintf("/invoices/%d/credit", open[0].ID)).want(t, http.StatusOK, "Pago")
+	})
+}
+
+func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 2)
+		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 2})
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		person.get("/payments/month?month=2025-11").want(t, http.StatusOK, "Nada entrou neste mês", "11/2025")
+		person.get("/payments/month?month=2025-13").want(t, http.StatusUnprocessableEntity)
+		pay := fmt.Sprintf("/invoices/%d/pay", list[0].ID)
+		person.follow(pay, "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-30").want(t, http.StatusOK)
+		person.get("/payments/month?month=2025-12").want(t, http.StatusOK, "12/2025", "R$\u00a035,00", "paid_via=pix", "Fechar o mês", "30/12/2025")
+		person.get("/payments/month/rows?month=2025-12&of=received&paid_via=pix").want(t, http.StatusOK, list[0].Customer.Name, "R$\u00a035,00")
+		person.get("/payments/month/rows?month=2025-12&of=refunds").want(t, http.StatusOK, "Nada neste mês")
+		file := person.get("/payments/month/export?month=2025-12").want(t, http.StatusOK)
+		read, err := sheet.FromWorkbook([]byte(file.body))
+		if err != nil || !strings.Contains(string(read), "PIX;35;1") || !strings.Contains(string(read), "Por meio") {
+			t.Errorf("the workbook has %s, %v", read, err)
+		}
+		person.follow("/payments/month/close", "month", "2025-12").want(t, http.StatusOK, "O mês foi fechado", "Fechado").lacks(t, "/payments/month/close")
+		person.follow("/payments/month/close", "month", "2025-12").want(t, http.StatusOK, "fechados até")
+		pay = fmt.Sprintf("/invoices/%d/pay", list[1].ID)
+		person.post(pay, "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-30").want(t, http.StatusUnprocessableEntity, "fechados até 2025-12-31")
 	})
 }

@@ -20,12 +20,13 @@ type paymentTabs struct {
 	Current string // received, statement, reviews, autopay or gateway
 	Owner   bool
 	Staff   bool
+	Totals  bool
 	Open    int64 // payments that wait for a person
 }
 
 func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
 	open, err := s.Payments.CountReviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true})
-	return paymentTabs{current, allows(req.User.Role, owner), allows(req.User.Role, staff), open}, err
+	return paymentTabs{current, allows(req.User.Role, owner), allows(req.User.Role, staff), allows(req.User.Role, viewer), open}, err
 }
 
 // paymentRow is a payment in words.

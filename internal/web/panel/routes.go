@@ -160,6 +160,10 @@ func (s *Server) ownRoutes() []route {
 
 		{get, "/payments", viewer, payments, s.received},
 		{get, "/payments/export", viewer, exports, long(s.exportPayments)},
+		{get, "/payments/month", viewer, basic, s.month},
+		{get, "/payments/month/rows", viewer, basic, s.monthRows},
+		{get, "/payments/month/export", viewer, exports, long(s.exportMonth)},
+		{post, "/payments/month/close", owner, basic, s.closeMonth},
 		{get, "/payments/statement", staff, payments, s.statementPage},
 		{post, "/payments/statement", staff, payments, long(s.readStatement)},
 		{post, "/payments/statement/book", staff, payments, s.bookStatement},

@@ -42,6 +42,7 @@ var words = map[string]string{
 	"export.customers":         "Customers exported",
 	"export.invoices":          "Invoices exported",
 	"export.payments":          "Payments exported",
+	"export.month":             "Month exported",
 	"export.resellers":         "Resellers exported",
 	"export.credits":           "Credits exported",
 	"export.messages":          "Messages exported",

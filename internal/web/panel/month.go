@@ -1,0 +1,245 @@
+package panel
+
+import (
+	"net/http"
+	"net/url"
+
+	"carteira/internal/billing"
+	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/money"
+	"carteira/internal/platform/taxid"
+	"carteira/internal/web"
+	"carteira/internal/web/page"
+)
+
+// monthLine is a figure of a month as people read it.
+type monthLine struct {
+	Label  string
+	Link   string // of its rows
+	Count  int64
+	Amount money.Cents
+}
+
+type monthData struct {
+	Tabs             paymentTabs
+	Month            string // 2026-01
+	Name             string // 01/2026
+	Before, After    string // the months on either side; After is empty for the present one
+	Received         monthLine
+	Refunds          monthLine
+	Net              money.Cents
+	Means, Plans     []monthLine
+	Days             []monthLine
+	Other            []monthLine
+	Open             monthLine
+	Last             civil.Date
+	Closed, CanClose bool
+	TaxID            string
+}
+
+// monthWords are the parts of a month as pages name them.
+var monthWords = map[billing.MonthPart]string{
+	billing.MonthReceived: "Received", billing.MonthRefunds: "Given back", billing.MonthCredit: "Paid with credit (no money came)",
+	billing.MonthDiscounts: "Discounts until the due date", billing.MonthForgiven: "Discounts by hand and write-offs",
+	billing.MonthFees: "Late fees", billing.MonthInterest: "Late interest", billing.MonthOpen: "Open at the end of the month",
+}
+
+// askedMonth is the month that a request is about.
+func askedMonth(req *request) (billing.MonthQuestion, error) {
+	in := req.query()
+	in.Ignore("page", "per_page")
+	question := billing.ReadMonthQuestion(in, req.today)
+	return question, in.Err()
+}
+
+// monthLink is the address of the rows of a figure.
+func monthLink(month string, part billing.MonthPart, key, value string) string {
+	query := url.Values{"month": {month}, "of": {string(part)}}
+	if key != "" {
+		query.Set(key, value)
+	}
+	return "/payments/month/rows?" + query.Encode()
+}
+
+func (s *Server) month(req *request) error {
+	question, err := askedMonth(req)
+	if err != nil {
+		return err
+	}
+	month, err := s.Billing.Month(req.Context(), req.Actor, question.First)
+	if err != nil {
+		return err
+	}
+	data := s.monthData(req, month)
+	if data.Tabs, err = s.paymentTabs(req, "month"); err != nil {
+		return err
+	}
+	return s.show(req, page.View{Name: "month", Title: "The month", Data: data})
+}
+
+func (s *Server) monthData(req *request, month billing.Month) monthData {
+	text := month.First.String()[:len("2006-01")]
+	line := func(part billing.MonthPart) monthLine {
+		figure := month.Parts[part]
+		return monthLine{req.lang.T(monthWords[part]), monthLink(text, part, "", ""), figure.Count, figure.Amount}
+	}
+	closed := !req.Actor.Company.Settings.ClosedThrough.Before(month.Last)
+	data := monthData{
+		Month: text, Name: text[5:] + "/" + text[:4], Last: month.Last, Net: month.Net(), Closed: closed,
+		Before:   month.First.AddDays(-1).String()[:len("2006-01")],
+		Received: line(billing.MonthReceived), Refunds: line(billing.MonthRefunds), Open: line(billing.MonthOpen),
+		CanClose: !closed && month.Last.Before(req.today) && allows(req.User.Role, owner),
+		TaxID:    taxid.Format(req.Actor.Company.CpfCnpj),
+	}
+	if month.Last.Before(req.today) {
+		data.After = month.Last.AddDays(1).String()[:len("2006-01")]
+	}
+	for _, figure := range month.ByMeans {
+		link := monthLink(text, billing.MonthReceived, "paid_via", figure.Key)
+		data.Means = append(data.Means, monthLine{s.through(req, figure.Key), link, figure.Count, figure.Amount})
+	}
+	for _, figure := range month.ByPlan {
+		name := figure.Name
+		if name == "" {
+			name = req.lang.T("No plan")
+		}
+		link := monthLink(text, billing.MonthReceived, "plan_id", figure.Key)
+		data.Plans = append(data.Plans, monthLine{name, link, figure.Count, figure.Amount})
+	}
+	for _, figure := range month.ByDay {
+		link := monthLink(text, billing.MonthReceived, "day", figure.Key)
+		data.Days = append(data.Days, monthLine{page.FormatDate(civil.MustParse(figure.Key)), link, figure.Count, figure.Amount})
+	}
+	for _, part := range []billing.MonthPart{
+		billing.MonthCredit, billing.MonthDiscounts, billing.MonthForgiven, billing.MonthFees, billing.MonthInterest,
+	} {
+		data.Other = append(data.Other, line(part))
+	}
+	return data
+}
+
+type monthRowsData struct {
+	Back  string
+	Title string
+	Rows  []monthRow
+	Total billing.MonthFigure
+	Pager page.Pager
+}
+
+type monthRow struct {
+	billing.MonthRow
+	Through string
+}
+
+func (s *Server) monthRows(req *request) error {
+	question, err := askedMonth(req)
+	if err != nil {
+		return err
+	}
+	paging := req.query().Page()
+	rows, total, err := s.Billing.MonthRows(req.Context(), req.Actor, question, paging)
+	if err != nil {
+		return err
+	}
+	data := monthRowsData{
+		Back: "/payments/month?month=" + question.First.String()[:len("2006-01")], Title: req.lang.T(monthWords[question.Part]),
+		Total: total, Pager: page.NewPager(req.URL, paging, total.Count),
+	}
+	for _, row := range rows {
+		data.Rows = append(data.Rows, monthRow{row, s.throughIfAny(req, row.Via)})
+	}
+	return s.show(req, page.View{Name: "month_rows", Title: "The month", Data: data})
+}
+
+func (s *Server) throughIfAny(req *request, via string) string {
+	if via == "" {
+		return ""
+	}
+	return s.through(req, via)
+}
+
+// closeMonth closes the books through the month's last day.
+func (s *Server) closeMonth(req *request) error {
+	question := billing.ReadMonthQuestion(req.form(), req.today)
+	path := "/payments/month?month=" + question.First.String()[:len("2006-01")]
+	draft, err := question.CloseMonth(req.Actor.Company)
+	if err == nil {
+		_, err = s.Accounts.SetCompany(req.Context(), req.Actor, draft)
+	}
+	if err != nil {
+		return req.complain(path, err)
+	}
+	return req.done(path, "The month is closed.")
+}
+
+// exportMonth sends the month as a workbook: a sheet of figures, and one with the
+// rows of each part.
+func (s *Server) exportMonth(req *request) error {
+	question, err := askedMonth(req)
+	if err != nil {
+		return err
+	}
+	month, err := s.Billing.Month(req.Context(), req.Actor, question.First)
+	if err != nil {
+		return err
+	}
+	data := s.monthData(req, month)
+	pages := []sheet.Page{{Name: req.lang.T("Summary"), Rows: func(write func(...any) error) error { return data.summary(req, write) }}}
+	for _, part := range billing.MonthParts {
+		part := billing.MonthQuestion{First: question.First, Part: part}
+		pages = append(pages, sheet.Page{Name: sheetName(req.lang.T(monthWords[part.Part])), Rows: func(write func(...any) error) error {
+			return s.writeMonthRows(req, part, write)
+		}})
+	}
+	header := req.w.Header()
+	header.Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+	header.Set("Content-Disposition", `attachment; filename="mes-`+data.Month+`.xlsx"`)
+	header.Set("Cache-Control", "no-store")
+	if err := sheet.WriteWorkbook(patient{req.w, http.NewResponseController(req.w)}, pages); err != nil {
+		// Half a file must not pass for the whole: the connection is cut.
+		web.ExchangeOf(req.Context()).Err = err
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// sheetName is a name that a sheet can have.
+func sheetName(name string) string {
+	runes := []rune(name)
+	return string(runes[:min(len(runes), 31)])
+}
+
+func (d monthData) summary(req *request, write func(...any) error) error {
+	sections := []struct {
+		title string
+		lines []monthLine
+	}{
+		{d.Name, append([]monthLine{d.Received, d.Refunds, {Label: req.lang.T("Received less what went back"), Amount: d.Net}}, d.Other...)},
+		{"", []monthLine{d.Open}},
+		{req.lang.T("By means"), d.Means},
+		{req.lang.T("By plan"), d.Plans},
+		{req.lang.T("By day"), d.Days},
+	}
+	for _, section := range sections {
+		if err := write(section.title, req.lang.T("Amount"), req.lang.T("Rows")); err != nil {
+			return err
+		}
+		for _, line := range section.lines {
+			if err := write(line.Label, line.Amount, line.Count); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Server) writeMonthRows(req *request, question billing.MonthQuestion, write func(...any) error) error {
+	t := req.lang.T
+	if err := write(t("Day"), t("Customer"), t("Invoice"), t("Through"), t("Plan"), t("Amount"), t("Note")); err != nil {
+		return err
+	}
+	return s.Billing.WalkMonth(req.Context(), req.Actor, question, func(row billing.MonthRow) error {
+		return write(row.On, row.Customer, row.InvoiceID, s.throughIfAny(req, row.Via), row.Plan, row.Amount, row.Note)
+	})
+}
