@@ -83,7 +83,7 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, 
 		return err
 	}
 	for n := range change.payments {
-		if err := applyPayment(ctx, tx, actor, &change.payments[n]); err != nil {
+		if err := s.applyPayment(ctx, tx, actor, &change.payments[n], &change.After.Customer); err != nil {
 			return err
 		}
 	}
@@ -156,27 +156,24 @@ func auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change 
 }
 
 func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) error {
-	name := change.event()
-	if name == "" {
-		return nil
-	}
 	data, err := s.eventData(ctx, tx, actor, change)
 	if err != nil {
 		return err
 	}
-	return s.events.Record(ctx, tx, actor.Source(), name, data)
+	return s.events.Record(ctx, tx, actor.Source(), change.event(), data)
 }
 
-// event is what integrators are sent about the change; the name is empty where
-// the contract has no event.
+// event is what integrators are sent about the change.
 func (c Change) event() event.Name {
 	switch {
 	case c.Action == ActionCreated:
 		return event.InvoiceCreated
 	case c.pays():
 		return event.InvoicePaid
+	case c.Before.Status != Cancelled && c.After.Status == Cancelled:
+		return event.InvoiceCancelled
 	}
-	return ""
+	return event.InvoiceUpdated
 }
 
 // pays reports whether the change is the payment of the invoice.
@@ -214,8 +211,8 @@ type owner struct {
 	ExternalID *string `json:"external_id"`
 }
 
-// eventData is what invoice.created and invoice.paid carry: enough to write to
-// the customer without another call.
+// eventData is what the events of an invoice carry: enough to write to the
+// customer without another call.
 type eventData struct {
 	Invoice  invoiceInEvent `json:"invoice"`
 	Customer owner          `json:"customer"`
@@ -261,7 +258,7 @@ func (s *Service) eventData(ctx context.Context, tx *sqldb.Tx, actor account.Act
 			TotalAmount:    invoice.Amount,
 			Status:         invoice.Status,
 			DueDate:        invoice.DueOn,
-			PaidAt:         timeOrNull(invoice.PaidAt, actor.Company.Zone),
+			PaidAt:         timeOrNull(invoice.PaidAt),
 			PaidVia:        textOrNull(invoice.PaidVia),
 			AmountReceived: invoice.Received,
 		},
@@ -290,10 +287,12 @@ func textOrNull(text string) *string {
 	return &text
 }
 
-func timeOrNull(at time.Time, zone *time.Location) *string {
+// timeOrNull is an instant of the books by its own clock, so that its day is the
+// one by which it counts.
+func timeOrNull(at time.Time) *string {
 	if at.IsZero() {
 		return nil
 	}
-	text := civil.Timestamp(at, zone)
+	text := civil.Timestamp(at, at.Location())
 	return &text
 }

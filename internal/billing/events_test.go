@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +45,57 @@ func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
 		must(t, err)
 		world.wantEvent(t, 6, "paid-extra")
 	})
+}
+
+// What an accountant's program adds up: a part, the rest, what went back, and what
+// was registered by mistake.
+func TestMoneyIsInTheEvents(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		world := newWorld(t, engine)
+		world.plan(t, "1month", "35.00")
+		record := world.customer(t, 1, "2026-02-28")
+		invoice := world.only(t, record.ID)
+		known := len(world.names(t))
+		want := func(what string, names ...string) {
+			t.Helper()
+			all := world.names(t)
+			if got := all[known:]; !slices.Equal(got, names) {
+				t.Errorf("%s: %v, want %v", what, got, names)
+			}
+			known = len(all)
+			world.wantTrueBooks(t)
+		}
+		world.set(t, invoice.ID, Paid, "amount", "20.00", "difference", "partial")
+		want("a part", "payment.received 20.00", "invoice.updated")
+		world.set(t, invoice.ID, Paid)
+		want("the rest", "payment.received 15.00", "invoice.paid", "customer.renewed")
+		world.set(t, invoice.ID, Open)
+		want("undone", "payment.undone -15.00", "invoice.updated", "customer.updated")
+		list, err := world.payments(t, invoice.ID)
+		must(t, err)
+		_, err = world.RefundPayment(t.Context(), world.actor, list[0].ID, ReadRefund(values("amount", "5.00")))
+		must(t, err)
+		want("given back", "payment.refunded -5.00", "invoice.updated")
+		world.set(t, invoice.ID, Cancelled, "money", "refund")
+		want("cancelled", "payment.refunded -15.00", "invoice.cancelled")
+		for _, body := range texts(t, world.db, `SELECT body FROM events ORDER BY id`) {
+			openapitest.New(t).Event([]byte(body))
+		}
+	})
+}
+
+// names are the events, with their amounts of money.
+func (w *world) names(t *testing.T) (names []string) {
+	t.Helper()
+	for _, body := range texts(t, w.db, `SELECT body FROM events ORDER BY id`) {
+		var e struct {
+			Event string
+			Data  struct{ Payment struct{ Amount string } }
+		}
+		must(t, json.Unmarshal([]byte(body), &e))
+		names = append(names, strings.TrimSpace(e.Event+" "+e.Data.Payment.Amount))
+	}
+	return names
 }
 
 // wantEvent compares an event with its golden file.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -87,9 +88,12 @@ type paymentChange struct {
 // errKnownPayment says that the ledger has the payment.
 var errKnownPayment = errors.New("the payment has been recorded")
 
-// applyPayment writes a change of a payment and counts it. It is the only place
-// that writes the ledger.
-func applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
+// applyPayment writes a change of a payment, counts it and records its events. It
+// is the only place that writes the ledger. owner is nil when the customer was
+// deleted.
+func (s *Service) applyPayment(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange, owner *Customer,
+) (err error) {
 	if change.before.ID != 0 {
 		err = updatePayment(ctx, tx, actor.Company.ID, change.after)
 	} else {
@@ -106,7 +110,66 @@ func applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change
 			return err
 		}
 	}
-	return countPayment(ctx, tx, actor, *change)
+	if err := countPayment(ctx, tx, actor, *change); err != nil {
+		return err
+	}
+	return s.recordPayment(ctx, tx, actor, *change, owner)
+}
+
+// paymentData is what the events of a payment carry. Their amounts add up to what
+// was received: they are recorded for what countPayment counts.
+type paymentData struct {
+	Payment paymentInEvent `json:"payment"`
+}
+
+type paymentInEvent struct {
+	ID         int64       `json:"id"`
+	Amount     money.Cents `json:"amount"`                // negative where money goes back
+	PaidAt     *string     `json:"paid_at,omitempty"`     // of money that came
+	RefundedOn *civil.Date `json:"refunded_on,omitempty"` // of money that went back
+	PaidVia    string      `json:"paid_via"`
+	InvoiceID  int64       `json:"invoice_id"`
+	Customer   *payer      `json:"customer"` // null: deleted
+}
+
+type payer struct {
+	ID   int64  `json:"id"`
+	UUID string `json:"uuid"`
+	Name string `json:"name"`
+}
+
+// SubjectID is the payment.
+func (d paymentData) SubjectID() int64 { return d.Payment.ID }
+
+// recordPayment records that money came, went back, or never came after all.
+func (s *Service) recordPayment(
+	ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange, owner *Customer,
+) error {
+	record := func(name event.Name, data paymentInEvent) error {
+		return s.events.Record(ctx, tx, actor.Source(), name, paymentData{data})
+	}
+	data := paymentInEvent{ID: change.after.ID, PaidVia: change.after.Via, InvoiceID: change.after.InvoiceID}
+	if owner != nil {
+		data.Customer = &payer{owner.ID, owner.UUID, owner.Name}
+	}
+	came := data
+	came.PaidAt, came.Amount = timeOrNull(change.after.PaidAt), change.after.Amount
+	switch before, after := change.before.Status.counts(), change.after.Status.counts(); {
+	case after && !before:
+		if err := record(event.PaymentReceived, came); err != nil {
+			return err
+		}
+	case before && !after:
+		came.Amount = -came.Amount
+		if err := record(event.PaymentUndone, came); err != nil {
+			return err
+		}
+	}
+	if change.refund == nil {
+		return nil
+	}
+	data.Amount, data.RefundedOn = -change.refund.amount, &change.refund.on
+	return record(event.PaymentRefunded, data)
 }
 
 // KeepTx records money that does not count before a person decides about it.
@@ -115,7 +178,7 @@ func (s *Service) KeepTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	payment.PaidAt = payment.PaidAt.In(actor.Company.Zone)
 	payment.Status, payment.PaidOn = PaymentReview, actor.Today(payment.PaidAt)
 	change := paymentChange{after: payment}
-	err := applyPayment(ctx, tx, actor, &change)
+	err := s.applyPayment(ctx, tx, actor, &change, nil)
 	return change.after.ID, err
 }
 
@@ -127,7 +190,7 @@ func (s *Service) DismissTx(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	}
 	change := paymentChange{before: before, after: before}
 	change.after.Status = PaymentDismissed
-	return applyPayment(ctx, tx, actor, &change)
+	return s.applyPayment(ctx, tx, actor, &change, nil)
 }
 
 // Difference is what a person says about less money than an invoice costs.

@@ -22,15 +22,20 @@ type Name string
 
 // The events of the API's contract.
 const (
-	CustomerCreated Name = "customer.created"
-	CustomerUpdated Name = "customer.updated"
-	CustomerDeleted Name = "customer.deleted"
-	CustomerRenewed Name = "customer.renewed"
-	CustomerExpired Name = "customer.expired"
-	InvoiceCreated  Name = "invoice.created"
-	InvoicePaid     Name = "invoice.paid"
-	AutopayChanged  Name = "autopay.changed"
-	Ping            Name = "ping"
+	CustomerCreated  Name = "customer.created"
+	CustomerUpdated  Name = "customer.updated"
+	CustomerDeleted  Name = "customer.deleted"
+	CustomerRenewed  Name = "customer.renewed"
+	CustomerExpired  Name = "customer.expired"
+	InvoiceCreated   Name = "invoice.created"
+	InvoiceUpdated   Name = "invoice.updated"
+	InvoicePaid      Name = "invoice.paid"
+	InvoiceCancelled Name = "invoice.cancelled"
+	PaymentReceived  Name = "payment.received"
+	PaymentRefunded  Name = "payment.refunded"
+	PaymentUndone    Name = "payment.undone"
+	AutopayChanged   Name = "autopay.changed"
+	Ping             Name = "ping"
 )
 
 // Entry is a line of the catalog.
@@ -47,7 +52,12 @@ var Catalog = []Entry{
 	{CustomerRenewed, "a customer's access is renewed"},
 	{CustomerExpired, "a customer passed the due date without renewing"},
 	{InvoiceCreated, "an invoice is generated"},
+	{InvoiceUpdated, "an invoice changes and is neither paid nor cancelled by that"},
 	{InvoicePaid, "an invoice is paid"},
+	{InvoiceCancelled, "an invoice is cancelled"},
+	{PaymentReceived, "money is received, all of an invoice or a part"},
+	{PaymentRefunded, "money of a payment goes back"},
+	{PaymentUndone, "a payment that a person registered is taken back"},
 	{AutopayChanged, "a customer's authorisation of PIX Automático is asked for, begins or ends"},
 	{Ping, "sent by the test of a webhook"},
 }

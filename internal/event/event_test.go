@@ -214,7 +214,8 @@ func TestCatalogHasTheEventsOfTheContractInOrder(t *testing.T) {
 	}
 	want := []Name{
 		"customer.created", "customer.updated", "customer.deleted", "customer.renewed", "customer.expired",
-		"invoice.created", "invoice.paid", "autopay.changed", "ping",
+		"invoice.created", "invoice.updated", "invoice.paid", "invoice.cancelled",
+		"payment.received", "payment.refunded", "payment.undone", "autopay.changed", "ping",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)

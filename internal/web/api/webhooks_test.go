@@ -596,11 +596,11 @@ func TestEventsArriveAsDocumented(t *testing.T) {
 			}
 		}
 		seen := map[string]int{}
-		for _, got := range receiver.await(t, 6) {
+		for _, got := range receiver.await(t, 7) {
 			openapitest.New(t).Event(got.body)
 			seen[got.header.Get("X-Service-Event")]++
 		}
-		want := "map[customer.created:1 customer.deleted:1 customer.renewed:1 customer.updated:1 invoice.created:1 invoice.paid:1]"
+		want := "map[customer.created:1 customer.deleted:1 customer.renewed:1 customer.updated:1 invoice.created:1 invoice.paid:1 payment.received:1]"
 		if fmt.Sprint(seen) != want {
 			t.Errorf("came %v, want %s", seen, want)
 		}
