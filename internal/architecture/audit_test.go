@@ -12,7 +12,7 @@ import (
 var notAudited = map[string]string{
 	"internal/account.Service.applyBelow":         "the change is that of a company above, which is in the log of that one",
 	"internal/account.Service.applyFunctions":     "auditFunctions writes the lines of all children in one statement",
-	"internal/billing.applyPayment":               "the line is that of the invoice's change, or of the decision about the payment",
+	"internal/billing.Service.applyPayment":       "the line is that of the invoice's change, or of the decision about the payment",
 	"internal/payment.Service.applyAuthorisation": "the line is that of the customer's change, which the customer room writes",
 	"internal/payment.Service.applyCharge":        "a charge follows from the invoice or the payment, which have their lines",
 }

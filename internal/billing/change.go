@@ -83,7 +83,7 @@ func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, 
 		return err
 	}
 	for n := range change.payments {
-		if err := s.applyPayment(ctx, tx, actor, &change.payments[n], &change.After.Customer); err != nil {
+		if err := s.applyPayment(ctx, tx, actor, &change.payments[n]); err != nil {
 			return err
 		}
 	}

@@ -142,7 +142,7 @@ func lockOwner(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID
 // moveCredit writes a change of a payment that is the customer's credit, before
 // or after it.
 func (s *Service) moveCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
-	if err := applyPayment(ctx, tx, actor, change); err != nil {
+	if err := s.applyPayment(ctx, tx, actor, change); err != nil {
 		return err
 	}
 	_, err := s.customers.AddCreditTx(ctx, tx, actor, change.after.CustomerID, change.after.credit()-change.before.credit())
@@ -231,7 +231,7 @@ func (s *Service) spendOnIssue(ctx context.Context, tx *sqldb.Tx, actor account.
 func (s *Service) refundCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, back *paymentChange) error {
 	owner, err := customer.LockTx(ctx, tx, actor, back.after.CustomerID)
 	if fault.KindOf(err) == fault.KindNotFound { // the credit went with the customer
-		return applyPayment(ctx, tx, actor, back)
+		return s.applyPayment(ctx, tx, actor, back)
 	}
 	if err != nil {
 		return err

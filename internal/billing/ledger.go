@@ -89,11 +89,8 @@ type paymentChange struct {
 var errKnownPayment = errors.New("the payment has been recorded")
 
 // applyPayment writes a change of a payment, counts it and records its events. It
-// is the only place that writes the ledger. owner is nil when the customer was
-// deleted.
-func (s *Service) applyPayment(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange, owner *Customer,
-) (err error) {
+// is the only place that writes the ledger.
+func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
 	if change.before.ID != 0 {
 		err = updatePayment(ctx, tx, actor.Company.ID, change.after)
 	} else {
@@ -113,7 +110,7 @@ func (s *Service) applyPayment(
 	if err := countPayment(ctx, tx, actor, *change); err != nil {
 		return err
 	}
-	return s.recordPayment(ctx, tx, actor, *change, owner)
+	return s.recordPayment(ctx, tx, actor, *change)
 }
 
 // paymentData is what the events of a payment carry. Their amounts add up to what
@@ -142,31 +139,30 @@ type payer struct {
 func (d paymentData) SubjectID() int64 { return d.Payment.ID }
 
 // recordPayment records that money came, went back, or never came after all.
-func (s *Service) recordPayment(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange, owner *Customer,
-) error {
+func (s *Service) recordPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange) error {
+	payment, before, after := change.after, change.before.came(), change.after.came()
+	if before == after && change.refund == nil {
+		return nil
+	}
+	data := paymentInEvent{ID: payment.ID, PaidVia: payment.Via, InvoiceID: payment.InvoiceID}
+	var err error
+	if data.Customer, err = payerOf(ctx, tx, actor.Company.ID, payment.CustomerID); err != nil {
+		return err
+	}
 	record := func(name event.Name, data paymentInEvent) error {
 		return s.events.Record(ctx, tx, actor.Source(), name, paymentData{data})
 	}
-	data := paymentInEvent{ID: change.after.ID, PaidVia: change.after.Via, InvoiceID: change.after.InvoiceID}
-	if owner != nil {
-		data.Customer = &payer{owner.ID, owner.UUID, owner.Name}
-	}
 	came := data
-	came.PaidAt, came.Amount = timeOrNull(change.after.PaidAt), change.after.Amount
-	switch before, after := change.before.Status.counts(), change.after.Status.counts(); {
+	came.PaidAt, came.Amount = timeOrNull(payment.PaidAt), payment.Amount
+	switch {
 	case after && !before:
-		if err := record(event.PaymentReceived, came); err != nil {
-			return err
-		}
+		err = record(event.PaymentReceived, came)
 	case before && !after:
 		came.Amount = -came.Amount
-		if err := record(event.PaymentUndone, came); err != nil {
-			return err
-		}
+		err = record(event.PaymentUndone, came)
 	}
-	if change.refund == nil {
-		return nil
+	if err != nil || change.refund == nil {
+		return err
 	}
 	data.Amount, data.RefundedOn = -change.refund.amount, &change.refund.on
 	return record(event.PaymentRefunded, data)
@@ -178,7 +174,7 @@ func (s *Service) KeepTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	payment.PaidAt = payment.PaidAt.In(actor.Company.Zone)
 	payment.Status, payment.PaidOn = PaymentReview, actor.Today(payment.PaidAt)
 	change := paymentChange{after: payment}
-	err := s.applyPayment(ctx, tx, actor, &change, nil)
+	err := s.applyPayment(ctx, tx, actor, &change)
 	return change.after.ID, err
 }
 
@@ -190,7 +186,7 @@ func (s *Service) DismissTx(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	}
 	change := paymentChange{before: before, after: before}
 	change.after.Status = PaymentDismissed
-	return s.applyPayment(ctx, tx, actor, &change, nil)
+	return s.applyPayment(ctx, tx, actor, &change)
 }
 
 // Difference is what a person says about less money than an invoice costs.

@@ -107,21 +107,13 @@ func (s *Service) RefundTx(ctx context.Context, tx *sqldb.Tx, actor account.Acto
 		return Outcome{Invoice: before}, s.refundCredit(ctx, tx, actor, back)
 	}
 	if deleted || back.refund == nil {
-		return Outcome{Invoice: before}, s.applyPayment(ctx, tx, actor, back, owned(before, deleted))
+		return Outcome{Invoice: before}, s.applyPayment(ctx, tx, actor, back)
 	}
 	decision, err := refunded(ctx, tx, actor, decisionOn(before, owner), *back, refund.Effect)
 	if err != nil {
 		return Outcome{Invoice: before}, err
 	}
 	return s.applyDecision(ctx, tx, actor, &decision)
-}
-
-// owned is the customer of an invoice; nil when it was deleted.
-func owned(invoice Invoice, deleted bool) *Customer {
-	if deleted {
-		return nil
-	}
-	return &invoice.Customer
 }
 
 // change is the change of the payment; nil when the refund is known.

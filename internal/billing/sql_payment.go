@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/money"
@@ -194,4 +195,17 @@ func paymentRecord(ctx context.Context, querier sqldb.Querier, companyID, paymen
 	record, err := sqldb.One(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
 		WHERE p.company_id = ? AND p.id = ?`, companyID, paymentID)
 	return record, sqldb.Found(err, "payment")
+}
+
+// payerOf reads what the events of a payment say of its customer; nil when that
+// was deleted.
+func payerOf(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) (*payer, error) {
+	found, err := sqldb.One(ctx, tx, func(row sqldb.Row) (found payer, err error) {
+		err = row.Scan(&found.ID, &found.UUID, &found.Name)
+		return found, err
+	}, `SELECT id, uuid, name FROM customers WHERE company_id = ? AND id = ? AND `+customer.Visible, companyID, customerID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
+	}
+	return &found, err
 }
