@@ -177,8 +177,13 @@ type Actor struct {
 	Batch   string // the code of the work over many records that this is a part of; "" when it is none
 	Program string // the work that the program does by itself, such as "expire"; "" when a person or a token acts
 
-	companion func(ctx context.Context, tx *sqldb.Tx) error
+	companion Companion
+	written   *int64 // the id in the first audit line of the transaction; nil: there is no companion
 }
+
+// Companion is what Write commits together with whatever the actor changes.
+// recordID is the record that the change is about, as the audit log has it.
+type Companion func(ctx context.Context, tx *sqldb.Tx, recordID int64) error
 
 // System is the program itself, doing some work of its own for a company. What
 // it does leaves no line in the audit log.
@@ -191,11 +196,10 @@ func Operator(company Company) Actor {
 	return Actor{Company: company, From: CommandLine}
 }
 
-// With returns the actor with a companion: what Write commits together with
-// whatever the actor changes, such as the mark that a request with an
-// idempotency key was carried out.
-func (a Actor) With(companion func(ctx context.Context, tx *sqldb.Tx) error) Actor {
-	a.companion = companion
+// With returns the actor with a companion, such as the mark that a request with
+// an idempotency key was carried out.
+func (a Actor) With(companion Companion) Actor {
+	a.companion, a.written = companion, new(int64)
 	return a
 }
 
@@ -217,10 +221,11 @@ func (a Actor) accompanied(ctx context.Context, fn func(tx *sqldb.Tx) error) fun
 		return fn
 	}
 	return func(tx *sqldb.Tx) error {
+		*a.written = 0 // of a run that was rolled back
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return a.companion(ctx, tx)
+		return a.companion(ctx, tx, *a.written)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestCompanionIsCommittedOrUndoneWithTheWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		var verdict error
-		actor := account.Actor{}.With(func(ctx context.Context, tx *sqldb.Tx) error {
+		actor := account.Actor{}.With(func(ctx context.Context, tx *sqldb.Tx, _ int64) error {
 			if n := notes(t, tx); n != 1 {
 				t.Errorf("the companion sees %d notes, want the one of the change", n)
 			}
@@ -57,7 +57,7 @@ func TestCompanionIsCommittedOrUndoneWithTheWrite(t *testing.T) {
 
 func TestCompanionIsNotRunAfterAFailure(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite)
-	actor := account.Actor{}.With(func(context.Context, *sqldb.Tx) error {
+	actor := account.Actor{}.With(func(context.Context, *sqldb.Tx, int64) error {
 		t.Error("the companion ran")
 		return nil
 	})

@@ -59,6 +59,9 @@ type FieldChange struct {
 // line; an actor without a name or an address is an error of ours, since a line
 // would be missing.
 func WriteAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
+	if actor.written != nil && *actor.written == 0 {
+		*actor.written = entry.ID
+	}
 	switch {
 	case actor.Program != "":
 		return nil

@@ -296,7 +296,7 @@ func TestCreationThatIsRunAgainMakesOneRecord(t *testing.T) {
 // busyOnce makes the first transaction of the actor fail as another one in the way would.
 func busyOnce(actor account.Actor) account.Actor {
 	runs := 0
-	return actor.With(func(context.Context, *sqldb.Tx) error {
+	return actor.With(func(context.Context, *sqldb.Tx, int64) error {
 		if runs++; runs == 1 {
 			return sqldb.ErrBusy
 		}

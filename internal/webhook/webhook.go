@@ -210,6 +210,17 @@ func (s *Service) Delete(ctx context.Context, actor account.Actor, webhookID int
 	})
 }
 
+// Created is a webhook with its secret again, for a caller who made or rotated it and got no
+// answer.
+func (s *Service) Created(ctx context.Context, actor account.Actor, id int64) (Webhook, string, error) {
+	webhook, err := s.Find(ctx, actor, id)
+	if err != nil {
+		return Webhook{}, "", err
+	}
+	plain, err := s.box.Open(webhook.sealed, secretContext(webhook.ID))
+	return webhook, string(plain), err
+}
+
 // CallbackSecret returns the secret that signs the notifications of single
 // invoices, making it at the first time.
 func (s *Service) CallbackSecret(ctx context.Context, actor account.Actor) (string, error) {

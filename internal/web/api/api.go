@@ -215,10 +215,16 @@ func (s *Server) operate(ctx context.Context, w http.ResponseWriter, r *http.Req
 		Key:         key,
 		Fingerprint: sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), call.body...)),
 	}
-	answer, repeated, err := s.Idempotency.Run(ctx, let.actor, req, func(marked account.Actor) (stored idempotency.Stored) {
-		call.actor = marked
-		stored.Status, stored.Body = run(ctx, w, op, call)
-		return stored
+	answer, repeated, err := s.Idempotency.Run(ctx, let.actor, req, idempotency.Work{
+		Do: func(marked account.Actor) (stored idempotency.Stored) {
+			call.actor = marked
+			stored.Status, stored.Body = run(ctx, w, op, call)
+			return stored
+		},
+		Reread: func(recordID int64) (stored idempotency.Stored) {
+			stored.Status, stored.Body = s.reread(ctx, w, op, call, recordID)
+			return stored
+		},
 	})
 	if err != nil && answer.Status == 0 {
 		return failure(ctx, w, err)

@@ -125,6 +125,21 @@ func (c *caller) reviewed(t *testing.T, deed string) string {
 	return fmt.Sprintf("/payments/%d/%s", c.count(t, `SELECT max(id) FROM payments`), deed)
 }
 
+// pathOf is where an operation is called, once what it needs is there.
+func (c *caller) pathOf(t *testing.T, operation, documented string) string {
+	t.Helper()
+	switch operation {
+	case "refundPayment": // which needs a payment
+		c.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`)
+		return fmt.Sprintf("/payments/%d/refund", c.count(t, `SELECT max(id) FROM payments WHERE status = 'applied'`))
+	case "applyPayment", "dismissPayment":
+		return c.reviewed(t, path.Base(documented))
+	case "undoPayment": // and one of which nothing went back
+		return c.paidAnew(t, 1, c.count(t, `SELECT max(id) FROM payments WHERE status = 'applied'`))
+	}
+	return documented
+}
+
 // Every POST, while its first request is running.
 func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
@@ -133,18 +148,9 @@ func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
 			if op.Method != http.MethodPost {
 				continue
 			}
+			path := caller.pathOf(t, op.OperationID, op.Path)
 			send := func() answer {
-				return caller.call(t, op.Method, op.Path, string(op.Body), "Idempotency-Key", op.OperationID)
-			}
-			if op.OperationID == "refundPayment" { // which needs a payment
-				caller.call(t, "POST", "/invoices/1/status", `{"status":"Pago"}`)
-				op.Path = fmt.Sprintf("/payments/%d/refund", caller.count(t, `SELECT max(id) FROM payments WHERE status = 'applied'`))
-			}
-			if op.OperationID == "applyPayment" || op.OperationID == "dismissPayment" {
-				op.Path = caller.reviewed(t, path.Base(op.Path))
-			}
-			if op.OperationID == "undoPayment" { // and one of which nothing went back
-				op.Path = caller.paidAnew(t, 1, caller.count(t, `SELECT max(id) FROM payments WHERE status = 'applied'`))
+				return caller.call(t, op.Method, path, string(op.Body), "Idempotency-Key", op.OperationID)
 			}
 			if answer := send(); answer.status != 200 {
 				t.Errorf("%s: %d %s", op.OperationID, answer.status, answer.body)

@@ -101,12 +101,16 @@ func (s *Server) createWebhook(ctx context.Context, call *call) (web.Answer, err
 		return web.Answer{}, err
 	}
 	hook, secret, err := s.Webhooks.Create(ctx, call.actor, webhook.ReadNew(form))
-	record := call.webhook(hook)
+	return call.createdWebhook(hook, secret), err
+}
+
+func (c *call) createdWebhook(hook webhook.Webhook, secret string) web.Answer {
+	record := c.webhook(hook)
 	record.Secret = secret
 	return web.Answer{
 		Message: "keep the secret now: it signs every delivery and is not shown again",
 		Data:    web.JSON(record),
-	}, err
+	}
 }
 
 func (s *Server) readWebhook(ctx context.Context, call *call) (web.Answer, error) {

@@ -64,13 +64,21 @@ type Stored struct {
 	Body   []byte
 }
 
-// Run calls work once for all requests that carry the same key, and returns
-// its answer to each. work does its writing as the actor it is given.
+// Work is a request that may be repeated.
+type Work struct {
+	Do func(account.Actor) Stored // does its writing as the actor it is given
+	// Reread answers in place of an answer that a crash has lost: with the record
+	// that was written, as it is. The id is 0 where the audit log had no line of it.
+	Reread func(recordID int64) Stored
+}
+
+// Run does work once for all requests that carry the same key, and returns
+// its answer to each.
 // What work answers is kept, except one that says to try again. An error that
 // comes with an answer means that it could not be kept; it is the answer all
 // the same, since the work is done.
 func (s *Service) Run(ctx context.Context, actor account.Actor, request Request,
-	work func(account.Actor) Stored,
+	work Work,
 ) (answer Stored, repeated bool, err error) {
 	t := ticket{
 		service: s,
@@ -93,7 +101,10 @@ func (s *Service) Run(ctx context.Context, actor account.Actor, request Request,
 		}
 		return Stored{row.status, body}, true, nil
 	}
-	answer = t.carryOut(ctx, work)
+	if row.carriedOut {
+		return work.Reread(row.recordID), true, nil
+	}
+	answer = t.carryOut(ctx, work.Do)
 	// The work is done: its answer is kept even when the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -136,7 +147,7 @@ func (t ticket) context() string {
 }
 
 // reserve takes the key, or returns the row of who has it when that row has an
-// answer.
+// answer, or was carried out by a process that died before it could store one.
 func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 	fresh, err := insert(ctx, tx, t)
 	if err != nil || fresh {
@@ -151,14 +162,11 @@ func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
 		return record{}, takeOver(ctx, tx, t)
 	case row.fingerprint != t.request.Fingerprint:
 		return row, fault.Field("Idempotency-Key", "was used for another request; use a new key for each request")
-	case row.status != 0:
+	case row.status != 0, row.carriedOut && row.leaseLeft <= 0:
 		return row, nil
 	case row.leaseLeft > 0: // carried out or not: its answer may be on the way
 		running := fault.Conflict("the first request with this Idempotency-Key is still running")
 		return row, fault.Later(running, row.leaseLeft)
-	case row.carriedOut:
-		return row, fault.Conflict("the first request with this Idempotency-Key was carried out, but its answer was lost; " +
-			"read the record instead of repeating")
 	}
 	return record{}, takeOver(ctx, tx, t)
 }
@@ -185,8 +193,8 @@ func (t ticket) keepLease(ctx context.Context) {
 }
 
 // mark runs inside the transaction of the work.
-func (t ticket) mark(ctx context.Context, tx *sqldb.Tx) error {
-	held, err := markCarriedOut(ctx, tx, t)
+func (t ticket) mark(ctx context.Context, tx *sqldb.Tx, recordID int64) error {
+	held, err := markCarriedOut(ctx, tx, t, recordID)
 	if err == nil && !held {
 		return fault.Conflict("a repeat of this request has taken over")
 	}

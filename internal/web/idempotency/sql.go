@@ -13,7 +13,8 @@ type record struct {
 	fingerprint [32]byte
 	leaseLeft   time.Duration // none when it has run out
 	carriedOut  bool
-	status      int // 0: no answer yet
+	recordID    int64 // that was written; 0: none is known
+	status      int   // 0: no answer yet
 	answer      string
 	createdAt   time.Time
 }
@@ -33,11 +34,11 @@ func lock(ctx context.Context, tx *sqldb.Tx, ticket ticket) (record, error) {
 	return sqldb.One(ctx, tx, func(r sqldb.Row) (row record, err error) {
 		var fingerprint []byte
 		var left, created int64
-		err = r.Scan(&fingerprint, &left, &row.carriedOut, &row.status, &row.answer, &created)
+		err = r.Scan(&fingerprint, &left, &row.carriedOut, &row.recordID, &row.status, &row.answer, &created)
 		copy(row.fingerprint[:], fingerprint)
 		row.leaseLeft, row.createdAt = time.Duration(left)*time.Microsecond, time.UnixMicro(created)
 		return row, err
-	}, `SELECT fingerprint, lease_until - {clock ?}, carried_out, status, answer, created_at FROM idempotency_keys
+	}, `SELECT fingerprint, lease_until - {clock ?}, carried_out, record_id, status, answer, created_at FROM idempotency_keys
 		WHERE company_id = ? AND token_id = ? AND key = ? {for update}`, tx.Clock(),
 		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key)
 }
@@ -45,8 +46,8 @@ func lock(ctx context.Context, tx *sqldb.Tx, ticket ticket) (record, error) {
 // takeOver gives an abandoned or outlived key to a new holder.
 func takeOver(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = {clock ?} + ?, carried_out = ?, status = 0, answer = '',
-			created_at = ?
+		UPDATE idempotency_keys SET fingerprint = ?, holder = ?, lease_until = {clock ?} + ?, carried_out = ?, record_id = 0, status = 0,
+			answer = '', created_at = ?
 		WHERE company_id = ? AND token_id = ? AND key = ?`,
 		ticket.request.Fingerprint[:], ticket.holder, tx.Clock(), lease.Microseconds(), false,
 		tx.Real().UnixMicro(),
@@ -55,10 +56,10 @@ func takeOver(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 }
 
 // markCarriedOut reports whether t still holds the key.
-func markCarriedOut(ctx context.Context, tx *sqldb.Tx, ticket ticket) (bool, error) {
+func markCarriedOut(ctx context.Context, tx *sqldb.Tx, ticket ticket, recordID int64) (bool, error) {
 	changed, err := tx.Exec(ctx, `
-		UPDATE idempotency_keys SET carried_out = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
-		true, ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key, ticket.holder)
+		UPDATE idempotency_keys SET carried_out = ?, record_id = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
+		true, recordID, ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key, ticket.holder)
 	return changed == 1, err
 }
 
