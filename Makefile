@@ -11,7 +11,7 @@ BENCHARGS ?=
 CHAOSARGS ?=
 RELEASEARGS ?=
 
-# What tests run beside Go, and Debian's package where it has another name.
+# The programs that tests need besides Go, and Debian's package where it has another name.
 PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli python3
 # Tests with dependencies that the program should not have are modules of their own.
 MODULES = test/acme test/browser tools/release
@@ -43,7 +43,7 @@ test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS=
 	exit $$((tests ? tests : $${others:-0}))
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
-# What waits for other programs most of the time runs beside the tests of Go. Browsers have the machine to themselves.
+# What waits for other programs most of the time runs in parallel with the Go tests. Browsers have the machine to themselves.
 beside: acme package openapi n8n-node
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
@@ -94,7 +94,7 @@ fuzz: ## each fuzz target for FUZZTIME (20s)
 bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 	$(WITHPG) --durable -- go run ./test/bench $(BENCHARGS)
 
-soak: ## 500 hostile receivers beside 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
+soak: ## 500 hostile receivers together with 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
 	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
 
 # CI lives through some months of the same; these are the whole.
@@ -103,7 +103,7 @@ year: ## a sandbox's two years against the model over HTTP, and a year by the ho
 	CARTEIRA_TEST_MONTHS=12 $(WITHPG) -- go test -timeout 60m -run TestAdvancingLeaves $(TESTARGS) ./internal/app
 	CARTEIRA_TEST_MONTHS=24 $(WITHPG) -- go test -timeout 60m -run TestLifeOfACompanyIsWhatTheModelSays $(TESTARGS) ./internal/billing
 
-chaos: ## hurt the real server in every way, count what is lost and how long it stands still (CHAOSARGS='-only disk')
+chaos: ## hurt the real server in every way, count what is lost and how long it hangs (CHAOSARGS='-only disk')
 	go run ./test/chaos $(CHAOSARGS)
 
 release: ## archives, packages, images, checksums and what is inside, in dist (RELEASEARGS='-platforms linux/amd64')
