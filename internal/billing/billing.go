@@ -90,8 +90,8 @@ func (i Invoice) DaysLate(today civil.Date) int {
 	return today.Sub(i.DueOn)
 }
 
-// Renewed reports whether its payment moved the customer's due date, and that
-// stands.
+// Renewed reports whether its payment moved the customer's due date and the
+// move was not undone.
 func (i Invoice) Renewed() bool { return !i.renewal.to.IsZero() }
 
 // RenewedTo is the due date to which its payment moved the customer; zero: it did
@@ -107,9 +107,9 @@ type Service struct {
 	links     Links
 }
 
-// New makes the service, which from then on watches customers: one who is
-// created with a plan and a date is billed, one whose date moves is billed for
-// the new date in time, and the invoices of one who is deleted are deleted.
+// New makes the service, which from then on watches customers: a new customer
+// with a plan and a date is billed, a moved date is billed in time, and the
+// invoices of a deleted customer are deleted.
 func New(db *sqldb.DB, events *event.Log, customers *customer.Service) *Service {
 	service := &Service{db: db, events: events, customers: customers}
 	customers.Watch(service.customersChanged)

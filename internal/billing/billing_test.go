@@ -200,7 +200,7 @@ func (w *world) wantDue(t *testing.T, customerID int64, want ...string) {
 	}
 }
 
-// dayWork does what a server does by itself, and tells how many invoices it
+// dayWork does what a server does by itself, and returns how many invoices it
 // issued.
 func (w *world) dayWork(t *testing.T) int {
 	t.Helper()

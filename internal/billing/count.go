@@ -209,8 +209,7 @@ const (
 		GROUP BY i.company_id, i.customer_id, c.plan_id, c.product_id`
 )
 
-// wrongDebtors counts the customers whom the debtors have and the invoices do
-// not, or the other way round, or otherwise.
+// wrongDebtors counts the customers for which debtors and invoices disagree.
 func wrongDebtors(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
 	wrong, err := wrongDebtorIDs(ctx, querier, companyID)
 	return int64(len(wrong)), err

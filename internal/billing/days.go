@@ -15,8 +15,8 @@ import (
 
 // An instant of the books is read by the clock that it was written with: PaidAt
 // and CreatedAt have the offset of the company's zone at that time, and a row
-// stores it beside the day. So the date inside paid_at is always the day by which
-// lists, filters and sums go, wherever the company moves.
+// stores it with the day. So the date inside paid_at is always the day that
+// lists, filters and sums use, wherever the company moves.
 
 // instantAt is an instant by the clock of its row; zero where there is none.
 func instantAt(micros int64, offset int) time.Time {
@@ -35,9 +35,9 @@ func offsetOf(at time.Time) int {
 // quarter is what offsets of zones are multiples of.
 const quarter = 15 * 60
 
-// offsetGiving is the offset, as near as can be to that of a zone, by which an
-// instant is on a day: that of the zone which the company had then, as far as the
-// day tells. Where no zone of the world has that day, it is the company's.
+// offsetGiving returns the offset, nearest to that of a zone, at which an instant
+// is on a day: most likely the offset of the zone which the company had then.
+// Where no zone of the world has that day, it is the company's.
 func offsetGiving(at time.Time, day civil.Date, zone *time.Location) int {
 	own := offsetOf(at.In(zone))
 	begins := int(day.Start(time.UTC).Unix() - at.Unix()) // an offset by which the day begins at that instant
@@ -147,9 +147,9 @@ func zoneOf(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location, c
 	return found.Zone, err
 }
 
-// keepClosed refuses what would change the sums of a day whose books are closed.
-// What moves within a day, as at the deletion of a customer, changes none. Only
-// changes of past days read the company: no day that has not ended is closed.
+// keepClosed refuses a change of the sums of a day with closed books. A move
+// within a day, as at the deletion of a customer, changes none. Only changes of
+// past days read the company: a day that has not ended is never closed.
 func keepClosed(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes []tally.Change) error {
 	today, first := actor.Today(tx.Now()).String(), ""
 	sums := map[string]tally.Sums{}

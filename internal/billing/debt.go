@@ -37,7 +37,7 @@ func settleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change C
 		return nil, nil
 	}
 	customerID := change.Invoice().Customer.ID
-	if change.first { // nobody can have seen the customer, or changed what it buys
+	if change.first { // the customer is not visible yet, so its plan cannot have changed
 		first := debtor{change.After.DueOn, change.After.Plan.ID, change.After.Product.ID}
 		return []tally.Entry{first.entry(+1)}, appendDebtor(ctx, tx, actor.Company.ID, customerID, first)
 	}
@@ -109,8 +109,8 @@ func (s *Service) Owed(
 	return invoice, err == nil, err
 }
 
-// Owing is what some customers owe of invoices whose day has passed, without late
-// charges; those who owe nothing are not in it.
+// Owing is what some customers owe of overdue invoices, without late charges;
+// those who owe nothing are not in it.
 func (s *Service) Owing(ctx context.Context, actor account.Actor, customerIDs []int64) (map[int64]money.Cents, error) {
 	if len(customerIDs) == 0 {
 		return nil, nil

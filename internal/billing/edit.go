@@ -53,7 +53,7 @@ func (s *Service) Edit(ctx context.Context, caller account.Actor, invoiceID int6
 		if err != nil {
 			return err
 		}
-		actor, err := caller.Refreshed(ctx, tx) // whose terms decide which discount is shown
+		actor, err := caller.Refreshed(ctx, tx) // its terms decide which discount is shown
 		if err != nil {
 			return err
 		}

@@ -108,8 +108,8 @@ func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, 
 
 // followDate moves the invoice to the customer's new due date. Where that has an
 // open invoice, or one that will be opened for it, this one is withdrawn. Where
-// it has one that was paid, or that a person cancelled, nobody can say what this
-// one is for: it stays.
+// it has one that was paid, or that a person cancelled, the purpose of this one
+// is unknown: it stays.
 func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Change) error {
 	if owner.After.DueOn.IsZero() || owner.Before.DueOn == owner.After.DueOn {
 		return nil

@@ -181,7 +181,7 @@ func TestCustomerTakenBackOwesWhatItOwed(t *testing.T) {
 				t.Errorf("invoice %d is %s, withdrawn %q", id, got.Status, got.Withdrawn)
 			}
 		}
-		world.update(t, customer.ID, "price", "40.00") // it follows, though nobody owes it
+		world.update(t, customer.ID, "price", "40.00") // it follows, though nothing is owed
 		world.update(t, customer.ID, "cancelled", "false")
 		world.wantInvoice(t, invoice.ID, Open, 3500, "2026-02-10") // of a period that has passed
 		world.wantInvoice(t, present.ID, Open, 4000, "2026-03-10")

@@ -19,11 +19,11 @@ import (
 // issueBatch bounds one transaction of Issue.
 const issueBatch = 100
 
-// Issue issues the invoices of the company whose due date is near: as many days
+// Issue issues the invoices of the company for near due dates: as many days
 // ahead as the company has chosen. It reads a schedule that has only due dates
 // without an invoice, so a run with nothing due costs one query; what was missed
-// while no process ran is found by the next run, and any number of processes
-// may run it at once. It returns how many it issued.
+// while no process ran is found by the next run, and any number of processes may
+// run it at once. It returns how many it issued.
 func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 	until := horizon(actor, s.db.Now())
 	due, err := anyScheduled(ctx, s.db, actor.Company.ID, until)
@@ -220,7 +220,7 @@ func (e Extra) notReissued(owner customer.Customer) (refused fault.Fields) {
 }
 
 // generated is the invoice of the customer's due date. One with an amount of its
-// own follows nobody.
+// own does not follow the plan's price.
 func (e Extra) generated(owner customer.Customer, now time.Time) Invoice {
 	invoice := generated(owner, now)
 	invoice.Amount = e.Amount.Or(invoice.Amount)
@@ -258,7 +258,7 @@ func (s *Service) supersede(
 
 const maxDescription = 255
 
-// Extra is an invoice that a person issues beside the generated ones.
+// Extra is an invoice that a person issues in addition to the generated ones.
 type Extra struct {
 	Amount      input.Opt[money.Cents] // no value: the plan's
 	DueOn       input.Opt[civil.Date]  // no value: today
@@ -302,8 +302,8 @@ func readExtra(in *input.Form, names extraNames) Extra {
 	return extra
 }
 
-// Create issues an invoice that a person asks for: one beside the generated ones,
-// or, where Renews is set, that of the customer's due date.
+// Create issues an invoice on request: an additional one or, where Renews is set,
+// that of the customer's due date.
 func (s *Service) Create(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	if extra.Renews {
 		return s.Reissue(ctx, actor, customerID, extra)
@@ -311,8 +311,8 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, customerID in
 	return s.CreateExtra(ctx, actor, customerID, extra)
 }
 
-// CreateExtra issues an invoice beside the generated ones. Paying it renews
-// nothing.
+// CreateExtra issues an invoice in addition to the generated ones. Paying it
+// renews nothing.
 func (s *Service) CreateExtra(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	change := Change{Action: ActionCreated}
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {

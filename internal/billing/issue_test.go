@@ -229,7 +229,7 @@ func TestImportedCustomersAreBilledInTime(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		world := newWorld(t, engine)
 		world.plan(t, "1month", "35.00")
-		quiet := customer.New(world.db, world.events) // nobody watches
+		quiet := customer.New(world.db, world.events) // without watchers
 		var list []customer.Customer
 		for _, dueOn := range []string{"2026-01-30", "2026-01-31", "2026-02-05", "2026-02-06", ""} {
 			for _, plan := range []string{"1", ""} {
@@ -314,8 +314,8 @@ func sum(list []int) (total int) {
 	return total
 }
 
-// A process that waited for somebody's change while holding the schedule would
-// be waited for by that change. It passes over instead, and comes back.
+// A process that waited for a change while holding the schedule would deadlock
+// with that change. It skips the row instead, and comes back.
 func TestIssuePassesOverACustomerThatIsBeingChanged(t *testing.T) {
 	world := newWorld(t, sqldb.Postgres) // SQLite has one writer
 	world.plan(t, "1month", "35.00")
@@ -401,7 +401,7 @@ func TestExtraInvoiceTakesItsDefaultsFromPlanAndDay(t *testing.T) {
 		}{
 			{record.ID, nil, 3500, "2026-01-31", ""},
 			{record.ID, []string{"amount", "99999999.99", "due", "2027-01-31", "description", "Visita técnica"}, money.Max, "2027-01-31", "Visita técnica"},
-			{record.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // beside the generated one of that day
+			{record.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // in addition to the generated one of that day
 			{record.ID, []string{"due", "2026-02-10"}, 3500, "2026-02-10", ""}, // and again
 			{bare.ID, []string{"amount", "0.01"}, 1, "2026-01-31", ""},
 		} {

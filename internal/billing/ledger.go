@@ -208,7 +208,7 @@ func ReadDifference(in *input.Form) Difference {
 // Receipt is money that came for an open invoice.
 type Receipt struct {
 	Payment               // Amount, Provider, PaymentID, Via and, perhaps, PaidOn and PaidAt; ID of a payment that is under review
-	AsOf       civil.Date // the day whose payable amount it was to pay; zero: PaidOn
+	AsOf       civil.Date // the day of the payable amount that it was to pay; zero: PaidOn
 	Difference Difference
 	Renew      bool
 	note       input.Opt[string]
@@ -232,7 +232,7 @@ func (s *Service) ReceiveTx(ctx context.Context, tx *sqldb.Tx, actor account.Act
 }
 
 // receive is ReceiveTx for an open invoice that the transaction has locked, and an
-// actor whose company is as the transaction sees it.
+// actor with the company as the transaction sees it.
 func (s *Service) receive(
 	ctx context.Context,
 	tx *sqldb.Tx,

@@ -126,7 +126,7 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 func (w *world) people(t *testing.T) {
 	t.Helper()
 	for _, period := range []string{"1month", "1week", "1year"} {
-		w.plan(t, period, "0.00") // so that nobody is billed by himself
+		w.plan(t, period, "0.00") // so that no customer is billed automatically
 	}
 	for n := range 30 {
 		_, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values("name", fmt.Sprintf("%s %d", []string{"Ana", "João", "Álvaro"}[n%3], n))))

@@ -8,7 +8,7 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// entry is money that somebody reports.
+// entry is money that is reported.
 type entry struct {
 	amount     money.Cents
 	on         civil.Date
@@ -19,7 +19,7 @@ type entry struct {
 }
 
 // receive books money for an open invoice. It reports false for less than is to
-// pay, about which nobody said anything.
+// pay, unless it was declared as a part.
 func (m *model) receive(bill *bill, entry entry) bool {
 	rest := m.rest(bill, entry.on)
 	if entry.amount < rest && entry.difference == "" {

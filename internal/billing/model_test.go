@@ -35,7 +35,7 @@ type person struct {
 	ownDay    int
 	cancelled bool
 	credit    money.Cents
-	expired   bool // told, and not current since
+	expired   bool // recorded, and not current since
 	told      map[civil.Date]bool
 }
 
@@ -59,7 +59,7 @@ type bill struct {
 	product    int64
 	paidOn     civil.Date
 	renewal    renewal
-	issuedFor  *offer // whose period it renews by
+	issuedFor  *offer // its period is that of the renewal
 	withdrawn  Withdrawal
 	edited     bool
 	superseded bool
@@ -104,7 +104,7 @@ func (m *model) setDue(person *person, dueOn civil.Date, ownDay int) {
 	person.expired = person.expired && dueOn.Before(m.today) && !dueOn.IsZero() && !person.cancelled
 }
 
-// expire tells that a due date has passed, once for each.
+// expire records that a due date has passed, once for each.
 func (m *model) expire(person *person) {
 	if person.dueOn.IsZero() || !person.dueOn.Before(m.today) || person.expired || person.cancelled {
 		return
@@ -177,8 +177,8 @@ func (m *model) add(bill *bill) {
 	m.tell(event.InvoiceCreated, bill.of, bill.dueOn)
 }
 
-// change changes a person as somebody who edits the record does, and has its
-// invoice follow.
+// change changes a person as an edit of the record does, and has its invoice
+// follow.
 func (m *model) change(person *person, to person) {
 	was := *person
 	person.plan, person.price = to.plan, to.price
@@ -252,7 +252,7 @@ func (m *model) renew(person *person, by *offer, on civil.Date) {
 		from, ownDay = on, on.Day()
 	}
 	next, ownDay := by.after(from, ownDay)
-	if next.Before(m.today) { // nobody would tell of the first date any more
+	if next.Before(m.today) { // the first date would never be recorded
 		m.expire(person)
 	}
 	m.setDue(person, next, ownDay)
@@ -270,7 +270,7 @@ func (m *model) remove(p *person) {
 	m.bills = slices.DeleteFunc(m.bills, func(bill *bill) bool { return bill.of == p })
 }
 
-// dayWork tells of every due date that has passed and bills every one that is
+// dayWork records every due date that has passed and bills every one that is
 // near, the earliest first.
 func (m *model) dayWork() {
 	byDate := slices.Clone(m.people)

@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// count tells how many events of a name were recorded after the first known.
+// count returns how many events of a name were recorded after the first known.
 func (w *world) count(t *testing.T, known int, name event.Name) int {
 	t.Helper()
 	return len(slices.DeleteFunc(w.recorded(t, known), func(n event.Name) bool { return n != name }))
@@ -53,8 +53,8 @@ func TestFiftyPaymentsAtOnceFireOneEventAndRenewOnce(t *testing.T) {
 	})
 }
 
-// Whoever comes first, each call sees what the one before left: as many events
-// as payments that were made, and a due date that fits the last of them.
+// In any order, each call sees what the one before left: as many events as
+// payments that were made, and a due date that fits the last of them.
 func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)
@@ -101,9 +101,9 @@ func TestChangesOfAllKindsAtOnceLeaveOneTruth(t *testing.T) {
 	})
 }
 
-// Two operators, one of whom renews by hand while the other notes the payment:
-// the customer gets one period for the payment and one for the renewal, or, if
-// the renewal came first, the payment gives none.
+// One operator renews by hand while another notes the payment: the customer
+// gets one period for the payment and one for the renewal, or, if the renewal
+// came first, the payment gives none.
 func TestPaymentAndRenewalAtOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		w := newWorld(t, engine)

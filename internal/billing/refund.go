@@ -30,8 +30,8 @@ type Effect string
 
 // The effects.
 const (
-	EffectReopen   Effect = "reopen"   // it is open again, and a renewal is taken back where it still stands
-	EffectDiscount Effect = "discount" // it stays paid, for less; the renewal stands
+	EffectReopen   Effect = "reopen"   // it is open again, and a renewal is taken back if it is still in effect
+	EffectDiscount Effect = "discount" // it stays paid, for less; the renewal stays
 )
 
 // of is the effect of a refund after which so much of the payment is left.

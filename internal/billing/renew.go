@@ -159,7 +159,7 @@ func (s *Service) cancelRenewed(ctx context.Context, tx *sqldb.Tx, actor account
 	})
 }
 
-// RenewalToUndo is a renewal by hand that somebody takes back.
+// RenewalToUndo is a renewal by hand that is to be taken back.
 type RenewalToUndo struct {
 	CustomerID int64
 	From, To   civil.Date // the due date before it and after it

@@ -89,8 +89,8 @@ func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, actor account.Ac
 	return schedule(ctx, tx, actor, after)
 }
 
-// planRepriced bills the present due dates of customers whose plan cost nothing
-// and now costs something.
+// planRepriced bills the present due dates of customers on a plan that was free
+// and now has a price.
 func (s *Service) planRepriced(ctx context.Context, tx *sqldb.Tx, repriced customer.Repriced) error {
 	if !repriced.WasFree {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"carteira/internal/tally"
 )
 
-// In a company whose customers are found by segments, those who are newer, changed or
-// deleted included, a search has the invoices that a look at every one tells.
+// A search has the invoices that a check of every invoice finds, also of customers
+// that are new, changed or deleted.
 func TestInvoicesOfCustomersWhoAreFoundBySegments(t *testing.T) {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")

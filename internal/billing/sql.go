@@ -195,7 +195,7 @@ func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) err
 	return err
 }
 
-// dayTable is a table whose rows may lack the offsets of their days.
+// dayTable is a table with rows that may lack the offsets of their days.
 type dayTable struct {
 	find  string // id, company_id, created_at, created_on, paid_at and paid_on of some rows
 	write func(ctx context.Context, tx *sqldb.Tx, o offsets, ids []int64) error

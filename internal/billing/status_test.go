@@ -184,7 +184,7 @@ type renewalCase struct {
 	name    string
 	company bool     // renews on payment
 	before  func()   // done before the payment
-	fields  []string // beside the status
+	fields  []string // in addition to the status
 	want    string
 }
 
@@ -296,7 +296,7 @@ func TestReopeningMovesTheDueDateBackWhereThePaymentPutIt(t *testing.T) {
 		world.clock.Set(noon.AddDate(0, 0, 25))
 		world.dayWork(t)
 		february := world.invoices(t, invoice.Customer.ID)[1]
-		for range 2 { // the own day survives: 28 February stands for the 31st
+		for range 2 { // the own day survives: 28 February means the 31st
 			world.set(t, february.ID, Paid)
 			if got := world.dueOn(t, invoice.Customer.ID); got != "2026-03-31" {
 				t.Errorf("renewed until %s", got)
@@ -317,7 +317,7 @@ func TestReopeningMovesAMissingDateBackToNone(t *testing.T) {
 	}
 }
 
-// Whoever has changed the date since relies on it: then it stays, and the
+// If the date was changed since, a person relies on it: it stays, and the
 // period that was given is not given again.
 func TestReopeningLeavesADateThatHasChangedSince(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {

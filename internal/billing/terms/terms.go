@@ -33,7 +33,7 @@ type Terms struct {
 	DiscountAmount      money.Cents   // in place of DiscountPercent
 }
 
-// ErrTwoDiscounts is the reason for which terms with both discounts are refused, fit to stand beside a field.
+// ErrTwoDiscounts is the reason to refuse terms with both discounts, worded for display next to a field.
 var ErrTwoDiscounts = errors.New("must be a percentage or an amount, not both")
 
 // Check says what is wrong with terms.
@@ -60,7 +60,7 @@ func (p Payable) Rest(received money.Cents) money.Cents {
 // daysInMonth is the month of the interest: it is a convention, not the calendar's.
 const daysInMonth = 30
 
-// leastPayable is what a discount leaves, since nobody can be charged nothing.
+// leastPayable is what a discount leaves at least, because a charge of zero is impossible.
 const leastPayable money.Cents = 1
 
 // Payable is what pays an invoice of a face amount, due on dueOn, on a day. Both days must be dates.
@@ -88,7 +88,7 @@ func (t Terms) discount(face money.Cents) money.Cents {
 	return max(0, min(discount, face-leastPayable))
 }
 
-// ChangesAfter tells whether the amount is another one on the day after: a code for it must not outlive the day.
+// ChangesAfter reports whether the amount differs on the next day: a code for it must not outlive the day.
 func (t Terms) ChangesAfter(face money.Cents, dueOn, on civil.Date) bool {
 	return t.Payable(face, dueOn, on).Total != t.Payable(face, dueOn, on.AddDays(1)).Total
 }
