@@ -12,8 +12,8 @@ import (
 )
 
 // InsertMany writes the rows of new customers for an import, and sets the ids of
-// those that were written: one whose login or key another customer has is left
-// without. Either all have a reserved id or none has. Counts, audit line and
+// those that were written: one with a login or key that another customer has
+// gets none. Either all have a reserved id or none has. Counts, audit line and
 // Announce are the import's to call.
 //
 // An import that records no events must not cause customer.expired for half the

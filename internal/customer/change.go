@@ -59,7 +59,7 @@ func (c Change) customer() Customer {
 // Changes are changes of customers.
 type Changes = account.ChangesOf[Change]
 
-// Watch adds a room above this one that acts when customers change. It is told
+// Watch registers a callback that runs in the transaction of every change:
 // after the row is written, or before it is deleted.
 func (s *Service) Watch(watcher watch.Watcher[Changes]) {
 	s.watchers.Watch(watcher)
@@ -67,8 +67,8 @@ func (s *Service) Watch(watcher watch.Watcher[Changes]) {
 
 // apply writes a change and draws its consequences: row, counts, audit line,
 // event, watchers. It is the only place that writes a customer's row, but for
-// an import, which does the same for many at once. A deleted customer is told
-// to watchers before the row goes, since their rows refer to it.
+// an import, which does the same for many at once. Watchers of a deletion run
+// before the row goes, because their rows refer to it.
 func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
 	if change.Action == ActionDeleted {
 		if err := s.tellWatchers(ctx, tx, actor, change); err != nil {
@@ -185,7 +185,7 @@ func countRenewal(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change
 	return renewals.Add(ctx, tx, actor.Company.ID, tally.Change{N: 1, Key: tally.Key{Day: month}})
 }
 
-// event is what integrators are told of the change.
+// event is the change as webhooks and the feed carry it.
 func (c Change) event(actor account.Actor, now time.Time) (event.Name, any) {
 	switch c.Action {
 	case ActionCreated, ActionImported:

@@ -53,8 +53,9 @@ func (c *Change) counts() []tally.Entry {
 	}
 }
 
-// stateOf tells customers apart in the counter: cancelled ones are in no other
-// status, and those with a price of their own do not pay the plan's value.
+// stateOf is the state of a customer in the counter: cancelled ones are in no
+// other status, and those with a price of their own do not pay the plan's
+// value.
 func stateOf(customer Customer) string {
 	switch {
 	case customer.IsCancelled():
@@ -113,12 +114,12 @@ func (d due) days() []tally.Days {
 	return []tally.Days{days}
 }
 
-// CountByPlan tells how many customers each plan has.
+// CountByPlan returns how many customers each plan has.
 func (s *Service) CountByPlan(ctx context.Context, actor account.Actor, planIDs []int64) (map[int64]tally.Sums, error) {
 	return s.countBy(ctx, actor, "plan_id", planIDs)
 }
 
-// CountByProduct tells how many customers each product has.
+// CountByProduct returns how many customers each product has.
 func (s *Service) CountByProduct(
 	ctx context.Context,
 	actor account.Actor,
@@ -309,7 +310,8 @@ func worthNow(scope tally.Scope) tally.Records {
 }
 
 // CheckPhones looks for stored numbers that cannot exist. The migration that
-// brought the numbering plan repaired those whose digits left no doubt.
+// brought the numbering plan repaired only those with a single possible
+// reading.
 func (s *Service) CheckPhones(ctx context.Context) (checkup.Finding, error) {
 	var wrong []int64
 	total := 0

@@ -57,7 +57,7 @@ func disturb(t *testing.T, random *rand.Rand, service *Service, companies []acco
 	t.Helper()
 	company := random.IntN(2)
 	actor, ctx := companies[company], t.Context()
-	id := 1 + random.Int64N(120) // perhaps nobody's, perhaps the other company's
+	id := 1 + random.Int64N(120) // perhaps unused, perhaps the other company's
 	body := fmt.Sprintf(`{"name":"Ana %d","plan_id":%d,"product_id":%s,"data_de_vencimento":"2026-%02d-%02d"}`, random.IntN(20),
 		3*company+1+random.IntN(3), []string{`""`, fmt.Sprint(company + 1)}[random.IntN(2)], 1+random.IntN(2), 1+random.IntN(28))
 	var err error
@@ -168,7 +168,7 @@ func TestSearchIsCountedAnewAfterEveryChange(t *testing.T) {
 		want(2)
 		must(t, tally.Compact(t.Context(), world.db))
 		want(2)
-		world.update(t, id, `{"name":"Bia"}`) // moves nobody from one count to another
+		world.update(t, id, `{"name":"Bia"}`) // moves no customer from one count to another
 		want(1)
 		world.update(t, id, `{"usuario":"ana"}`)
 		want(2)

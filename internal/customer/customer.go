@@ -98,7 +98,7 @@ const (
 	Cancelled Status = "Cancelado"
 )
 
-// Status tells how the customer stands on a day of the company's calendar.
+// Status is the customer's status on a day of the company's calendar.
 func (c Customer) Status(today civil.Date) Status {
 	switch {
 	case c.IsCancelled():
@@ -176,7 +176,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 	return change.After, err
 }
 
-// refuseNew answers a draft whose form was wrong. It asks the database all the
+// refuseNew refuses a draft with a wrong form. It asks the database all the
 // same, so that every failing field is reported at once.
 func (s *Service) refuseNew(ctx context.Context, actor account.Actor, draft Draft) error {
 	var customer Customer

@@ -26,7 +26,7 @@ var values, must = housetest.Form, housetest.Must
 // noon is the morning of 31 January 2026 in São Paulo.
 var noon = housetest.Morning
 
-// world is a company and what stands around its customers.
+// world is a company with the rooms that its customers need.
 type world struct {
 	*Service
 	db       *sqldb.DB

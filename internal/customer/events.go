@@ -31,7 +31,7 @@ type contact struct {
 	Email    *string `json:"email"`
 }
 
-// whole is a customer with all that an event tells.
+// whole is a customer with all that an event carries.
 type whole struct {
 	contact
 	Status    Status       `json:"status"`

@@ -13,7 +13,7 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// expire tells of those who have expired and counts them.
+// expire records those who have expired and counts them.
 func (w *world) expire(t *testing.T, actor account.Actor) int {
 	t.Helper()
 	n, err := w.Expire(t.Context(), actor)
@@ -215,7 +215,7 @@ func TestThreeProcessesTellOfEachOnce(t *testing.T) {
 	})
 }
 
-// Those whose passing was told years ago cost nothing, nor do those to come.
+// Due dates that were recorded years ago cost nothing, nor do those to come.
 func TestExpiryIsReadFromItsIndex(t *testing.T) {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")

@@ -22,9 +22,9 @@ type expiry struct {
 	expired bool
 }
 
-// after decides how a customer with a due date stands after a change. One
-// who was expired and still is was recorded already: a payment that leads from
-// one past date to another must not cut off who has just paid.
+// after decides the expiry of a customer with a due date after a change. One
+// who was expired and still is was recorded already: a payment that moves one
+// past date to another must not cut off a customer who has just paid.
 func (e expiry) after(dueOn, today civil.Date) expiry {
 	switch {
 	case dueOn.IsZero():
@@ -37,7 +37,7 @@ func (e expiry) after(dueOn, today civil.Date) expiry {
 	return expiry{on: dueOn}
 }
 
-// expires is the due date whose passing matters; a cancelled customer has
+// expires is the due date that counts for expiry; a cancelled customer has
 // none.
 func (c Customer) expires() civil.Date {
 	if c.IsCancelled() {
@@ -46,7 +46,7 @@ func (c Customer) expires() civil.Date {
 	return c.DueOn
 }
 
-// passedUnseen tells that the due date of a customer has passed and that no
+// passedUnseen reports whether the due date of a customer has passed and no
 // run of Expire has seen it yet.
 func (c Customer) passedUnseen(today civil.Date) bool {
 	return !c.expiry.on.IsZero() && c.stands().Before(today)
@@ -106,11 +106,11 @@ func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 // expireBatch bounds one transaction of Expire.
 const expireBatch = 100
 
-// Expire records customer.expired for every customer of the company whose due
-// date has passed, once per due date. It finds what is due through an index of
-// those not yet recorded, so a run with nothing due costs one look; what was
-// missed while no process ran is found by the next run, and any number of
-// processes may run it at once. It returns how many it recorded.
+// Expire records customer.expired for every due date of the company's
+// customers that has passed, once per due date. It finds what is due through
+// an index of those not yet recorded, so a run with nothing due costs one
+// look; what was missed while no process ran is found by the next run, and any
+// number of processes may run it at once. It returns how many it recorded.
 func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) {
 	due, err := anyLapsed(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()).String())
 	if err != nil || !due {
@@ -196,8 +196,8 @@ func removeRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month
 	return false, err
 }
 
-// lapsed locks customers whose due date has passed unrecorded, passing over
-// those that another process has locked.
+// lapsed locks customers with a due date that has passed unrecorded, and
+// skips those that another process has locked.
 func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, limit int) ([]int64, error) {
 	return sqldb.Values[int64](ctx, tx, lapsedText, companyID, today, limit)
 }
@@ -264,8 +264,9 @@ func nextDue(ctx context.Context, querier sqldb.Querier, companyID int64, today 
 	return civil.Parse(text)
 }
 
-// heldOn reads the customers for whom a debit is arranged today or later, after
-// their due date. They are few: only what their status depends on is read.
+// heldOn reads the customers with a debit that is arranged for today or later,
+// after their due date. They are few: only what their status depends on is
+// read.
 func heldOn(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) ([]Customer, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (customer Customer, err error) {
 		err = row.Scan(&customer.ID, &customer.DueOn, &customer.expiry.on)

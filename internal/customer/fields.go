@@ -134,8 +134,8 @@ func auditText(place any) string {
 	return fmt.Sprint(sqldb.ValueAt(place))
 }
 
-// noAuditFields are those of a customer who does not exist yet. Nobody changes
-// them.
+// noAuditFields are those of a customer who does not exist yet. They are never
+// changed.
 var noAuditFields = auditFields(Customer{})
 
 // stored are the fields that a column holds as they are.

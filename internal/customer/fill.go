@@ -100,7 +100,7 @@ func repairPhone(ctx context.Context, tx *sqldb.Tx, row unfilledRow) error {
 	return updatePhone(ctx, tx, row.company, customer)
 }
 
-// unfilledRow is a customer whose day of creation is not filled in.
+// unfilledRow is a customer without a day of creation.
 type unfilledRow struct {
 	id, company int64
 	createdAt   time.Time

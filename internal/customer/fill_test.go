@@ -31,7 +31,7 @@ func TestFillCompletesWhatAMigrationCannot(t *testing.T) {
 			}))
 		}
 		exec(`UPDATE customers SET created_on = '', created_offset = 0`)
-		exec(`UPDATE customers SET whatsapp = '551187654321' WHERE id = 2`) // lacks its ninth digit: nobody can say
+		exec(`UPDATE customers SET whatsapp = '551187654321' WHERE id = 2`) // lacks its ninth digit: it stays as it is
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {      // broken off after one step
 			return fillRows(t.Context(), tx, map[int64]*time.Location{})
 		}))

@@ -259,7 +259,7 @@ func earlier(a, b civil.Date) civil.Date {
 	return a
 }
 
-// Figure chooses the customers whom a figure of the dashboard counts; the zero
+// Figure chooses the customers that a figure of the dashboard counts; the zero
 // Figure chooses all.
 type Figure struct {
 	OwesFrom    civil.Date // the due date of the oldest open invoice

@@ -58,7 +58,7 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			{DueFrom: today.AddDays(-3), DueTo: today.AddDays(3)},
 			{DueTo: today.AddDays(-300)},
 			{DueFrom: today.AddDays(-300)},
-			{DueFrom: today.AddDays(2), Status: Expired}, // nobody
+			{DueFrom: today.AddDays(2), Status: Expired}, // no one
 			{DueTo: today.AddDays(30), Status: Active},
 			{DueFrom: today.AddDays(-1), DueTo: today, Status: DueToday, PlanID: 3},
 			{PlanID: 4}, // the other company's
@@ -72,7 +72,7 @@ func TestEveryPageOfEveryFilterIsWhatItShouldBe(t *testing.T) {
 			{UpdatedSince: noon.Add(4 * time.Minute).UnixMicro()},
 			{UpdatedSince: noon.Add(3 * time.Minute).UnixMicro(), Status: Active},
 			{UpdatedSince: noon.Add(3 * time.Minute).UnixMicro(), Search: "ana"},
-			{UpdatedSince: noon.Add(time.Hour).UnixMicro()}, // nobody
+			{UpdatedSince: noon.Add(time.Hour).UnixMicro()}, // no one
 		} {
 			world.wantPages(t, filter, model.match(filter, today))
 		}
@@ -105,8 +105,8 @@ func (w *world) wantPages(t *testing.T, filter Filter, model model) {
 	}
 }
 
-// wantAmount compares what the matches pay with the model's sum. It is known of few,
-// and of many whom the counter can tell.
+// wantAmount compares what the matches pay with the model's sum. It is known if
+// there are few matches, or if the counter has the sum.
 func (w *world) wantAmount(t *testing.T, filter Filter, model model) {
 	t.Helper()
 	var want money.Cents

@@ -13,8 +13,8 @@ import (
 )
 
 // BenchmarkLists measures lists and searches of 10,000 and 100,000 customers, in
-// milliseconds of this process's CPU: time tells little on a machine that others
-// use. What PostgreSQL itself takes is not in it.
+// milliseconds of this process's CPU: wall time means little on a shared
+// machine. What PostgreSQL itself takes is not in it.
 func BenchmarkLists(b *testing.B) {
 	for _, size := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

@@ -45,7 +45,7 @@ func (m model) match(filter Filter, today civil.Date) model {
 // a phone are in one of the spellings of the customer's.
 func found(customer Customer, search string) bool {
 	term := strings.Map(func(r rune) rune {
-		if r >= 0xE000 && r <= 0xF8FF { // private use, which nobody types
+		if r >= 0xE000 && r <= 0xF8FF { // private use, which is never typed
 			return -1
 		}
 		return r

@@ -18,25 +18,25 @@ import (
 // A plan's value or period decides what its customers are worth a month. When it
 // changes, that is counted anew a batch of customers at a time: the first batch
 // in the transaction of the change, so that a plan of few customers is right at
-// once, the others each in a transaction of its own, so that nobody waits for a
-// plan of many. How far it has come is a row, which any process goes on from.
+// once, the others each in a transaction of its own, so that no request waits
+// for a plan of many. The progress is a row, from which any process continues.
 
 // repriceBatch is how many customers of a plan are counted anew at once.
 const repriceBatch = 256
 
-// repricing is a plan whose customers are being counted anew.
+// repricing is a plan with customers that are being counted anew.
 type repricing struct {
 	companyID int64
 	planID    int64
-	on        civil.Date // the company's day of the change, in whose month it counts
+	on        civil.Date // the company's day of the change; it counts in that month
 	wasFree   bool       // the plan cost nothing before
 	next      int64      // customers up to this id are done
 
 	plan catalog.Plan // as it is now
 }
 
-// Repriced are customers of a plan whose value or period has changed: those with
-// ids of a span.
+// Repriced are the customers of a plan with a new value or period, within a span
+// of ids.
 type Repriced struct {
 	Actor    account.Actor
 	PlanID   int64
@@ -48,8 +48,8 @@ type Repriced struct {
 // changes its value or period.
 func (s *Service) WatchRepriced(watcher watch.Watcher[Repriced]) { s.repriced.Watch(watcher) }
 
-// PlansChanged begins to count anew what the customers of plans are worth a month
-// whose value or period has changed. The program has catalog call it.
+// PlansChanged begins to count anew what customers are worth a month after the
+// value or period of their plan has changed. The program has catalog call it.
 func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalog.PlanChanges) error {
 	for _, change := range changed.List {
 		before, after := change.Before, change.After
@@ -144,8 +144,8 @@ func (s *Service) repriceSome(ctx context.Context, tx *sqldb.Tx, actor account.A
 // span is some consecutive ids.
 type span struct{ from, to int64 }
 
-// alike are customers of a plan of whom all is the same that decides what they
-// are worth.
+// alike are customers of a plan who are equal in everything that decides what
+// they are worth.
 type alike struct {
 	Customer
 	n int64

@@ -88,7 +88,8 @@ func TestParallelCreationsOfOneKeyLeaveOne(t *testing.T) {
 	})
 }
 
-// wantOneWinner wants every loser to be told which field, and one customer.
+// wantOneWinner wants one customer, and an error for every loser that names the
+// field.
 func wantOneWinner(t *testing.T, world *world, lost []error, losers int, field string) {
 	t.Helper()
 	if len(lost) != losers {

@@ -107,8 +107,8 @@ func (c Custom) Lines() string {
 	return lines.String()
 }
 
-// IsCancelled tells that the company has no business with the customer any
-// more: no invoices, messages or customer.expired, until it is taken back.
+// IsCancelled reports whether the customer is cancelled: no invoices,
+// messages or customer.expired, until it is taken back.
 func (c Customer) IsCancelled() bool { return !c.CancelledAt.IsZero() }
 
 // cancel sets what a draft says of the cancellation.

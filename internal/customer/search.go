@@ -75,7 +75,7 @@ func dialled(digits string) string {
 // Searches reports whether a search is one for anybody: there is something to look for.
 func Searches(search string) bool { return searchTerms(search) != nil }
 
-// Found are the ids of those customers of a company whom a search finds, for lists
+// Found are the ids of the customers of a company that a search finds, for lists
 // of what belongs to them.
 func Found(ctx context.Context, db *sqldb.DB, companyID int64, search string) ([]int64, error) {
 	return table.IDs(ctx, db, listing.Query{CompanyID: companyID, Search: searchTerms(search)})

@@ -131,7 +131,8 @@ func newLibrary(tb testing.TB, engine sqldb.Engine) library {
 	return l
 }
 
-// reader makes a customer whose texts share many substrings with the others'.
+// reader makes a customer with texts that share many substrings with the
+// others'.
 func reader(random *rand.Rand) Customer {
 	word := func(syllables ...string) string {
 		var out strings.Builder

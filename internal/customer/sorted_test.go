@@ -27,8 +27,9 @@ func sortsFor(filter Filter, matches int) []input.Sort {
 	return everySort[2*field : 2*field+2]
 }
 
-// sortWorld has customers whose names differ in case and accents, some without
-// a date, some of one name or date, changed in another order than created.
+// sortWorld has customers with names that differ in case and accents, some
+// without a date, some with equal names or dates, changed in another order
+// than created.
 func sortWorld(t *testing.T, engine sqldb.Engine) *world {
 	t.Helper()
 	world := newWorld(t, engine)

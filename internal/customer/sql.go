@@ -125,10 +125,10 @@ func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, err
 	return companyID, sqldb.Found(err, "customer")
 }
 
-// lock reads a customer for a change: until the commit nobody else changes it,
-// or the plan whose value decides what it is worth. The rows are locked first
-// and read after, so that what is read is the newest. A change of a plan locks
-// the plan before its customers, and so does this.
+// lock reads a customer for a change: until the commit no other transaction
+// changes it, or the plan that decides what it is worth. The rows are locked
+// first and read after, so that what is read is the newest. A change of a plan
+// locks the plan before its customers, and so does this.
 func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, error) {
 	planID, err := holdPlanOf(ctx, tx, companyID, id)
 	if err != nil {
@@ -177,8 +177,7 @@ func pricesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids [
 		GROUP BY COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count`, companyID, ids)
 }
 
-// insertInto names the columns of insertArgs. A customer whose id was reserved
-// brings it along.
+// insertInto names the columns of insertArgs. A reserved id is one of them.
 var insertInto = `INSERT INTO customers (` + insertColumns
 
 var insertReserved = `INSERT INTO customers (id, ` + insertColumns
@@ -227,8 +226,8 @@ const (
 )
 
 // insertMany returns the ids by uuid, since engines promise no order of what
-// they return. A customer whose login or key another one has is not in them.
-// Either all have a reserved id or none has.
+// they return. A customer with a login or key that another one has is not in
+// them. Either all have a reserved id or none has.
 func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {

@@ -155,7 +155,7 @@ func (r recurring) values() []any {
 type planMembers struct {
 	plan  catalog.Plan // as it is now
 	today civil.Date
-	on    civil.Date // the day in whose month a change counts
+	on    civil.Date // a change counts in the month of this day
 	ids   span
 }
 

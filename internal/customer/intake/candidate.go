@@ -137,7 +137,7 @@ func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Tim
 // maxLine is how long the name of a plan or product may be.
 const maxLine = 255
 
-// rowDraft is a draft whose plan and product may be given by name.
+// rowDraft is a draft in which plan and product may be given by name.
 type rowDraft struct {
 	customer.Draft
 	plan, product input.Opt[string]

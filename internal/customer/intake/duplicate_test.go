@@ -82,8 +82,8 @@ func TestDuplicatesArePassedOverWhereChosen(t *testing.T) {
 			if done, _ := world.seemThere(t, world.actor, fileAfter, options); done != (intake.Imported{Imported: 2, Duplicates: 4}) {
 				t.Errorf("keep going %t: %+v", keepGoing, done)
 			}
-			// The whole file again: each line seems to be there but for who has no mark,
-			// whose login is taken.
+			// The whole file again: each line seems to be there, except the one without
+			// a mark, and its login is taken.
 			done, found := world.seemThere(t, world.actor, fileAfter, options)
 			if done != (intake.Imported{Failed: 1, Duplicates: 5}) {
 				t.Errorf("keep going %t, again: %+v, %q", keepGoing, done, found)

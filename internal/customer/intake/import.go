@@ -47,12 +47,13 @@ type ImportOptions struct {
 	// SkipDuplicates has rows passed over that seem to be a customer who is there
 	// already, or the customer of an earlier row. Otherwise they are imported.
 	SkipDuplicates bool
-	// Problem is told all that is wrong, in the order of the lines; it may be nil.
+	// Problem receives all that is wrong, in the order of the lines; it may be
+	// nil.
 	Problem func(Problem)
-	// Warning is told what was left out; it may be nil.
+	// Warning receives what was left out; it may be nil.
 	Warning func(Problem)
-	// Duplicate is told which rows seem to be there already, before anything is
-	// written; it may be nil.
+	// Duplicate receives the rows that seem to be there already, before
+	// anything is written; it may be nil.
 	Duplicate func(Problem)
 
 	// finished is called in the transaction by which all rows have been imported;
@@ -67,7 +68,7 @@ type Problem struct {
 	Field      string `json:"field"`          // the API's name; "": the whole line
 	Value      string `json:"value"`          // as the row has it
 	Reason     string `json:"reason"`
-	CustomerID int64  `json:"customer_id,omitempty"` // who has the value already; 0: nobody, or an earlier line
+	CustomerID int64  `json:"customer_id,omitempty"` // the customer that has the value already; 0: none, or an earlier line
 }
 
 // Imported is what became of the rows. Skipped ones are good and were not
@@ -97,7 +98,7 @@ func (s *Service) importBatch() int {
 // Import creates a customer of every row, by the rules of Create: all of them
 // or, when a row is bad, none. With KeepGoing the good ones are written, a
 // batch at a time. An error means that the import broke off; what it returns
-// beside it has been written all the same.
+// with it has been written all the same.
 func (s *Service) Import(ctx context.Context, actor account.Actor, rows Rows, options ImportOptions) (Imported, error) {
 	im := &importer{service: s, actor: actor, options: options, passed: map[int]bool{}}
 	if err := im.roomForRows(ctx, rows); err != nil {

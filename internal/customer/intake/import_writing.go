@@ -264,8 +264,8 @@ func (im *importer) reportDuplicate(alike []Problem) {
 	}
 }
 
-// passOver finds the duplicates of a file whose good rows are written without a
-// check before. What is wrong with rows is reported when they are written.
+// passOver finds the duplicates of a file that is written without a check
+// before. Errors of rows are reported when they are written.
 func (im *importer) passOver(ctx context.Context, rows Rows) error {
 	im.quiet = true
 	err := im.check(ctx, rows)

@@ -169,7 +169,7 @@ func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
 }
 
 // reserveIDs keeps consecutive ids of customers for the import, and returns the
-// first: no other row will get one of them. It is for SQLite, whose AUTOINCREMENT
+// first: no other row will get one of them. It is for SQLite, where AUTOINCREMENT
 // has its counters in a table that may be written.
 func reserveIDs(ctx context.Context, tx *sqldb.Tx, count int64) (first int64, err error) {
 	last, err := sqldb.Value[int64](ctx, tx,

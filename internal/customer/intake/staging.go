@@ -48,7 +48,7 @@ const stagePause = 100 * time.Millisecond
 type stage struct {
 	phase      phase
 	companyID  int64
-	hiddenFrom int64 // the ids that nobody sees
+	hiddenFrom int64 // the hidden ids
 	hiddenTo   int64
 	next       int64 // the next id to be given, settled or deleted, as the phase is
 	last       int64
@@ -190,9 +190,8 @@ func (s *stager) step(ctx context.Context, do func(*sqldb.Tx, *stage) error) err
 	return s.service.db.Yield(ctx)
 }
 
-// settle draws the consequences of customers who are visible: of those who are
-// still there, as they are now. One whose consequences cannot be drawn is none
-// of the others' business.
+// settle draws the consequences of visible customers: of those who are still
+// there, as they are now. A failure for one of them does not stop the others.
 func (s *stager) settle(ctx context.Context) error {
 	var failures []error
 	size := int64(shortBatch)

@@ -203,8 +203,8 @@ func TestImportWhoseProcessDiedIsTakenBackByAnother(t *testing.T) {
 	wantImported(t, imported, stagedRows, 0, 0)
 }
 
-// recorder counts the events of each customer, and fails at one of them as long
-// as it is told to.
+// recorder counts the events of each customer, and fails at one of them while
+// the test asks for it.
 type recorder struct {
 	log    *event.Log
 	names  map[string]int

@@ -375,7 +375,7 @@ func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload)
 	}
 }
 
-// PruneUploads removes files that nobody needs any more.
+// PruneUploads removes files that are not needed any more.
 func (s *Service) PruneUploads(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		return pruneUploads(ctx, tx, tx.Real().Add(-uploadLife))

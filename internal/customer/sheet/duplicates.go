@@ -14,7 +14,8 @@ const maxRemembered = 300_000
 type Duplicates struct {
 	seed  maphash.Seed
 	lines map[uint64]int
-	// Full tells that there were more rows than are remembered: later ones are compared with those, not with each other.
+	// Full reports whether there were more rows than are remembered: later ones are compared with those, not with each
+	// other.
 	Full bool
 }
 

@@ -74,8 +74,8 @@ var headings = []struct {
 	{"address.city", []string{"address.city", "cidade", "município", "localidade", "city"}},
 	{"address.state", []string{"address.state", "uf", "estado"}},
 	// Of the record, and not a form's: a file that came from the API may have
-	// them. Its id is not here: in a file from elsewhere it is somebody's key,
-	// and whoever loses it should be told.
+	// them. Its id is not here: in a file from another program it is that
+	// program's key, and leaving it out deserves a warning.
 	{"", []string{"uuid", "status", "created_at", "updated_at"}},
 }
 
@@ -91,8 +91,8 @@ func index() (map[string]string, []string) {
 	return byKey, slices.Sorted(maps.Keys(byKey))
 }
 
-// Fields lists what a column can be. Those of custom, whose names the company
-// chooses, have no end.
+// Fields lists what a column can be. Those of custom are unlimited, because
+// the company chooses their names.
 func Fields() (names []string) {
 	for _, column := range headings {
 		if column.field != "" {
@@ -116,8 +116,8 @@ func IsField(name string) bool {
 	return slices.Contains(Fields(), name) || isCustom(name)
 }
 
-// Optional tells whether a value that cannot be read may be left out: not the name, and nothing that decides what is
-// charged and when. A customer whose due date was left out would be given one that nobody chose.
+// Optional reports whether a value that cannot be read may be left out: not the name, and nothing that decides what
+// is charged and when. A customer without the due date would get one that was never chosen.
 func Optional(field string) bool {
 	switch field {
 	case "name", "data_de_vencimento", "plan", "plan_id", "value", "price", "product", "product_id":
@@ -158,7 +158,7 @@ func fieldOf(heading string) (field string, known bool) {
 	return sharedField(heading)
 }
 
-// sharedField is the field of a heading whose parts, between slashes, all are names of it.
+// sharedField is the field of a heading with several parts, between slashes, that are all names of it.
 func sharedField(heading string) (field string, known bool) {
 	parts := strings.FieldsFunc(heading, func(r rune) bool {
 		return r == '/' || r == '|' || r == '\\'

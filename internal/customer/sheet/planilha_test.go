@@ -41,7 +41,7 @@ func TestASheetFromRealLife(t *testing.T) {
 	}
 }
 
-// Left out instead of refused, all but a few rows are good: those whose date or amount cannot be read.
+// Left out instead of refused, all but a few rows are good: those with an unreadable date or amount.
 func TestMostOfASheetFromRealLifeIsGoodWithoutItsBadValues(t *testing.T) {
 	file, err := os.ReadFile("testdata/planilha.csv")
 	if err != nil {

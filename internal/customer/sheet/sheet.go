@@ -30,8 +30,8 @@ var errTooLong = errors.New("is longer than 128 KiB: perhaps a quote is never cl
 
 // Reader reads the rows of one file.
 type Reader struct {
-	// Columns are the file's, in order. Whoever asks people which column is
-	// which sets Field before the first row is read.
+	// Columns are the file's, in order. A caller that lets people choose the
+	// columns sets Field before the first row is read.
 	Columns []Column
 	// LeaveOut has values that cannot be read, and that a customer need not
 	// have, left out with a warning: the row is good without them.
@@ -138,7 +138,7 @@ func (s *Reader) Check() error {
 // maxWarnings bounds what a hostile header can have to say.
 const maxWarnings = 50
 
-// Warnings tells about columns that are passed over or share a field.
+// Warnings are about columns that are passed over or share a field.
 func (s *Reader) Warnings() []string {
 	var warnings []string
 	first := map[string]string{}
@@ -161,8 +161,8 @@ func (s *Reader) Warnings() []string {
 	return warnings
 }
 
-// knows tells whether a column that is passed over needs no word: it is part
-// of the record, or somebody chose so.
+// knows reports whether a column is passed over without a warning: it is part
+// of the record, or a person chose so.
 func knows(heading string) bool {
 	_, known := fieldOf(heading)
 	return known
@@ -184,7 +184,7 @@ func shorten(heading string) string {
 }
 
 // Next returns the next row that is not empty; io.EOF after the last. Any
-// other error is the end too; what is wrong with one line stands in the row.
+// other error is the end too; what is wrong with one line is in the row.
 func (s *Reader) Next() (Row, error) {
 	for {
 		fields, err := s.record()

@@ -169,7 +169,7 @@ func TestNameColumnIsDemanded(t *testing.T) {
 	if err := reader.Check(); err == nil || !strings.Contains(err.Error(), "name, nome, cliente") {
 		t.Errorf("got %v", err)
 	}
-	reader.Columns[1].Field = "name" // as the panel does when it is told
+	reader.Columns[1].Field = "name" // as the panel does on request
 	if row, err := reader.Next(); reader.Check() != nil || err != nil || row.Values["name"] != "a@example.com" {
 		t.Errorf("got %v, %v", row, err)
 	}

@@ -50,8 +50,8 @@ func tidy(cell string) string {
 	return strings.TrimSpace(strings.TrimPrefix(cell, "'"))
 }
 
-// absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They are looked
-// for only in columns whose values are spelled: a customer's notes may well be a dash.
+// absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They apply only
+// to columns with a fixed spelling: a customer's notes may well be a dash.
 var absent = map[string]bool{
 	"-": true, "--": true, "---": true, "x": true, "n/a": true, "#n/d": true, "#n/a": true,
 	"null": true, "nulo": true,
