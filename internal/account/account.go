@@ -1,7 +1,7 @@
 // Package account owns companies, the users who sign in to them, and the API
 // tokens that act for them. It answers one question for every other room: who
 // acts, for which company, at which level (an Actor). It does not own what a
-// company sells or to whom.
+// company sells, nor its customers.
 package account
 
 import (
@@ -264,7 +264,7 @@ type Config struct {
 	Mailer         Mailer      // nil: the operator has no mail server
 	PublicURL      string      // what links in mails begin with
 
-	Pruned watch.Watcher[Pruned] // sees the lines of the audit log that are removed; nil: nobody does
+	Pruned watch.Watcher[Pruned] // sees the lines of the audit log that are removed; may be nil
 }
 
 // Service has the use cases.
@@ -295,8 +295,8 @@ func New(db *sqldb.DB, config Config) *Service {
 	}
 }
 
-// DataSubject is a customer as rooms know one that do not know customers: for what is
-// kept about somebody who asks.
+// DataSubject identifies a customer for rooms that do not know customers: to collect
+// what is kept about the person.
 type DataSubject struct {
 	CustomerID int64
 	UUID       string
@@ -323,8 +323,8 @@ type Bounds struct {
 	OutgoingIn  time.Duration // the span that Outgoing is counted in
 }
 
-// Bounds are the company's. A stranger who made the company through a signup link
-// has much less until somebody pays for it.
+// Bounds are the company's. A company made through a signup link has much less
+// until its subscription is paid.
 func (c Company) Bounds() Bounds {
 	if c.Subscription.Anonymous {
 		return Bounds{
@@ -362,8 +362,8 @@ func roomForToken(ctx context.Context, tx *sqldb.Tx, actor Actor) error {
 	return err
 }
 
-// CountOutgoing counts a post of the panel that calls somebody else's machine,
-// and refuses one too many.
+// CountOutgoing counts a post of the panel that calls another machine, and
+// refuses one too many.
 func (s *Service) CountOutgoing(ctx context.Context, actor Actor) error {
 	bounds := actor.Company.Bounds()
 	err := s.countAttempt(

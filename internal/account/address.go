@@ -40,7 +40,7 @@ func ReadEmail(in *input.Form) NewEmail {
 	return email
 }
 
-// NewEmail is an address that somebody gives.
+// NewEmail is an address as it was given.
 type NewEmail struct {
 	Email string
 
@@ -83,8 +83,8 @@ func (s *Service) Forget(ctx context.Context, email NewEmail, from Visitor) erro
 	return cmp.Or(err, refused)
 }
 
-// sendNothing has as many statements and rows as sendLinkTx, so that an address that
-// nobody has takes as long as one that a user has.
+// sendNothing has as many statements and rows as sendLinkTx, so that an unknown
+// address takes as long as one of a user.
 func sendNothing(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
 	for range 3 {
 		if err := touchAttempt(ctx, tx, quotas[0].key); err != nil {
@@ -159,8 +159,7 @@ func (s *Service) letters(user User, link string) map[purpose]Mail {
 	}
 }
 
-// known is what is written to a confirmed address that somebody wants to use
-// again.
+// known is the mail to a confirmed address that was given once more.
 func alreadyKnown(user User, publicURL string) Mail {
 	return Mail{
 		To:      user.Email,
@@ -171,8 +170,8 @@ func alreadyKnown(user User, publicURL string) Mail {
 	}
 }
 
-// AddressWantedTx is called when somebody wants an address that a user has: the
-// mailbox is told, and where nobody has confirmed the address it can be released
+// AddressWantedTx is called when a given address already belongs to a user: the
+// mailbox gets a mail, and an address that was never confirmed can be released
 // from there.
 func (s *Service) AddressWantedTx(ctx context.Context, tx *sqldb.Tx, email string) error {
 	if !s.SendsMail() {
@@ -189,7 +188,7 @@ func (s *Service) AddressWantedTx(ctx context.Context, tx *sqldb.Tx, email strin
 	)
 	if err != nil {
 		if fault.KindOf(err) == fault.KindRateLimited {
-			return nil // the mailbox was told already
+			return nil // the mailbox got the mail already
 		}
 		return err
 	}
@@ -388,8 +387,8 @@ func errProbing() error {
 	)
 }
 
-// countProbe counts a refusal, tells the mailbox, and leaves a line in the audit
-// log of who asked.
+// countProbe counts a refusal, sends the mail, and leaves a line in the audit
+// log of the company that asked.
 func (s *Service) countProbe(ctx context.Context, actor Actor, email string, quotas []quota) error {
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := countAttemptTx(ctx, tx, quotas); err != nil {

@@ -107,7 +107,7 @@ func (s *Service) changeLogo(ctx context.Context, actor Actor, made logo) error 
 }
 
 // Logo finds the picture of a version, as PNG. The version is made of the
-// picture, so that nobody can ask for one without having seen its page.
+// picture, so that only a reader of its page can ask for it.
 func (s *Service) Logo(ctx context.Context, version string) ([]byte, error) {
 	return logoOf(ctx, s.db, version)
 }

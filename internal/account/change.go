@@ -27,7 +27,7 @@ const (
 	ResellerInvited   Action = "reseller.invited"
 )
 
-// Profile is a company with what the audit log shows beside its row.
+// Profile is a company with what the audit log shows in addition to its row.
 type Profile struct {
 	Company
 	OwnerEmail string
@@ -221,7 +221,7 @@ const (
 	PasswordChanged  Action = "user.password_changed"
 	SecondFactorOn   Action = "second_factor.on"
 	SecondFactorOff  Action = "second_factor.off"
-	// SecondFactorRefused is a wrong code of somebody who has the password.
+	// SecondFactorRefused is a wrong code after the right password.
 	SecondFactorRefused Action = "second_factor.refused"
 	UserSignedIn        Action = "signin"
 	UserSignInRefused   Action = "signin.refused"
@@ -248,11 +248,10 @@ func happened(action Action, user User) *userChange {
 }
 
 // applyUser writes a change of a user, its audit line and the letters about it. It is the only place
-// that writes a user's row, but for that of the owner who is made with a
-// company (applyCompany), and for the step of a second factor that a code uses
-// up (spendStep), which must compare and set at once. What hangs on a user and
-// is no fact for the audit log is written beside it: sessions, password links,
-// recovery codes, attempts to sign in.
+// that writes a user's row, but for that of the owner who is made with a company (applyCompany), and
+// for the step of a second factor that a code uses up (spendStep), which must compare and set at
+// once. What depends on a user and is no fact for the audit log is written elsewhere: sessions,
+// password links, recovery codes, attempts to sign in.
 func (s *Service) applyUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChange) error {
 	if err := writeUser(ctx, tx, change); err != nil {
 		return err

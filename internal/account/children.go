@@ -70,7 +70,7 @@ func EmailTaken(ctx context.Context, querier sqldb.Querier, email string) (bool,
 	return emailTaken(ctx, querier, 0, text.Lower(email))
 }
 
-// CountTrials counts the children of the actor's company whose trial has not ended.
+// CountTrials counts the children of the actor's company with a running trial.
 func CountTrials(ctx context.Context, querier sqldb.Querier, actor Actor, today civil.Date) (int64, error) {
 	return countTrials(ctx, querier, actor.Company.ID, today)
 }
@@ -114,8 +114,8 @@ type Contact struct {
 	Whatsapp string // digits with country code; "": none
 }
 
-// Parent is whom the actor's company talks to about its subscription. A company
-// at the top of the tree has no parent.
+// Parent is the company to ask about the subscription of the actor's company. A
+// company at the top of the tree has no parent.
 func (s *Service) Parent(ctx context.Context, actor Actor) (Contact, error) {
 	if actor.Company.ParentID == 0 {
 		return Contact{}, nil

@@ -11,16 +11,16 @@ import (
 )
 
 // Each day of its calendar brings a company work: due dates have passed, invoices are
-// to be issued. Nobody asks every company for it. A company's row has the last day
-// whose work was found done, and an index by zone finds those that have another
-// day by now. What a change brings for a day that was found done already, the
-// change asks for by itself, in its own transaction. So a look costs as much as
-// there are zones in use, and what is to be done.
+// to be issued. To ask every company would be slow. A company's row has the last day
+// on which all work was found done, and an index by zone finds those that have
+// another day by now. A change that brings work for a day that is done asks for it by
+// itself, in its own transaction. So a look costs the number of zones in use plus the
+// work itself.
 
 // dayBatch is how many companies are looked at together.
 const dayBatch = 500
 
-// DayWork is a company whose work of a day is to be looked at.
+// DayWork is a company with a day to be looked at.
 type DayWork struct {
 	Company Company
 	Today   civil.Date
@@ -57,8 +57,8 @@ func AskDayWorkFrom(ctx context.Context, tx *sqldb.Tx, actor Actor, first civil.
 	return AskDayWork(ctx, tx, actor.Company.ID)
 }
 
-// DayWorks finds the companies whose work of the day is to be looked at, some at
-// a time. One for which EndDayWork is not called is found again by the next look.
+// DayWorks finds the companies with a day to be looked at, some at a time. One
+// for which EndDayWork is not called is found again by the next look.
 func (s *Service) DayWorks(ctx context.Context) iter.Seq2[[]DayWork, error] {
 	return func(yield func([]DayWork, error) bool) {
 		if s.eachNewDay(ctx, yield) {
@@ -199,9 +199,9 @@ func (s *Service) askedWorks(ctx context.Context, asked []askedRow) ([]DayWork, 
 }
 
 // EndDayWork writes down that the work of a day was found done. A company that
-// has changed since it was looked at, or whose day is over, or that another
-// transaction has locked, is found again by the next look. It returns how many
-// are done.
+// has changed since it was looked at, that has another day by now, or that
+// another transaction has locked, is found again by the next look. It returns
+// how many are done.
 func (s *Service) EndDayWork(ctx context.Context, list []DayWork) (ended int, err error) {
 	if len(list) == 0 {
 		return 0, nil
@@ -223,7 +223,8 @@ func (s *Service) EndDayWork(ctx context.Context, list []DayWork) (ended int, er
 	return ended, err
 }
 
-// unchanged locks the companies whose day is still as it was looked at, by day.
+// unchanged locks the companies that still have the day that was looked at, by
+// day.
 func unchanged(ctx context.Context, tx *sqldb.Tx, list []DayWork) (map[civil.Date][]DayWork, error) {
 	ids := make([]int64, len(list))
 	for i, work := range list {

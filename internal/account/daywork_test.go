@@ -54,7 +54,7 @@ func TestCompanyIsLookedAtOnEachOfItsDaysOnce(t *testing.T) {
 		wantDayWorks(t, service, "")
 		newZoned(t, service, "America/Sao_Paulo", "Pacific/Auckland", "America/Sao_Paulo")
 		wantDayWorks(t, service, "1 on 2026-01-20, 2 on 2026-01-21, 3 on 2026-01-20", 3)
-		wantDayWorks(t, service, "3 on 2026-01-20") // which nobody has ended
+		wantDayWorks(t, service, "3 on 2026-01-20") // which was not ended
 		wantDayWorks(t, service, "")
 		for _, step := range []struct{ at, want string }{
 			{"2026-01-21T02:59:59Z", ""},

@@ -10,7 +10,7 @@ import (
 type AuditField[T any] struct {
 	Name string
 	Show func(*T) any
-	Key  func(*T) any // tells two values apart; nil: Show does
+	Key  func(*T) any // compares two values; nil: Show does
 }
 
 // AuditTable is all that the audit log knows of a record. Tests name the fields

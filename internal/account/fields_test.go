@@ -93,8 +93,8 @@ func mustZone(name string) *time.Location {
 	return zone
 }
 
-// wantAudited fails for every field of T whose change the audit log would not
-// show.
+// wantAudited fails for every field of T that could change without a trace in
+// the audit log.
 func wantAudited[T any](t *testing.T, blank func() T, audit func(*T) AuditFields) {
 	t.Helper()
 	var paths []string

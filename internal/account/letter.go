@@ -169,8 +169,8 @@ func (s *Service) tellFormerAddress(ctx context.Context, tx *sqldb.Tx, former st
 	return s.noticeTx(ctx, tx, former, notice)
 }
 
-// comeback is what an account gets whose former address comes back: a password that
-// is not known to anyone, and the link by which to set another.
+// comeback is what an account gets when its former address comes back: a password
+// that is not known to anyone, and the link by which to set another.
 type comeback struct {
 	passwordHash string
 	link         string
@@ -237,7 +237,7 @@ func (s *Service) tellOfDevice(ctx context.Context, tx *sqldb.Tx, user User, fro
 		"Your account was entered with a browser that was not known yet"+of+"."))
 }
 
-// tellOfRecovery writes to a user with whose recovery code a second factor was passed.
+// tellOfRecovery writes to a user after a recovery code passed the second factor.
 func (s *Service) tellOfRecovery(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 	if !s.SendsMail() {
 		return nil

@@ -193,8 +193,8 @@ func (v Visitor) deviceKey() string {
 	return hex.EncodeToString(linkHash(v.Device))
 }
 
-// refuseSpent refuses an attempt whose quotas are used up, without counting it:
-// a crowd must cost less than what it asks for.
+// refuseSpent refuses an attempt if its quotas are used up, without counting
+// it: a flood must cost less than what it asks for.
 func (s *Service) refuseSpent(ctx context.Context, quotas []quota) error {
 	for _, quota := range quotas {
 		n, err := attemptsUnder(ctx, s.db, quota.key, s.db.Real().Add(-quota.window))

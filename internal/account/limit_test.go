@@ -115,7 +115,7 @@ func TestCallsCountAsTheyArrive(t *testing.T) {
 }
 
 // Whenever calls come: no span of a minute lets in more than the limit, and
-// nobody is refused who would not be one too many.
+// only a call that would be one too many is refused.
 func TestNoMinuteLetsInMoreThanTheLimit(t *testing.T) {
 	const limit = 4
 	random := rand.New(rand.NewPCG(1, 2))

@@ -138,8 +138,8 @@ func TestMailIsTriedAgainAndGivenUp(t *testing.T) {
 	})
 }
 
-// An address that nobody has confirmed goes to who can read its mailbox; one
-// that was confirmed stays.
+// An unconfirmed address goes to the person who can read its mailbox; a
+// confirmed one stays.
 func TestUnconfirmedAddressIsReleasedFromItsMailbox(t *testing.T) {
 	eachHouse(t, func(t *testing.T, house house) {
 		house, post := house.withMail(t)

@@ -26,7 +26,7 @@ const (
 	forInvitation purpose = "invitation" // from the company above
 	forReset      purpose = "reset"      // by e-mail, to who forgot it
 	forConfirm    purpose = "confirm"    // by e-mail: not a password, but the address
-	forRelease    purpose = "release"    // by e-mail: the address goes to somebody else
+	forRelease    purpose = "release"    // by e-mail: the address goes to another user
 	forRestore    purpose = "restore"    // by e-mail, to a former address: it comes back
 )
 
@@ -64,7 +64,7 @@ func (s *Service) NewPasswordLink(ctx context.Context, actor Actor, userID int64
 	return user.User, link, err
 }
 
-// LinkedUser finds whom a link to set a password is for.
+// LinkedUser finds the user of a link to set a password.
 func (s *Service) LinkedUser(ctx context.Context, link string) (User, error) {
 	user, err := userByLink(ctx, s.db, linkHash(link), s.db.Real())
 	return user.User, err
@@ -122,7 +122,7 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, password New
 		if err := s.setPassword(ctx, tx, actorOf(user.User, from), set); err != nil {
 			return err
 		}
-		if err := dropOldDevices(ctx, tx, user.User, 0); err != nil { // whoever knew the old password may have had one
+		if err := dropOldDevices(ctx, tx, user.User, 0); err != nil { // a person who knew the old password may have had one
 			return err
 		}
 		return endSessions(ctx, tx, user.CompanyID, user.ID, 0)
@@ -130,8 +130,8 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, password New
 	return user.User, err
 }
 
-// linkWorks looks a link up before anything dear is done for whoever brings it.
-// Links that do not exist are counted by network.
+// linkWorks looks a link up before anything expensive is done for it. Links
+// that do not exist are counted by network.
 func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error) error {
 	quotas := networkQuotas("link:", from)
 	if err := s.refuseSpent(ctx, quotas); err != nil {
@@ -147,7 +147,7 @@ func (s *Service) linkWorks(ctx context.Context, from Visitor, find func() error
 	return err
 }
 
-// claimPasswordLink uses a link up and returns whom it was for.
+// claimPasswordLink uses a link up and returns its user.
 func claimPasswordLink(ctx context.Context, tx *sqldb.Tx, link string) (storedUser, purpose, error) {
 	user, err := userByLink(ctx, tx, linkHash(link), tx.Real())
 	if err != nil {
@@ -297,7 +297,7 @@ func weakness(password string) string {
 
 // isCommon takes off what people add to a word, and looks the word up.
 func isCommon(plain string) bool {
-	for end := len(plain); end > 0; end-- { // what stands at the end may be part of the word, as in s3nh4123
+	for end := len(plain); end > 0; end-- { // the end may be part of the word, as in s3nh4123
 		word := onlyLetters(letters.Replace(plain[:end]))
 		if commonWords()[word] || commonWords()[onlyLetters(plain[:end])] {
 			return true

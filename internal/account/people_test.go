@@ -162,7 +162,8 @@ func TestOneAddressCannotTryManyPeople(t *testing.T) {
 	eachHouse(t, func(t *testing.T, house house) {
 		var last error
 		for i := range 51 {
-			// Nobody's password costs as much as anybody's, so the form stops earlier.
+			// The password of an unknown address costs as much as a real one, so the
+			// form stops earlier.
 			_, last = house.SignIn(t.Context(), account.ReadCredentials(form("email", fmt.Sprintf("p%d@example.com", i), "password", "x")), here)
 		}
 		wantKind(t, last, fault.KindRateLimited)

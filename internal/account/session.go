@@ -71,7 +71,7 @@ func signedOut() error {
 	return fault.New(fault.KindUnauthenticated, "please sign in")
 }
 
-// Authenticate finds whose session a token is of.
+// Authenticate finds the session of a token.
 func (s *Service) Authenticate(ctx context.Context, token string, from Visitor) (Visit, error) {
 	visit, err := s.visit(ctx, token)
 	if err != nil {

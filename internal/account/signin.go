@@ -78,8 +78,8 @@ func (s *Service) SignIn(ctx context.Context, credentials Credentials, from Visi
 	return s.tryPassword(ctx, a, credentials.Password)
 }
 
-// attempt is somebody who tries to sign in; the user has no ID where there is
-// none with that address.
+// attempt is an attempt to sign in; the user has no ID where no user has that
+// address.
 type attempt struct {
 	user   storedUser
 	from   Visitor
@@ -95,8 +95,8 @@ func (v Visitor) lane(ctx context.Context, person string, known bool) context.Co
 	return secret.InLane(ctx, secret.LaneSignIn, secret.Caller{Network: narrow, Subject: person})
 }
 
-// pretendPassword refuses the password of nobody without a hash, where others wait
-// for theirs.
+// pretendPassword refuses the password for an unknown address without a hash,
+// while others wait for theirs.
 func (s *Service) pretendPassword(ctx context.Context, attempt attempt) (pretended bool, err error) {
 	pretended, err = secret.Pretend(ctx)
 	if !pretended || err != nil {
@@ -108,8 +108,8 @@ func (s *Service) pretendPassword(ctx context.Context, attempt attempt) (pretend
 	return true, s.refusePassword(ctx, attempt)
 }
 
-// refusePassword leaves a line in the audit log of a user. For an address that nobody
-// has it writes as much elsewhere, so that the answer takes as long.
+// refusePassword leaves a line in the audit log of a user. For an unknown address it
+// writes as much elsewhere, so that the answer takes as long.
 func (s *Service) refusePassword(ctx context.Context, attempt attempt) error {
 	if attempt.user.ID != 0 {
 		s.auditRefusal(ctx, attempt.user.User, attempt.from, UserSignInRefused)
@@ -159,7 +159,7 @@ func actorOf(user User, from Visitor) Actor {
 	}
 }
 
-// signIn starts the session of a user whose password was right.
+// signIn starts the session of a user after the right password.
 func (s *Service) signIn(ctx context.Context, attempt attempt, password string) (SignedIn, error) {
 	user, renewed := attempt.user, ""
 	if secret.NeedsRehash(user.passwordHash) {
@@ -269,7 +269,7 @@ func (s *Service) ConfirmCode(ctx context.Context, token string, code Code, from
 	return out, err
 }
 
-// guess is a code that somebody sent.
+// guess is a code that was sent.
 type guess struct {
 	code   string
 	from   Visitor
@@ -290,10 +290,10 @@ func (s *Service) confirmTx(ctx context.Context, tx *sqldb.Tx, visit Visit, gues
 	return s.welcome(ctx, tx, visit.User, guess.from)
 }
 
-// Networks are what the attempts of an address are counted under: by whom a
-// stranger can be told from others. Of IPv4 that is the address; of IPv6, of
-// which one connection has very many, its /64 and, since some have many of
-// those, its /48.
+// Networks are the keys under which attempts from an address are counted, to
+// distinguish strangers. For IPv4 that is the address; for IPv6, where one
+// connection has very many, its /64 and, since some have many of those, its
+// /48.
 func Networks(address string) (narrow, wide string) {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {

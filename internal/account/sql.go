@@ -236,7 +236,7 @@ type tokenActor struct {
 	expires int64
 }
 
-// actorNamedBy finds who a token names. One that has expired names nobody.
+// actorNamedBy finds the actor of a token. An expired one has none.
 func actorNamedBy(ctx context.Context, querier sqldb.Querier, hash tokenHash, now time.Time) (Actor, error) {
 	found, err := actorByToken(ctx, querier, hash)
 	if err != nil {

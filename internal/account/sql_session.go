@@ -196,7 +196,7 @@ func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedM
 	return err
 }
 
-// dueMails finds mails of all companies whose time has come, the oldest first.
+// dueMails finds the due mails of all companies, the oldest first.
 func dueMails(ctx context.Context, querier sqldb.Querier, now time.Time, limit int) ([]queuedMail, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (mail queuedMail, err error) {
 		var runAt int64
@@ -207,7 +207,8 @@ func dueMails(ctx context.Context, querier sqldb.Querier, now time.Time, limit i
 		ORDER BY run_at, id LIMIT CAST(? AS BIGINT) /* every company_id */`, now.UnixMicro(), limit)
 }
 
-// claimMail reports whether nobody else has taken the mail since it was read.
+// claimMail reports whether no other process has taken the mail since it was
+// read.
 func claimMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) (bool, error) {
 	changed, err := tx.Exec(ctx,
 		`UPDATE user_mails SET run_at = ?, attempts = attempts + 1 WHERE company_id = ? AND id = ? AND run_at = ?`,

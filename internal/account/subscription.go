@@ -22,9 +22,9 @@ type Subscription struct {
 	Anonymous   bool // made by a stranger through a signup link, and not paid for yet
 }
 
-// Above is the standing of the companies above one, up to the top: who is below
-// somebody stopped is stopped too. It is on the row of each, so that nobody has
-// to walk the tree to ask.
+// Above is the standing of the companies above one, up to the top: a company
+// below a stopped one is stopped too. It is on the row of each, so that no
+// query has to walk the tree.
 type Above struct {
 	SuspendedAt time.Time  // since when one of them is suspended; zero: none is
 	ExpiresOn   civil.Date // the earliest of their last days; zero: no end
@@ -123,8 +123,8 @@ func (a Actor) Allow(function Function) error {
 	return fault.Forbidden(fmt.Sprintf("functions: the company's subscription plan does not include %s", function))
 }
 
-// Writable refuses a change by a company whose subscription has ended or is
-// suspended, or that is below such a company. Such a company may still sign in and read.
+// Writable refuses a change by a company with an expired or suspended subscription, or
+// below such a company. Such a company may still sign in and read.
 func (a Actor) Writable(today civil.Date) error {
 	subscription := a.Company.Subscription
 	switch subscription.Standing(today) {

@@ -194,7 +194,7 @@ func TestLastUseIsSavedWithoutAWritePerCall(t *testing.T) {
 		save(t, service)
 		wantUses(t, service, actor, time.Time{}, used)
 
-		// Another process, whose clock is behind, saves after us.
+		// Another process, with a slow clock, saves after us.
 		behind := account.New(sqldbtest.Open(t, url, sqldbtest.WithClock(sqldbtest.NewClock(noon))), account.Config{CallsPerMinute: 60})
 		for _, text := range []string{plain, idle} {
 			if _, _, err := behind.Admit(t.Context(), text); err != nil {

@@ -41,8 +41,8 @@ func totp(key []byte, step int64) string {
 	return fmt.Sprintf("%06d", n%1_000_000)
 }
 
-// matchingStep finds the step whose code this is: the present one, or one
-// beside it for clocks that differ.
+// matchingStep finds the step of a code: the present one, or a neighbouring
+// one for clocks that differ.
 func matchingStep(key []byte, code string, now time.Time) (int64, bool) {
 	current := now.Unix() / int64(totpStep/time.Second)
 	for _, step := range []int64{current, current - 1, current + 1} {

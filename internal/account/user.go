@@ -189,7 +189,7 @@ func NewInvitation() Invitation {
 
 // InviteTx stores the invitation of a company's owner inside another use case's
 // transaction, which writes the audit line. An older one stops working. Once
-// any user of the company has had a password it is in use, and nobody above it
+// any user of the company has had a password it is in use, and no company above
 // can get in: an owner who was made later is invited by those who are in.
 func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, invitation Invitation) error {
 	owner, err := ownerOf(ctx, tx, company.ID)
