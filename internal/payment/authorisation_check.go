@@ -53,8 +53,8 @@ type authorisationCheck struct {
 	dead    bool // it waits for the payment of a charge that can be paid no more
 }
 
-// checkAuthorisation finishes what a claimed authorisation is due for. One whose
-// check panics is set aside for a day, as a charge is after its third time.
+// checkAuthorisation finishes what a claimed authorisation is due for. If its
+// check panics, it is set aside for a day, as a charge is after its third panic.
 func (s *Service) checkAuthorisation(ctx context.Context, claimed authorisation) {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()

@@ -102,7 +102,7 @@ func (j *charging) endReplaced(ctx context.Context, tx *sqldb.Tx) error {
 	return j.service.applyAuthorisation(ctx, tx, j.actor, &change)
 }
 
-// Why an authorisation by a code ends that nobody has paid.
+// Why an authorisation by an unpaid code ends.
 const (
 	replacedReason = "another code has taken its place"
 	unpaidReason   = "its code can no longer be paid"
@@ -159,8 +159,8 @@ func (s *Service) codeIsDead(ctx context.Context, waiting authorisation) (bool, 
 	return state.closed() && state != paid, err
 }
 
-// pokeAuthorised has an authorisation looked at whose code was paid, or can be
-// paid no more.
+// pokeAuthorised schedules a check of an authorisation after its code was
+// paid, or can no longer be paid.
 func (s *Service) pokeAuthorised(ctx context.Context, tx *sqldb.Tx, change *chargeChange) error {
 	ends := change.after.state.closed() && !change.before.state.closed()
 	if !ends || !change.after.authorises() {

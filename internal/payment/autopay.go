@@ -211,7 +211,7 @@ func (s *Service) SimulatesPayers(provider string) bool {
 // all who were ever asked.
 type AutopayFilter struct {
 	State  customer.Autopay // "": any
-	Failed bool             // only those whose newest debits came to nothing
+	Failed bool             // only those with newest debits that failed
 }
 
 // ReadAutopayFilter reads a filter from the field state. Wrong values are left to

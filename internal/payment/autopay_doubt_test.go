@@ -71,8 +71,8 @@ func TestFailedDebitIsForgottenWhenALaterOneIsPaid(t *testing.T) {
 	})
 }
 
-// A company whose contract has no PIX Automático any more has authorisations left.
-// That nobody can ask after them is no failure of its gateway, whose codes work.
+// A company that no longer has PIX Automático in its contract has authorisations
+// left. That they cannot be read is no failure of its gateway: its codes work.
 func TestAuthorisationsWithoutAContractDoNotStopCodes(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		for range 3 {
@@ -170,8 +170,8 @@ func TestRetryIsCountedOnceThoughTheGatewaySaysNoDay(t *testing.T) {
 	}
 }
 
-// Each exchange of a code is a call of the company's gateway, by whoever has the
-// link.
+// Each exchange of a code is a call of the company's gateway, made by any reader
+// of the link.
 func TestVisitorCannotExchangeCodesWithoutEnd(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		invoice := world.subscriber(t, dueOn)

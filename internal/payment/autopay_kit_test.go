@@ -41,7 +41,8 @@ type debits struct {
 	confused bool // it answers about another authorisation
 }
 
-// undebiting is the gateway of a company whose contract has no PIX Automático.
+// undebiting is the gateway of a company without PIX Automático in its
+// contract.
 type undebiting struct{ Gateway }
 
 // contract changes whether the company's contract has PIX Automático.
@@ -152,7 +153,7 @@ func (b *bank) authorisePaid() {
 	}
 }
 
-// finish ends an authorisation with the debits whose day has not come.
+// finish ends an authorisation with the debits of later days.
 func (m *mandated) finish(b *bank, state AuthorisationState, by EndedBy) {
 	if m.State == AuthorisationEnded || m.State == AuthorisationRefused {
 		return
@@ -315,7 +316,7 @@ func (b *bank) paidDebits() (count int) {
 	return count
 }
 
-// subscriber makes a customer whose invoice of 35.00 is due on a day.
+// subscriber makes a customer with an invoice of 35.00 that is due on a day.
 func (w *world) subscriber(t *testing.T, due string) billing.Invoice {
 	t.Helper()
 	first := w.invoice(t) // makes the plan, and a customer who is not looked at

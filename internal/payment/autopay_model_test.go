@@ -13,8 +13,8 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// life is a random history of one customer, seen by two processes, beside a model
-// of what has to come of it.
+// life is a random history of one customer, seen by two processes, compared with
+// a model of its results.
 type life struct {
 	t         *testing.T
 	random    *rand.Rand
@@ -359,8 +359,8 @@ func (l *life) refund() {
 	}
 }
 
-// loseAnswers has a call happen whose answer is lost, as when a process is killed
-// between the two.
+// loseAnswers makes a call happen and loses its answer, as when a process is
+// killed between the two.
 func (l *life) loseAnswers() {
 	lost := []string{"announce", "authorise", "cancel debit", "retry debit", "create", "end authorisation", "look at debit"}
 	l.processes[0].bank.loseAnswers(lost[l.random.IntN(len(lost))], errBank)

@@ -5,8 +5,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// wantOneWayToPay wants no invoice to have a code that can be paid beside a debit
-// that will be made, at the bank and at every moment.
+// wantOneWayToPay wants no invoice to have both a payable code and a coming
+// debit, at the bank and at every moment.
 func (l *life) wantOneWayToPay() {
 	l.t.Helper()
 	world := l.processes[0]

@@ -135,7 +135,7 @@ func TestPartsThatAGatewayGivesBackCountOnceEach(t *testing.T) {
 		payable := world.charged(t, invoice.ID)
 		world.bank.pay(t, payable.PixCode, 3500)
 		world.later(t, time.Minute)
-		for _, back := range []money.Cents{500, 500, 1200, 500, 99999} { // told again, lower again, and more than there was
+		for _, back := range []money.Cents{500, 500, 1200, 500, 99999} { // reported again, lower again, and more than there was
 			world.bank.change(func(order *held) { order.payments[0].Refunded = back })
 			world.exec(t, `UPDATE charges SET next_check_at = 0, checks = 0`)
 			world.later(t, 24*time.Hour)

@@ -124,8 +124,8 @@ func (s *Service) store(ctx context.Context, genuine genuine) (outcome string, e
 
 // markCharges schedules a check of every charge and authorisation that the hints
 // name and returns the unknown references of charges. They may belong to a charge
-// whose creation has not been recorded yet. Debits and authorisations have nothing
-// that a payer could have paid before we know them: their own checks find them.
+// that is being created. Debits and authorisations have nothing that a payer could
+// have paid before we know them: their own checks find them.
 func markCharges(ctx context.Context, tx *sqldb.Tx, genuine genuine, fresh bool) (unknown []Ref, err error) {
 	for _, hint := range genuine.hints {
 		if hint.Kind == HintAuthorisation {

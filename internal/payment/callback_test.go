@@ -131,7 +131,7 @@ func TestStormOfCallbacksPaysOnce(t *testing.T) {
 }
 
 // The gateway may be faster than its own answer: a callback about a charge
-// whose making is not known yet.
+// that is still being made.
 func TestCallbackOfAChargeThatIsKnownByReferenceOnly(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		setup, invoice := world.setup(t), world.invoice(t)

@@ -170,7 +170,7 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 		if j.invoice.Status != billing.Open {
 			return errNotOpen(j.invoice)
 		}
-		if j.actor, err = j.actor.Refreshed(ctx, tx); err != nil { // whose terms decide the amount
+		if j.actor, err = j.actor.Refreshed(ctx, tx); err != nil { // its terms decide the amount
 			return err
 		}
 		if j.owed(tx.Now()).rest() == 0 {

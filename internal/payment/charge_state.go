@@ -54,7 +54,7 @@ func (s chargeState) closed() bool {
 	return s == paid || s == cancelled || s == expired || s == refused
 }
 
-// wanted reports whether nobody here has given the charge up: what ends it now is
+// wanted reports whether the charge was not given up here: what ends it now is
 // the doing of the payer, the bank or the gateway.
 func (s chargeState) wanted() bool { return s == reserved || s == pending }
 
@@ -70,7 +70,7 @@ type charge struct {
 	customerID   int64
 	customerName string
 	order        Order      // reference and amount are all that is stored of it
-	payableOn    civil.Date // the day whose payable amount it asks for; zero: a charge from before there were terms
+	payableOn    civil.Date // the day of the payable amount that it asks for; zero: a charge from before there were terms
 	debit        debit      // of a charge that the payer's bank pays by itself; zero: the payer does
 	dueTerms     string     // what the bank computes the amount by; empty: it asks for the order's
 	state        chargeState
@@ -202,7 +202,7 @@ func (p Provider) unasked(c charge, now time.Time) bool {
 // reserved.
 type chargeChange struct{ before, after charge }
 
-// changeOf begins a change of a charge whose row this transaction has locked.
+// changeOf begins a change of a charge that this transaction has locked.
 func changeOf(locked charge) chargeChange {
 	return chargeChange{locked, locked}
 }

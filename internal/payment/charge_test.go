@@ -114,7 +114,7 @@ func TestChangedAmountCancelsThenCreates(t *testing.T) {
 			t.Errorf("got %+v, %d can be paid", second, world.bank.payableNow())
 		}
 		world.wantStates(t, invoice.ID, "cancelled", "pending")
-		// While the old one cannot be cancelled, there is no new one beside it.
+		// While the old one cannot be cancelled, no second one is made.
 		world.exec(t, `UPDATE invoices SET amount_cents = 4500 WHERE id = ?`, invoice.ID)
 		world.bank.fail("cancel", errBank)
 		_, err := world.Charge(t.Context(), world.actor, invoice.ID, "")
@@ -222,7 +222,7 @@ func TestGatewayThatFails(t *testing.T) {
 				if world.bank.payableNow() > 0 && c.then != "pending" {
 					t.Error("something can be paid unseen")
 				}
-				// Whoever asks now gets one charge that can be paid.
+				// The next request gets one charge that can be paid.
 				payable := world.charged(t, invoice.ID)
 				if world.bank.payableNow() != 1 {
 					t.Errorf("%d can be paid", world.bank.payableNow())
@@ -267,7 +267,7 @@ func TestChargeIsNotAdoptedWithoutItsCode(t *testing.T) {
 		if payable := world.charged(t, invoice.ID); payable.PixCode == "" || payable.Flow != FlowPix || world.bank.made != 2 {
 			t.Errorf("got %+v, %d made", payable, world.bank.made)
 		}
-		world.later(t, 25*time.Hour) // nobody asked for the other one again
+		world.later(t, 25*time.Hour) // the other one was not requested again
 		world.wantStates(t, other.ID, "expired")
 		if world.bank.payableNow() != 0 {
 			t.Errorf("%d can be paid", world.bank.payableNow())
@@ -321,7 +321,7 @@ func TestFailingGatewayIsLeftInPeaceForAWhile(t *testing.T) {
 	})
 }
 
-// Whoever closes an invoice while its charge is being made has it cancelled.
+// Closing an invoice while its charge is being made cancels the charge.
 func TestInvoiceClosedWhileItsChargeIsBeingMade(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		invoice := world.invoice(t)

@@ -77,7 +77,7 @@ func (s *Service) confirmTx(
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
-	if actor, err = actor.Refreshed(ctx, tx); err != nil { // whose terms decide what is to pay
+	if actor, err = actor.Refreshed(ctx, tx); err != nil { // its terms decide what is to pay
 		return out, err
 	}
 	newest, err := newestCharge(ctx, tx, actor.Company.ID, invoice.ID)
@@ -112,7 +112,7 @@ func (s *Service) confirmTx(
 	return received.outcome, err
 }
 
-// asOf is the day whose payable amount came: that of the code, when its amount
+// asOf is the day of the payable amount that came: that of the code if its amount
 // came, which a payer may have paid the day before; zero: the day of the payment.
 func (c Confirmation) asOf(actor account.Actor, invoice billing.Invoice, newest charge) civil.Date {
 	on := newest.payableOn

@@ -170,7 +170,7 @@ func (p *CustomerPage) add(invoice billing.Invoice, now time.Time) {
 	}
 }
 
-// CustomerInvoice finds an invoice of the customer whose page a code opens.
+// CustomerInvoice finds an invoice of the customer of a page's code.
 func (s *Service) CustomerInvoice(
 	ctx context.Context,
 	code string,
@@ -187,7 +187,7 @@ func (s *Service) CustomerInvoice(
 	return visit.actor.Company, invoice, err
 }
 
-// CustomerPayURL is where the customer whose page a code opens pays an invoice.
+// CustomerPayURL is where the customer of a page's code pays an invoice.
 func (s *Service) CustomerPayURL(ctx context.Context, code string, invoiceID int64) (string, error) {
 	company, invoice, err := s.CustomerInvoice(ctx, code, invoiceID)
 	if err != nil {
@@ -197,8 +197,8 @@ func (s *Service) CustomerPayURL(ctx context.Context, code string, invoiceID int
 	return "/pay/" + payCode, err
 }
 
-// CustomerActor is the customer whose page a code opens, for what customers
-// decide about themselves; address is where the request came from.
+// CustomerActor is the customer of a page's code, for what customers decide
+// about themselves; address is where the request came from.
 func (s *Service) CustomerActor(ctx context.Context, code, address string) (account.Actor, int64, error) {
 	visit, err := s.customerVisit(ctx, code)
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *Service) CustomerActor(ctx context.Context, code, address string) (acco
 	return actor, visit.customer.ID, nil
 }
 
-// customerVisit is somebody who has opened a customer's own page.
+// customerVisit is a visit of a customer's own page.
 type customerVisit struct {
 	actor    account.Actor
 	customer customer.Customer

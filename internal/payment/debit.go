@@ -311,7 +311,7 @@ type Mandate struct {
 	Amount    money.Cents
 	Minimum   money.Cents
 	Retries   bool      // three more attempts within seven days of the due date are allowed
-	ExpiresAt time.Time // of a request and of a code that nobody answers
+	ExpiresAt time.Time // of a request and of a code without an answer
 }
 
 // PayerAccount is the account that a request for an authorisation goes to.
@@ -328,7 +328,7 @@ type AuthorisationState string
 const (
 	AuthorisationAsked   AuthorisationState = "asked"
 	AuthorisationActive  AuthorisationState = "active"
-	AuthorisationRefused AuthorisationState = "refused" // by the payer or their bank, or nobody answered in time
+	AuthorisationRefused AuthorisationState = "refused" // by the payer or their bank, or by the end of its time
 	AuthorisationEnded   AuthorisationState = "ended"
 )
 
@@ -369,8 +369,8 @@ type Debit struct {
 type DebitRef struct {
 	Ref
 	Authorisation Ref
-	// Due is the day that the debit was announced for. It is what a gateway finds a
-	// debit by whose provider keeps no reference of ours (Woovi).
+	// Due is the day that the debit was announced for. A gateway finds the debit by
+	// it if its provider keeps no reference of ours (Woovi).
 	Due civil.Date
 }
 

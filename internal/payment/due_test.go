@@ -9,8 +9,8 @@ import (
 	"carteira/internal/platform/civil"
 )
 
-// left is a world whose gateway has the bank compute, with an invoice of 35.00
-// that is due on the day and whose customer has a tax id.
+// left is a world with a gateway at which the bank computes the amount, an
+// invoice of 35.00 that is due on the day and a customer with a tax id.
 func left(t *testing.T, world *world) billing.Invoice {
 	t.Helper()
 	world.usualTerms(t)

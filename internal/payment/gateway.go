@@ -131,7 +131,7 @@ type Due struct {
 	Days         int           // after On on which it can be paid
 }
 
-// String tells two of them apart.
+// String is different for different ones.
 func (d Due) String() string {
 	return fmt.Sprintf("%s %s -%s +%s +%s/month %d", d.On, d.Face, d.Discount, d.LateFee, d.LateInterest, d.Days)
 }
@@ -247,8 +247,9 @@ type Registrar interface {
 	Register(ctx context.Context) error
 }
 
-// Replacer is a Registrar whose provider has room for one address, which another
-// system may have: Register leaves that alone and returns a *WebhookTaken.
+// Replacer is a Registrar for a provider with room for one address, which
+// another system may have: Register leaves that alone and returns a
+// *WebhookTaken.
 type Replacer interface {
 	Registrar
 	// Replace is Register over the address of a WebhookTaken, as long as it is

@@ -187,7 +187,7 @@ func (s *Service) ClearGateway(ctx context.Context, actor account.Actor) error {
 		if err != nil {
 			return err
 		}
-		if before.plain, err = s.unseal(before); err != nil { // a gateway whose key was lost can be cleared too
+		if before.plain, err = s.unseal(before); err != nil { // a gateway with a lost key can be cleared too
 			before.plain = nil
 		}
 		change := gatewayChange{action: gatewayCleared, before: before, after: before}
@@ -233,7 +233,7 @@ func (s *Service) Reseal(ctx context.Context) error {
 const lateCheck = time.Hour
 
 // CheckCharges looks for invoices that could be paid twice, and for charges
-// that nobody looks after.
+// without a next check.
 func (s *Service) CheckCharges(ctx context.Context) (checkup.Finding, error) {
 	double, err := sqldb.Values[int64](sqldb.WithoutDeadline(ctx), s.db, `
 		SELECT invoice_id FROM charges WHERE state IN ('reserved', 'pending')

@@ -103,7 +103,7 @@ func (w *world) gateway(t *testing.T, pairs ...string) Setup {
 	return setup
 }
 
-// configure changes the settings of the company, and not the actor, whose request
+// configure changes the settings of the company, and not the actor: its request
 // may have begun before.
 func (w *world) configure(t *testing.T, pairs ...string) {
 	t.Helper()
@@ -293,7 +293,7 @@ func newBank(clock *sqldbtest.Clock) *bank {
 	}
 }
 
-// providers are one that works by itself, one beside it, and one that a person
+// providers are one that works by itself, a second one, and one that a person
 // confirms.
 func (b *bank) providers() []Provider {
 	options := []Option{

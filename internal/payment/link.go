@@ -343,7 +343,7 @@ func (s *Service) Simulate(ctx context.Context, code string) error {
 	return s.fetchNow(ctx, check{setup, charge})
 }
 
-// fetchNow settles a charge while a caller waits, beside what the engine does.
+// fetchNow settles a charge while a caller waits, independent of the engine.
 func (s *Service) fetchNow(ctx context.Context, work check) error {
 	report, err := s.report(ctx, work)
 	if err != nil {

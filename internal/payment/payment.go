@@ -41,19 +41,19 @@ type Options struct {
 	// SimulatePayer has, by provider, a function of those that only pretend: the payer
 	// does something about the authorisation that the gateway knows by an id.
 	SimulatePayer map[string]func(ctx context.Context, gatewayID, deed string) error
-	// Told tells the owners of a company, in the transaction, that its gateway is
-	// another: a function of the program, which knows a way to them; nil: none.
+	// Told notifies the owners of a company, in the transaction, that its gateway
+	// has changed; nil: not at all.
 	Told func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, what string) error
-	// Off are the names of providers that the operator has switched off: nobody
-	// can choose or charge through one. Charges that one has already are still
+	// Off are the names of providers that the operator has switched off: none
+	// can be chosen or charged through. Charges that one has already are still
 	// looked after.
 	Off []string
 	// Unpaced checks as many charges of a gateway at once as there are: the gateways
-	// are in this program, and nobody has to be spared.
+	// are in this program and need no pacing.
 	Unpaced bool
-	// Ended sees each charge whose time is over; nil: nobody does.
+	// Ended sees each charge that has ended; it may be nil.
 	Ended watch.Watcher[Ended]
-	// Pruned sees the callbacks that are removed; nil: nobody does.
+	// Pruned sees the callbacks that are removed; it may be nil.
 	Pruned watch.Watcher[account.Pruned]
 }
 

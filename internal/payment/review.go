@@ -337,8 +337,8 @@ func (o owed) expiry() time.Time {
 	return usual
 }
 
-// dueDays is how long after its due date a charge can be paid whose amount the
-// bank computes.
+// dueDays is how long after its due date a charge can be paid if the bank
+// computes the amount.
 const dueDays = 30
 
 // byDue is what a bank computes the invoice's amount by.

@@ -88,7 +88,7 @@ func (s *settlement) write(ctx context.Context, tx *sqldb.Tx, about charge) erro
 	if err != nil {
 		return err
 	}
-	if s.actor, err = s.actor.Refreshed(ctx, tx); err != nil { // whose terms decide what was to pay
+	if s.actor, err = s.actor.Refreshed(ctx, tx); err != nil { // its terms decide what was to pay
 		return err
 	}
 	decided := s.decide(before, tx.Now())
@@ -200,7 +200,8 @@ func paidAt(reported time.Time, charge charge, now time.Time) time.Time {
 }
 
 // refund is the change that records that money of a payment went back. Billing
-// takes it back from the invoice; of money that never counted, a person is told.
+// takes it back from the invoice; for money that never counted, it writes a
+// review.
 func refund(known Payment, received Received) paymentChange {
 	change := paymentChange{action: paymentRefunded, before: known, after: known}
 	change.after.Refund = min(received.Refunded, known.Amount)

@@ -143,7 +143,7 @@ func TestPaymentOnTimeThatIsSeenLatePays(t *testing.T) {
 		invoice := world.invoice(t)
 		payable := world.charged(t, invoice.ID)
 		at := world.clock.Now().Add(23 * time.Hour)
-		world.clock.Advance(30 * time.Hour) // nobody was there to look
+		world.clock.Advance(30 * time.Hour) // no process ran
 		world.bank.payAt(t, payable.PixCode, 3500, at)
 		world.work(t)
 		world.wantPaid(t, invoice)

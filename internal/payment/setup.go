@@ -117,8 +117,8 @@ func (s *Service) CheckGateway(ctx context.Context, actor account.Actor) error {
 	})
 }
 
-// ReplaceWebhook is CheckGateway for somebody who has read in a WebhookTaken what
-// is called now, and wants us to be called instead.
+// ReplaceWebhook is CheckGateway after a person has read in a WebhookTaken which
+// address is called now, and wants ours to be called instead.
 func (s *Service) ReplaceWebhook(ctx context.Context, actor account.Actor, agreed string) error {
 	return s.checkGateway(ctx, actor, func(gateway Gateway) registering {
 		return func(ctx context.Context) error {
@@ -130,7 +130,7 @@ func (s *Service) ReplaceWebhook(ctx context.Context, actor account.Actor, agree
 	})
 }
 
-// registering tells a provider where to call back.
+// registering sets the callback address at a provider.
 type registering func(ctx context.Context) error
 
 func (s *Service) checkGateway(ctx context.Context, actor account.Actor, registers func(Gateway) registering) error {

@@ -94,8 +94,8 @@ func TestCheckAsksTheGateway(t *testing.T) {
 	})
 }
 
-// What calls another system stays so until somebody who has read its address says
-// otherwise.
+// A webhook of another system stays until a person who has read its address
+// decides otherwise.
 func TestWebhookOfAnotherSystemIsReplacedOnlyWhenAgreed(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		world.bank.taken = "https://erp.example.com/pix"
@@ -131,7 +131,7 @@ func TestGatewayThatWasLeftSettlesItsCharges(t *testing.T) {
 		must(t, world.callBack(t, setup, tell{"e1", theSecret, "", strings.TrimPrefix(payable.PixCode, "pix-")}))
 		world.work(t)
 		world.wantPaid(t, invoice)
-		for range 31 { // as long as a payment that nobody reported may be found
+		for range 31 { // as long as an unreported payment may be found
 			world.later(t, 24*time.Hour)
 		}
 		must(t, world.Prune(t.Context()))

@@ -120,8 +120,8 @@ func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	return err
 }
 
-// forgetOptions drops the credentials of gateways that are not in use, whose
-// charges need no check any more and whose authorisations have ended.
+// forgetOptions drops the credentials of gateways that are not in use, if no
+// charge needs a check any more and all authorisations have ended.
 func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE gateways SET options = '' WHERE active = ? AND options <> '' AND NOT EXISTS (

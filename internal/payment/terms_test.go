@@ -38,7 +38,7 @@ func (w *world) wantCharge(t *testing.T, payable Payable, amount money.Cents, ex
 // that outlives its day, from the beginning or since the terms changed; a gateway
 // that lengthens the day; AsOf ignored by the settlement, or not passed on to
 // billing, by a gateway or by hand; the day after as payable_on; a refund that is
-// told twice counted twice; a part given back taken for the whole; the sum of
+// reported twice counted twice; a part given back taken for the whole; the sum of
 // refunds taken off each time; a tax id that is not sent.
 func TestCodeIsForWhatIsToPayOnItsDayAndEndsWithIt(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {

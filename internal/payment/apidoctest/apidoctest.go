@@ -1,8 +1,8 @@
 // Package apidoctest owns the documents that providers publish of their APIs, as
-// tools/apiextract extracts them, and holds the exchanges of a test against
-// them: a request that breaks the document is refused, and a double whose answer
-// breaks it is reported. It does not know what any call means. Only tests import
-// it.
+// tools/apiextract extracts them, and compares the exchanges of a test with
+// them: a request that breaks the document is refused, and an answer of the
+// double that breaks it is reported. It does not know what any call means. Only
+// tests import it.
 package apidoctest
 
 import (

@@ -16,8 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
-// Guard stands between a gateway under test and the double of its provider, and
-// holds both to the document.
+// Guard is a proxy between a gateway under test and the double of its provider,
+// and holds both to the document.
 type Guard struct {
 	Document *Document
 	Double   http.Handler
@@ -28,9 +28,9 @@ type Guard struct {
 	Besides []string
 	// Query are the parameters that the provider has and the document has not.
 	Query []string
-	// Free are the statuses whose answers the provider writes in its own words.
+	// Free are the statuses with answers that the provider words freely.
 	Free []int
-	// Broken is told of everything that breaks the document.
+	// Broken receives everything that breaks the document.
 	Broken func(error)
 }
 
@@ -115,7 +115,7 @@ func (g *Guard) checkAnswer(
 	input *openapi3filter.RequestValidationInput,
 	answer *httptest.ResponseRecorder,
 ) error {
-	// Who may call is told by the token's own rules, which the document leaves out.
+	// The token's own rules decide who may call; the document leaves them out.
 	if answer.Code == http.StatusUnauthorized || slices.Contains(g.Free, answer.Code) {
 		return nil
 	}

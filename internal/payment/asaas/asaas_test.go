@@ -63,7 +63,7 @@ func TestPagePassesTheSuite(t *testing.T) {
 	})
 }
 
-// Nobody has to invent a token.
+// The token need not be invented.
 func TestRegisteredWebhookProvesItselfWithATokenOfItsOwn(t *testing.T) {
 	b, double := bench(t)
 	gateway := open(t, b.Line, options("webhook_token", ""))

@@ -39,8 +39,8 @@ type authorisation struct {
 	CancellationReason string
 }
 
-// authorisationStates are by what Asaas calls them. It refuses what nobody paid
-// in time, and lets expire what had an end.
+// authorisationStates are by what Asaas calls them. It refuses what was not
+// paid in time, and lets expire what had an end.
 var authorisationStates = map[string]payment.AuthorisationState{
 	"CREATED":   payment.AuthorisationAsked,
 	"ACTIVE":    payment.AuthorisationActive,
@@ -158,8 +158,8 @@ func (d *debitor) makeAuthorisation(ctx context.Context, mandate payment.Mandate
 	return made, err
 }
 
-// maxPages bounds a search: whoever has more is told so, instead of taking what was
-// not seen for something that is not there.
+// maxPages bounds a search: with more pages the search fails, instead of taking
+// what was not seen for something that is not there.
 const (
 	maxPages = 50
 	perPage  = 100

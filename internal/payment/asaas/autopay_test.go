@@ -52,7 +52,7 @@ func TestAccountWithoutAutopayHasNoDebitor(t *testing.T) {
 	}
 }
 
-// asked is an authorisation that nobody has agreed to.
+// asked is an authorisation without an answer.
 func asked(t *testing.T) (*gatewaytest.DebitBench, *double, payment.Authorisation) {
 	t.Helper()
 	bench, double := debitBench(t)

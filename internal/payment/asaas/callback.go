@@ -19,8 +19,7 @@ var events = []string{
 	"PAYMENT_CHARGEBACK_REQUESTED",
 }
 
-// autopayEvents are those of PIX Automático, by the names of which Asaas tells what
-// they are about.
+// autopayEvents are those of PIX Automático, by the names that Asaas gives them.
 var autopayEvents = []string{
 	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED",
 	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED", "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED",
@@ -28,7 +27,7 @@ var autopayEvents = []string{
 	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED", "PAYMENT_OVERDUE",
 }
 
-// events are those that the gateway wants to be told of.
+// events are those that the gateway subscribes to.
 func (g *gateway) events() []string {
 	if !g.debits {
 		return events

@@ -38,9 +38,9 @@ type charge struct {
 	}
 }
 
-// states are where a charge stands, by what Asaas calls it. Overdue ones can be
-// paid; money that is asked back was received before. One that somebody marked
-// as received in cash at Asaas is paid, because the company said so.
+// states are the states of a charge, by Asaas's names. Overdue ones can be
+// paid; money that is asked back was received before. One marked at Asaas as
+// received in cash is paid, because the company said so.
 var states = map[string]payment.State{
 	"PENDING":                      payment.StatePending,
 	"OVERDUE":                      payment.StatePending,
@@ -86,7 +86,7 @@ func (c *charge) refunded(amount money.Cents) (sum money.Cents, last time.Time, 
 	return sum, last, nil
 }
 
-// state is empty for one that Asaas has not told us of.
+// state is empty for an unknown one of Asaas.
 func (c *charge) state() payment.State {
 	state := states[c.Status]
 	if c.Deleted && state != payment.StatePaid {
@@ -103,7 +103,7 @@ func (c *charge) page() (string, error) {
 	return c.InvoiceURL, nil
 }
 
-// received is the payment of a charge. Asaas tells its day and no more: noon in
+// received is the payment of a charge. Asaas gives its day and no more: noon in
 // Brasília is that day in all of Brazil.
 func (c *charge) received(now time.Time) ([]payment.Received, error) {
 	if c.state() != payment.StatePaid {
@@ -178,7 +178,7 @@ func (g *gateway) readByID(ctx context.Context, list, id string, record any) err
 }
 
 // Fetch reads the charge back. The code costs one more call of a quota that
-// Asaas is strict about, so it is asked for only when nobody has it yet.
+// Asaas is strict about, so it is read only when it is not stored yet.
 func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	charge, err := g.find(ctx, ref)
 	if err != nil {

@@ -26,7 +26,7 @@ type instruction struct {
 
 const instructionsPath = "/v3/pix/automatic/paymentInstructions"
 
-// pending tells that it is still to be executed.
+// pending reports whether it is still to be executed.
 func (i instruction) pending() bool { return i.Status == "AWAITING_REQUEST" || i.Status == "SCHEDULED" }
 
 // day is when it is to be executed. Asaas writes dates in two ways.
@@ -49,7 +49,7 @@ func (d *debit) newest() instruction {
 	return d.instructions[len(d.instructions)-1]
 }
 
-// state tells where the debit stands. today is the bank's: an instruction of a day
+// state is the state of the debit. today is the bank's: an instruction of a day
 // that has passed will not be executed any more.
 func (d *debit) state(today civil.Date) (payment.DebitState, error) {
 	newest := d.newest()
@@ -69,7 +69,7 @@ func (d *debit) state(today civil.Date) (payment.DebitState, error) {
 	return payment.DebitAnnounced, nil
 }
 
-// report tells of the debit. ref names the authorisation that it is by.
+// report describes the debit. ref names its authorisation.
 func (d *debitor) report(found *debit, ref payment.Ref) (payment.DebitReport, error) {
 	state, err := found.state(civil.Of(d.env.Now().In(wire.Brasilia)))
 	if err != nil {
@@ -219,7 +219,7 @@ func (d *debitor) retry(ctx context.Context, ref payment.DebitRef, newest instru
 	var made instruction
 	path := instructionsPath + "/" + url.PathEscape(newest.ID) + "/retries"
 	err := d.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: path, Body: map[string]string{"dueDate": on.String()}}, &made)
-	if wire.Changed(err) { // the one before, whose answer was lost, may be under way
+	if wire.Changed(err) { // the one before may be under way: its answer was lost
 		if again, lookErr := d.findDebit(ctx, ref.Ref); lookErr == nil && again.triedOn(on) {
 			return nil
 		}
@@ -259,7 +259,7 @@ func (d *debitor) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 }
 
 // Cancel of a charge that an authorisation's code pays ends that authorisation, as
-// long as nobody has agreed to it.
+// long as the payer has not agreed to it.
 func (d *debitor) Cancel(ctx context.Context, ref payment.Ref) error {
 	code, ok := strings.CutPrefix(ref.ID, qrCharge)
 	if !ok {

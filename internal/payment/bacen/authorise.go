@@ -43,7 +43,7 @@ func (d *debitor) authorise(ctx context.Context, mandate payment.Mandate) (payme
 	return asked, err
 }
 
-// refuseMandate tells what no bank could make of a mandate.
+// refuseMandate returns the reasons why no bank could accept a mandate.
 func refuseMandate(mandate payment.Mandate) error {
 	switch {
 	case len(mandate.Payer.TaxID) != 11 && len(mandate.Payer.TaxID) != 14:
@@ -70,7 +70,7 @@ func (d *debitor) askFor(ctx context.Context, mandate payment.Mandate, found rec
 	complete, err := d.readRec(ctx, found.ID, "")
 	if err == nil && len(complete.Solicitacao) == 0 && complete.Status == recAsked {
 		err = d.request(ctx, mandate, found.ID)
-		if wire.Changed(err) { // the one before, whose answer was lost, may be under way
+		if wire.Changed(err) { // the one before may be under way: its answer was lost
 			refused := err
 			if complete, err = d.readRec(ctx, found.ID, ""); err == nil && len(complete.Solicitacao) == 0 {
 				err = refused
@@ -133,7 +133,7 @@ func (d *debitor) makeLocation(ctx context.Context) (int64, error) {
 	return made.ID, err
 }
 
-// recOf is the mandate as banks are told it.
+// recOf encodes the mandate as the Central Bank's "rec" object.
 func recOf(mandate payment.Mandate) rec {
 	var wanted rec
 	wanted.Vinculo.Contrato = mandate.Reference
@@ -240,7 +240,7 @@ func (d *debitor) endAuthorisation(ctx context.Context, ref payment.Ref) error {
 	if errors.Is(err, payment.ErrNoCharge) {
 		return nil
 	}
-	// One whose request came to nothing is cancelled too: the bank still has it.
+	// One with a failed request is cancelled too: the bank still has it.
 	if err != nil || found.Status != recAsked && found.Status != recApproved {
 		return err
 	}

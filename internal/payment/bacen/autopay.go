@@ -13,8 +13,8 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// debitor is the gateway of a company whose bank has PIX Automático, and which
-// says that its contract with the bank does too.
+// debitor is the gateway of a company if its bank has PIX Automático, and the
+// company says that its contract does too.
 type debitor struct {
 	*gateway
 	receiver receiver

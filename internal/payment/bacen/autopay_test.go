@@ -93,8 +93,8 @@ func TestBankOfWhichWeDoNotKnowAutopayIsNotOfferedIt(t *testing.T) {
 	}
 }
 
-// What PIX Automático brings is told at addresses of its own, which may belong to
-// another system too.
+// PIX Automático calls back at addresses of its own, which may belong to another
+// system too.
 func TestWebhooksOfAutopayAreSetWithoutReplacingOthers(t *testing.T) {
 	bench, double := debitBench(t)
 	ours := double.webhook

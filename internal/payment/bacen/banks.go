@@ -10,9 +10,9 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// bank is how one bank departs from the central bank's document. All that it
-// does not say is the same for every bank, so a new bank is a line of data. Where
-// each line comes from stands in docs/payments.md.
+// bank is how one bank departs from the central bank's document. All that it does
+// not say is the same for every bank, so a new bank is a line of data. The source
+// of each line is in docs/payments.md.
 type bank struct {
 	name, title string
 	production  place

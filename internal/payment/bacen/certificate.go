@@ -19,7 +19,8 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// identity is how the account proves itself in a handshake, and whom it believes.
+// identity is how the account proves itself in a handshake, and which authorities
+// it trusts.
 type identity struct {
 	certificate tls.Certificate
 	roots       *x509.CertPool // nil: those of the machine
@@ -58,9 +59,9 @@ func readPEM(options *wire.Options, text string) tls.Certificate {
 // keep a core.
 var unsealing = make(chan struct{}, 1)
 
-// isWrongPassword reports whether a file whose plain part was read did not open:
-// with another password the rest is noise, of which the library may say anything
-// but that something is missing or unknown to it.
+// isWrongPassword reports whether a file did not open though its plain part was
+// read: with another password the rest is noise, of which the library may say
+// anything but that something is missing or unknown to it.
 func isWrongPassword(err error) bool {
 	if _, unknown := errors.AsType[pkcs12.NotImplementedError](err); err == nil || unknown {
 		return false
@@ -99,8 +100,8 @@ func readP12(options *wire.Options, text string) tls.Certificate {
 	return certificate
 }
 
-// readRoots reads the authorities of a bank whose own certificate comes from
-// none that the world knows.
+// readRoots reads the authorities of a bank that has its certificate from an
+// authority of its own.
 func readRoots(options *wire.Options) *x509.CertPool {
 	text := options.Text("server_ca")
 	if text == "" {

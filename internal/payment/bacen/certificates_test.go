@@ -84,7 +84,8 @@ func (i identity) p12(t *testing.T, encoder *pkcs12.Encoder, password string) st
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// newLine starts a server that lets nobody in without the good certificate.
+// newLine starts a server that refuses every client without the good
+// certificate.
 func newLine(t *testing.T, provider http.Handler) *gatewaytest.Line {
 	t.Helper()
 	return newLineFor(t, provider, makes)

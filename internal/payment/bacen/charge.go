@@ -123,8 +123,8 @@ func (g *gateway) charge(ctx context.Context, charge cob) (payment.Charge, error
 // lateness is how long after its end a charge may still turn out to be paid.
 const lateness = 10 * time.Minute
 
-// state tells where the charge stands. The API has no word for one that has
-// expired: it stays active, and nobody can pay it.
+// state is the state of the charge. The API has no word for an expired one:
+// it stays active, and cannot be paid.
 func (g *gateway) state(charge *cob) (payment.State, error) {
 	expiry := charge.expiry()
 	switch charge.Status {
@@ -201,9 +201,9 @@ func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 	return err
 }
 
-// Check gets a token and reads the charges of the last minute, which tells
-// whether the application may. A bank without a list of charges, such as Banco do
-// Brasil, is asked for a charge that does not exist.
+// Check gets a token and reads the charges of the last minute, which shows
+// whether the application is allowed to. A bank without a list of charges, such
+// as Banco do Brasil, is asked for a charge that does not exist.
 func (g *gateway) Check(ctx context.Context) error {
 	now := g.env.Now().UTC()
 	query := url.Values{

@@ -46,10 +46,10 @@ const (
 	attemptScheduled = "AGENDADA"
 )
 
-// pending tells that the attempt is still to come.
+// pending reports whether the attempt is still to come.
 func (a attempt) pending() bool { return a.Status == attemptAsked || a.Status == attemptScheduled }
 
-// failed tells that it came to nothing.
+// failed reports whether it came to nothing.
 func (a attempt) failed() bool { return !a.pending() && a.Status != attemptPaid }
 
 // cobrStates are the states that a debit's own status says.
@@ -73,8 +73,8 @@ func (c *cobr) newest() attempt {
 	return newest
 }
 
-// state tells where the debit stands. The API calls one active whose attempt has
-// failed as long as another one may be asked for.
+// state is the state of the debit. The API calls it active after a failed
+// attempt as long as another one may be requested.
 func (c *cobr) state() (payment.DebitState, error) {
 	state := cobrStates[c.Status]
 	switch newest := c.newest(); {
@@ -95,7 +95,7 @@ func (c *cobr) reason() string {
 	return wire.Pick(c.newest().Rejeicao.reason(), c.Encerramento.Rejeicao.reason(), c.Encerramento.Cancelamento.reason())
 }
 
-// event tells the callbacks of one debit apart.
+// event distinguishes the callbacks of one debit.
 func (c *cobr) event() string {
 	parts := []string{"cobr", c.TxID, c.Status}
 	for _, attempt := range c.Tentativas {
@@ -246,7 +246,7 @@ func (d *debitor) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
 	return wire.Outcome(err)
 }
 
-// liveCobr reads a debit and tells whether an attempt may still come.
+// liveCobr reads a debit and reports whether an attempt may still come.
 func (d *debitor) liveCobr(ctx context.Context, ref payment.DebitRef) (debit cobr, live bool, err error) {
 	debit, err = d.readCobr(ctx, ref)
 	if errors.Is(err, payment.ErrNoCharge) {
@@ -287,7 +287,7 @@ func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil
 	return wire.Outcome(err)
 }
 
-// triedOn tells whether there is an attempt on a day, or was.
+// triedOn reports whether there is an attempt on a day, or was.
 func (c *cobr) triedOn(on civil.Date) bool {
 	return slices.ContainsFunc(c.Tentativas, func(attempt attempt) bool { return attempt.Day == on.String() })
 }

@@ -107,7 +107,7 @@ func (d *double) rec(id string) object {
 	return nil
 }
 
-// listRecs tells one authorisation a page.
+// listRecs returns one authorisation a page.
 func (d *double) listRecs(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	matching := slices.DeleteFunc(slices.Clone(d.autopay.recs), func(rec object) bool {

@@ -42,7 +42,7 @@ type double struct {
 	blind   bool // the application may not read webhooks
 	tokens  int  // how many were given out
 	revoked int  // tokens up to this one are no longer accepted
-	apart   bool // codes are not told with the charge
+	apart   bool // codes are not returned with the charge
 }
 
 func newDouble(base string) *double {
@@ -292,7 +292,7 @@ func (d *double) Pay(reference string, amount money.Cents) {
 	}}
 }
 
-// Refund gives a part back, beside one that failed.
+// Refund gives a part back, and also records a refund that failed.
 func (d *double) Refund(reference string, amount money.Cents) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -324,7 +324,7 @@ func (d *double) Callback(reference string) payment.Callback {
 		panic(err)
 	}
 	list := []any{received}
-	if d.efi { // it tells of what was sent, too
+	if d.efi { // it reports sent PIX, too
 		list = append([]any{map[string]any{"endToEndId": "E0", "tipo": "SOLICITACAO", "valor": "1.00", "status": "EM_PROCESSAMENTO"}}, list...)
 	}
 	encoded, _ := json.Marshal(map[string]any{"pix": list})

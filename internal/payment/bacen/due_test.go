@@ -12,7 +12,7 @@ import (
 	"carteira/internal/platform/civil"
 )
 
-// dueOrder is an order whose amount the bank computes.
+// dueOrder is an order with an amount that the bank computes.
 func dueOrder(n int) payment.Order {
 	order := gatewaytest.Order(n, 33_25)
 	order.Due = &payment.Due{

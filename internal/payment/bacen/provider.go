@@ -21,7 +21,7 @@ type Settings struct {
 	// Hosts are servers that a company may name as its bank's, besides those of
 	// the table. Without them no address that a company enters is called.
 	Hosts []string
-	// Server stands in for every bank, in tests.
+	// Server replaces every bank, in tests.
 	Server string
 }
 
@@ -238,7 +238,7 @@ func readExtras(options *wire.Options, chosen bank) []sentExtra {
 	return list
 }
 
-// fingerprint tells the options of one company from those of another.
+// fingerprint distinguishes the options of companies.
 func fingerprint(options map[string]string) [sha256.Size]byte {
 	var parts []string
 	for name, value := range options {

@@ -127,12 +127,12 @@ func (d *debitor) readRec(ctx context.Context, id, txID string) (rec, error) {
 	return found, err
 }
 
-// searchDays bounds the search by our reference. Only an authorisation whose
-// making is unknown has nothing else, and that is found out within hours.
+// searchDays bounds the search by our reference. Only an authorisation with a
+// lost answer has nothing else, and that is found out within hours.
 const searchDays = 30
 
-// maxPages bounds it too: whoever has more is told so, instead of taking what was
-// not seen for something that is not there.
+// maxPages bounds it too: with more pages the search fails, instead of taking
+// what was not seen for something that is not there.
 const (
 	maxPages = 50
 	perPage  = 100
@@ -174,8 +174,8 @@ func best(matches []rec) (rec, error) {
 	return rec{}, payment.ErrNoCharge
 }
 
-// withDueMark is appended to the reference of an authorisation whose code pays a
-// charge with a due date: the document keeps no other trace of that.
+// withDueMark is appended to the reference of an authorisation by a code that
+// pays a charge with a due date: the document keeps no other trace of that.
 const withDueMark = "V"
 
 // reference is ours.

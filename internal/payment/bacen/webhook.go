@@ -10,9 +10,9 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// VerifyCallback compares the proof in the address with ours. A callback tells of several
-// PIX at once, sent ones among them, which have no charge; or of authorisations,
-// or of debits.
+// VerifyCallback compares the proof in the address with ours. A callback reports several
+// PIX at once, sent ones among them, which have no charge; or of authorisations, or of
+// debits.
 func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	if came := call.Query["hmac"]; len(came) != 1 || !wire.Same(came[0], g.proof) {
 		return nil, payment.ErrForged
@@ -39,7 +39,7 @@ func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]pa
 	return hints, nil
 }
 
-// event tells the callback of a payment from those of its refunds.
+// event distinguishes the callback of a payment from those of its refunds.
 func (p *paid) event() string {
 	parts := []string{p.EndToEndID}
 	for _, back := range p.Devolucoes {
@@ -55,9 +55,9 @@ func (g *gateway) address() string {
 	return g.env.CallbackURL + "?hmac=" + g.proof + "&ignorar="
 }
 
-// Register tells the bank where to call: for the key, and for what PIX Automático
-// brings. Each has one webhook: one that another system set is left alone and
-// told as payment.WebhookTaken.
+// Register sets the bank's webhooks: for the key, and for PIX Automático. Each
+// has one webhook: one that another system set is left alone and returned as
+// payment.WebhookTaken.
 func (g *gateway) Register(ctx context.Context) error { return g.register(ctx, nil) }
 
 // Replace is Register over the webhook of another system, if that is still the
@@ -116,8 +116,8 @@ func (g *gateway) webhook(ctx context.Context, slot string) (string, error) {
 // suffixes are what banks add to an address.
 var suffixes = []string{"/pix", "/rec", "/cobr"}
 
-// taken says whose webhook it is, unless it is ours or nobody's. Ours is known
-// by the address before the proof, which changes with the credentials.
+// taken returns the owner of a webhook that is neither ours nor free. Ours is
+// known by the address before the proof, which changes with the credentials.
 func (g *gateway) taken(present string) *payment.WebhookTaken {
 	shown, _, _ := strings.Cut(present, "?")
 	if present == "" || shown == g.env.CallbackURL {

@@ -46,7 +46,7 @@ func TestWebhookOfAnotherSystemIsReplacedWhenThatIsAgreed(t *testing.T) {
 	ours := double.webhook
 	replacer := b.Gateway.(payment.Replacer)
 	double.webhook = others
-	// Somebody changed it between the question and the answer.
+	// Another system changed it between the question and the answer.
 	err := replacer.Replace(t.Context(), "https://old.example.com/pix")
 	if taken, ok := errors.AsType[*payment.WebhookTaken](err); !ok || taken.URL != "https://erp.example.com/pix/loja" || double.webhook != others {
 		t.Errorf("agreed on another: %v, %s", err, double.webhook)

@@ -24,7 +24,7 @@ type DebitDouble interface {
 	Revoke(reference string)
 	// Debits is how many debits were announced, cancelled ones included.
 	Debits() int
-	// Announced is what a debit is of, as the provider was told.
+	// Announced is a debit as the provider received it.
 	Announced(ref payment.DebitRef) money.Cents
 	// Collect is the bank debiting the account, now.
 	Collect(ref payment.DebitRef, amount money.Cents)

@@ -31,8 +31,8 @@ func (b *DebitBench) calls(t *testing.T, ref payment.DebitRef) map[string]error 
 	}
 }
 
-// testDebitDenied wants refusals, not more: whoever cannot see a debit must not
-// say that there is none.
+// testDebitDenied wants refusals, not more: a caller that cannot see a debit
+// must not report that there is none.
 func testDebitDenied(t *testing.T, bench *DebitBench) {
 	_, ref := bench.announced(t, 1, 35_00)
 	denied := *bench
@@ -105,7 +105,7 @@ func testDebitHollow(t *testing.T, bench *DebitBench) {
 	bench.checkUntouched(t, ref)
 }
 
-// lose makes a call whose answer is lost once the provider has done it.
+// lose makes a call and loses its answer once the provider has done it.
 func (b *DebitBench) lose(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	made := make(chan struct{}, 1)

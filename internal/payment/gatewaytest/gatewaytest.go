@@ -29,9 +29,9 @@ const CallbackURL = "https://pay.example.com/gateways/x/4f1d5a7c9b3e2860"
 type Double interface {
 	// Charges is how many charges were made, cancelled ones included.
 	Charges() int
-	// Asked is what a charge asks for, as the provider was told.
+	// Asked is a charge as the provider received it.
 	Asked(reference string) money.Cents
-	// Pay is somebody paying a charge, now.
+	// Pay pays a charge now.
 	Pay(reference string, amount money.Cents)
 	// Callback is a genuine callback about a charge that was paid.
 	Callback(reference string) payment.Callback
@@ -166,8 +166,8 @@ func testCheck(t *testing.T, bench *Bench) {
 	}
 }
 
-// testDenied wants refusals, not more: whoever cannot see a charge must not say
-// that there is none.
+// testDenied wants refusals, not more: a caller that cannot see a charge must
+// not report that there is none.
 func testDenied(t *testing.T, bench *Bench) {
 	order := Order(1, 35_00)
 	charge := bench.create(t, order)

@@ -32,8 +32,8 @@ type Line struct {
 // trouble answers a request in the provider's place.
 type trouble func(w http.ResponseWriter, r *http.Request, provider http.Handler)
 
-// NewLine starts a TLS server for a double. makes tells the request that makes
-// a charge; set may change the server before it starts.
+// NewLine starts a TLS server for a double. makes recognises the request that
+// makes a charge; set may change the server before it starts.
 func NewLine(t *testing.T, provider http.Handler, makes func(*http.Request) bool, set ...func(*httptest.Server)) *Line {
 	t.Helper()
 	line := &Line{provider: provider, makes: makes}
@@ -138,7 +138,7 @@ func floods(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// hangs takes requests and never answers, and tells of each.
+// hangs takes requests and never answers, and signals each.
 func hangs(arrived chan<- struct{}) trouble {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 		select {

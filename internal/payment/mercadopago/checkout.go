@@ -224,7 +224,7 @@ func (g *checkoutGateway) findPreference(ctx context.Context, ref payment.Ref) (
 	return g.preferenceOf(ctx, ref.Reference)
 }
 
-// Fetch tells what was paid by way of the page.
+// Fetch returns what was paid through the page.
 func (g *checkoutGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	preference, list, err := g.find(ctx, ref)
 	if err != nil {

@@ -62,7 +62,8 @@ func newDouble() *double {
 	return d
 }
 
-// inOwnWords are refusals of orders whose answer the document leaves open.
+// inOwnWords are refusals of orders with an answer that the document leaves
+// open.
 var inOwnWords = []int{http.StatusPaymentRequired, http.StatusConflict, http.StatusLocked}
 
 // guard holds the double and its callers to Mercado Pago's document.

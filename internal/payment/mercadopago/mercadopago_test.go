@@ -257,7 +257,7 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 	}
 }
 
-// Mercado Pago lets nobody pay themselves.
+// Mercado Pago does not let an account pay itself.
 func TestOwnAddressIsRefusedAsThatOfPayers(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
 	for address, fine := range map[string]bool{"Dona@Example.com": false, "loja@example.com": true, "": true} {

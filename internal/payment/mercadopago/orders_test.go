@@ -267,7 +267,7 @@ func TestMoneyOfAnOrderHasTheTimeOfItsPaymentOrElseOfTheOrder(t *testing.T) {
 	}
 }
 
-// An application may have both events chosen, and then tells of the same money
+// An application may have both events chosen, and then reports the same money
 // twice: by the order, and by the payment under another id.
 func TestMoneyOfAnOrderHasOneIDWhicheverCallbackTellsOfIt(t *testing.T) {
 	double := newOrderDouble()

@@ -49,8 +49,8 @@ func (p *mpPayment) refundedAt() (last time.Time) {
 	return last
 }
 
-// states are where a payment stands, by what Mercado Pago calls it. Money that
-// was given back was received before.
+// states are the states of a payment, by Mercado Pago's names. Money that was
+// given back was received before.
 var states = map[string]payment.State{
 	"pending":      payment.StatePending,
 	"authorized":   payment.StatePending,
@@ -142,7 +142,7 @@ func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment
 	}), err
 }
 
-// sum tells where a charge stands by its payments: paid when one is, pending
+// sum is the state of a charge by its payments: paid when one is, pending
 // while one can be paid.
 func sum(list []mpPayment) (payment.State, []payment.Received, error) {
 	state := payment.StateCancelled

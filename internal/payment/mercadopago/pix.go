@@ -20,8 +20,8 @@ const (
 )
 
 // pixGateway makes codes by the API that the company chose. Charges that were made
-// by the other one before are still looked up and cancelled there: an id tells
-// them apart.
+// by the other one before are still looked up and cancelled there: the form of the
+// id shows which.
 type pixGateway struct {
 	client
 	payerEmail  string
@@ -39,7 +39,7 @@ type paymentRequest struct {
 	About             about       `json:"additional_info,omitzero"`
 }
 
-// payer is who pays a payment. Its name is told beside it.
+// payer is who pays a payment. Its name is sent separately.
 type payer struct {
 	Email          string          `json:"email,omitempty"`
 	Identification *identification `json:"identification,omitempty"`
@@ -109,8 +109,8 @@ func (g *pixGateway) createPayment(ctx context.Context, order payment.Order, ema
 
 // Check looks at the credentials, whether they are good for the orders API where
 // that is chosen, and whether the e-mail address for payers without one is the
-// account's own: Mercado Pago lets nobody pay themselves, and would refuse every
-// charge.
+// account's own: Mercado Pago does not let an account pay itself, and would
+// refuse every charge.
 func (g *pixGateway) Check(ctx context.Context) error {
 	if err := g.client.Check(ctx); err != nil {
 		return err

@@ -30,7 +30,7 @@ type Key struct {
 // String is the canonical form.
 func (k Key) String() string { return k.Value }
 
-// The reasons for which a key is refused, each fit to stand beside a field.
+// The reasons to refuse a key, worded for display next to a field.
 var (
 	ErrKey       = errors.New("must be a PIX key: CPF, CNPJ, phone with +55, e-mail or random key")
 	ErrAmbiguous = errors.New("may be a CPF or a phone: write a CPF with its points, as in 123.456.789-09, or a phone with +55")
@@ -75,8 +75,8 @@ func parseElevenDigits(text, plain string) (Key, error) {
 	return ParseKeyAs(KindCPF, text)
 }
 
-// isMobile tells whether eleven digits could be a mobile phone with its area
-// code.
+// isMobile reports whether eleven digits could be a mobile phone with its
+// area code.
 func isMobile(digits string) bool {
 	return digits[2] == '9' && strings.Contains(areaCodes, " "+digits[:2]+" ")
 }
@@ -85,7 +85,7 @@ func isMobile(digits string) bool {
 const areaCodes = " 11 12 13 14 15 16 17 18 19 21 22 24 27 28 31 32 33 34 35 37 38 41 42 43 44 45 46 47 48 49 " +
 	"51 53 54 55 61 62 63 64 65 66 67 68 69 71 73 74 75 77 79 81 82 83 84 85 86 87 88 89 91 92 93 94 95 96 97 98 99 "
 
-// ParseKeyAs reads a key whose kind is known.
+// ParseKeyAs reads a key of a known kind.
 func ParseKeyAs(kind Kind, text string) (Key, error) {
 	read, known := readers[kind]
 	if !known {
@@ -129,7 +129,7 @@ func readCNPJ(text string) (string, error) {
 	return "", ErrCNPJ
 }
 
-// readPhone wants the country code of whoever does not live in Brazil.
+// readPhone wants the country code of a number outside Brazil.
 func readPhone(text string) (string, error) {
 	value := strings.NewReplacer(" ", "", "(", "", ")", "", "-", "", ".", "").Replace(text)
 	if !strings.HasPrefix(value, "+") {

@@ -15,7 +15,7 @@ import (
 type Code struct {
 	Once          bool        // says that it is for one payment; banks do not hold a static one to it
 	Key           string      // as written: codes with wrong check digits are about
-	Description   string      // beside a key
+	Description   string      // with a key
 	URL           string      // of the charge, without https://
 	RecurrenceURL string      // of an automatic PIX
 	Amount        money.Cents // 0: not said
@@ -135,7 +135,7 @@ func checkAccount(code *Code, found bool) error {
 	return nil
 }
 
-// template reads a list inside a field, and tells whether it is PIX's.
+// template reads a list inside a field, and reports whether it is PIX's.
 func template(value string) (objects, bool, error) {
 	fields, err := readObjects(value)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	maxDescription = 73 // with the key: both share one field
 )
 
-// noTxID stands where a code has no id of its own.
+// noTxID is written where a code has no id of its own.
 const noTxID = "***"
 
 const gui = "br.gov.bcb.pix"
@@ -140,7 +140,7 @@ func isLetterOrDigit(r rune) bool {
 	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
 }
 
-// printable tells that s is visible ASCII without spaces.
+// printable reports whether s is visible ASCII without spaces.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {

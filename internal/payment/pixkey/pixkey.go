@@ -1,5 +1,5 @@
 // Package pixkey owns the gateway that needs no account anywhere: a static code
-// of the company's own PIX key. Nobody tells whether it was paid, banks may drop
+// of the company's own PIX key. Its payment is not reported, and banks may drop
 // its id and let it be paid twice, so a person confirms what arrived.
 package pixkey
 
@@ -110,14 +110,14 @@ func (g *gateway) Fetch(_ context.Context, ref payment.Ref) (payment.Report, err
 	}, nil
 }
 
-// Cancel has nobody to tell. A code that was shown can be paid for ever, which
-// is why people confirm.
+// Cancel has nothing to do: no service knows the code. A code that was shown
+// can be paid for ever, which is why people confirm.
 func (g *gateway) Cancel(context.Context, payment.Ref) error { return nil }
 
-// Check is done when the options are read: there is nobody to ask.
+// Check is done when the options are read: there is no service to ask.
 func (g *gateway) Check(context.Context) error { return nil }
 
-// VerifyCallback believes nobody, since nobody calls.
+// VerifyCallback refuses every call, since none is expected.
 func (g *gateway) VerifyCallback(context.Context, payment.Callback) ([]payment.Hint, error) {
 	return nil, payment.ErrForged
 }

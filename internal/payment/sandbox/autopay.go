@@ -22,7 +22,7 @@ type authorisation struct {
 	reference string
 	pixCode   string
 	payerName string
-	chargeID  string // whose payment authorises; "": a deed does
+	chargeID  string // its payment authorises; "": an action of the panel does
 	state     payment.AuthorisationState
 	endedBy   payment.EndedBy
 	fails     int // so many attempts to come fail
@@ -32,8 +32,8 @@ type authorisation struct {
 	secret    string
 }
 
-// at is the authorisation as it is at an instant: nobody has answered a request
-// that is over.
+// at is the authorisation as it is at an instant: a request that is over has no
+// answer.
 func (a authorisation) at(now time.Time) authorisation {
 	if a.state == payment.AuthorisationAsked && !a.expiresAt.After(now) {
 		a.state, a.endedBy, a.endedAt = payment.AuthorisationRefused, payment.ByExpiry, a.expiresAt
@@ -135,7 +135,7 @@ func (s *Sandbox) changeAuthorisation(
 }
 
 // Authorise asks the payer, or returns what was asked before. What a code pays now
-// is made in the same transaction: nobody can pay it before it authorises.
+// is made in the same transaction: it cannot be paid before it authorises.
 func (g *gateway) Authorise(ctx context.Context, mandate payment.Mandate) (payment.Authorisation, error) {
 	if !slices.Contains(g.Journeys(), mandate.Journey) {
 		return payment.Authorisation{}, &payment.Refusal{Reason: "there is no such journey"}
@@ -179,8 +179,8 @@ func newAuthorisation(mandate payment.Mandate) (authorisation, error) {
 	return made, err
 }
 
-// storeAuthorisation stores an authorisation, with the charge whose payment
-// authorises unless that is zero, and returns what the reference has now.
+// storeAuthorisation stores an authorisation, with the charge that authorises
+// by its payment unless that is zero, and returns what the reference has now.
 func storeAuthorisation(
 	ctx context.Context,
 	tx *sqldb.Tx,

@@ -175,7 +175,7 @@ func (g *gateway) changeDebit(
 		if err != nil {
 			return err
 		}
-		if known, err = debitNamed(ctx, tx, known.ID); err != nil { // as it is now that nobody else changes it
+		if known, err = debitNamed(ctx, tx, known.ID); err != nil { // as it is under the lock
 			return err
 		}
 		if err := change(tx, &known, &by); err != nil {

@@ -69,7 +69,7 @@ type Charge struct {
 	secret string
 }
 
-// state is where the charge stands at an instant.
+// state is the state of the charge at an instant.
 func (c *Charge) state(now time.Time) payment.State {
 	switch {
 	case len(c.Payments) > 0:
@@ -89,7 +89,7 @@ func (s *Sandbox) Find(ctx context.Context, name string) (Charge, error) {
 	return c, err
 }
 
-// Payable tells whether a charge can be paid now.
+// Payable reports whether a charge can be paid now.
 func (s *Sandbox) Payable(c Charge) bool {
 	return c.state(s.db.Now()) == payment.StatePending
 }

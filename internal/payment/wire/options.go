@@ -21,8 +21,8 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// Options reads what a company told of a gateway and collects what is wrong
-// with it.
+// Options reads what a company entered for a gateway and collects what is
+// wrong with it.
 type Options struct {
 	Given  map[string]string
 	fields fault.Fields
@@ -99,8 +99,8 @@ var Frequencies = map[payment.Every]string{
 	payment.EveryYear:     "ANNUALLY",
 }
 
-// Changed tells that a call was turned down because of what the charge has
-// become, or may have been: it is worth looking at it again.
+// Changed reports whether a call was turned down because of what the charge
+// has become, or may have been: it is worth looking at it again.
 func Changed(err error) bool {
 	switch Status(err) {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict,
@@ -117,14 +117,14 @@ const maxPause = 15 * time.Minute
 // maxPauses bounds what is remembered.
 const maxPauses = 10_000
 
-// pauses are the accounts that were told to come back later, and when. A gateway is
-// opened for every call, so they are kept here.
+// pauses are the accounts that must come back later, and when. A gateway is opened
+// for every call, so they are kept here.
 var pauses struct {
 	sync.Mutex
 	until map[[sha256.Size]byte]time.Time
 }
 
-// account tells one account at a provider from another.
+// account identifies an account at a provider.
 func (a *API) account() [sha256.Size]byte {
 	parts := []string{a.Base, a.Account}
 	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
@@ -159,8 +159,8 @@ func (a *API) paused() error {
 	return &pausedError{until}
 }
 
-// heed remembers how long the provider wants to be left alone. One that turns a
-// call down without saying so is left to whoever called.
+// heed remembers how long the provider wants to be left alone. Without such a
+// wish the caller decides.
 func (a *API) heed(response *http.Response) {
 	if a.Now == nil || response.StatusCode != http.StatusTooManyRequests {
 		return
@@ -249,17 +249,16 @@ func Same(came, right string) bool {
 	return right != "" && subtle.ConstantTimeCompare([]byte(came), []byte(right)) == 1
 }
 
-// Derive makes a secret for callbacks from a credential, so that nobody has to
-// invent and keep one. Whoever knows it cannot find the credential.
+// Derive makes a secret for callbacks from a credential, so that it need not
+// be invented and stored. The credential cannot be found from it.
 func Derive(credential, callbackURL string) string {
 	mac := hmac.New(sha256.New, []byte(credential))
 	mac.Write([]byte("callback " + callbackURL))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Reachable tells whether a provider would call an address. One that is only
-// for trials on one's own machine is not told to anybody: payments are found by
-// asking.
+// Reachable reports whether a provider would call an address. An address for
+// trials on one's own machine is not registered: payments are found by asking.
 func Reachable(callbackURL string) bool {
 	return strings.HasPrefix(callbackURL, "https://")
 }

@@ -34,7 +34,8 @@ type API struct {
 	// Now is the clock by which a provider is left alone that says how long to wait
 	// (status 429); nil: it is called all the same.
 	Now func() time.Time
-	// Account tells accounts apart whose credentials are in no header of these.
+	// Account distinguishes accounts if their credentials are in none of these
+	// headers.
 	Account string
 }
 
@@ -148,7 +149,7 @@ func plain(err error) error {
 }
 
 // callError is a call without an answer that could be used. What it wraps says
-// why, for errors.Is; what it tells is clean.
+// why, for errors.Is; its text is clean.
 type callError struct {
 	text  string
 	cause error
@@ -191,8 +192,8 @@ func Twice(change func() error) error {
 	return Outcome(err)
 }
 
-// Live tells whether a charge that was looked up can still be cancelled. One
-// that is unknown or cancelled need not be; one that was paid is ErrPaid.
+// Live reports whether a charge that was looked up can still be cancelled.
+// One that is unknown or cancelled need not be; one that was paid is ErrPaid.
 func Live(state payment.State, err error) (bool, error) {
 	switch {
 	case errors.Is(err, payment.ErrNoCharge):
@@ -244,7 +245,7 @@ func (a *API) reason(request Request, body []byte) string {
 // maxReason keeps an error on a line that people read.
 const maxReason = 300
 
-// clean takes out what nobody may read, and whatever would not fit on a line.
+// clean takes out secrets, and whatever would not fit on a line.
 func (a *API) clean(request Request, text string) string {
 	for _, secret := range slices.Concat(a.Secrets, request.Secrets) {
 		if secret != "" {

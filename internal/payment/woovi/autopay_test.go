@@ -58,7 +58,7 @@ func announced(t *testing.T) (*gatewaytest.DebitBench, *double, payment.DebitRep
 	return bench, double, report
 }
 
-// Woovi announces what nobody has announced, of its own amount.
+// Woovi announces, with its own amount, what we have not announced.
 func TestDebitThatWooviAnnouncedByItselfIsFollowed(t *testing.T) {
 	bench, _, report := announced(t)
 	debit := gatewaytest.Debit(1, report.Authorisation, 99_00)

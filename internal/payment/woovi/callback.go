@@ -135,7 +135,7 @@ func (g *gateway) Register(ctx context.Context) error {
 // wanted are the events that webhooks are made for, as Woovi writes them.
 func (g *gateway) wanted() []string {
 	var list []string
-	for _, event := range events[:3] { // what is received is told by its charge
+	for _, event := range events[:3] { // its charge reports what is received
 		list = append(list, "OPENPIX:"+event)
 	}
 	if g.debits {

@@ -25,7 +25,7 @@ var debitStates = map[string]payment.DebitState{
 	"CANCELED":   payment.DebitCancelled,
 }
 
-// state tells where the debit stands.
+// state is the state of the debit.
 func (c *cobr) state() payment.DebitState {
 	state := debitStates[c.Status]
 	if state == payment.DebitAnnounced && len(c.Tries) > 1 {
@@ -145,7 +145,7 @@ func apart(one, other civil.Date) int {
 }
 
 // Announce has the instalment of the day debited. Woovi may have announced it by
-// itself; then what it debits is told, and money of another amount is a person's
+// itself; then its amount is returned, and money of another amount is a person's
 // matter.
 func (d *debitor) Announce(ctx context.Context, wanted payment.Debit) (payment.DebitReport, error) {
 	report, err := d.announce(ctx, wanted)

@@ -205,7 +205,7 @@ func (d *double) DebitCallback(ref payment.DebitRef) payment.Callback {
 	return d.calls("PIX_AUTOMATIC_COBR_COMPLETED", "Installment", d.instalments[ref.ID])
 }
 
-// calls is a callback whose body is a subscription or an instalment.
+// calls is a callback with a subscription or an instalment as its body.
 func (d *double) calls(event, schema string, told object) payment.Callback {
 	encoded, _ := json.Marshal(told)
 	var decoded object

@@ -63,7 +63,7 @@ type double struct {
 
 	subscriptions map[string]map[string]any // by correlation id
 	instalments   map[string]map[string]any // by global id
-	bare          bool                      // an instalment is told without an object around it
+	bare          bool                      // an instalment is sent without an object around it
 }
 
 func newDouble() *double {
@@ -187,7 +187,7 @@ func (d *double) create(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, map[string]any{"charge": c, "correlationID": id, "brCode": c["brCode"]})
 }
 
-// knownCustomer is a payer as Woovi tells it, with the tax id and its kind.
+// knownCustomer is a payer as Woovi returns it, with the tax id and its kind.
 func knownCustomer(payer map[string]any) map[string]any {
 	known := maps.Clone(payer)
 	if id, given := payer["taxID"]; given {

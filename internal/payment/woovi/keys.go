@@ -22,7 +22,7 @@ import (
 type keys struct {
 	base string
 
-	turn    chan struct{} // whoever holds it may look and fetch
+	turn    chan struct{} // its holder may look and fetch
 	list    []*rsa.PublicKey
 	fetched time.Time // the last success
 	tried   time.Time // the last try

@@ -28,7 +28,7 @@ type transaction struct {
 	} `json:"charge"`
 }
 
-// is tells whether type or status is one of these.
+// is reports whether type or status is one of these.
 func (t *transaction) is(words ...string) bool {
 	return slices.Contains(words, t.Type) || slices.Contains(words, t.Status)
 }

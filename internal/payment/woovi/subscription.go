@@ -15,8 +15,8 @@ import (
 
 // debitor is the gateway of a company that has PIX Automático at Woovi. An
 // authorisation is a subscription there, which makes an instalment for each period
-// by itself; announcing is to have one debited. Woovi announces what nobody has
-// announced four days before its day.
+// by itself; announcing is to have one debited. What was not announced, Woovi
+// announces four days before its day.
 type debitor struct{ *gateway }
 
 var _ payment.Debitor = (*debitor)(nil)
@@ -26,8 +26,8 @@ var autopayOption = wire.Autopay(
 	"yes when Woovi has opened it to this account; customers need a CPF or CNPJ and a whole address",
 )
 
-// subscription is one as Woovi tells it. Its pages call the part of PIX Automático
-// pixRecurring, its document pixRecurringOptions.
+// subscription is one as Woovi returns it. Its pages call the part of PIX
+// Automático pixRecurring, its document pixRecurringOptions.
 type subscription struct {
 	GlobalID      string    `json:"globalID"`
 	CorrelationID string    `json:"correlationID"`
@@ -156,7 +156,7 @@ func (d *debitor) subscribe(ctx context.Context, mandate payment.Mandate) (subsc
 }
 
 // findSubscription reads one by its id or our reference. Woovi turns an unknown id
-// down like any other mistake, so whoever is turned down asks for something that
+// down like any other mistake, so after a refusal we ask for something that
 // exists: only when that is answered is the subscription unknown.
 func (d *debitor) findSubscription(ctx context.Context, ref payment.Ref) (subscription, error) {
 	var answer struct {
@@ -173,7 +173,7 @@ func (d *debitor) findSubscription(ctx context.Context, ref payment.Ref) (subscr
 	return answer.Subscription, err
 }
 
-// unknown is ErrNoCharge, if it can be told at all.
+// unknown returns ErrNoCharge if that is certain.
 func (d *debitor) unknown(ctx context.Context) error {
 	if err := d.checkCharges(ctx); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (d *debitor) endAuthorisation(ctx context.Context, ref payment.Ref) error {
 	return err
 }
 
-// over tells that nothing more is debited by it.
+// over reports whether nothing more is debited by it.
 func (s *subscription) over() bool {
 	state := authorisations[s.status()].State
 	return state != payment.AuthorisationAsked && state != payment.AuthorisationActive
@@ -258,7 +258,7 @@ func (c *cobr) newest() try {
 	return newest
 }
 
-// paidAt is when it was paid, as well as Woovi tells.
+// paidAt is when it was paid, as precisely as Woovi says.
 func (c *cobr) paidAt(now time.Time) time.Time {
 	for _, text := range []string{c.PaymentDate, c.newest().UpdatedAt} {
 		if at := wire.Time(text); !at.IsZero() && !at.After(now) {
@@ -268,7 +268,7 @@ func (c *cobr) paidAt(now time.Time) time.Time {
 	return now
 }
 
-// received is the payment of a debit. What was given back of it is not told.
+// received is the payment of a debit. Refunds of it are not reported.
 func (c *cobr) received(now time.Time) ([]payment.Received, error) {
 	amount, err := wire.Whole(c.Value)
 	if err != nil {

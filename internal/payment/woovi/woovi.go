@@ -94,7 +94,7 @@ type gateway struct {
 	debits bool // the account has PIX Automático
 }
 
-// charge is one as Woovi tells it.
+// charge is one as Woovi returns it.
 type charge struct {
 	Status        string      `json:"status"`
 	Value         json.Number `json:"value"`
@@ -220,7 +220,7 @@ func made(charge charge, order payment.Order) (payment.Charge, error) {
 }
 
 // find reads a charge. Woovi turns an unknown id down like any other mistake,
-// so whoever is turned down asks for something that exists: only when that is
+// so after a refusal we ask for something that exists: only when that is
 // answered is the charge unknown.
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, payment.State, error) {
 	var answer struct {

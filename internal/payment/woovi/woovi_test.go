@@ -74,7 +74,7 @@ func TestPublishedSampleIsGenuine(t *testing.T) {
 	}
 }
 
-// ring is a gateway whose clock can be moved, with a charge that was paid.
+// ring is a gateway with a clock that can be moved, and a charge that was paid.
 func ring(t *testing.T) (gateway payment.Gateway, double *double, now *time.Time, reference string) {
 	t.Helper()
 	double = newDouble()
