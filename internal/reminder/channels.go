@@ -27,7 +27,7 @@ type Channel struct {
 	Failures  int // attempts that failed since one succeeded
 	Problem   string
 	ProblemAt time.Time // of the last of them
-	HeardAt   time.Time // when its carrier last told what became of messages
+	HeardAt   time.Time // when its carrier last reported on messages
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
@@ -87,8 +87,8 @@ func (s *Service) ReadNewChannel(in *input.Form) ChannelDraft {
 	return readChannel(in, kind)
 }
 
-// ReadChannelChanges reads changes of a channel, whose kind says which options
-// there are.
+// ReadChannelChanges reads changes of a channel. Its kind decides which
+// options there are.
 func (s *Service) ReadChannelChanges(
 	ctx context.Context,
 	actor account.Actor,

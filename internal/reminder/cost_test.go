@@ -43,8 +43,8 @@ func TestCostGrowsWithWhatIsDue(t *testing.T) {
 	})
 }
 
-// fill makes customers whose due dates lie far ahead, and messages that were
-// sent long ago, and as many that are scheduled for later.
+// fill makes customers with due dates far ahead, and messages that were sent
+// long ago, and as many that are scheduled for later.
 func (h *house) fill(rule Rule, n int) {
 	h.t.Helper()
 	h.exec(fmt.Sprintf(`INSERT INTO customers (company_id, uuid, name, whatsapp, email, usuario, usuario_key, external_id, due_on, own_day,

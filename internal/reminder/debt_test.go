@@ -65,8 +65,8 @@ func TestDebtThatIsGoneIsNotReminded(t *testing.T) {
 	})
 }
 
-// An invoice beside the generated ones is a debt as any other, whenever it is
-// issued, and so is one whose payment was undone.
+// An invoice in addition to the generated ones is a debt as any other,
+// whenever it is issued, and so is one with an undone payment.
 func TestDebtsBesideTheDueDateAreReminded(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		house.remind(1, "09:00", house.template("{due_date} {value}"), house.channel("zap"))

@@ -83,7 +83,7 @@ type companyState struct {
 
 func (s *Service) companyStateOf(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (state companyState, err error) {
 	state = companyState{now: tx.Now()}
-	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // whose plan may have ended a moment ago
+	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // its plan may have ended a moment ago
 	if err != nil {
 		return state, err
 	}
@@ -106,7 +106,7 @@ func (s *Service) decideSending(state companyState, candidate candidate) sendDec
 	return s.choose(state, candidate)
 }
 
-// unwanted tells why a message is not to be sent at all; "" when it is.
+// unwanted returns why a message is not to be sent at all; "" when it is.
 func (c candidate) unwanted(state companyState) string {
 	reason := mutedReason(state.actor.Company, state.now)
 	switch {
@@ -130,7 +130,8 @@ func (c candidate) unwanted(state companyState) string {
 	return ""
 }
 
-// settled tells why there is nothing to remind of, or to confirm; "" when there is.
+// settled returns why there is nothing to remind of, or to confirm; "" when there
+// is.
 func (c candidate) settled() string {
 	if c.rule.On == OnPaid {
 		return c.unpaid()
@@ -158,8 +159,8 @@ func (c candidate) owes() bool {
 		c.invoice.status == billing.Open && c.invoice.dueOn == c.message.DueOn
 }
 
-// offHours tells what becomes of a message whose hour it is not. A person who
-// asks for it does not mind the hour.
+// offHours decides about a message outside its hours. A person who asks for
+// it does not mind the hour.
 func (c candidate) offHours(state companyState) (sendDecision, bool) {
 	if c.message.manual {
 		return sendDecision{}, false
@@ -194,7 +195,7 @@ func (c candidate) moment(state companyState) (at, late time.Time) {
 	return at, late
 }
 
-// late ends a message whose day is over.
+// late ends a message after its day.
 func (c candidate) late() sendDecision {
 	if c.message.Attempts > 0 {
 		return sendDecision{status: Failed, reason: "not sent in time: " + c.message.Reason}
@@ -209,8 +210,8 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// choose finds the first channel, from the one whose turn it is, that can send
-// the message. Where it is another one, the message waits for that one's turn.
+// choose finds the first channel, from the one that is next, that can send the
+// message. Where it is another one, the message waits for that one's turn.
 func (s *Service) choose(state companyState, candidate candidate) sendDecision {
 	order := candidate.rule.Channels
 	from := max(0, slices.Index(order, candidate.message.ChannelID))
@@ -233,7 +234,7 @@ func (s *Service) choose(state companyState, candidate candidate) sendDecision {
 	return skip(strings.Join(reasons, "; "))
 }
 
-// usable tells whether a channel can send a message, or why not.
+// usable returns whether a channel can send a message, or why not.
 func (s *Service) usable(state companyState, candidate candidate, channelID int64) (ch Channel, to, reason string) {
 	i := slices.IndexFunc(state.channels, func(ch Channel) bool { return ch.ID == channelID })
 	if i < 0 {
@@ -358,8 +359,8 @@ func problemText(err error) string {
 	return what + ": " + fault.Public(err)
 }
 
-// forGood tells whether asking again for a link is of no use: the company has
-// no gateway, or the invoice is not to be paid.
+// forGood reports whether asking again for a link is of no use: the company
+// has no gateway, or the invoice is not to be paid.
 func forGood(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.KindUpstream, fault.KindUnavailable, fault.KindInternal, fault.KindRateLimited:

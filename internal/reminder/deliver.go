@@ -46,7 +46,7 @@ func (e *engine) deliver(ctx context.Context, job job) {
 type prepared struct {
 	link, pix string
 	problem   error      // why the link or the code could not be had
-	debitOn   civil.Date // the invoice is debited then, and nobody is asked to pay; zero: it is not
+	debitOn   civil.Date // the invoice is debited then, and the customer is not asked to pay; zero: it is not
 	look      *Look      // of a mail
 }
 
@@ -155,8 +155,8 @@ func (s *Service) write(state companyState, candidate candidate, decision sendDe
 	}
 }
 
-// settleUnfilled ends or puts off a message whose link or code could not be
-// had.
+// settleUnfilled ends or puts off a message if its link or code is not
+// available.
 func (s *Service) settleUnfilled(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -248,7 +248,7 @@ func (o *outcome) judge(err error, idempotent bool) {
 	o.problem = clip(o.problem, maxReason)
 }
 
-// finish closes an attempt and tells of it.
+// finish closes an attempt and reports it.
 func (e *engine) finish(ctx context.Context, job job, begun begun, out outcome) {
 	kept, err := e.service.recordAttempt(ctx, job, begun, out)
 	attrs := []any{
@@ -281,8 +281,8 @@ type transition struct {
 }
 
 // recordAttempt writes the outcome of an attempt in one transaction. It reports false
-// when the message is no longer ours. One that was given up as unknown
-// meanwhile is told the truth, unless a person has decided.
+// when the message is no longer ours. One that was given up as unknown meanwhile gets
+// the true outcome, unless a person has decided.
 func (s *Service) recordAttempt(ctx context.Context, job job, begun begun, outcome outcome) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		if kept, err = lockSending(ctx, tx, job); err != nil || !kept {

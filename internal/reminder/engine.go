@@ -25,8 +25,8 @@ const (
 	// prepareTimeout bounds the asking for payment links, sendTimeout the sending.
 	prepareTimeout = 20 * time.Second
 	sendTimeout    = CallTimeout + 5*time.Second
-	// lease is how long a claim lasts: longer than whatever is done under it, so
-	// that nobody takes up a message that is still being sent.
+	// lease is how long a claim lasts: longer than all work under it, so that no
+	// other process takes a message that is still being sent.
 	lease = prepareTimeout + sendTimeout + 30*time.Second
 	// poll is how often the engine looks without having been woken.
 	poll = time.Second
@@ -287,9 +287,9 @@ func (s *Service) kindOf(ctx context.Context, querier sqldb.Querier, companyID, 
 	return channel.Kind
 }
 
-// recover deals with messages that were being sent when their process ended, or
-// stood still for too long: nobody knows whether they arrived. A channel that
-// knows repeated ones gets them again; any other leaves it to a person.
+// recover deals with messages that were being sent when their process ended or
+// hung: whether they arrived is unknown. A channel that recognises repeated
+// ones gets them again; on any other a person decides.
 func (s *Service) recover(ctx context.Context) error {
 	lost, err := lostMessages(ctx, s.db, s.db.Now())
 	if err != nil || len(lost) == 0 {

@@ -18,7 +18,7 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// due makes a rule and a customer whose message is due now.
+// due makes a rule and a customer with a message that is due now.
 func (h *house) due(channels []int64, text string, more ...string) {
 	h.t.Helper()
 	h.remind(-3, "09:00", h.template(text), channels...)
@@ -268,8 +268,8 @@ func TestChannelThatKnowsRepeatedOnesGetsThemAgain(t *testing.T) {
 	})
 }
 
-// A process that stood still for too long tells the truth when it wakes, unless
-// a person has decided meanwhile.
+// A process that hung for too long records the true outcome when it wakes,
+// unless a person has decided meanwhile.
 func TestLateAnswerEndsTheDoubt(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		house.due([]int64{house.channel("zap")}, "Olá")
@@ -397,7 +397,7 @@ func TestChannelThatHangsSlowsDownNoOther(t *testing.T) {
 	})
 }
 
-// Three processes plan and send at once; nobody gets two.
+// Three processes plan and send at once; no customer gets two messages.
 func TestThreeProcessesAtOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		h := newHouse(t, engine)

@@ -12,11 +12,12 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// failingAfter is how many attempts in a row have to fail before a person is
-// told: one customer with a wrong number is no matter of the channel.
+// failingAfter is how many attempts in a row have to fail before a channel is
+// shown as failing: one customer with a wrong number is no fault of the
+// channel.
 const failingAfter = 3
 
-// Failing tells whether a channel needs somebody to look at it.
+// Failing reports whether a channel needs attention.
 func (c Channel) Failing() bool {
 	return c.Active && c.Failures >= failingAfter
 }
@@ -35,7 +36,7 @@ func recordHealth(ctx context.Context, tx *sqldb.Tx, companyID int64, channel Ch
 // Attention is what waits for a person.
 type Attention struct {
 	Unknown int64     // messages that may or may not have been sent
-	Failing []Channel // channels whose last attempts all failed
+	Failing []Channel // channels with only failures in their last attempts
 }
 
 // Attention finds what waits for a person.
@@ -83,7 +84,7 @@ func (s *Service) checkChannel(ctx context.Context, channel Channel) error {
 	return s.tryOptions(ctx, kind, channel.Options, secrets)
 }
 
-// metrics are what the engine tells an operator.
+// metrics are the engine's metrics for operators.
 type metrics struct {
 	lag      prometheus.Histogram
 	messages *prometheus.CounterVec
@@ -137,8 +138,8 @@ func (s *Service) Metrics() []prometheus.Collector {
 	}
 }
 
-// backlog asks the database at every scrape: an engine that stands still could
-// not tell that it does.
+// backlog asks the database at every scrape, because an engine that hangs
+// could not report it.
 type backlog struct{ s *Service }
 
 var (

@@ -34,7 +34,7 @@ const patience = 60 * time.Second
 // morning is 8:30 of 20 January 2026 in São Paulo, after quiet hours.
 var morning = time.Date(2026, 1, 20, 11, 30, 0, 0, time.UTC)
 
-// carrier takes what test channels send and answers as it is told.
+// carrier takes what test channels send and gives the configured answers.
 type carrier struct {
 	mu      sync.Mutex
 	letters []Letter
@@ -91,7 +91,7 @@ func (c *carrier) kind(name string, reach Reach, idempotent bool) Kind {
 	}
 }
 
-// payments makes links, or fails as it is told.
+// payments makes links, or fails if configured so.
 type payments struct {
 	err   error
 	asked func() // is called when a link is asked for
@@ -336,7 +336,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// writeImported tells the service of customers as an import does.
+// writeImported passes customers to the service as an import does.
 func (h *house) writeImported(list []customer.Customer) error {
 	return h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
 		return h.customersImported(h.t.Context(), tx, h.actor, list)

@@ -100,7 +100,7 @@ func (s *Service) FindMessage(ctx context.Context, actor account.Actor, messageI
 	return message, list, err
 }
 
-// Counts tells how many messages of the company have each status.
+// Counts returns how many messages of the company have each status.
 func (s *Service) Counts(ctx context.Context, actor account.Actor) (map[Status]int64, error) {
 	return countByStatus(ctx, s.db, actor.Company.ID)
 }
@@ -169,7 +169,7 @@ func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, actor account.Ac
 	return nil
 }
 
-// OptedOut tells whether a customer wants no messages.
+// OptedOut reports whether a customer wants no messages.
 func (s *Service) OptedOut(ctx context.Context, actor account.Actor, customerID int64) (bool, error) {
 	about, err := customerAbout(ctx, s.db, actor.Company.ID, customerID)
 	return about.optedOut, err

@@ -18,10 +18,10 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// The model is reminding put as plainly as can be: whenever the processes have
-// worked, it looks at everybody and every rule, and says who must have been
-// told what since the last time. It plans nothing and remembers nothing but
-// whom was told.
+// The model is reminding in its plainest form: whenever the processes have
+// worked, it looks at every customer and every rule, and says which messages
+// must have been sent since the last time. It plans nothing and remembers only
+// what was sent.
 
 type person struct {
 	id       int64
@@ -133,7 +133,7 @@ func (l *life) expectPrompt(person *person, rule *prompt, dueOn civil.Date, now 
 	local := now.In(zone)
 	switch {
 	case local.Hour() < 8 || local.Hour() >= 21 || local.YearDay() != at.YearDay():
-		l.late++ // nobody worked on its day
+		l.late++ // no process worked on its day
 	case !person.optedOut && !person.noNumber:
 		l.told[key] = true
 		want[fmt.Sprintf("%d: %s %s", person.id, rule.text, dueOn.BR())]++

@@ -16,7 +16,7 @@ import (
 const optOutContext = "reminder-optout"
 
 // OptOutURL is the address by which a customer stops messages, without signing in.
-// It is sealed, so that nobody can make one for another customer; it opens as long
+// It is sealed, so that it cannot be forged for another customer; it opens as long
 // as the key that sealed it is configured.
 func (s *Service) OptOutURL(companyID, customerID int64) string {
 	if s.options.PublicURL == "" || s.options.Unreachable || customerID == 0 {
@@ -26,7 +26,7 @@ func (s *Service) OptOutURL(companyID, customerID int64) string {
 	return s.options.PublicURL + "/unsubscribe/" + token
 }
 
-// OptOutLink is an opt-out link that somebody has opened.
+// OptOutLink is an opt-out link that was opened.
 type OptOutLink struct {
 	Company  account.Company
 	OptedOut bool
@@ -75,13 +75,13 @@ func (s *Service) OptOutByLink(ctx context.Context, token, from string) (OptOutL
 	return link, err
 }
 
-// A company whose plan has no messages, or whose subscription has ended or is
-// suspended, sends nothing: nothing is planned for it, and what had been is
+// A company sends nothing if its plan has no messages, or if its subscription
+// has ended or is suspended: nothing is planned for it, and what had been is
 // skipped when its hour comes. When the company is back, what still lies ahead
 // is planned anew; what it missed meanwhile stays missed.
 
-// mutedReason tells why a company sends nothing at an instant; "" when it does. It
-// is the one place that knows.
+// mutedReason returns why a company sends nothing at an instant; "" when it does.
+// It is the one place that knows.
 func mutedReason(company account.Company, now time.Time) string {
 	if !company.Subscription.Functions.Has(account.FunctionReminders) {
 		return "the company's subscription plan does not include messages"
@@ -134,8 +134,8 @@ func (s *Service) companyChanged(ctx context.Context, tx *sqldb.Tx, before, afte
 	return s.replanAll(ctx, tx, program, quiet)
 }
 
-// skipAhead takes the rule of a silent company past the due dates that nobody is
-// reminded of, so that they are not told of one by one later.
+// skipAhead moves the rule of a silent company past the due dates without a
+// reminder, so that they are not reported one by one later.
 func (s *Service) skipAhead(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, quiet Quiet) error {
 	rule.restart(actor, quiet, tx.Now())
 	rule.planAt = actor.Today(tx.Now()).AddDays(1).Start(actor.Company.Zone)

@@ -23,10 +23,10 @@ const ahead = 2
 // planBatch bounds one transaction of Plan.
 const planBatch = 500
 
-// reasonLate is why a message was not sent that nobody was there to send.
+// reasonLate is why a message was not sent if no process ran on its day.
 const reasonLate = "too late: its day is over"
 
-// Plan makes the messages of all companies whose day is near. Each rule
+// Plan makes the messages of all companies that are due soon. Each rule
 // remembers how far it has come through the due dates, so that a run with
 // nothing to plan costs one look and any other as much as is due; what was
 // missed while no process ran is found by the next run, and any number of
@@ -73,8 +73,8 @@ func (s *Service) planRule(ctx context.Context, ref ruleRef) (total int, err err
 }
 
 // planSome takes a rule further through the due dates. It holds the rule, so
-// that a customer whose date changes at the same time either is seen here or
-// sees how far the rule has come.
+// that a concurrent change of a customer's date either is seen here or sees
+// how far the rule has come.
 func (s *Service) planSome(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -83,7 +83,7 @@ func (s *Service) planSome(
 ) (made int, more bool, err error) {
 	rule, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
 	if fault.KindOf(err) == fault.KindNotFound || err == nil && (!rule.Active || rule.planAt.After(tx.Now())) {
-		return 0, false, nil // somebody else was faster
+		return 0, false, nil // another process was faster
 	}
 	if err != nil {
 		return 0, false, err
@@ -161,8 +161,8 @@ func (s *Service) schedule(
 	return int(n), err
 }
 
-// restart puts a rule's cursor at the first due date whose message still lies
-// ahead.
+// restart puts a rule's cursor at the first due date with a message that
+// still lies ahead.
 func (s *Service) restart(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule *Rule) error {
 	quiet, err := quietOf(ctx, tx, actor.Company.ID)
 	if err != nil {
@@ -186,8 +186,8 @@ func (r *Rule) restart(actor account.Actor, quiet Quiet, now time.Time) {
 }
 
 // replan takes back what a changed rule has not sent, and starts its planning
-// again: messages that are being sent, or whose hour has come, go on by the new
-// rule. So do all receipts, which nothing would plan again.
+// again: messages that are due or being sent go on by the new rule. So do all
+// receipts, which nothing would plan again.
 func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Rule]) error {
 	rule := change.after
 	clear := unscheduleAhead
@@ -203,8 +203,8 @@ func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	return s.restart(ctx, tx, actor, rule)
 }
 
-// customersChanged plans for new customers, plans anew for those whose date,
-// plan or product changed, and removes the messages of a deleted one.
+// customersChanged plans for new customers, plans anew after a change of
+// date, plan or product, and removes the messages of a deleted one.
 func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
 	actor := changed.Actor
 	var fresh []customer.Customer
@@ -225,8 +225,8 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 	return s.customersImported(ctx, tx, actor, fresh)
 }
 
-// customersImported plans for customers whose due date lies where their rules
-// have passed already; the others are found when the rules get there.
+// customersImported plans for customers with due dates that their rules have
+// passed already; the others are found when the rules get there.
 func (s *Service) customersImported(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -298,8 +298,7 @@ func (s *Service) debtsOpened(ctx context.Context, tx *sqldb.Tx, changed billing
 	return s.planPassed(ctx, tx, changed.Actor, nil, debts)
 }
 
-// hasPassed tells whether the rule will not come by a customer's due date any
-// more.
+// hasPassed reports whether the rule is already past a customer's due date.
 func (r Rule) hasPassed(record customer.Customer) bool {
 	return record.DueOn.Before(r.cursorOn) || record.DueOn == r.cursorOn && record.ID <= r.cursorID
 }

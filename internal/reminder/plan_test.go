@@ -71,7 +71,7 @@ func TestMovedDueDateIsPlannedAnew(t *testing.T) {
 		house.at("2026-01-22 09:00")
 		house.work()
 		house.update(record.ID, "data_de_vencimento", "2026-01-26")
-		house.update(record.ID, "data_de_vencimento", "2026-01-25") // which it was told of
+		house.update(record.ID, "data_de_vencimento", "2026-01-25") // which it was sent
 		house.at("2026-01-23 09:00")
 		house.work()
 		if got := house.carrier.taken(); len(got) != 1 || got[0].DueOn != civil.MustParse("2026-01-25") {
@@ -200,7 +200,8 @@ func TestRuleIsForItsPlanAndProduct(t *testing.T) {
 	})
 }
 
-// What was missed is caught up on the same day, and told as missed after it.
+// What was missed is caught up on the same day, and recorded as missed after
+// it.
 func TestDowntimeIsCaughtUpWithinTheDay(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		house.usual()

@@ -15,7 +15,7 @@ import (
 
 // Quiet is when customers are left in peace: from one minute of the day to
 // another, past midnight when the second is the smaller. Two that are the same
-// leave nobody in peace.
+// mean no quiet hours.
 type Quiet struct{ From, To int }
 
 // DefaultQuiet is that of a company that has chosen nothing.
@@ -140,7 +140,7 @@ func (e *engine) attend(ctx context.Context, job job) {
 	e.service.strikes.Clear(job.id)
 }
 
-// setAside ends a message that nobody can send, with a notice at its channel.
+// setAside ends a message that cannot be sent, with a notice at its channel.
 // One that may have been sent waits for a person.
 func (s *Service) setAside(ctx context.Context, job job) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {

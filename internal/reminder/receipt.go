@@ -129,7 +129,7 @@ func receiptLate(at time.Time, zone *time.Location) time.Time {
 	return civil.Of(at.In(zone)).AddDays(2).Start(zone)
 }
 
-// unpaid tells why a receipt has nothing to confirm; "" when it has.
+// unpaid returns why a receipt has nothing to confirm; "" when it has.
 func (c candidate) unpaid() string {
 	if c.invoice.status != billing.Paid {
 		return "not paid any more"
@@ -177,8 +177,8 @@ type Report struct {
 	Problem error     // of a failure: a Refusal or a Passing
 }
 
-// Reporter understands a carrier that tells what became of messages after it has
-// taken them.
+// Reporter understands a carrier that reports what became of messages after it
+// has taken them.
 type Reporter interface {
 	// Challenge answers the question by which a carrier makes sure that an address
 	// is ours. A question without the token is ErrForged.
@@ -189,13 +189,13 @@ type Reporter interface {
 	Reports(options map[string]string, call Call) ([]Report, error)
 }
 
-// debited says that an invoice will be debited by PIX Automático, so that nobody
-// is asked to pay it. A code for it would cancel the debit.
+// debited says that an invoice will be debited by PIX Automático, so that the
+// customer is not asked to pay it. A code for it would cancel the debit.
 type debited struct{ on civil.Date }
 
 func (d *debited) Error() string { return "the invoice will be debited on " + d.on.BR() }
 
-// refuseDebited returns a *debited for an open invoice whose debit is announced.
+// refuseDebited returns a *debited for an open invoice with an announced debit.
 func (s *Service) refuseDebited(ctx context.Context, actor account.Actor, about about) error {
 	if s.options.Links == nil || about.invoice.id == 0 || about.invoice.status != billing.Open {
 		return nil

@@ -118,7 +118,7 @@ func TestReceiptWaitsWhileThePaymentCanBeUndone(t *testing.T) {
 		house.at("2026-01-20 08:39")
 		house.wantTexts()
 		house.clock.Set(next)
-		done, err := house.WorkDue(t.Context()) // as a sandbox does whose clock is moved
+		done, err := house.WorkDue(t.Context()) // as a sandbox with a moved clock does
 		must(t, err)
 		if done != 1 {
 			t.Errorf("%d were done", done)
@@ -367,7 +367,7 @@ func TestNothingPlansReceipts(t *testing.T) {
 			}
 			house.clock.Advance(48 * time.Hour)
 		}
-		house.customer("2026-01-26") // due while the rule stands there
+		house.customer("2026-01-26") // due while the rule is there
 		if list := house.log(); len(list) != 0 {
 			t.Errorf("the log has %+v", list)
 		}

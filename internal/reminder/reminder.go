@@ -25,7 +25,7 @@ import (
 	"carteira/internal/platform/worker"
 )
 
-// Status is how a message stands.
+// Status is the state of a message.
 type Status string
 
 // The statuses. Unknown ones may have been sent: a person decides.
@@ -116,9 +116,9 @@ type Options struct {
 	// LaneCap is how many messages of one channel are under way at once; 0: as many
 	// as leave the others room when one hangs.
 	LaneCap int
-	Settled watch.Watcher[Settled] // sees each message that is finished; nil: nobody does
+	Settled watch.Watcher[Settled] // sees each message that is finished; may be nil
 
-	Pruned watch.Watcher[account.Pruned] // sees the messages that are removed; nil: nobody does
+	Pruned watch.Watcher[account.Pruned] // sees the messages that are removed; may be nil
 }
 
 // Settled is a message that is finished.
@@ -138,8 +138,9 @@ type Service struct {
 	metrics  *metrics
 }
 
-// New makes the service, which from then on watches customers: one whose due
-// date moves is planned anew, one who is deleted takes its messages along.
+// New makes the service, which from then on watches customers: after a change
+// of the due date it plans anew, and it deletes the messages of a deleted
+// customer.
 func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service, options Options) *Service {
 	if options.Keep == 0 {
 		options.Keep = 365 * 24 * time.Hour
@@ -183,14 +184,14 @@ type Kind struct {
 	Reach     Reach
 	PerMinute int // how fast a new channel sends; 0: as fast as it goes
 	// Idempotent says that the receiver drops a message that it has had: it is
-	// sent again when nobody knows whether it arrived. On any other kind that is
-	// left to a person.
+	// sent again when its arrival is in doubt. On any other kind a person
+	// decides.
 	Idempotent bool
-	// Approved says that it sends only templates that somebody has approved, so
-	// that a text is not enough.
+	// Approved says that it sends only approved templates, so that a text is
+	// not enough.
 	Approved bool
 	Options  []Option
-	Presets  []Preset // services whose options are known
+	Presets  []Preset // services with known options
 	// Open makes the sender of one channel from its options, which are those
 	// declared and nothing else. It checks them without calling anybody; what is
 	// wrong with one is a fault of that field.
@@ -198,15 +199,15 @@ type Kind struct {
 	// Check says whether the addresses among the options may be reached, when a
 	// channel is saved. Nil: there are none.
 	Check func(ctx context.Context, options map[string]string, env Env) error
-	// Reporter understands what the carrier tells later of messages that it has
-	// taken. Nil: it tells nothing.
+	// Reporter understands what the carrier reports later about messages that
+	// it has taken. Nil: it reports nothing.
 	Reporter Reporter
 	// Phone makes the link of one channel to the phone that it sends through. Nil:
 	// there is no phone to connect.
 	Phone func(options map[string]string, env Env) (PhoneLink, error)
 }
 
-// Option is one thing that a kind has to be told.
+// Option is one setting of a kind.
 type Option struct {
 	Name      string
 	Title     string
@@ -251,7 +252,7 @@ type Letter struct {
 	Text      string
 	Template  ApprovedTemplate
 	At        time.Time // of the attempt, in the company's zone
-	Mark      Mark      // zero in a test: nobody waits for reports of it
+	Mark      Mark      // zero in a test: its reports are not awaited
 	Look      *Look     // of a mail; nil: plain text
 	Test      bool
 
@@ -277,7 +278,7 @@ const NoGap = "-"
 
 // Sender sends for one channel. It returns within the time of its context: no
 // error, and what the carrier calls the message; a Refusal; a Passing; or any
-// other error, after which nobody knows whether the message was sent.
+// other error, after which it is unknown whether the message was sent.
 type Sender interface {
 	Send(ctx context.Context, letter Letter) (receipt string, err error)
 }
@@ -296,13 +297,13 @@ type Passing struct {
 
 func (p *Passing) Error() string { return "not now: " + p.Reason }
 
-// Doubt says that nobody knows whether the message was sent, with a reason
+// Doubt says that it is unknown whether the message was sent, with a reason
 // that may be shown.
 type Doubt struct{ Reason string }
 
 func (d *Doubt) Error() string { return "unknown: " + d.Reason }
 
-// CallFailed tells what a call that has no answer means: a Refusal when the
+// CallFailed returns what a call without an answer means: a Refusal when the
 // address may not be called, a Passing when nothing left the house, else a
 // Doubt.
 func CallFailed(err error) error {

@@ -13,7 +13,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// timetable is what decides, beside a rule, when a message goes out.
+// timetable is what decides, together with a rule, when a message goes out.
 type timetable struct {
 	quiet Quiet
 	zone  *time.Location
@@ -46,8 +46,8 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	return nil
 }
 
-// restartAll has every rule of a company that may send again begin with the
-// first due date whose message still lies ahead.
+// restartAll restarts every rule of a company that may send again at the
+// first due date with a message that still lies ahead.
 func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, quiet Quiet) error {
 	list, err := lockRules(ctx, tx, actor.Company.ID)
 	if err != nil {
@@ -113,14 +113,14 @@ type moved struct {
 	at, late time.Time
 }
 
-// from is the first instant at which a message may go out whose hour is at,
+// from is the first instant at which a message with the hour at may go out,
 // and when it is too late: when that day is over.
 func (t timetable) from(at time.Time) (first, late time.Time) {
 	first = t.quiet.after(maxTime(at, t.now), t.zone)
 	return first, civil.Of(first.In(t.zone)).AddDays(1).Start(t.zone)
 }
 
-// Look is what a mail has beside its words.
+// Look is the design of a mail, apart from its words.
 type Look struct {
 	Color     string // the company's, as #05694b; empty: the house's
 	Logo      []byte // PNG; empty: none
@@ -160,7 +160,7 @@ func (s *Service) mailLook(ctx context.Context, actor account.Actor, candidate c
 		return look
 	}
 	if !prepared.debitOn.IsZero() {
-		return look // nobody is asked to pay, and a code would cancel the debit
+		return look // the customer is not asked to pay, and a code would cancel the debit
 	}
 	if !s.options.Unreachable {
 		look.PayURL = prepared.link
@@ -198,7 +198,7 @@ func (s *Service) draw(ctx context.Context, code string) []byte {
 
 // Mark names one attempt to a carrier that gives it back in its reports. A report
 // may come before the attempt is recorded, or after a crash in the middle of it,
-// when nobody here knows yet what the carrier calls the message.
+// when the carrier's name for the message is not stored yet.
 type Mark struct {
 	MessageID int64
 	Key       string // of the message

@@ -50,8 +50,8 @@ func TestChangeOfTimeZoneMovesWhatIsPlanned(t *testing.T) {
 	})
 }
 
-// A zone that leads past the hour of a message, or past its day, must not lose
-// it: nobody has seen it go by.
+// A time zone that leads past the hour of a message, or past its day, must not
+// lose it without a record.
 func TestMessageWhoseHourTheNewZoneHasPassedGoesOutAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {
 		house.remind(0, "20:00", house.template("Olá"), house.channel("zap"))

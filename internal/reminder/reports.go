@@ -19,7 +19,7 @@ var (
 	ErrForged = errors.New("the call does not come from the carrier")
 	// ErrUnreadable says that a call comes from the carrier and makes no sense.
 	ErrUnreadable = errors.New("the call cannot be read")
-	// ErrNotAwaited says that the channel was not told what proves a call.
+	// ErrNotAwaited says that the channel has no secret to prove a call.
 	ErrNotAwaited = errors.New("the channel awaits no calls")
 )
 
@@ -27,10 +27,10 @@ var (
 // taking a message, say whether a channel works.
 const hearsFor = 24 * time.Hour
 
-// hears reports whether the channel's carrier tells what becomes of messages.
+// hears reports whether the channel's carrier reports on messages.
 func (c Channel) hears(now time.Time) bool { return now.Sub(c.HeardAt) < hearsFor }
 
-// reporting is a channel whose carrier calls.
+// reporting is a channel with a carrier that calls.
 type reporting struct {
 	companyID int64
 	channel   Channel
@@ -206,9 +206,10 @@ func (v verdict) ofFailure() verdict {
 	return refused
 }
 
-// drawReport draws the consequences of a report for the message. Of an attempt
-// that others have followed nothing is drawn; while the attempt is still being
-// made, whoever makes it reads the report when recording its outcome.
+// drawReport draws the consequences of a report for the message. An attempt
+// that was followed by others has no more consequences; while the attempt is
+// still being made, the process that makes it reads the report when recording
+// its outcome.
 func (s *Service) drawReport(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
 	if attempt.number != attempt.attempts || attempt.status == Sending {
 		return nil
@@ -253,10 +254,10 @@ func (s *Service) reportHealth(ctx context.Context, tx *sqldb.Tx, companyID int6
 	return nil
 }
 
-// fallBack treats a failure that was told later as one that was told at once: the
-// message is tried again or goes to the next channel as its rule says. Whether it
-// is still wanted (not paid, not opted out, not too late) is decided when its turn
-// comes, as for any message.
+// fallBack treats a failure that was reported later as one that was reported at
+// once: the message is tried again or goes to the next channel as its rule says.
+// Whether it is still wanted (not paid, not opted out, not too late) is decided
+// when its turn comes, as for any message.
 func (s *Service) fallBack(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
 	list, err := candidates(ctx, tx, actor.Company.ID, []int64{attempt.messageID})
 	if err != nil || len(list) == 0 {

@@ -121,7 +121,7 @@ func TestArrivalNeverGoesBack(t *testing.T) {
 				}
 				house.send()
 				house.want(house.only(), Sent, "")
-				house.wantLetters() // nobody who has the message gets another
+				house.wantLetters() // a customer who has the message gets no other
 			})
 		})
 	}
@@ -388,7 +388,7 @@ func TestReportSettlesWhatADeadProcessLeft(t *testing.T) {
 	}
 }
 
-// A channel whose messages are taken and then fail is as broken as one that
+// A channel that takes messages which then fail is as broken as one that
 // refuses them.
 func TestChannelThatFailsLaterIsFailing(t *testing.T) {
 	each(t, func(t *testing.T, house *house) {

@@ -24,8 +24,8 @@ import (
 // MaxRound is how many customers one round can reach.
 const MaxRound = 5000
 
-// RoundDraft is whom a person wants to remind, through which channels and in
-// which words. Either Customers or Invoices are given.
+// RoundDraft is which customers a person wants to remind, through which
+// channels and in which words. Either Customers or Invoices are given.
 type RoundDraft struct {
 	Customers  []int64 // each is asked for what it owes first
 	Invoices   []int64 // their customers are asked for them
@@ -72,7 +72,7 @@ func (r Round) Waiting() int64 { return r.Counts[Scheduled] + r.Counts[Sending] 
 // shownNames is how many of those reached a plan names.
 const shownNames = 5
 
-// PlanRound says whom a round would reach, and sends nothing.
+// PlanRound returns the customers that a round would reach, and sends nothing.
 func (s *Service) PlanRound(ctx context.Context, actor account.Actor, draft RoundDraft) (plan RoundPlan, err error) {
 	if err := draft.check(); err != nil {
 		return plan, err

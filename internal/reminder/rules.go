@@ -42,7 +42,7 @@ type Rule struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 
-	cursorOn civil.Date // the due date that is planned next; of OnPaid, the first day whose payments get a receipt
+	cursorOn civil.Date // the due date that is planned next; of OnPaid, the first day with receipts for its payments
 	cursorID int64      // the last customer of it that was planned
 	planAt   time.Time
 	round    bool // it plans nothing: a person sent it once

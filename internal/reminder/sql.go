@@ -256,8 +256,8 @@ func removeTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) erro
 	return err
 }
 
-// waiting are the messages of a rule whose hour has not come and that no
-// process has claimed. One that a person asked for minds no hour.
+// waiting are the messages of a rule that are not due yet and that no process
+// has claimed. One that a person asked for minds no hour.
 const waiting = `company_id = ? AND rule_id = ? AND status = 'scheduled' AND run_at > ? AND claim = '' AND NOT manual`
 
 // waitingDates are the due dates of messages that were not tried.

@@ -56,8 +56,7 @@ func insertMessages(
 	return count, nil
 }
 
-// unscheduleAhead takes back what a rule has scheduled and whose hour has not
-// come.
+// unscheduleAhead takes back what a rule has scheduled for later.
 func unscheduleAhead(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) error {
 	_, err := tx.Exec(ctx, `
 		DELETE FROM reminder_messages WHERE company_id = ? AND rule_id = ? AND status = 'scheduled' AND claim = ''

@@ -28,7 +28,7 @@ func setHeard(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64) err
 
 // lockReported finds the attempt that a report is about and locks its message. It
 // finds nothing where the report is about a message of another system, of another
-// company or of nobody.
+// company or of none.
 func lockReported(
 	ctx context.Context,
 	tx *sqldb.Tx,
@@ -128,8 +128,8 @@ func scanReported(row sqldb.Row, key *string) (attempt reportedAttempt, err erro
 	return attempt, err
 }
 
-// saveReport writes what was reported of an attempt. One whose outcome is not
-// recorded yet gets its row by the report.
+// saveReport writes what was reported of an attempt. If the outcome is not
+// recorded yet, the report makes the row.
 func saveReport(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem,

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// recipient is a customer whom a round may reach, with the invoice that it asks
+// recipient is a customer that a round may reach, with the invoice that it asks
 // for.
 type recipient struct {
 	about
@@ -21,8 +21,8 @@ type recipient struct {
 // owedFirst is the open invoice of customer c that is due first.
 const owedFirst = `(SELECT x.id FROM invoices x WHERE x.company_id = c.company_id AND x.customer_id = c.id AND x.status = 'open'`
 
-// remindedToday tells whether customer c had a message since an instant, or has
-// one of a round on its way.
+// remindedToday reports whether customer c had a message since an instant, or
+// has one of a round on its way.
 const remindedToday = `EXISTS (SELECT 1 FROM reminder_messages m WHERE m.company_id = c.company_id AND m.customer_id = c.id
 	AND (m.sent_at >= ? OR m.invoice_id <> 0 AND m.manual AND m.status IN ('scheduled', 'sending')
 		OR m.status = 'unknown' AND m.updated_at >= ?))`

@@ -35,7 +35,7 @@ func rules(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Rule,
 }
 
 // activeRules reads the rules on due dates that are on, and keeps them from being
-// planned until the commit: whoever plans them then sees what this transaction does.
+// planned until the commit: the planner then sees what this transaction does.
 func activeRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
 	return sqldb.All(ctx, tx, scanRule, `
 		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? AND occasion = 'due' ORDER BY id {for key share}`,
@@ -113,7 +113,7 @@ func removeRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	return err
 }
 
-// catalogHas tells whether a plan and a product are the company's.
+// catalogHas reports whether a plan and a product are the company's.
 func catalogHas(
 	ctx context.Context,
 	querier sqldb.Querier,
@@ -164,9 +164,9 @@ const rulesToPlanText = `SELECT company_id, id FROM reminder_rules
 
 const ruleTimes = `SELECT plan_at AS at FROM reminder_rules WHERE active AND occasion = 'due' /* every company_id */`
 
-// dueCustomers reads customers whom a rule has come to at the day of its cursor, in
-// the order of their ids: those with that due date, and for a rule after it those
-// with an open invoice of that day. Only what planning looks at is read.
+// dueCustomers reads the customers that a rule has reached at the day of its
+// cursor, in the order of their ids: those with that due date, and for a rule after
+// it those with an open invoice of that day. Only what planning looks at is read.
 func dueCustomers(
 	ctx context.Context,
 	querier sqldb.Querier,

@@ -71,7 +71,7 @@ func setNext(ctx context.Context, tx *sqldb.Tx, lane lane, at time.Time) error {
 	return err
 }
 
-// countUnderWay counts the messages of a channel that somebody is sending.
+// countUnderWay counts the messages of a channel that are being sent.
 func countUnderWay(ctx context.Context, tx *sqldb.Tx, lane lane) (int, error) {
 	return sqldb.Value[int](ctx, tx, `
 		SELECT count(*) FROM reminder_messages
@@ -152,7 +152,7 @@ func setMessageAside(ctx context.Context, tx *sqldb.Tx, job job) (channelID int6
 		reasonAside, tx.Now().UnixMicro(), tx.Now().UnixMicro(), job.companyID, job.id, job.claim)
 }
 
-// lostMessage is one whose sender has not been heard of for too long.
+// lostMessage is one with a sender that has been silent for too long.
 type lostMessage struct {
 	companyID, id int64
 	kind          string

@@ -11,7 +11,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// subscribe changes how the company stands with the one above it.
+// subscribe changes the subscription of the company.
 func (h *house) subscribe(change func(*account.Subscription)) {
 	h.t.Helper()
 	h.changeCompany(func(company *account.Company) { change(&company.Subscription) })

@@ -140,8 +140,8 @@ type part struct {
 	variable *Variable
 }
 
-// parseText takes a text apart. {{ and }} stand for braces. What it refuses it
-// tells in words that fit beside a field.
+// parseText takes a text apart. {{ and }} mean braces. Its refusals are worded
+// for display next to a field.
 func parseText(s string) (parts []part, err error) {
 	var words strings.Builder
 	for rest := s; rest != ""; {
@@ -206,8 +206,8 @@ func clip(value string, n int) string {
 	return value
 }
 
-// render fills a text that parseText has taken when it was saved. What cannot
-// be read any more is left as it stands.
+// render fills a text that parseText has accepted when it was saved. What
+// cannot be read any more is left unchanged.
 func render(value string, filling filling) string {
 	parts, err := parseText(value)
 	if err != nil {
@@ -235,7 +235,7 @@ func oneLine(s string) string {
 	)
 }
 
-// asks tells which variables that need a payment stand in the texts.
+// asks returns which variables in the texts need a payment.
 func asks(texts ...string) (link, pix bool) {
 	for _, value := range texts {
 		parts, _ := parseText(value)

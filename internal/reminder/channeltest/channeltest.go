@@ -1,7 +1,7 @@
 // Package channeltest is the suite that every channel passes: what its sender
-// says when a message is taken, refused, put off, or when nobody knows. Each
-// channel brings a server of its own that speaks the carrier's language. Only
-// tests import it.
+// returns when a message is taken, refused, put off, or in doubt. Each
+// channel brings a server of its own that imitates the carrier. Only tests
+// import it.
 package channeltest
 
 import (
@@ -46,7 +46,7 @@ type Rig struct {
 	Address  string            // the option that the carrier's address is in; empty: Meta's is fixed
 	Answer   func(Answer)
 	Received func() []Received
-	Close    func() // from then on nobody listens
+	Close    func() // from then on there is no listener
 	Texts    bool   // it carries any text; else only approved templates
 }
 
@@ -65,7 +65,7 @@ func env(allow []netip.Prefix) reminder.Env {
 	}
 }
 
-// certified is a server whose certificate others borrow.
+// certified is a server with a certificate that others borrow.
 var certified = sync.OnceValue(func() *httptest.Server {
 	server := httptest.NewTLSServer(nil)
 	server.Close()

@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// Server is an HTTPS carrier that keeps what it gets and answers as it is told.
+// Server is an HTTPS carrier that keeps what it gets and gives the configured
+// answers.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
 	answer   Answer
 	requests []Request
 	answers  map[Answer]Reply
-	fixed    map[string]Reply // by method and path: answered so whatever it is told
+	fixed    map[string]Reply // by method and path: answered so in any case
 }
 
 // Request is what a Server got.

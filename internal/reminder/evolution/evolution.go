@@ -212,8 +212,8 @@ const (
 )
 
 // states remembers for a short while which instances are connected, so that a
-// busy channel does not ask before each message. It remembers no instance that is
-// not: whoever reconnects it need not wait.
+// busy channel does not ask before each message. It remembers no disconnected
+// instance: after a reconnection there is no wait.
 type states struct {
 	mu   sync.Mutex
 	open map[instance]time.Time // when it was asked
@@ -283,7 +283,7 @@ func unsent(err error) error {
 }
 
 // judgeState reads the bridge's answer. One that is not understood does not keep
-// a message back: sending tells.
+// a message back: the sending will show.
 func (s sender) judgeState(result outbound.Result) error {
 	var failed answer
 	var told stateAnswer

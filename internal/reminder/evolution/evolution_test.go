@@ -32,7 +32,7 @@ func server(t *testing.T) *channeltest.Server {
 
 const stateOpen = `{"instance":{"instanceName":"clara","state":"open"}}`
 
-// bare is a bridge that answers whatever it is asked as it is told.
+// bare is a bridge that gives the configured answer to every call.
 func bare(t *testing.T) *channeltest.Server {
 	t.Helper()
 	return channeltest.NewServer(t, map[channeltest.Answer]channeltest.Reply{
@@ -110,7 +110,7 @@ func TestBridgesErrors(t *testing.T) {
 	}
 }
 
-// A bridge beside the program may be reached by plain http, in the networks
+// A bridge next to the program may be reached by plain http, in the networks
 // that the operator allows and nowhere else.
 func TestPlainHTTPStaysInTheNeighbourhood(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,7 +1,7 @@
 // Package poster is the channel to a company's own sender: a signed POST of
 // JSON through the same gate as webhooks, with the same headers. The receiver
-// knows a repeated message by its id, so that one whose fate is unknown is sent
-// again. What the receiver does with it is not its business.
+// knows a repeated message by its id, so that one in doubt is sent again. What
+// the receiver does with it is not its business.
 package poster
 
 import (

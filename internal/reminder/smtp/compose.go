@@ -97,7 +97,7 @@ func messageID(letter reminder.Letter, from string) string {
 //go:embed mail.html
 var mailText string
 
-// mailPage escapes whatever it is filled with, by where it stands.
+// mailPage escapes each value for its place.
 var mailPage = template.Must(template.New("mail").Parse(mailText))
 
 // houseColor is that of buttons where the company has none.

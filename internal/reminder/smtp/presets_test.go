@@ -32,7 +32,7 @@ func TestPresetsNeedOnlyWhatIsTheCompanysOwn(t *testing.T) {
 	}
 }
 
-// A relay wants nobody to sign in, with TLS or without.
+// A relay wants no sign-in, with TLS or without.
 func TestServerWithoutSignIn(t *testing.T) {
 	for _, security := range []string{startTLS, none} {
 		server := newMailServer(t, func(server *mailServer) { server.auth, server.noTLS = "", security == none })

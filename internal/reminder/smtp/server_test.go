@@ -14,8 +14,8 @@ import (
 	"carteira/internal/reminder/channeltest"
 )
 
-// mailServer is a mail server of the test's, which takes mails and answers as
-// it is told.
+// mailServer is a mail server of the test, which takes mails and gives the
+// configured answers.
 type mailServer struct {
 	t        *testing.T
 	listener net.Listener

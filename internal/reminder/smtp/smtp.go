@@ -187,8 +187,8 @@ func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*gosmtp
 	return client, s.signIn(client, opened.Name)
 }
 
-// helloName is how we introduce ourselves: by the sender's domain, since the
-// name of this machine is nobody's business.
+// helloName is the name in our greeting: the sender's domain, since the name
+// of this machine should not leave it.
 func helloName(from string) string {
 	_, domain, _ := strings.Cut(from, "@")
 	return domain
@@ -227,7 +227,7 @@ type tlsError struct{ cause error }
 func (e *tlsError) Error() string { return "TLS: " + e.cause.Error() }
 func (e *tlsError) Unwrap() error { return e.cause }
 
-// unsent tells what a failure means before the end of the mail was written.
+// unsent returns what a failure means before the end of the mail was written.
 func (s sender) unsent(ctx context.Context, err error) error {
 	answer, answered := errors.AsType[*textproto.Error](err)
 	_, noTLS := errors.AsType[*tlsError](err)
@@ -246,7 +246,7 @@ func (s sender) unsent(ctx context.Context, err error) error {
 	return &reminder.Passing{Reason: outbound.Public(outbound.Explain(ctx, err))}
 }
 
-// afterEnd tells what a failure means once the whole mail was on its way: a
+// afterEnd returns what a failure means once the whole mail was on its way: a
 // server that said no has not taken it, one that said nothing may have.
 func (s sender) afterEnd(ctx context.Context, err error) error {
 	if _, answered := errors.AsType[*textproto.Error](err); answered {

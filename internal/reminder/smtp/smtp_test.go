@@ -209,7 +209,8 @@ func TestServersAnswers(t *testing.T) {
 	}
 }
 
-// A certificate for another name, or that nobody knows, is not accepted.
+// A certificate for another name, or from an unknown authority, is not
+// accepted.
 func TestForgedServerIsNotSpokenTo(t *testing.T) {
 	server := newMailServer(t)
 	made, err := open(server.options(), channeltest.Env())
@@ -296,7 +297,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// fakeListener has an address and nobody behind it.
+// fakeListener has an address and no listener behind it.
 type fakeListener struct{ net.Listener }
 
 func (fakeListener) Addr() net.Addr { return &net.TCPAddr{Port: 587} }

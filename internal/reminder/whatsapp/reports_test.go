@@ -18,7 +18,7 @@ import (
 const secretOfApp = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 // told is a call in the form of Meta's document: two entries, several statuses,
-// and what is none of our business between them.
+// and unrelated parts between them.
 const told = `{"object":"whatsapp_business_account","entry":[
  {"id":"1","changes":[{"field":"messages","value":{"messaging_product":"whatsapp",
   "metadata":{"display_phone_number":"15550783881","phone_number_id":"106540352242922"},

@@ -84,7 +84,7 @@ func TestTemplateMessageIsMetas(t *testing.T) {
 }
 
 // The forms are those of Meta's reference of templates: named gaps, a header of text
-// or of a file, and a button whose address ends with what is sent.
+// or of a file, and a button with an address that ends with what is sent.
 func TestTemplateWithNamesHeaderAndButton(t *testing.T) {
 	s := server(t)
 	sender, err := open(s.URL, options, channeltest.Env())
