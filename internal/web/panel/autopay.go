@@ -52,7 +52,7 @@ func (a *autopay) Tone() string {
 	}[a.State]
 }
 
-// Waiting is the journey whose answer is waited for; empty: none is.
+// Waiting is the journey that waits for an answer; empty: none does.
 func (a *autopay) Waiting() payment.Journey {
 	if a.State != customer.AutopayAsked || a.Newest == nil {
 		return ""
@@ -253,7 +253,7 @@ func (s *Server) requestAutopay(req *request) error {
 	if refused(err) || fault.KindOf(err) == fault.KindUpstream {
 		form := page.Sent(req.Request, err)
 		if bank == "" {
-			form.Set("bank", otherBank) // whose field says what is missing
+			form.Set("bank", otherBank) // its field says what is missing
 		}
 		return s.requestAutopayForm(req, form, err)
 	}

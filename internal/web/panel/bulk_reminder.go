@@ -23,8 +23,8 @@ type roundPage struct {
 	Owner     bool
 }
 
-// remindMany sends a reminder to those picked, through a connected channel: it
-// shows whom it will reach first, and then leads to how far it is.
+// remindMany sends a reminder to the chosen customers, through a connected
+// channel: it first shows who will get it, and then its progress.
 func (s *Server) remindMany(req *request, path, back string, chosen picks) error {
 	if !req.sends() {
 		return req.complain(back, fault.Forbidden("messages are not in your plan"))
@@ -60,7 +60,7 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 	return nil
 }
 
-// roundDraft is whom the reminder is for.
+// roundDraft is the reminder with its customers.
 func (s *Server) roundDraft(req *request, path string, chosen picks) (draft reminder.RoundDraft, err error) {
 	draft.TemplateID, _ = strconv.ParseInt(req.PostFormValue("template_id"), 10, 64)
 	if id, err := strconv.ParseInt(req.PostFormValue("channel"), 10, 64); err == nil {

@@ -17,7 +17,7 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// debtors makes customers whose invoices are overdue.
+// debtors makes customers with overdue invoices.
 func (p *person) debtors(planID int64, count int) {
 	p.t.Helper()
 	for n := range count {

@@ -104,7 +104,7 @@ func (s *Server) customerForm(req *request, title string, form customerForm, err
 		return failed
 	}
 	form.Texts = textFields(req.lang, &customer.Customer{})
-	if !form.New { // a plan that is no longer sold stays with whoever has it
+	if !form.New { // a plan that is no longer sold stays with the customers who have it
 		form.Plans[0].Label, form.Products[0].Label = req.lang.T("None"), req.lang.T("None")
 	}
 	return s.show(req, page.View{

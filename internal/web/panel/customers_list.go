@@ -129,7 +129,7 @@ type renewStep struct {
 	Label   string
 }
 
-// renewSteps are the renewals that one click makes. A customer whose due date
+// renewSteps are the renewals by one click. A customer with a due date that
 // cannot be counted on has none.
 func renewSteps(req *request, record customer.Customer) (steps []renewStep) {
 	const most = 12

@@ -184,8 +184,8 @@ func changesText(changes []account.FieldChange) string {
 	return strings.Join(parts, "; ")
 }
 
-// fileForms are the routes whose forms may bring a file for a field. They are read
-// before a proof is asked for, so that the question keeps what was sent.
+// fileForms are the routes with forms that may bring a file for a field. They are
+// read before a proof is asked for, so that the question keeps what was sent.
 var fileForms = map[string]bool{"POST /payments/gateways/{provider}": true}
 
 // filePrefix begins the name of the input that takes the file of a field.

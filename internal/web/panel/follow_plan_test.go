@@ -10,7 +10,8 @@ import (
 	"carteira/internal/platform/money"
 )
 
-// Who saves a plan is told who does not follow, and may bring them along.
+// After saving a plan, the page lists the customers that do not follow, and
+// offers to change them too.
 func TestSavedPlanSaysWhoFollows(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")

@@ -94,7 +94,7 @@ type gatewayForm struct {
 	Text     providerText
 	Fields   []optionField
 	Secrets  bool   // something that is asked for is never shown again
-	Files    bool   // something may be told by a file
+	Files    bool   // a value may come from a file
 	Leaves   string // the gateway in use, when it is another
 	Edits    bool   // it is the one in use
 	Live     payment.Live
@@ -220,8 +220,8 @@ func (s *Server) setGateway(req *request) error {
 	)
 }
 
-// tryBeforeLeaving checks what is to replace a gateway in use. Who is told that it
-// fails may save it all the same.
+// tryBeforeLeaving checks what is to replace a gateway in use. After a failure it
+// can be saved all the same.
 func (s *Server) tryBeforeLeaving(req *request, draft payment.GatewayDraft, anyway bool) error {
 	if anyway {
 		return nil
@@ -234,7 +234,7 @@ func (s *Server) tryBeforeLeaving(req *request, draft payment.GatewayDraft, anyw
 }
 
 // keepSecrets takes secrets that were left empty out of the form, which keeps
-// them as they are, unless the box beside them says that they go.
+// them as they are, unless the box next to them removes them.
 func keepSecrets(req *request, provider payment.Provider) {
 	for _, option := range provider.Options {
 		switch {

@@ -28,7 +28,7 @@ type homeData struct {
 	Lists     []dueList
 	Months    page.Stacks
 	Renewed   int64
-	Churn     string // "" when nobody could be lost
+	Churn     string // "" when no customer could be lost
 	OnTime    string // "" when nothing was paid
 	Form      *page.Form
 	Plans     []page.Option
@@ -234,7 +234,8 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 	return lists, nil
 }
 
-// moneyNoticeDays is how long the home page tells of another gateway or PIX key.
+// moneyNoticeDays is how long the home page shows a notice of another gateway or
+// PIX key.
 const moneyNoticeDays = 7
 
 // movesCookie is the newest change of where money goes that the person at this browser
@@ -293,7 +294,7 @@ type resale struct {
 	Ending  []endingList
 }
 
-// endingList is resellers whose trial or subscription ends soon.
+// endingList is resellers with a trial or subscription that ends soon.
 type endingList struct {
 	Title, Empty, Link string
 	List               []resellerRow
@@ -324,8 +325,7 @@ func (s *Server) resale(req *request) (*resale, error) {
 	return shown, nil
 }
 
-// endingWords are the title of such a list, and what stands in its place when it
-// has none.
+// endingWords are the title of such a list, and the text for an empty one.
 var endingWords = map[account.Standing][2]string{
 	account.StandingTrial:  {"Trials that end in 7 days", "No trial ends in the next 7 days."},
 	account.StandingActive: {"Subscriptions that end in 7 days", "No subscription ends in the next 7 days."},

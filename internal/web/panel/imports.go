@@ -200,7 +200,7 @@ func groupRows(req *request, groups []intake.Group, area string) []groupData {
 	return rows
 }
 
-// areaFix stands before the area code in the value of a button.
+// areaFix comes before the area code in the value of a button.
 const areaFix = "area_code="
 
 func choicesForm(choices intake.Choices) *page.Form {

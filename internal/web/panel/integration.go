@@ -165,7 +165,7 @@ func (s *Server) webhook(req *request) error {
 }
 
 func (s *Server) webhookPage(req *request, data webhookData, refusal error) error {
-	if req.Method == http.MethodPost { // the answer to a form is the page, whose links lead to the page
+	if req.Method == http.MethodPost { // the answer to a form is the page, and its links lead to the page
 		req.Request = req.WithContext(req.Context()) // the log has the address as it came
 		req.URL = &url.URL{Path: webhookPath(req.id)}
 	}

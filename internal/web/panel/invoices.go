@@ -28,7 +28,7 @@ type invoicesData struct {
 	Query    string // of the list
 	Export   string
 	Total    string             // how many, and what they are worth
-	Of       *customer.Customer // whose invoices they are, when filtered so
+	Of       *customer.Customer // the customer of the invoices, when filtered so
 }
 
 func (s *Server) invoices(req *request) error {

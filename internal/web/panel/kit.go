@@ -39,7 +39,7 @@ const rowsOfAPage = 36
 // query is what the address asks for.
 func (req *request) query() *input.Form { return req.queryWith(rowsOfAPage) }
 
-// queryWith is query for a list whose rows are longer or shorter than usual.
+// queryWith is query for a list with longer or shorter rows than usual.
 func (req *request) queryWith(rows int) *input.Form {
 	values := req.URL.Query()
 	if !values.Has("per_page") {
@@ -89,7 +89,7 @@ func (req *request) complain(to string, err error) error {
 	return nil
 }
 
-// statusOf is the status of a page whose form was refused.
+// statusOf is the status of a page with a refused form.
 func statusOf(err error) int {
 	if err == nil {
 		return http.StatusOK
@@ -158,7 +158,7 @@ func (s *Server) ask(req *request, confirm page.Confirm) error {
 	return s.show(req, page.View{Name: "ask", Title: "Are you sure?", Data: confirm})
 }
 
-// back is where a form that stands on several pages leads to.
+// back is where a form leads to that is on several pages.
 func (req *request) back(otherwise string) string {
 	if b := req.PostFormValue("back"); b != "" {
 		return page.LocalPath(b)

@@ -100,7 +100,7 @@ var testCAs = sync.OnceValue(func() *x509.CertPool {
 	return pool
 })
 
-// person is a browser, and perhaps somebody who is signed in with it.
+// person is a browser, signed in or not.
 type person struct {
 	*office
 	t     *testing.T

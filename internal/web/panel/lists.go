@@ -48,8 +48,8 @@ func newList(req *request, export string, chips []chipLine, folded ...string) li
 	return made
 }
 
-// choiceChips are a filter whose values exclude one another; the first of the
-// options is none of them.
+// choiceChips are a filter with values that exclude one another; the first of
+// the options is none of them.
 func choiceChips(req *request, label, name string, options []page.Option) chipLine {
 	chosen := req.URL.Query().Get(name)
 	line := chipLine{Label: req.lang.T(label)}
@@ -305,7 +305,7 @@ func (s *Server) invoicesOf(req *request, chosen picks, limit int) ([]billing.In
 	return list, enough(err, len(list))
 }
 
-// enough turns the end of a walk into what a person is told.
+// enough turns the end of a walk into a text for people.
 func enough(err error, found int) error {
 	switch {
 	case errors.Is(err, errEnough):

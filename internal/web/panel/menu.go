@@ -13,8 +13,7 @@ import (
 	"carteira/internal/web/page"
 )
 
-// entry is a line of the menu. It shows to whom the role and the plan allow
-// it.
+// entry is a line of the menu. It shows if role and plan allow it.
 type entry struct {
 	Label    string // in English, shown translated
 	Path     string
@@ -31,7 +30,7 @@ type group struct {
 }
 
 // unused reports whether a company has never made use of what a group leads to.
-// Its entries are folded away then, until somebody opens them.
+// Its entries are folded away then, until a person opens them.
 type unused func(s *Server, req *request) (bool, error)
 
 // resellsNothing is unused for the pages of resellers.
@@ -82,7 +81,7 @@ type frame struct {
 	Reach   config.Reach // what keeps customers from opening links
 }
 
-// May tells a template whether the company's plan has a function.
+// May reports to a template whether the company's plan has a function.
 func (f frame) May(name account.Function) bool {
 	return f.Company.Subscription.Functions.Has(name)
 }
@@ -149,12 +148,12 @@ func (s *Server) shownGroup(req *request, group group, badges map[string]badge) 
 	return shown, err
 }
 
-// within tells whether a page belongs to an entry of the menu.
+// within reports whether a page belongs to an entry of the menu.
 func within(path, entry string) bool {
 	return path == entry || entry != "/" && strings.HasPrefix(path, entry+"/")
 }
 
-// place is where a record is in the list that somebody came from, so that the
+// place is where a record is in the list that the user came from, so that the
 // way back leads there, and its neighbours are one click away.
 type place struct {
 	Label      string // of the list; "": as the page says
@@ -166,7 +165,7 @@ type place struct {
 // none.
 type neighbour func(query url.Values, page input.Page) (int64, error)
 
-// placeIn is the place in a list whose records are below it.
+// placeIn is the place in a list that has its records at addresses below it.
 func placeIn(req *request, list string, neighbour neighbour) (place, error) {
 	return listed{list, list}.place(req, neighbour)
 }
@@ -180,7 +179,7 @@ func (l listed) place(req *request, neighbour neighbour) (place, error) {
 	query := req.URL.Query()
 	values, err := url.ParseQuery(query.Get("list"))
 	if err != nil || !query.Has("list") {
-		return place{Back: l.List}, nil //nolint:nilerr // an address of nobody's making has no list
+		return place{Back: l.List}, nil //nolint:nilerr // an invalid address has no list
 	}
 	found := place{Back: l.List}
 	if len(values) > 0 {
@@ -197,13 +196,13 @@ func (l listed) place(req *request, neighbour neighbour) (place, error) {
 	return found, err
 }
 
-// besides adds the neighbours of the record whose number the address has. link
+// besides adds the neighbours of the record with the number in the address. link
 // returns the address of the record at a number, "" where there is none; a record
 // without a page it may leave out, and go on in the direction of step.
 func (p *place) besides(req *request, link func(at, step int64) (string, error)) error {
 	at, err := strconv.ParseInt(req.URL.Query().Get("at"), 10, 32)
 	if err != nil || at < 1 {
-		return nil //nolint:nilerr // an address of nobody's making has no neighbours
+		return nil //nolint:nilerr // an invalid address has no neighbours
 	}
 	if at > 1 {
 		if p.Prev, err = link(at-1, -1); err != nil {
@@ -214,7 +213,7 @@ func (p *place) besides(req *request, link func(at, step int64) (string, error))
 	return err
 }
 
-// placeFrom is the way back to where somebody came from, if the address says so.
+// placeFrom is the way back to where the user came from, if the address says so.
 func placeFrom(req *request, otherwise place) place {
 	from := req.URL.Query().Get("from")
 	if from == "" {
@@ -242,7 +241,7 @@ func nth[F, R any](
 		in := input.FromQuery(query)
 		filter := readFilter(in)
 		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+			return 0, nil //nolint:nilerr // an invalid address has no list
 		}
 		found, err := list(query, filter, at)
 		if err != nil || len(found) == 0 {
@@ -282,7 +281,7 @@ const maxOrphans = 20
 func (s *Server) amongPayments(req *request, found place) (place, error) {
 	list, err := url.Parse(found.Back)
 	if err != nil || list.Path != "/payments" || !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
-		return found, nil //nolint:nilerr // an address of nobody's making has no neighbours
+		return found, nil //nolint:nilerr // an invalid address has no neighbours
 	}
 	query := list.Query()
 	in := input.FromQuery(query)

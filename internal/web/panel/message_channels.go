@@ -54,7 +54,7 @@ type channelForm struct {
 	kept []string // secrets that are set
 }
 
-// channelField is what a kind of channel has to be told.
+// channelField is one setting of a kind of channel.
 type channelField struct {
 	reminder.Option
 	Options  []page.Option // choices
@@ -175,7 +175,8 @@ type channelData struct {
 	Provable  bool            // the secret that proves its calls is set
 }
 
-// optionValue is what a channel was told; of a secret only that it was.
+// optionValue is the stored setting of a channel; of a secret only that there
+// is one.
 type optionValue struct {
 	reminder.Option
 	Value string
@@ -238,7 +239,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 	})
 }
 
-// testAddress is where a test most likely goes: to whoever asks for it.
+// testAddress is where a test most likely goes: to the user who asks for it.
 func (s *Server) testAddress(req *request, kind reminder.Kind) string {
 	if kind.Reach == reminder.ByWhatsapp {
 		return page.FormatPhone(req.Actor.Company.Whatsapp)

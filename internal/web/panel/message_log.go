@@ -19,7 +19,7 @@ var statusWords = map[reminder.Status]string{
 	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Let be",
 }
 
-// statusMeanings are what statuses mean whose word is short for more.
+// statusMeanings explain statuses with short words.
 var statusMeanings = map[reminder.Status]string{
 	reminder.Skipped:   "There was no reason to send it any more: paid, opted out, or another due date.",
 	reminder.Unknown:   "Nobody knows whether it arrived. Somebody has to decide.",
@@ -218,7 +218,7 @@ func (s *Server) messagePlace(req *request) (place, error) {
 		in := input.FromQuery(query)
 		filter := reminder.ReadFilter(in)
 		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+			return 0, nil //nolint:nilerr // an invalid address has no list
 		}
 		at.Sort = sortIn(query, input.ByDueDate)
 		list, _, err := s.Reminders.Messages(req.Context(), req.Actor, filter, at)
@@ -280,7 +280,7 @@ func (s *Server) setOptOut(req *request) error {
 	return req.done(customerPath(req.id), "The customer gets messages again.")
 }
 
-// messageNotices are what somebody has to look at, for the first page.
+// messageNotices are what needs attention, for the first page.
 func (s *Server) messageNotices(req *request) (reminder.Attention, error) {
 	if !req.sends() || !allows(req.User.Role, staff) {
 		return reminder.Attention{}, nil

@@ -92,7 +92,7 @@ func (s *Server) newRule(req *request) error {
 	}
 	query := req.URL.Query()
 	form := queryForm(req)
-	if !query.Has("offset_days") && !query.Has("template_id") { // the form does not ask whom it would reach
+	if !query.Has("offset_days") && !query.Has("template_id") { // the form does not count the customers
 		pairs := []string{
 			"on", query.Get("on"), "offset_days", "3", "side", "before", "hour", "09:00", "active", "true",
 		}
@@ -120,7 +120,7 @@ func (s *Server) reachOf(req *request, form *page.Form) (int64, error) {
 	}
 	days, err := strconv.Atoi(strings.TrimSpace(form.Value("offset_days")))
 	if err != nil || days > 366 || days < -366 {
-		return 0, nil //nolint:nilerr // the form is told so when it is sent
+		return 0, nil //nolint:nilerr // the form shows it when it is sent
 	}
 	if form.Value("side") == "before" {
 		days = -days

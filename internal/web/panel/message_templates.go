@@ -193,8 +193,7 @@ func (s *Server) previewTemplate(req *request) error {
 	return s.templateForm(req, title, form, nil)
 }
 
-// previewMatches finds the customers whom a search means, and which of them is
-// the one.
+// previewMatches finds the customers that a search means, and the chosen one.
 func (s *Server) previewMatches(req *request) (*templatePreview, error) {
 	preview := &templatePreview{Search: req.PostFormValue("preview_search")}
 	const shown = 6

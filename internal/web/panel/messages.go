@@ -11,7 +11,7 @@ import (
 )
 
 // sends reports whether the company's plan has messages, for pages that show
-// some beside other things.
+// some among other things.
 func (req *request) sends() bool {
 	return req.Actor.May(account.FunctionReminders)
 }
@@ -110,7 +110,7 @@ func (b messageBasis) channel(id int64) string {
 	return b.channels[i].Name
 }
 
-// sentence tells a rule as a person would.
+// sentence describes a rule as a person would.
 func (b messageBasis) sentence(lang page.Lang, rule reminder.Rule) string {
 	if rule.On == reminder.OnPaid {
 		return lang.T("When an invoice is paid, through %s, for %s.", b.through(lang, rule), b.whom(lang, rule))
@@ -171,8 +171,7 @@ func (b messageBasis) whom(lang page.Lang, rule reminder.Rule) string {
 	return who
 }
 
-// optionLabel names what an id stands for, without the price that may stand
-// behind it.
+// optionLabel is the name of an id, without the price that may follow it.
 func optionLabel(options []page.Option, id int64) string {
 	for _, option := range options {
 		if id != 0 && option.Value == idText(id) {

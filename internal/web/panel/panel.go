@@ -1,8 +1,8 @@
 // Package panel is what a company works in all day: pages over the same use
 // cases as the API. It owns the table of routes, who may open which, the
-// session cookie and what stands on each page. No rule of the business stands
-// here: a handler reads a form, calls a use case and shows what it returns.
-// docs/panel.md says how a page is made.
+// session cookie and the contents of each page. It has no rule of the
+// business: a handler reads a form, calls a use case and shows what it
+// returns. docs/panel.md says how a page is made.
 package panel
 
 import (
@@ -80,7 +80,7 @@ type Server struct {
 	origin *http.CrossOriginProtection
 }
 
-// request is a page that somebody asked for. Visit is empty on public pages.
+// request is a request for a page. Visit is empty on public pages.
 type request struct {
 	*http.Request
 	account.Visit
@@ -187,7 +187,7 @@ func (s *Server) answer(req *request, op route) error {
 	if op.method != nowhere.method {
 		web.ExchangeOf(r.Context()).Route = op.pattern()
 	}
-	if strings.Contains(op.path, "{link}") { // whoever reads the log must not be able to use it
+	if strings.Contains(op.path, "{link}") { // a reader of the log must not be able to use it
 		web.ExchangeOf(r.Context()).Path = op.path
 	}
 	if err := s.origin.Check(r); err != nil {

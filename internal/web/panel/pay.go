@@ -96,7 +96,7 @@ func inWords(refusal error) error {
 }
 
 // ownCode reports whether the last charge of an invoice is a code of the
-// company's own key, whose payment nobody but a person reports.
+// company's own key: only a person reports its payment.
 func (s *Server) ownCode(req *request, invoice billing.Invoice) (bool, error) {
 	if !req.Actor.May(payments) {
 		return false, nil

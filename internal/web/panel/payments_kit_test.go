@@ -19,7 +19,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// testBank is a gateway in memory that can be told to misbehave. Pressing its
+// testBank is a gateway in memory that can be made to fail. Pressing its
 // button pays a charge.
 type testBank struct {
 	payment.Debitor // debits nothing: no test comes near a due date
@@ -184,8 +184,8 @@ func (p *person) pay(invoiceID int64, amount money.Cents) {
 	}
 }
 
-// fillPayments gives a company a gateway and money that came for somebody who
-// has been deleted since; it returns the id of the review.
+// fillPayments gives a company a gateway and money for a customer who has
+// been deleted since; it returns the id of the review.
 func (p *person) fillPayments(planID int64) int64 {
 	p.t.Helper()
 	p.useBank()

@@ -338,8 +338,8 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 	}
 }
 
-// What the key calls is another system's until somebody who has read its address
-// says otherwise.
+// A webhook of another system stays until a person who has read its address
+// decides otherwise.
 func TestWebhookOfAnotherSystemIsAskedAbout(t *testing.T) {
 	eachOffice(t, func(t *testing.T, o *office) {
 		person := o.owner(t, "ana@example.com")

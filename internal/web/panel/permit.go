@@ -16,8 +16,8 @@ import (
 // others have theirs at every level.
 var lowest = map[account.Function]account.Level{resellers: account.LevelReseller}
 
-// outgoing are the routes that call somebody else's machine while the browser
-// waits. They are counted: a company could have ours knock at many doors.
+// outgoing are the routes that call another machine while the browser waits.
+// They are counted: a company could make our server call many addresses.
 var outgoing = map[string]bool{
 	"POST /webhooks/{id}/test":           true,
 	"POST /deliveries/{id}/resend":       true,
@@ -94,7 +94,7 @@ type barData struct {
 }
 
 // bar shows in the frame of the panel why a page is not for the company, and
-// whom to talk to.
+// who can help.
 func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
 	web.ExchangeOf(req.Context()).Err = why
 	data := barData{Barrier: barrier}

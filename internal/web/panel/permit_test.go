@@ -86,7 +86,7 @@ func TestFunctionsOpenTheirPages(t *testing.T) {
 			if signsOut(route) {
 				continue
 			}
-			// No such ids: whoever is let in finds nothing, and nothing is changed.
+			// No such ids: a permitted user finds nothing, and nothing is changed.
 			answer := person.try(route, map[string]int64{"profile": 999999, "settings": 999999})
 			barred := answer.status == http.StatusForbidden
 			lacks := slices.IndexFunc(route.functions(), func(function account.Function) bool { return function != basic && !set.Has(function) })
@@ -119,9 +119,9 @@ func TestLevelOpensThePagesOfResellers(t *testing.T) {
 	}
 }
 
-// A company whose subscription has ended or is suspended opens every page that
-// shows something, sends no form but those about the people themselves, and is
-// told why on every page.
+// A company with an ended or suspended subscription opens every page that
+// shows something, sends no form but those about the people themselves, and
+// sees the reason on every page.
 func TestEndedCompaniesOnlyRead(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, root, p *person){
 		"expired": func(_ *testing.T, root, _ *person) { root.clock.Advance(2 * 24 * time.Hour) },

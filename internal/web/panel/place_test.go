@@ -81,7 +81,7 @@ func TestPaymentsHaveNeighboursAndAWayBack(t *testing.T) {
 func TestPaymentOfADeletedInvoiceIsPassedOver(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
-		invoice := person.fill()["invoices"] // with money for somebody deleted
+		invoice := person.fill()["invoices"] // with money for a deleted customer
 		housetest.Must(t, person.payByHand(invoice))
 		later := person.debtor("Bia", "")
 		housetest.Must(t, person.payByHand(later.ID))

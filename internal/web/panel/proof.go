@@ -11,7 +11,7 @@ import (
 )
 
 // sensitive are the routes that would turn a stolen session into an account, or
-// money into somebody else's: they want a recent proof of who is signed in.
+// redirect money: they want a recent proof of who is signed in.
 var sensitive = map[string]bool{
 	"POST /settings/users/new":                true,
 	"POST /settings/users/{id}":               true,
@@ -74,7 +74,8 @@ func (s *Server) noteHandedOut(req *request, op route) error {
 	return s.Accounts.Note(req.Context(), req.Actor, account.AuditEntry{Action: action, Record: kind, ID: req.id})
 }
 
-// proofField is the field of a form that carries a proof beside its own fields.
+// proofField is the field of a form that carries a proof in addition to its own
+// fields.
 const proofField = "proof"
 
 type proofData struct {

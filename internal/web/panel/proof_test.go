@@ -16,8 +16,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// A session whose last proof is old is asked for another before it may give the
-// account away, on every such route, and what it sent is not lost.
+// A session with an old proof needs a new one before it may give the account
+// away, on every such route, and what it sent is not lost.
 func TestSensitiveRoutesWantARecentProof(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")

@@ -12,7 +12,7 @@ import (
 	"carteira/internal/web/page"
 )
 
-// queueData is whom to charge next from one's own WhatsApp.
+// queueData is the next customers to charge from one's own WhatsApp.
 type queueData struct {
 	charging      // of no invoice: all were charged today
 	Number, Total int

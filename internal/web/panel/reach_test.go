@@ -37,7 +37,7 @@ func TestUnreachableAddressIsSaidAndNotSent(t *testing.T) {
 	})
 }
 
-// A gateway that is away keeps nobody from charging: the text goes without a code.
+// Without its gateway a company can still charge: the text goes without a code.
 func TestUnreachableAddressWithAFailingGateway(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")

@@ -13,7 +13,7 @@ import (
 	"carteira/internal/reseller"
 )
 
-// seller is an owner whose company has credits and a plan of 3 credits a month.
+// seller is an owner of a company with credits and a plan of 3 credits a month.
 func (o *office) seller(t *testing.T, email string) (*person, reseller.Plan) {
 	t.Helper()
 	person := o.owner(t, email)
@@ -264,7 +264,7 @@ func TestSuspendedResellerIsResumed(t *testing.T) {
 	person.post(path+"/edit", "name", "Loja Nova", "email", "nova@example.com").want(t, http.StatusUnprocessableEntity, "só ele pode trocá-lo", `value="nova@example.com"`)
 }
 
-// Whoever only reads sees resellers and credits, and is offered nothing to do.
+// A viewer sees resellers and credits, and is offered nothing to do.
 func TestReadersSeeResaleWithoutForms(t *testing.T) {
 	office := newOffice(t, sqldb.SQLite)
 	person, plan := office.seller(t, "ana@example.com")

@@ -226,7 +226,7 @@ func (s *Server) resellerPlace(req *request) (place, error) {
 		in := input.FromQuery(query)
 		filter := reseller.ReadFilter(in)
 		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an address of nobody's making has no list
+			return 0, nil //nolint:nilerr // an invalid address has no list
 		}
 		at.Sort = sortIn(query, sortsOfResellers...)
 		list, _, err := s.Resellers.List(req.Context(), req.Actor, filter, at)

@@ -18,7 +18,7 @@ import (
 )
 
 // attendantMay is all that an attendant may open besides what is everybody's
-// about themselves. A new route is in this list or is refused: whoever adds one
+// about themselves. A new route is in this list or is refused: its author
 // decides here.
 var attendantMay = []string{
 	"GET /{$}", "GET /search", "GET /sandbox",

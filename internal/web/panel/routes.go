@@ -11,8 +11,8 @@ import (
 type role string
 
 const (
-	public role = ""       // nobody is signed in
-	self   role = "self"   // whoever is signed in, about themselves
+	public role = ""       // without a session
+	self   role = "self"   // any signed-in user, about themselves
 	reader role = "reader" // everybody who is signed in
 	viewer role = "viewer" // who may see totals and take lists along: all but attendants
 	desk   role = "desk"   // who works with customers: attendants too

@@ -12,7 +12,7 @@ import (
 	"carteira/internal/sandbox"
 )
 
-// sandboxOf makes a sandbox of a fresh database; nobody drives it.
+// sandboxOf makes a sandbox of a fresh database, which no process drives.
 func sandboxOf(t *testing.T, db *sqldb.DB) *sandbox.Service {
 	t.Helper()
 	clock, err := sandbox.Open(t.Context(), db, true)
@@ -59,7 +59,7 @@ func TestButtonsMoveTheClockOfASandbox(t *testing.T) {
 func TestClockOnItsWayShowsHowFarItIs(t *testing.T) {
 	office := newOffice(t, sqldb.SQLite)
 	owner := office.owner(t, "ana@example.com")
-	err := office.DB.MoveClock(t.Context(), func(tx *sqldb.Tx) error { // one quarter of the way, and nobody drives it on
+	err := office.DB.MoveClock(t.Context(), func(tx *sqldb.Tx) error { // one quarter of the way, and no process drives it on
 		_, err := tx.Exec(t.Context(), `UPDATE sandbox_clock SET stopped_at = ?, from_at = ?, to_at = ?, moves = moves + 1`,
 			tx.Now().UnixMicro(), tx.Now().Add(-time.Hour).UnixMicro(), tx.Now().Add(3*time.Hour).UnixMicro())
 		return err

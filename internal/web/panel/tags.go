@@ -12,7 +12,7 @@ import (
 	"carteira/internal/webhook"
 )
 
-// tags are the words in which lists and pages say how a record stands, as
+// tags are the words for the state of a record in lists and pages, as
 // functions of the templates.
 func tags(lang page.Lang) template.FuncMap {
 	return template.FuncMap{
@@ -261,7 +261,8 @@ func invoicesTotal(lang page.Lang, count int64, worth string) string {
 	return text
 }
 
-// badge is a number beside an entry of the menu: what waits for a person there.
+// badge is a number next to an entry of the menu: what waits for a person
+// there.
 type badge struct {
 	Count int64
 	Words string // what it counts, for who does not see where it is

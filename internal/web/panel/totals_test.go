@@ -41,7 +41,7 @@ func (p *person) crowd() {
 	housetest.Must(p.t, err)
 }
 
-// A search of many, beside a filter too, has its exact total.
+// A search of many, with a filter too, has its exact total.
 func TestASearchOfManyHasItsTotal(t *testing.T) {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")

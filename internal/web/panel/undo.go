@@ -20,7 +20,7 @@ const (
 	undoLines = 5 * maxPicked
 )
 
-// errUndoOver is for work of long ago, or of somebody else.
+// errUndoOver is for work of long ago, or of another user.
 var errUndoOver = fault.New(fault.KindConflict, "it can no longer be undone")
 
 // undo takes back what the reader did a moment ago. The lines that the work left

@@ -18,7 +18,7 @@ type listColumn struct {
 	usual bool // shown to who has not chosen
 }
 
-// The columns beside the one that names the record.
+// The columns next to the one that names the record.
 var (
 	columnsOfCustomers = []listColumn{
 		{"whatsapp", "WhatsApp", true},
@@ -156,7 +156,7 @@ func viewQuery(values url.Values) string {
 }
 
 // viewPath is where a view leads. One of deliveries leads to those of the webhook
-// whose page the user is on; at is the path of the page.
+// on the user's page; at is the path of the page.
 func viewPath(view account.View, at string) string {
 	path := "/" + string(view.List)
 	if view.List == account.DeliveryList && strings.HasPrefix(at, path+"/") {

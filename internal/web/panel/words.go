@@ -166,8 +166,8 @@ func deedRows(req *request, list []account.AuditLine) []deedRow {
 const historyRows = 12
 
 // history is what was done with a customer and with the invoices that the page
-// shows, so that a payment and its undoing are beside the renewal. Only owners
-// see it.
+// shows, so that a payment and its undoing are next to the renewal. Only
+// owners see it.
 func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) ([]deedRow, error) {
 	if !allows(req.User.Role, owner) {
 		return nil, nil
@@ -180,7 +180,7 @@ func (s *Server) history(req *request, record customer.Customer, invoices []bill
 		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
 	}, historyRows)
 	rows := deedRows(req, lines)
-	for n, line := range lines { // whose they are, the page says
+	for n, line := range lines { // the page names the customer
 		rows[n].Name = ""
 		if line.Record == "invoice" {
 			rows[n].Name = req.lang.T("no. %d", line.RecID)
