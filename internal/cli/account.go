@@ -173,7 +173,7 @@ func when(at time.Time, zone *time.Location) string {
 	return at.In(zone).Format("2006-01-02 15:04:05 -07:00")
 }
 
-// userCommand is the way back in for a company whose only owner has lost the
+// userCommand is the way back in for a company if its only owner has lost the
 // password or the phone.
 func userCommand() *cobra.Command {
 	link := addID(act(&cobra.Command{

@@ -1,5 +1,5 @@
 // Package cli is the command line: it turns flags into calls of use cases and
-// prints what they return. People are told things on standard error; standard
+// prints what they return. Messages for people go to standard error; standard
 // output carries only what a script would read.
 package cli
 

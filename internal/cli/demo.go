@@ -50,7 +50,7 @@ func demoSettings(cmd *cobra.Command) (config.Config, error) {
 	if !cfg.Embedded() {
 		return cfg, errors.New("demo uses the embedded database; unset CARTEIRA_DATABASE_URL")
 	}
-	cfg.Sandbox = true // nobody real is reached from a demo, and its time can be moved
+	cfg.Sandbox = true // a demo reaches no real people, and its time can be moved
 	return cfg, nil
 }
 

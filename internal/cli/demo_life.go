@@ -148,7 +148,7 @@ func chance(who, when int) uint32 {
 	return hash.Sum32()
 }
 
-// payDay has everybody pay whose day it is.
+// payDay lets all customers pay on their days.
 func (l *demoLife) payDay(day civil.Date) error {
 	page := input.Page{Number: 1, Size: input.MaxPageSize}
 	open, _, err := l.program.Billing.List(l.ctx, l.actor, billing.Filter{Status: billing.Open}, page)
@@ -174,8 +174,8 @@ func (l *demoLife) payDay(day civil.Date) error {
 // first ones are still there for who follows a link to them.
 const faithful = 5
 
-// habit is how many days after the due date somebody pays an invoice, most of
-// them before it, and whether at all.
+// habit is how many days after the due date a customer pays an invoice, most
+// of them before it, and whether at all.
 func habit(customerID, invoiceID int) (late int, pays bool) {
 	roll := chance(customerID, invoiceID) % 100
 	switch {
@@ -208,8 +208,8 @@ func (l *demoLife) leave(customerID int64) error {
 	return err
 }
 
-// payOddly has somebody send another amount than was asked for, which only a
-// person can decide about.
+// payOddly sends another amount than was asked for, about which only a person
+// can decide.
 func (l *demoLife) payOddly() error {
 	page := input.Page{Number: 1, Size: 1}
 	open, _, err := l.program.Billing.List(l.ctx, l.actor, billing.Filter{Status: billing.Open}, page)

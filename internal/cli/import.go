@@ -234,7 +234,7 @@ func same(path string, of *sheetFile) bool {
 func (b *badLines) report(problem intake.Problem) {
 	column := b.heading(problem.Field)
 	if b.csv != nil {
-		_ = b.csv.Write([]string{strconv.Itoa(problem.Line), column, problem.Value, problem.Reason}) // close tells
+		_ = b.csv.Write([]string{strconv.Itoa(problem.Line), column, problem.Value, problem.Reason}) // close reports it
 	}
 	if b.shown == maxShown {
 		b.hidden++

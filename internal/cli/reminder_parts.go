@@ -288,7 +288,7 @@ func optionForm(cmd *cobra.Command) (*input.Form, func(field string) bool, error
 	return in, func(field string) bool { _, ok := flags[field]; return ok }, err
 }
 
-// nameOptions tells of options under the flag that they are given with.
+// nameOptions names options by their flags.
 func nameOptions(err error, isFlag func(field string) bool) error {
 	fields := fault.FieldsOf(err)
 	if fields.Empty() {

@@ -105,7 +105,7 @@ type listedReseller struct {
 
 type resellerUse[T any] func(service *reseller.Service, ctx context.Context, actor account.Actor, id int64, in *input.Form) (T, error)
 
-// reading is a use case whose input is read from the flags.
+// reading is a use case with input from the flags.
 func reading[In, T any](
 	read func(*input.Form) In, do func(*reseller.Service, context.Context, account.Actor, int64, In) (T, error),
 ) resellerUse[T] {
