@@ -10,7 +10,7 @@ import (
 // installation's: business time, by which a company's days pass. They are one
 // clock, except in a sandbox, where a Timekeeper moves the second one.
 
-// Timekeeper says what time it is in an installation whose clock was moved.
+// Timekeeper says what time it is in an installation with a moved clock.
 type Timekeeper interface {
 	// At is the time of the installation at a real instant, as far as this
 	// process has heard.
@@ -53,7 +53,7 @@ func (db *DB) Clock() Ref {
 }
 
 // DueClock is the argument of {clock ?} where something becomes due by the
-// installation's time. Where nobody moves that, it is the clock of the database.
+// installation's time. Without a sandbox it is the clock of the database.
 func (db *DB) DueClock() Ref {
 	if db.timekeeper() == nil {
 		return db.Clock()
@@ -75,7 +75,7 @@ func (tx *Tx) Clock() Ref { return tx.clock }
 func (tx *Tx) DueClock() Ref { return tx.due }
 
 // begin reads both clocks for a transaction. In a sandbox its time is that of
-// the database, and nobody moves that clock until the transaction has ended.
+// the database, and that clock cannot move until the transaction has ended.
 func (db *DB) begin(ctx context.Context, conn txConn, lock clockLock) (*Tx, error) {
 	tx := &Tx{txConn: conn, real: db.Real(), clock: db.Clock()}
 	keeper := db.timekeeper()

@@ -63,12 +63,12 @@ func (db *DB) CopyTo(ctx context.Context, path string) error {
 	return sqliteError(err)
 }
 
-// Copy is a SQLite file that nobody writes, such as a backup.
+// Copy is a SQLite file that is not written, such as a backup.
 type Copy struct {
 	*sqliteReads
 }
 
-// OpenCopy opens a file for reading only. Nothing appears beside it.
+// OpenCopy opens a file for reading only. It creates no other files.
 func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, err

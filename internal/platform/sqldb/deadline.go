@@ -40,8 +40,8 @@ func (t timeouts) orDefaults() timeouts {
 
 type withoutDeadlineKey struct{}
 
-// WithoutDeadline is for work whose single statements may rightly take minutes,
-// such as a migration: under the returned context they have no deadline but the
+// WithoutDeadline is for work in which one statement may take minutes, such as
+// a migration: under the returned context they have no deadline but the
 // context's own.
 func WithoutDeadline(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutDeadlineKey{}, true)

@@ -15,7 +15,7 @@ import (
 )
 
 // Errors that an engine's own ones are translated into. The engine's error
-// stays wrapped beside them for the log.
+// stays wrapped with them for the log.
 var (
 	ErrNotFound    = errors.New("no such row")
 	ErrUnique      = errors.New("already exists")

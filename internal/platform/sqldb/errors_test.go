@@ -108,8 +108,8 @@ func TestServerThatVanishesIsUnavailable(t *testing.T) {
 	}
 }
 
-// severed is the address of a way to the server that breaks off on whoever
-// says the last words.
+// severed is the address of a proxy to the server that breaks the connection
+// at the last words of either side.
 func severed(t *testing.T, address, last string) string {
 	t.Helper()
 	target, err := url.Parse(address)

@@ -37,13 +37,13 @@ type group struct {
 
 // turn is one transaction waiting for, or having had, its run. It runs in the
 // goroutine of the writer: to wake that of its caller for it, and the writer's
-// after it, costs time in which nobody writes, and moves SQLite's pages from one
+// after it, costs time without any write, and moves SQLite's pages from one
 // processor to the other. A turn that panics there runs again, alone, in the
-// goroutine of its caller, to whom the panic so belongs.
+// goroutine of its caller, which so gets the panic.
 type turn struct {
 	ctx context.Context
 	job
-	alone bool // shares its commit with nobody
+	alone bool // does not share its commit
 	again bool // was taken back with its group, and is to run alone
 	err   error
 	mine  chan struct{} // closed: the connection is the turn's, which is alone
@@ -57,7 +57,7 @@ type job struct {
 	relaxed bool // its commit need not be flushed
 }
 
-// errUnfinished stands while a turn runs, and stays when it panics.
+// errUnfinished is the error while a turn runs; it stays when the turn panics.
 var errUnfinished = errors.New("the transaction did not finish")
 
 // A group closes when no turn waits, or at these bounds, so that the first one in
@@ -67,10 +67,10 @@ const (
 	maxGroupTime = 25 * time.Millisecond
 )
 
-// A command may write beside the server. lockPoll is how often the writer asks
-// for SQLite's lock, and lockTimeout for how long: SQLite's own waiting asks ten
-// times a second at most, and misses most of the moments in which a busy
-// command lets others write.
+// A command may write while the server runs. lockPoll is how often the writer
+// asks for SQLite's lock, and lockTimeout for how long: SQLite's own waiting
+// asks ten times a second at most, and misses most of the moments in which a
+// busy command lets others write.
 const (
 	lockPoll    = 2 * time.Millisecond
 	lockTimeout = 5 * time.Second
@@ -324,7 +324,7 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 // makeRoom gives the room of the log back to a disk that is full, if it can.
 func (g *group) makeRoom(ctx context.Context, cause error) {
 	if errors.Is(cause, errFull) {
-		_ = g.fold(ctx) // whoever writes next meets the error again
+		_ = g.fold(ctx) // the next write meets the error again
 	}
 }
 
@@ -334,10 +334,10 @@ func (g *group) rollback(ctx context.Context) {
 }
 
 // relax sets whether SQLite flushes the commit of a group before it is
-// acknowledged, which it does not take inside a transaction. A group whose first
-// turn is relaxed takes no other kind in: its commit costs no flush, so those who
-// need one hardly wait for it. What it wrote is flushed with the next group that
-// is not relaxed, of whose log it is the beginning.
+// acknowledged, which it does not take inside a transaction. A group that begins
+// with a relaxed turn takes no other kind: its commit costs no flush, so turns
+// that need one hardly wait for it. What it wrote is flushed with the next group
+// that is not relaxed, because the log is one.
 func (g *group) relax(ctx context.Context, relaxed bool) error {
 	if g.neverFlush || g.relaxed == relaxed {
 		return nil

@@ -15,8 +15,8 @@ import (
 )
 
 // together runs the transactions in one group and in that order: the first does
-// not begin before the others stand in the queue. The caller stands in a bubble
-// of synctest.
+// not begin before the others are in the queue. The caller is in a bubble of
+// synctest.
 func together(t *testing.T, db *sqldb.DB, first func(*sqldb.Tx) error, others ...func(*sqldb.Tx) error) []error {
 	t.Helper()
 	errs := make([]error, 1+len(others))

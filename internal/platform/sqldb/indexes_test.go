@@ -11,7 +11,7 @@ import (
 
 // indexes has every index with a statement of a room that is found through it, or
 // with what it is for where no plan shows that. An index that no statement needs
-// is written at every insert, and read by nobody.
+// is written at every insert and never read.
 //
 //go:embed testdata/indexes.txt
 var indexes string

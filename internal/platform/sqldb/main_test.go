@@ -33,7 +33,7 @@ func withNotes(t *testing.T, db *sqldb.DB) *sqldb.DB {
 	return db
 }
 
-// insert is a transaction that adds a note whose body nobody else has.
+// insert is a transaction that adds a note with a unique body.
 func insert(t *testing.T, id int64) func(*sqldb.Tx) error {
 	t.Helper()
 	return func(tx *sqldb.Tx) error {

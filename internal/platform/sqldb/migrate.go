@@ -32,7 +32,7 @@ type migration struct {
 	hash    string
 }
 
-// newest stands for the last migration there is.
+// newest means the last migration there is.
 const newest = math.MaxInt
 
 // known lists, in order, the migrations of an engine. They are read and hashed
@@ -219,8 +219,8 @@ func (m migration) apply(ctx context.Context, tx txConn) error {
 		m.version, m.name, time.Now().UnixMicro(), m.hash))
 }
 
-// migrate looks before it writes: a command beside a busy server would have to
-// wait for its turn, only to find nothing to do.
+// migrate looks before it writes: a command next to a busy server would have
+// to wait for its turn, only to find nothing to do.
 func (db *sqliteDB) migrate(ctx context.Context, log *slog.Logger, last int) error {
 	if done, err := migrated(ctx, db, last); err != nil || done {
 		return err

@@ -13,7 +13,7 @@ import (
 const beforeBooks = 13
 
 // fillBooks has a paid invoice of each kind: by hand, through a gateway, through
-// a gateway with less money than it says, and one whose money went back; an open
+// a gateway with less money than it says, and one that was refunded; an open
 // one; and the payments of an invoice that was deleted.
 func fillBooks(t *testing.T, db *sqldb.DB) {
 	t.Helper()

@@ -89,7 +89,7 @@ func fillInvoices(t *testing.T, db *sqldb.DB, schema map[string]string) {
 		})
 		insertRow(t, db, schema, "pay_links", map[string]any{"company_id": 1, "invoice_id": n + 1, "code": fmt.Sprint(n)})
 	}
-	run(t, db, "DELETE FROM invoices WHERE id = 4") // whose id must not come again
+	run(t, db, "DELETE FROM invoices WHERE id = 4") // its id must not come again
 	for _, table := range []string{"tally_sums", "tally_deltas"} {
 		for n, of := range [][2]string{{"invoices", "Em aberto"}, {"invoices", "Pago"}, {"invoices", "Cancelado"}, {"resellers", "Pago"}} {
 			insertRow(t, db, schema, table, map[string]any{"company_id": 1, "book": of[0], "state": of[1], "n": n + 1})

@@ -51,7 +51,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// different names what stands in one folder of migrations only, and why.
+// different names what is in one folder of migrations only, and why.
 var different = map[string]string{
 	"token_calls": "SQLite has one process, which counts calls in memory",
 }
@@ -105,7 +105,7 @@ func TestDeliveriesKeepTheirPlaceInTheQueue(t *testing.T) {
 			maps.Copy(one, map[string]any{"company_id": 1, "webhook_id": 1, "lane": 1, "event_id": i + 1, "test": false})
 			insertRow(t, db, schema, "deliveries", one)
 		}
-		run(t, db, "DELETE FROM deliveries WHERE id = 5") // whose id must not come again
+		run(t, db, "DELETE FROM deliveries WHERE id = 5") // its id must not come again
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}

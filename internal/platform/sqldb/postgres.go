@@ -37,7 +37,7 @@ type pgQuerier struct {
 	}
 	rewriter *rewriter
 	guard    *guard
-	troubles *troubleLog // nil in a transaction, whose outcome counts as a whole
+	troubles *troubleLog // nil in a transaction: its outcome counts as a whole
 }
 
 func openPostgres(ctx context.Context, url string, options Options, troubles *troubleLog) (backend, error) {
@@ -125,7 +125,7 @@ func (db *postgresDB) close() error {
 	return nil
 }
 
-// Engine tells which database answers.
+// Engine returns which database answers.
 func (q pgQuerier) Engine() Engine { return Postgres }
 
 func (q pgQuerier) bound(ctx context.Context) (context.Context, func(error) error) {
@@ -226,7 +226,7 @@ func timedOut(err error) bool {
 	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH)
 }
 
-// disconnected tells whether err is a connection that could not be made, or
+// disconnected reports whether err is a connection that could not be made, or
 // that broke: the server's end shows as an EOF in the middle of an exchange.
 func disconnected(err error) bool {
 	var connect *pgconn.ConnectError

@@ -9,7 +9,7 @@ import (
 
 // Querier runs statements: a *DB on the read side, a *Tx inside a write.
 type Querier interface {
-	// Engine tells which database answers.
+	// Engine returns which database answers.
 	Engine() Engine
 	each(ctx context.Context, text string, args []any, scan func(Row) error) error
 	exec(ctx context.Context, text string, args []any) (int64, error)

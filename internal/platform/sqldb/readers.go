@@ -155,15 +155,15 @@ func (r *readers) stats() sql.DBStats {
 	}
 }
 
-// maxCompiled bounds the memory for statements whose text varies with the
-// length of a list; past it a statement is compiled at every use. To keep one
-// compiled takes about half off a point select.
+// maxCompiled bounds the memory for statements that vary with the length of a
+// list; past it a statement is compiled at every use. To keep one compiled
+// takes about half off a point select.
 const maxCompiled = 400
 
 // sqliteReads is the read side of a SQLite database as a Querier.
 type sqliteReads struct {
 	readers *readers
-	limit   time.Duration     // of a statement whose context has no deadline; 0: none
+	limit   time.Duration     // of a statement without a deadline in its context; 0: none
 	note    func(error) error // counts trouble
 }
 

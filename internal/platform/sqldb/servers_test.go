@@ -89,7 +89,7 @@ func TestPgBouncerInTransactionModeWorksFromTheURLAlone(t *testing.T) {
 }
 
 func TestTransactionsThroughPgBouncerAreAsSafeAsWithout(t *testing.T) {
-	server := startServer(t) // whose synchronous_commit is off
+	server := startServer(t) // its synchronous_commit is off
 	bouncer := startBouncer(t, server)
 	for name, url := range map[string]string{"directly": server.URL(), "by PgBouncer": bouncer.URL()} {
 		db := openAt(t, url, sqldb.Options{})

@@ -21,7 +21,7 @@
 // Writing (tx.go). DB.Write runs a function in one transaction, and returns when it
 // is durable. The function may run again, so it does nothing but SQL through its
 // Tx, and reads the time from it. Exec runs a statement, InsertID inserts a row,
-// and Queue is Exec for a statement whose answer is not needed: PostgreSQL gets it
+// and Queue is Exec for a statement without a needed answer: PostgreSQL gets it
 // with the next one. OnCommit is for hints, such as waking a worker. WriteRelaxed
 // does not wait for the disk, for what may be done again. Fields, Tuples and Pieces
 // help to write a record or many rows (values.go).
@@ -69,7 +69,7 @@ const (
 type Options struct {
 	// Now is the machine's clock; time.Now when nil.
 	Now func() time.Time
-	// ServerNow stands in for PostgreSQL's own clock in tests; nil leaves it.
+	// ServerNow replaces PostgreSQL's own clock in tests; nil leaves it.
 	ServerNow func() time.Time
 	// Log receives warnings about unsafe server settings; discarded when nil.
 	Log *slog.Logger

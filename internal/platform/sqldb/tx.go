@@ -25,9 +25,9 @@ func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error)
 	return n, finish(tx.translate(err))
 }
 
-// Queue runs a statement whose answer the caller does not wait for: on PostgreSQL
-// it is sent together with the next statement, or with the commit. The order is
-// kept, so that what follows sees what it wrote. Its error comes then, or now.
+// Queue runs a statement without waiting for its answer: on PostgreSQL it is sent
+// together with the next statement, or with the commit. The order is kept, so
+// that what follows sees what it wrote. Its error comes then, or now.
 func (tx *Tx) Queue(ctx context.Context, text string, args ...any) error {
 	return tx.QueueScan(ctx, text, args, nil)
 }
@@ -81,8 +81,8 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 
 // WriteRelaxed is Write that does not wait for the disk, for what may be done
 // again: a power cut, or a crash of PostgreSQL's server, may take the last
-// moments of it back. It is never taken back alone: what was flushed after it
-// stands, and so does it. A crash of this process takes nothing back.
+// moments of it back. It is never lost alone: if a later flushed commit is
+// there, so is it. A crash of this process takes nothing back.
 func (db *DB) WriteRelaxed(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.writeWith(ctx, terms{lock: shared, relaxed: true}, fn)
 }

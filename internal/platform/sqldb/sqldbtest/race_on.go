@@ -2,6 +2,6 @@
 
 package sqldbtest
 
-// Raced tells that the race detector is on. SQLite, which is Go here, is then
-// some fifty times slower.
+// Raced reports whether the race detector is on. SQLite, which is Go here, is
+// then some fifty times slower.
 const Raced = true

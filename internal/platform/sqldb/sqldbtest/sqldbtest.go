@@ -44,7 +44,7 @@ func WithClock(clock *Clock) Option {
 	return func(options *sqldb.Options) { options.Now, options.ServerNow = clock.Now, clock.Now }
 }
 
-// WithWrongClock makes a process whose clock differs from the server's.
+// WithWrongClock makes a process with a clock that differs from the server's.
 func WithWrongClock(by time.Duration) Option {
 	return func(options *sqldb.Options) { options.Now = func() time.Time { return time.Now().Add(by) } }
 }
@@ -129,8 +129,8 @@ func connect(tb testing.TB, url string, options ...Option) *sqldb.DB {
 	return db
 }
 
-// Clock is a clock that stands still until it is told otherwise. It may be
-// used by any number of goroutines.
+// Clock is a clock that moves only when the test says so. It may be used by
+// any number of goroutines.
 type Clock struct {
 	micros atomic.Int64
 }
