@@ -153,7 +153,7 @@ type postmanMedia struct {
 	Examples map[string]struct{ Value json.RawMessage }
 }
 
-// first is the only example, or that whose name comes first.
+// first is the only example, or the first by name.
 func (m postmanMedia) first() string {
 	first := ""
 	for name := range m.Examples {

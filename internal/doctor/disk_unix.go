@@ -4,7 +4,7 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// posix tells whether file modes mean something.
+// posix reports whether file modes have a meaning.
 const posix = true
 
 // freeBytes is how much an ordinary user may still write at a path.

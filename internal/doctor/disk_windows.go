@@ -2,7 +2,7 @@ package doctor
 
 import "golang.org/x/sys/windows"
 
-// posix tells whether file modes mean something.
+// posix reports whether file modes have a meaning.
 const posix = false
 
 // freeBytes is how much this user may still write at a path.

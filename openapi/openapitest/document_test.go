@@ -78,7 +78,7 @@ func TestEveryEventSampleBearsItsName(t *testing.T) {
 	}
 }
 
-// Without this a new schema could be left open by mistake, and a field that nobody documented would pass.
+// Without this a new schema could be left open by mistake, and an undocumented field would pass.
 func TestEverySchemaIsClosed(t *testing.T) {
 	open := map[string]string{
 		"CustomerRecord":     "closed by the schemas made of it, with unevaluatedProperties",

@@ -1,6 +1,6 @@
 // Package openapitest keeps the API and its document equal. A test wraps its client's transport, and every exchange
 // under /api/v1 is held against openapi.yaml: an answer that the document does not describe, or describes otherwise,
-// fails the test. What the document describes and no test has seen is told by Unseen.
+// fails the test. Unseen returns what the document describes and no test has seen.
 //
 // It is imported by tests only and knows nothing of the service: it sees HTTP and the document.
 package openapitest
@@ -21,7 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// basePath is where the document's server stands; what lies outside is not the API's.
+// basePath is the path of the document's server; other paths are not the API's.
 const basePath = "/api/v1"
 
 // Validator reports to one test what does not agree with the document.

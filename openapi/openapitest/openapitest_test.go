@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// spy stands in for the test that uses the kit, and keeps what it was told.
+// spy replaces the test that uses the kit, and keeps what it reports.
 type spy struct {
 	testing.TB
 	told []string
@@ -63,7 +63,7 @@ func TestEveryDisagreementIsTold(t *testing.T) {
 		name    string
 		request string // "METHOD path", and a body after that
 		answer  canned
-		told    string // a part of what is told; empty: nothing is
+		told    string // a part of what is reported; empty: nothing is
 	}{
 		{"agreement", "GET /api/v1/products/1", canned{200, nil, product}, ""},
 		{"charset", "GET /api/v1/products/1", canned{200, http.Header{"Content-Type": {"application/json; charset=utf-8"}}, product}, ""},

@@ -161,7 +161,7 @@ func (s *spec) checkBodiesNamed() error {
 	return nil
 }
 
-// bodies yields every documented body with where it stands: requests, answers, events.
+// bodies yields every documented body with its place: requests, answers, events.
 func (s *spec) bodies() iter.Seq2[string, *openapi3.MediaType] {
 	return func(yield func(string, *openapi3.MediaType) bool) {
 		for op := range s.operations() {

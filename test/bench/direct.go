@@ -72,7 +72,7 @@ func (b *bench) capture(ctx context.Context, set *dataset) error {
 	return nil
 }
 
-// serveDirect serves until it is told to stop.
+// serveDirect serves until it is stopped.
 func serveDirect(settings string) error {
 	parts := strings.SplitN(settings, " ", 3)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -196,7 +196,7 @@ func (d *driver) listCustomers(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells what matters
+	defer rows.Close()
 	read := 0
 	for places := slots(columnKinds); rows.Next(); read++ {
 		if err := rows.Scan(places...); err != nil {

@@ -36,7 +36,7 @@ var hostilities = map[string]func(http.ResponseWriter, *http.Request){
 	},
 }
 
-// drip answers 200 and then a byte now and then, until nobody listens.
+// drip answers 200 and then a byte now and then, until the caller hangs up.
 func drip(rw http.ResponseWriter, request *http.Request) {
 	flusher := http.NewResponseController(rw)
 	for {
@@ -90,8 +90,8 @@ type hostileOrder struct {
 }
 
 // hostileProcess is receivers on machines of their own, as far as one machine
-// can show that: another process than the one that measures, with what is left
-// of the processor when nobody else wants it.
+// can show that: another process than the one that measures, with the
+// processor time that no other process wants.
 type hostileProcess struct {
 	cmd   *exec.Cmd
 	hosts []string

@@ -21,8 +21,9 @@ const (
 	isolationFloor = 2.0
 )
 
-// isolation measures how long the events of healthy webhooks take beside as many
-// hostile ones with a backlog, and without them: in turns, on one server.
+// isolation measures how long the events of healthy webhooks take together with
+// as many hostile ones with a backlog, and without them: in turns, on one
+// server.
 func (b *bench) isolation(ctx context.Context, engine sqldb.Engine) (err error) {
 	receivers, err := startReceivers(ctx, filepath.Join(b.dir, "roots.pem"), b.lanes, false)
 	if err != nil {

@@ -52,7 +52,7 @@ func (b *bench) start(ctx context.Context, cmd *exec.Cmd, environment func(addr 
 	return b.startAt(ctx, cmd, addr)
 }
 
-// startAt starts a server that was told where to listen.
+// startAt starts a server with a given address.
 func (b *bench) startAt(ctx context.Context, cmd *exec.Cmd, addr string) (*process, error) {
 	log, err := os.CreateTemp(b.dir, "log-")
 	if err != nil {

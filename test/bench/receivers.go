@@ -40,11 +40,11 @@ type receivers struct {
 	seen        map[string]time.Time // by the user name in the event
 }
 
-// userName finds what tells one created customer from another.
+// userName finds what distinguishes created customers.
 var userName = regexp.MustCompile(`"novo[0-9]{9}"`)
 
-// startReceivers starts n receivers, whose authority it writes to roots. Hostile
-// ones take turns in the ways in which receivers are.
+// startReceivers starts n receivers and writes their authority to roots. Hostile
+// ones take turns in the ways of being hostile.
 func startReceivers(ctx context.Context, roots string, n int, hostile bool) (*receivers, error) {
 	r := &receivers{roots: roots, seen: map[string]time.Time{}}
 	authority, err := newAuthority(r.roots)
@@ -108,7 +108,7 @@ func (r *receivers) note(body []byte, at time.Time) {
 	}
 }
 
-// reset forgets what has arrived. The next ones only warm up, as many as told.
+// reset forgets what has arrived. The given number of next ones only warm up.
 func (r *receivers) reset(warm int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

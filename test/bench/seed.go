@@ -33,7 +33,7 @@ type dataset struct {
 	today   civil.Date
 	listed  tenant
 	created tenant
-	pocket  *pocket // nil unless PocketBase is measured beside
+	pocket  *pocket // nil unless PocketBase is measured too
 }
 
 // tenant is a company with what is needed to call the API for it.
@@ -202,8 +202,8 @@ func (d *dataset) values(person person) map[string]string {
 	return v
 }
 
-// tellExpired marks the due dates that have passed as told, which the server
-// would otherwise do in the middle of a measurement.
+// tellExpired marks passed due dates as recorded, which the server would
+// otherwise do in the middle of a measurement.
 func (d *dataset) tellExpired(ctx context.Context, db *sqldb.DB) error {
 	return db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE customers SET expiry_on = NULL, expired = TRUE WHERE company_id = ? AND due_on < ?`,

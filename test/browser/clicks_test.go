@@ -13,7 +13,7 @@ import (
 )
 
 // counts are how many clicks and keys each journey took, for the table that a run
-// leaves beside its pictures.
+// leaves with its pictures.
 var counts struct {
 	sync.Mutex
 	list []journey

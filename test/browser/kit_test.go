@@ -70,7 +70,7 @@ func run(m *testing.M) int {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(filepath.Join(dir, "profile")),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "pt-BR"), chromedp.Flag("accept-lang", "pt-BR"),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page needs nobody but us
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page loads nothing from elsewhere
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
@@ -103,7 +103,7 @@ type program struct {
 var address = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
 
 // start runs a command that serves, and waits until it does. Tests that have a
-// program of their own run beside one another.
+// program of their own run in parallel.
 func start(t *testing.T, ready string, args ...string) *program {
 	t.Helper()
 	t.Parallel()
@@ -112,7 +112,7 @@ func start(t *testing.T, ready string, args ...string) *program {
 	return p
 }
 
-// environment is where the program and the commands beside it find their data.
+// environment is where the program and its commands find their data.
 func (p *program) environment() []string {
 	env := append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir)
 	if p.postgres != "" {
@@ -175,7 +175,7 @@ func (p *program) printed() string {
 	return strings.Join(p.lines, "\n")
 }
 
-// command runs a command beside the server.
+// command runs a command while the server runs.
 func (p *program) command(args ...string) string {
 	p.t.Helper()
 	cmd := exec.Command(binary, args...)
@@ -242,8 +242,8 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	ask(b, chromedp.Steps(steps...))
 }
 
-// nodeGone is what Chromium says of an element whose page was replaced between the
-// look for it and its use.
+// nodeGone is what Chromium says of an element if its page was replaced between
+// the look for it and its use.
 const nodeGone = "Could not find node with given id"
 
 // ask runs an action within patience and returns what it finds.
@@ -277,9 +277,9 @@ func (b *tab) visit(path string) {
 }
 
 // see waits until the page shows texts, of which the first must be news: one that
-// stood there before a button was pressed would wait for nothing. A page that
-// goes away meanwhile takes the question with it, which is then asked of the next;
-// one whose scripts have not run yet is not the page that a person sees.
+// stood there before a button was pressed would wait for nothing. A page that goes
+// away meanwhile takes the question with it, which is then asked of the next; a
+// page before its scripts ran is not the page that a person sees.
 func (b *tab) see(texts ...string) {
 	b.t.Helper()
 	if strings.Contains(b.stood, texts[0]) {
@@ -299,8 +299,8 @@ func (b *tab) see(texts ...string) {
 	}
 }
 
-// fill types into the field of a name, in place of what stands there: emptied
-// rather than selected, since the focus that typing gives may undo a selection.
+// fill types into the field of a name, in place of its value: emptied rather
+// than selected, since the focus that typing gives may undo a selection.
 func (b *tab) fill(name, value string) {
 	b.t.Helper()
 	b.keys += utf8.RuneCountInString(value)

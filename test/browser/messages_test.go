@@ -10,8 +10,8 @@ import (
 )
 
 // Words are written with variables that are put in by a click, looked at on a
-// real customer and saved; a rule sends them; what it will send stands in the
-// log and on the customer's page.
+// real customer and saved; a rule sends them; what it will send is in the log
+// and on the customer's page.
 func TestMessageIsWrittenPreviewedAndScheduled(t *testing.T) {
 	p := startDemo(t)
 	b := p.open(t)

@@ -75,7 +75,7 @@ func (b *tab) wantWhatsApp(link string) {
 	}
 }
 
-// newestInvoice is the path of the invoice that was made last: nobody has paid it.
+// newestInvoice is the path of the invoice that was made last, which is unpaid.
 func (b *tab) newestInvoice() string {
 	b.t.Helper()
 	b.visit("/invoices")

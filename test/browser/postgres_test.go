@@ -37,7 +37,8 @@ func newDatabase(t *testing.T) string {
 	return address.String()
 }
 
-// psql runs a statement on the server. Debian keeps the program beside the server's.
+// psql runs a statement on the server. Debian keeps the program in the server's
+// folder.
 func psql(t *testing.T, statement string) {
 	t.Helper()
 	program, err := exec.LookPath("psql")
@@ -51,7 +52,8 @@ func psql(t *testing.T, statement string) {
 	}
 }
 
-// freeAddress is where nobody listens: links that the program makes name it.
+// freeAddress is an address without a listener: links that the program makes
+// name it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +64,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// lateSheet is a file of customers of whom some are late and some are not due yet.
+// lateSheet is a file of customers: some are late and some are not due yet.
 func lateSheet(t *testing.T) string {
 	t.Helper()
 	var file strings.Builder

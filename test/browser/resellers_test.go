@@ -41,7 +41,7 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 		t.Error("the invitation is shown again")
 	}
 
-	other := p.open(t) // somebody else's computer
+	other := p.open(t) // another person's computer
 	other.visit(strings.TrimPrefix(link, p.url))
 	other.see("serra@example.com")
 	other.picture(t, rules(t), "password-link")
@@ -56,8 +56,8 @@ func TestResellerIsMadeAndSeesItsCredits(t *testing.T) {
 	other.picture(t, rules(t), "reseller-credits")
 }
 
-// Whoever has the signup link of a plan begins a trial, and works in a panel of
-// its own.
+// A visitor with the signup link of a plan begins a trial, and works in a panel
+// of its own.
 func TestSignupLinkBeginsATrial(t *testing.T) {
 	p := startDemo(t)
 	b := p.open(t)
@@ -83,8 +83,8 @@ func TestSignupLinkBeginsATrial(t *testing.T) {
 	b.see("Cadastro Novo", "Em teste")
 }
 
-// A company on trial is told when it ends and what its plan lacks; when its
-// maker suspends it, what it sends is not saved, and it is told why.
+// A company on trial sees when it ends and what its plan lacks; when its
+// maker suspends it, what it sends is not saved, and it sees the reason.
 func TestCompanyIsToldWhatItMayNotDo(t *testing.T) {
 	p := startDemo(t)
 	other := p.open(t)

@@ -32,8 +32,8 @@ func (b *tab) clock() time.Time {
 	return at
 }
 
-// arrive waits until the clock stands where it was sent: the page shows by itself
-// how far it is, and then the buttons again.
+// arrive waits until the clock is where it was sent: the page shows by itself how
+// far it is, and then the buttons again.
 func (b *tab) arrive() {
 	b.t.Helper()
 	b.do(chromedp.WaitVisible(chromedp.CSS(`#clock input[name="to"][type="date"]`)))

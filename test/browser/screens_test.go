@@ -80,7 +80,7 @@ func TestEveryPageIsAccessibleAndPictured(t *testing.T) {
 	}
 }
 
-// webhookWithHistory makes a webhook that nobody answers, and tries it.
+// webhookWithHistory makes a webhook without a receiver, and tries it.
 func (b *tab) webhookWithHistory() {
 	b.t.Helper()
 	b.visit("/webhooks/new")

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// TestNothingIsLostOrDoubled is the short form. Trials run beside one another:
-// what is asserted is that everything goes on at all, and that nothing is lost
-// or doubled.
+// TestNothingIsLostOrDoubled is the short form. Trials run in parallel: what
+// is asserted is that everything goes on at all, and that nothing is lost or
+// doubled.
 func TestNothingIsLostOrDoubled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers and breaks them for a minute")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// hurt marks the moment of the fault: what stands still is measured from here.
+// hurt marks the moment of the fault: standstill is measured from here.
 func (l *lab) hurt() { l.hurtAt = time.Now() }
 
 // recoverTimeout is how long a trial waits for everything to go on.
@@ -171,7 +171,7 @@ func longestGap(from time.Time, at []time.Time) (longest time.Duration) {
 }
 
 // slowest is the longest time from an acknowledgement until all webhooks had
-// been told.
+// the event.
 func slowest(from time.Time, writes []write, arrived arrivals) (longest time.Duration) {
 	for _, write := range writes {
 		at, came := arrived.last(write.name)

@@ -39,7 +39,7 @@ func newHouse(ctx context.Context, short bool) (*house, error) {
 
 func (h *house) close() { _ = os.RemoveAll(h.dir) }
 
-// trialTimeout bounds one trial, however much stands still.
+// trialTimeout bounds one trial, even if everything hangs.
 const trialTimeout = 6 * time.Minute
 
 // try runs one trial and returns what it counted.

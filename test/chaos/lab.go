@@ -36,8 +36,8 @@ type lab struct {
 	hurtAt   time.Time
 	measured string // what the goal is about, where it is none of the usual three
 	value    time.Duration
-	ended    []string // processes that ended without having been told to
-	gone     bool     // nobody can be asked any more what is there
+	ended    []string // processes that ended unexpectedly
+	gone     bool     // the database can no longer be asked
 	lost     int      // then the trial counts by itself
 	eager    bool     // callers do not rest between writes
 
@@ -95,7 +95,7 @@ func (l *lab) setUp(trial trial) error {
 	return err
 }
 
-// settings are the environment of a process whose database is at url.
+// settings are the environment of a process with a database at url.
 func (l *lab) settings(url string) []string {
 	if url == "" {
 		return l.env
@@ -156,7 +156,7 @@ func (l *lab) processes() []*proc {
 	return append([]*proc(nil), l.procs...)
 }
 
-// webhook has an address told of every customer.
+// webhook subscribes an address to every customer.
 func (l *lab) webhook(url string) error {
 	status, err := l.api(http.MethodPost, "/webhooks", map[string]any{"url": url, "events": []string{"customer.created"}}, nil)
 	if err == nil && status != http.StatusOK {

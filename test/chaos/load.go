@@ -30,7 +30,7 @@ type write struct {
 	acked   time.Time // zero: it was never acknowledged
 	took    time.Duration
 	tries   int
-	refused string // an answer that nobody expected
+	refused string // an unexpected answer
 }
 
 // load is callers who write all the time.
@@ -85,7 +85,7 @@ func (w *load) one(ctx context.Context, writer, n int) {
 	}
 }
 
-// settle takes note of an answer, and tells whether the write is over.
+// settle records an answer, and reports whether the write is over.
 func (w *load) settle(write *write, status int, body string, err error, took time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -83,7 +83,7 @@ func (p *proc) awaitReady(ctx context.Context) error {
 
 var probe = &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// ready tells whether a balancer would send requests here.
+// ready reports whether a balancer would send requests here.
 func (p *proc) ready() bool {
 	response, err := probe.Get("http://" + p.addr + "/readyz")
 	if err != nil {

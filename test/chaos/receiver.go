@@ -75,7 +75,7 @@ func (r *receiver) arrivals() arrivals {
 	return maps.Clone(r.first)
 }
 
-// last is when all webhooks had been told of a customer.
+// last is when all webhooks had the event of a customer.
 func (a arrivals) last(name string) (at time.Time, all bool) {
 	for i := range webhooks {
 		came, ok := a[name+path(i)]

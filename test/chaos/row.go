@@ -132,8 +132,8 @@ func (r row) reached() time.Duration {
 
 func (r row) met() bool { return r.err == nil && r.reached() <= r.trial.goal.most }
 
-// verdict is what fails a run: something lost or doubled, an answer that nobody
-// expected, or a kept goal that was missed by far.
+// verdict is what fails a run: something lost or doubled, an unexpected answer,
+// or a kept goal that was missed by far.
 func (r row) verdict() error {
 	name := r.trial.name + " on " + r.trial.database
 	switch {

@@ -36,7 +36,7 @@ const (
 
 // hostileSignIns has 200 connections, each from a network of its own, send
 // passwords to every page that takes one without asking who sends it, while a
-// person whose browser is known signs in, and another one with a new browser each
+// person signs in with a known browser, and another one with a new browser each
 // time. The slowest of those sign-ins counts.
 func hostileSignIns(lab *lab) error {
 	proc, err := lab.serve(lab.url, "CARTEIRA_TRUSTED_PROXIES=127.0.0.0/8,::1/128")

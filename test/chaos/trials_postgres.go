@@ -152,7 +152,8 @@ func freezeOne(lab *lab) error {
 	return lab.goOn()
 }
 
-// skewed runs a process whose clock is wrong beside two whose clocks are right.
+// skewed runs a process with a wrong clock together with two that have right
+// ones.
 func skewed(by string) func(*lab) error {
 	return func(lab *lab) error {
 		for range 2 {

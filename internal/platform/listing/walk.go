@@ -7,7 +7,7 @@ const WalkBatch = 500
 // Walk calls visit for every row of a list. A step reads at most WalkBatch rows,
 // those that come after the last of the step before (nil: from the beginning), so
 // that what is made meanwhile pushes none over an edge. No transaction is open
-// while visit runs: a slow reader keeps nobody waiting.
+// while visit runs: a slow reader delays no one.
 func Walk[T any](next func(last *T) ([]T, error), visit func(T) error) error {
 	var last *T
 	for {

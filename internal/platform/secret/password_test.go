@@ -363,8 +363,8 @@ func TestThePasswordOfNobodyIsPretendedWhereOthersWait(t *testing.T) {
 	}
 }
 
-// Who floods the queue waits for long and is refused; an address of nobody that comes
-// once must not end like them, since one of a user would not.
+// A caller that floods the queue waits for long and is refused; an unknown address
+// that comes once must not end like it, since one of a user would not.
 func TestThePasswordOfNobodyEndsLikeThoseOfItsKind(t *testing.T) {
 	before := hashing.Load()
 	t.Cleanup(func() { hashing.Store(before) })
@@ -372,7 +372,7 @@ func TestThePasswordOfNobodyEndsLikeThoseOfItsKind(t *testing.T) {
 	hashing.Store(queue)
 	in := func(from Caller) context.Context { return InLane(t.Context(), LaneSignIn, from) }
 	flood := Caller{Network: "n", Subject: "dona"}
-	for range 4 { // served when nobody waits
+	for range 4 { // served when no other waits
 		leave, err := queue.enter(in(flood))
 		if err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func (s *Server) lost() map[string]handler {
 	}
 }
 
-// reread answers for a POST whose answer was lost. The path names the record, or
+// reread answers for a POST with a lost answer. The path names the record, or
 // the mark of the request does.
 func (s *Server) reread(ctx context.Context, w http.ResponseWriter, op route, call *call, recordID int64) (int, []byte) {
 	if call.id == 0 {

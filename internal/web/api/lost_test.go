@@ -9,8 +9,8 @@ import (
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
 
-// Every POST whose answer a crash lost: a repeat is answered with the record as it
-// is, and nothing is made again.
+// Every POST with an answer that a crash lost: a repeat is answered with the
+// record as it is, and nothing is made again.
 func TestRepeatAfterALostAnswerGivesTheRecord(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)

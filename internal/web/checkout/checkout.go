@@ -1,7 +1,7 @@
-// Package checkout is the payer's page, /pay/{code}: what is owed, to whom, and
-// the code that pays it. It needs no sign-in; the code in its address is all
-// that opens it. It holds no rule: payment decides what can be paid, and this
-// edge shows it, in the reader's language, with or without scripts.
+// Package checkout is the payer's page, /pay/{code}: what is owed, the company,
+// and the code that pays it. It needs no sign-in; the code in its address is
+// all that opens it. It holds no rule: payment decides what can be paid, and
+// this edge shows it, in the reader's language, with or without scripts.
 package checkout
 
 import (
@@ -258,8 +258,8 @@ func RegisterBrand(mux *http.ServeMux, accounts *account.Service) {
 	})
 }
 
-// style is the stylesheet of a color. The address has all of it, so that it tells
-// nothing about any company.
+// style is the stylesheet of a color. The address has all of it, so that it
+// reveals nothing about any company.
 func style(w http.ResponseWriter, r *http.Request) {
 	text, isCSS := strings.CutSuffix(r.PathValue("color"), ".css")
 	chosen, err := color.Parse(text)

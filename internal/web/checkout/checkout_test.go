@@ -32,7 +32,7 @@ import (
 	"carteira/internal/worldtest"
 )
 
-// shop is a company whose customers pay on the page.
+// shop is a company with customers that pay on the page.
 type shop struct {
 	*worldtest.World
 	billing   *billing.Service

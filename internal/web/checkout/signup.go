@@ -82,7 +82,7 @@ func (s *signup) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.PostForm.Get("website") != "" {
-		// People do not see this field. A program that fills it in is told what it wants to hear.
+		// People do not see this field. A program that fills it in gets the answer of a success.
 		page.Go(w, r, r.URL.Path+"?done")
 		return
 	}

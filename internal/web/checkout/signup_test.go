@@ -157,7 +157,7 @@ func TestSignupsAreLimitedByAddress(t *testing.T) {
 	world := newSignupWorld(t, sqldb.SQLite, nil)
 	try := func(from string) int {
 		world.from = from
-		status, _, page := world.visit(world.path, "name=Lia&email=paula@example.com&password=correct+horse") // whose address is taken
+		status, _, page := world.visit(world.path, "name=Lia&email=paula@example.com&password=correct+horse") // with a taken address
 		if status == 429 {
 			wantTexts(t, page, "tentativas demais deste endereço", `value="Lia"`)
 		}

@@ -45,7 +45,7 @@ var llms []byte
 type edition struct {
 	Lang, Title, Menu, Back, Tokens, NoScript string
 	Other, OtherName                          string // the other language
-	document                                  string // where its document stands
+	document                                  string // the address of its document
 }
 
 var editions = map[page.Lang]edition{
@@ -100,7 +100,7 @@ func lazy(makeHandler func() http.Handler) http.Handler {
 }
 
 // shared lets the pages of others read: editors and generators in a browser load the document from an installation.
-// It holds nothing of the installation. The API itself is for servers, whose tokens no page should have.
+// It holds nothing of the installation. The API itself is for servers: no page should have a token.
 func shared(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -143,7 +143,7 @@ func pages(version string) http.Handler {
 	})
 }
 
-// file serves content that changes only with the binary: a browser asks each time, and is told 304.
+// file serves content that changes only with the binary: a browser asks each time, and gets 304.
 func file(contentType string, content []byte) http.Handler {
 	etag := `"` + hash(content) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,8 +21,8 @@ import (
 	"carteira/internal/worldtest"
 )
 
-// shop is a company whose requests make tokens, which are the simplest thing
-// that the package may know of.
+// shop is a company with requests that make tokens, the simplest thing that
+// the package may know of.
 type shop struct {
 	*worldtest.World
 	*idempotency.Service
@@ -125,7 +125,7 @@ func (s *shop) conflicts(t *testing.T, r idempotency.Request, message string) {
 	}
 }
 
-// crash runs a request whose process ends in the middle of work.
+// crash runs a request in a process that ends in the middle of work.
 func (s *shop) crash(t *testing.T, r idempotency.Request, work func(account.Actor)) {
 	t.Helper()
 	defer func() { _ = recover() }()
@@ -228,7 +228,7 @@ func TestCrashAfterTheCommitRepeatsNothing(t *testing.T) {
 	})
 }
 
-// The only process of an embedded database knows that nobody else is running
+// The only process of an embedded database knows that no other is running
 // what the one before it left.
 func TestNextProcessOfAnEmbeddedDatabaseAnswersARepeatAtOnce(t *testing.T) {
 	shop := newShop(t, sqldb.SQLite)
@@ -256,7 +256,7 @@ func TestRepeatThatMustWaitIsToldHowLong(t *testing.T) {
 	})
 }
 
-// A process whose clock is wrong neither takes over what another runs nor has
+// A process with a wrong clock neither takes over what another runs nor has
 // its own taken over.
 func TestLeaseGoesByTheClockOfTheDatabase(t *testing.T) {
 	for _, wrongBy := range []time.Duration{time.Minute, -time.Minute} {

@@ -43,7 +43,7 @@ func seed(app core.App, in io.Reader, out io.Writer) error {
 	if err := makeCollections(app); err != nil {
 		return err
 	}
-	// Without an administrator the server would wait for somebody to make one.
+	// Without an administrator the server would wait until one is made.
 	if _, err := makeUser(app, core.CollectionNameSuperusers, "admin@example.com"); err != nil {
 		return err
 	}
