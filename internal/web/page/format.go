@@ -170,9 +170,13 @@ func QR(text string) (template.HTML, error) {
 	}
 	var path strings.Builder
 	for y := range code.Size {
-		for x := range code.Size {
-			if code.Black(x, y) {
-				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
+		for x := 0; x < code.Size; x++ {
+			begin := x
+			for x < code.Size && code.Black(x, y) {
+				x++
+			}
+			if run := x - begin; run > 0 {
+				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", begin+quiet, y+quiet, run, run)
 			}
 		}
 	}

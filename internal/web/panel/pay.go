@@ -158,6 +158,7 @@ type receiptData struct {
 	Due      billing.Payable
 
 	CompanyTaxID string
+	Slip         slip // how it is paid, while it is open
 }
 
 // receipt shows an invoice as it is on paper: a receipt once it is paid.
@@ -170,6 +171,10 @@ func (s *Server) receipt(req *request) error {
 	if err != nil {
 		return err
 	}
+	paying, err := s.slip(req, invoice, record)
+	if err != nil {
+		return err
+	}
 	title := "Invoice"
 	if invoice.Status == billing.Paid {
 		title = "Receipt"
@@ -177,5 +182,6 @@ func (s *Server) receipt(req *request) error {
 	return s.show(req, page.View{Name: "receipt", Title: title, Data: receiptData{
 		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
 		Due: invoice.PayableOn(req.Actor.Company, req.today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
+		Slip: paying,
 	}})
 }

@@ -135,6 +135,7 @@ func (s *Server) ownRoutes() []route {
 		{post, "/customers/{id}/messages", desk, reminders, s.setOptOut},
 
 		{get, "/customers/{id}/charge", desk, payments, s.chargeCustomer},
+		{get, "/customers/{id}/slips", reader, basic, s.slips},
 		{get, "/customers/{id}/received", desk, basic, s.receivedFrom},
 		{get, "/customers/{id}/file", owner, basic, s.customerFile},
 		{get, "/customers/{id}/erase", owner, basic, s.askEraseCustomer},
