@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
@@ -19,7 +20,7 @@ import (
 
 // marks are texts of the customer that must be in the file, and nowhere after an
 // erasure.
-var marks = []string{"Zulmira Teixeira", "5511987654321", "zulmira@example.com", "zulmira.login", "alergia a gatos", "Rua das Hortênsias", "contrato 4711"}
+var marks = []string{"Zulmira Teixeira", "5511987654321", "zulmira@example.com", "zulmira.login", "alergia a gatos", "Rua das Hortênsias", "contrato 4711", "conta da irmã", "devolvido ao primo"}
 
 func personOf(t *testing.T, program *App) (account.Actor, customer.Customer) {
 	t.Helper()
@@ -37,6 +38,14 @@ func personOf(t *testing.T, program *App) (account.Actor, customer.Customer) {
 	housetest.Must(t, err)
 	record, err = program.Customers.Update(ctx, actor, record.ID, customer.ReadChanges(housetest.Form("notes", marks[4]+", "+marks[5])))
 	housetest.Must(t, err)
+	owed, _, err := program.Billing.Owed(ctx, actor, record.ID)
+	housetest.Must(t, err)
+	_, err = program.Billing.SetStatus(ctx, actor, owed.ID, billing.ReadStatusChange(housetest.Form("status", "Pago", "note", marks[7])))
+	housetest.Must(t, err)
+	list, _, err := program.Billing.Payments(ctx, actor, billing.PaymentFilter{CustomerID: record.ID}, input.Page{Number: 1, Size: 1})
+	housetest.Must(t, err)
+	_, err = program.Billing.RefundPayment(ctx, actor, list[0].ID, billing.ReadRefund(housetest.Form("amount", "5.00", "note", marks[8])))
+	housetest.Must(t, err)
 	return actor, record
 }
 
@@ -45,7 +54,7 @@ func everywhereIn(t *testing.T, db *sqldb.DB, mark string) (found []string) {
 	t.Helper()
 	for table, columns := range map[string][]string{
 		"customers": {"name", "whatsapp", "email", "usuario", "notes", "name_key", "address", "custom", "external_id"}, "customer_texts": {"text"},
-		"invoices": {"description", "note"}, "charges": {"customer_name"}, "payments": {"customer_name"},
+		"invoices": {"description", "note"}, "charges": {"customer_name"}, "payments": {"customer_name", "note"}, "payment_refunds": {"note"},
 		"events": {"body"}, "delivery_attempts": {"response_body"}, "audit_log": {"name", "changes"}, "reminder_messages": {"address", "subject", "body"},
 	} {
 		for _, column := range columns {
@@ -74,7 +83,7 @@ func TestFileHasEverythingAndErasureLeavesNothing(t *testing.T) {
 				t.Errorf("%q is nowhere: the test looks in the wrong places", mark)
 			}
 		}
-		for _, table := range []string{"customers", "invoices", "charges", "payments", "reminder_messages", "events"} {
+		for _, table := range []string{"customers", "invoices", "charges", "payments", "payment_refunds", "reminder_messages", "events"} {
 			if !strings.Contains(string(file), `"table": "`+table+`"`) {
 				t.Errorf("the file lacks the table %s", table)
 			}

@@ -11,7 +11,11 @@ const (
 	keptInvoices = "id status amount_cents description due_on paid_at paid_on paid_via note created_at updated_at"
 	keptPayments = `id provider payment_id paid_via invoice_id customer_name amount_cents
 		paid_at paid_on status note created_at`
+	keptRefunds = "id payment_id amount_cents refunded_on note created_at"
 )
+
+// refundsOfCustomer are the refunds of a customer's payments.
+const refundsOfCustomer = `company_id = ? AND payment_id IN (SELECT id FROM payments WHERE company_id = ? AND customer_id = ?)`
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
@@ -29,7 +33,13 @@ func (s *Service) KeptAbout(
 	payments, err := account.ReadKept(ctx, querier, "payments", keptPayments,
 		`SELECT `+account.TextColumns(keptPayments)+` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
-	return []account.Kept{invoices, payments}, err
+	if err != nil {
+		return nil, err
+	}
+	refunds, err := account.ReadKept(ctx, querier, "payment_refunds", keptRefunds,
+		`SELECT `+account.TextColumns(keptRefunds)+` FROM payment_refunds WHERE `+refundsOfCustomer+` ORDER BY id`,
+		actor.Company.ID, actor.Company.ID, subject.CustomerID)
+	return []account.Kept{invoices, payments, refunds}, err
 }
 
 // EraseTx takes what is said of the customer out of the audit lines of invoices
@@ -66,7 +76,11 @@ func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor
 }
 
 func namelessPayments(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(
+	_, err := tx.Exec(ctx, `UPDATE payment_refunds SET note = '' WHERE `+refundsOfCustomer, companyID, companyID, customerID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(
 		ctx,
 		`UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
 		companyID,

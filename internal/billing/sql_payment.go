@@ -56,10 +56,10 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payme
 // row.
 func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, payment Payment) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE payments SET payment_id = ?, invoice_id = ?, plan_id = ?, product_id = ?, paid_on = ?, paid_offset = ?, status = ?,
+		UPDATE payments SET payment_id = ?, invoice_id = ?, plan_id = ?, product_id = ?, paid_at = ?, paid_on = ?, paid_offset = ?, status = ?,
 			refunded_cents = ?
 		WHERE company_id = ? AND id = ?`,
-		payment.PaymentID, payment.InvoiceID, payment.PlanID, payment.ProductID, payment.PaidOn,
+		payment.PaymentID, payment.InvoiceID, payment.PlanID, payment.ProductID, payment.PaidAt.UnixMicro(), payment.PaidOn,
 		offsetOf(payment.PaidAt), string(payment.Status), int64(payment.Refunded), companyID,
 		payment.ID)
 	return err
@@ -128,7 +128,7 @@ func refundKnown(ctx context.Context, querier sqldb.Querier, companyID int64, ro
 
 const (
 	recordColumns = `p.id, COALESCE(p.charge_id, 0), p.provider, p.payment_id, p.paid_via, p.invoice_id, p.customer_id, p.customer_name,
-		p.plan_id, p.product_id, p.amount_cents, p.currency, p.paid_at, p.paid_on, p.status, p.refunded_cents, p.confirmed_by, p.note,
+		p.plan_id, p.product_id, p.amount_cents, p.currency, p.paid_at, COALESCE(p.paid_offset, 0), p.paid_on, p.status, p.refunded_cents, p.confirmed_by, p.note,
 		p.created_at, COALESCE(c.uuid, ''), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0)`
 	recordJoins = ` LEFT JOIN customers c ON c.company_id = p.company_id AND c.id = p.customer_id
 		LEFT JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id`
@@ -142,14 +142,15 @@ var paymentTable = listing.Table[PaymentRecord]{
 
 func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
 	var paidAt, received int64
+	var offset int
 	payment := &record.Payment
 	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID,
 		&payment.Via, &payment.InvoiceID, &payment.CustomerID, &payment.CustomerName,
-		&payment.PlanID, &payment.ProductID, (*int64)(&payment.Amount), &payment.Currency, &paidAt,
+		&payment.PlanID, &payment.ProductID, (*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset,
 		&payment.PaidOn, (*string)(&payment.Status), (*int64)(&payment.Refunded),
 		&payment.ConfirmedBy, &payment.Note, &received, &record.CustomerUUID,
 		(*string)(&record.InvoiceStatus), (*int64)(&record.InvoiceAmount))
-	payment.PaidAt, record.ReceivedAt = time.UnixMicro(paidAt), time.UnixMicro(received)
+	payment.PaidAt, record.ReceivedAt = instantAt(paidAt, offset), time.UnixMicro(received)
 	return record, err
 }
 

@@ -261,7 +261,7 @@ func (c *call) writePayment(object *web.Object, record *billing.PaymentRecord, r
 	object.Int("id", record.ID)
 	object.Money("amount", record.Amount)
 	object.Money("refunded_amount", record.Refunded)
-	object.Time("paid_at", record.PaidAt, zone)
+	object.Time("paid_at", record.PaidAt, record.PaidAt.Location()) // the day by which it counts, wherever the company moved
 	object.Time("received_at", record.ReceivedAt, zone)
 	object.String("paid_via", record.Via)
 	object.String("status", string(record.Status))

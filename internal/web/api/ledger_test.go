@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/sqldb/sqldbtest"
 )
@@ -76,7 +77,7 @@ func TestPaymentsAreListedAndFiltered(t *testing.T) {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
-		caller.call(t, "GET", "/payments?status=lost", "").want(t, 422, "status: must be one of: applied, partial, review, refunded, dismissed")
+		caller.call(t, "GET", "/payments?status=lost", "").want(t, 422, "status: must be one of: applied, partial, review, refunded, dismissed, credit")
 		got := data[paymentAnswer](t, caller.call(t, "GET", "/payments/2", ""))
 		if got.Amount != "15.00" || got.PaidVia != "pix" || *got.Note != "E123" || got.Invoice.Status != "Pago" || got.Customer.Name != "Ana" {
 			t.Errorf("payment 2 is %+v", got)
@@ -204,6 +205,27 @@ func TestMoneyInReviewIsAppliedKeptOrDismissed(t *testing.T) {
 		caller.call(t, "POST", gone, `{}`).want(t, 422, "note: is required")
 		if got := data[paymentAnswer](t, caller.call(t, "POST", gone, `{"note":"ours"}`)); got.Status != "dismissed" {
 			t.Errorf("dismissed: %+v", got)
+		}
+	})
+}
+
+// A company that moves does not move the day of its money: payment and invoice are
+// of one day before and after, and so is the event.
+func TestPaymentAndInvoiceAreOfOneDayWhereverTheCompanyMoves(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		caller := ledgerOf(t, engine)
+		type paid struct {
+			PaidAt string `json:"paid_at"`
+		}
+		want := data[paid](t, caller.call(t, "GET", "/invoices/2", "")).PaidAt
+		for _, zone := range []string{"Pacific/Auckland", "America/Rio_Branco"} {
+			_, err := caller.Accounts.SetCompany(t.Context(), caller.actor, account.ReadCompanyDraft(values("timezone", zone)))
+			must(t, err)
+			for _, path := range []string{"/invoices/2", "/payments/3"} {
+				if got := data[paid](t, caller.call(t, "GET", path, "")).PaidAt; got != want {
+					t.Errorf("%s: %s was paid at %s, want %s", zone, path, got, want)
+				}
+			}
 		}
 	})
 }
