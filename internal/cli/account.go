@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/app"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 )
 
@@ -165,12 +167,30 @@ func tokenCommand() *cobra.Command {
 	return cmd
 }
 
-// when prints a time for people, "" for never.
-func when(at time.Time, zone *time.Location) string {
+// moment is a time in a list: for people in a table, as the API writes it in JSON.
+type moment struct{ at time.Time }
+
+func when(at time.Time, zone *time.Location) moment {
 	if at.IsZero() {
+		return moment{}
+	}
+	return moment{at.In(zone)}
+}
+
+// String is the time for people, "" for never.
+func (m moment) String() string {
+	if m.at.IsZero() {
 		return ""
 	}
-	return at.In(zone).Format("2006-01-02 15:04:05 -07:00")
+	return m.at.Format("2006-01-02 15:04:05 -07:00")
+}
+
+// MarshalJSON implements json.Marshaler; never is null.
+func (m moment) MarshalJSON() ([]byte, error) {
+	if m.at.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(civil.Timestamp(m.at, m.at.Location()))
 }
 
 // userCommand is the way back in for a company if its only owner has lost the

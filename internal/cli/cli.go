@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -243,8 +244,36 @@ func form(cmd *cobra.Command) *input.Form {
 	return input.FromStrings(values)
 }
 
+// printJSON prints a value in the dialect of the API: what is not there is null.
 func printJSON(cmd *cobra.Command, v any) error {
-	return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+	return json.NewEncoder(cmd.OutOrStdout()).Encode(apiValue(v))
+}
+
+// apiValue is a value with null for the empty texts and dates in its objects.
+func apiValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, field := range v {
+			object[name] = apiValue(field)
+		}
+		return object
+	case []map[string]any:
+		list := make([]any, len(v))
+		for n := range v {
+			list[n] = apiValue(v[n])
+		}
+		return list
+	case string:
+		if v == "" {
+			return nil
+		}
+	case interface{ IsZero() bool }: // a date or a time
+		if v.IsZero() {
+			return nil
+		}
+	}
+	return v
 }
 
 // printList prints records as a table, or as JSON when --json is given.
@@ -311,9 +340,18 @@ func logger(cfg config.Config, w io.Writer) *slog.Logger {
 func leveledLogger(cfg config.Config, w io.Writer, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == "json" {
+		options.ReplaceAttr = inMilliseconds
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// inMilliseconds names the unit of a duration, which JSON would have as bare nanoseconds.
+func inMilliseconds(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() == slog.KindDuration {
+		return slog.Float64(attr.Key+"_ms", float64(attr.Value.Duration())/float64(time.Millisecond))
+	}
+	return attr
 }
 
 // must is for what only a mistake in this package can make fail.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -77,6 +78,13 @@ func hintFirstCompany(ctx context.Context, cmd *cobra.Command, program *app.App,
 	base := program.Config.PublicURL
 	if strings.HasSuffix(base, ":0") { // a port was to be chosen, and has been
 		base = "http://" + addr.String()
+	}
+	if program.Config.LogFormat == "json" { // a line like the others; whatever their level, this one is needed
+		leveledLogger(program.Config, cmd.ErrOrStderr(), slog.LevelInfo).Info(
+			"there is no company yet: open this link to make one; it works once, for a day",
+			"url", base+"/setup/"+link,
+		)
+		return
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), `
 There is no company yet. Open this link to make one; it works once, for a day:

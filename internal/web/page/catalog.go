@@ -103,9 +103,13 @@ func Known(english string) bool {
 	return ok
 }
 
+// context stands between a text and what it is said of, where Portuguese writes one
+// English text in two ways: "Paid // invoice" is "Paga".
+const context = " // "
+
 // T translates a text of a page and fills in its verbs.
 func (l Lang) T(english string, args ...any) string {
-	text := english
+	text, _, _ := strings.Cut(english, context)
 	if l == Portuguese {
 		if translated, ok := messages().exact[english]; ok {
 			text = translated

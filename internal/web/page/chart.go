@@ -172,7 +172,7 @@ func (l Lang) rough(cents money.Cents) string {
 	for _, unit := range []struct {
 		cents money.Cents
 		text  string
-	}{{100_000_000, "%s million"}, {100_000, "%s thousand"}} {
+	}{{100_000_000, "%s million"}, {100_000, "%sk"}} {
 		if cents >= unit.cents {
 			tenths := strconv.FormatFloat(float64(cents*10/unit.cents)/10, 'f', -1, 64)
 			return l.T(unit.text, strings.Replace(tenths, ".", ",", 1))

@@ -83,7 +83,7 @@ func (a *autopay) By() string {
 		payment.ByPayer:   "by the customer",
 		payment.ByCompany: "by the company",
 		payment.ByBank:    "by the bank",
-		payment.ByExpiry:  "for want of an answer",
+		payment.ByExpiry:  "no answer came",
 	}[a.Newest.EndedBy]
 }
 
@@ -106,7 +106,7 @@ func (s *Server) askAutopay(req *request) error {
 	if _, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft); err != nil {
 		return req.complain(customerPath(req.id)+"#autopay", err)
 	}
-	return req.done(customerPath(req.id)+"#autopay", "The customer was asked.")
+	return req.done(customerPath(req.id)+"#autopay", "The request was sent.")
 }
 
 func (s *Server) askEndAutopay(req *request) error {

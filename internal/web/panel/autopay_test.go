@@ -14,7 +14,7 @@ func TestCustomerIsAskedForAutopayAndItIsEndedFromTheRecord(t *testing.T) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		ana.get(path).want(t, http.StatusOK, "PIX Automático", "Não pedido", "Pedir por código", "Pedir pelo banco do cliente")
-		ana.follow(path+"/autopay").want(t, http.StatusOK, "O cliente foi perguntado.", "Aguardando o cliente", "rec&lt;code&gt;", "faça o papel do cliente")
+		ana.follow(path+"/autopay").want(t, http.StatusOK, "O pedido foi enviado.", "Aguardando o cliente", "rec&lt;code&gt;", "faça o papel do cliente")
 		ana.follow(path+"/autopay/simulate", "what", "authorise").want(t, http.StatusOK, "Autorizado desde")
 		ana.get(path+"/autopay/end").want(t, http.StatusOK, "Encerrar o PIX Automático de João")
 		ana.follow(path+"/autopay/end").want(t, http.StatusOK, "O PIX Automático foi encerrado.", "Encerrado em", "pela empresa", "Pedir por código")
@@ -68,7 +68,7 @@ func TestListOfAutopayIsForEverybodyWhoSeesCustomers(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
-		ana.get("/payments/autopay").want(t, http.StatusOK, "Ninguém foi perguntado ainda")
+		ana.get("/payments/autopay").want(t, http.StatusOK, "Nenhum pedido ainda")
 		ana.follow(path+"/autopay").want(t, http.StatusOK)
 		ana.follow(path+"/autopay/simulate", "what", "authorise").want(t, http.StatusOK, "Quem mais tem")
 		desk := ana.colleague(account.RoleAttendant)

@@ -131,7 +131,7 @@ func (s *Server) showRound(req *request, view *bulkPage) error {
 		view.Form = page.NewForm()
 	}
 	if view.Count > 0 {
-		view.fact(req.lang, "They owe together", plan.Amount.BR())
+		view.fact(req.lang, "Open in total", plan.Amount.BR())
 	}
 	for _, out := range plan.LeftOut {
 		view.Facts = append(view.Facts, fact{req.lang.T("Left out: %d", out.Count), reasons(req.lang, out.Reason)})

@@ -146,7 +146,7 @@ func TestReminderIsSentToAllOverdue(t *testing.T) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 3)
 		all := []string{"action", "remind", "all", "1", "of", "overdue=true", "back", "/invoices?overdue=true"}
-		person.post("/invoices/bulk", all...).want(t, http.StatusOK, "Enviar lembrete a 3 clientes?", "Devem juntos", "R$ 105,00", "Pombo", "Oi, Devedor!", "10/01/2026")
+		person.post("/invoices/bulk", all...).want(t, http.StatusOK, "Enviar lembrete a 3 clientes?", "Total em aberto", "R$ 105,00", "Pombo", "Oi, Devedor!", "10/01/2026")
 		answer := person.post("/invoices/bulk", append(all, "sure", "yes", "agreed", "3")...)
 		if answer.status != http.StatusSeeOther || !strings.HasPrefix(answer.location, "/messages/rounds/") {
 			t.Fatalf("%d to %s: %s", answer.status, answer.location, mainOf(answer.body))

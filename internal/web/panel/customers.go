@@ -305,7 +305,7 @@ func (s *Server) restoreCustomer(req *request) error {
 	if err != nil {
 		return req.complain(customerPath(req.id), err)
 	}
-	return req.done(customerPath(record.ID), "%s was taken back.", record.Name)
+	return req.done(customerPath(record.ID), "%s was reactivated.", record.Name)
 }
 
 func (s *Server) askDeleteCustomer(req *request) error {

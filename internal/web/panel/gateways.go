@@ -271,7 +271,7 @@ func (s *Server) checkFailed(req *request, err error) error {
 	return s.ask(req, page.Confirm{
 		Question: "Replace the webhook of the PIX key?",
 		Danger:   true,
-		Button:   "Have it call here",
+		Button:   "Send its notices here",
 		Back:     "/payments/gateway",
 		Action:   "/payments/gateway/webhook",
 		Hidden:   map[string]string{"webhook": taken.URL},

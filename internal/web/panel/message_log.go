@@ -16,7 +16,7 @@ import (
 var statusWords = map[reminder.Status]string{
 	reminder.Scheduled: "Scheduled", reminder.Sending: "Being sent", reminder.Sent: "Sent",
 	reminder.Failed:  "Not sent",
-	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Let be",
+	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Dismissed // message",
 }
 
 // statusMeanings explain statuses with short words.
@@ -232,7 +232,7 @@ func (s *Server) messagePlace(req *request) (place, error) {
 var decided = map[reminder.Decision]string{
 	reminder.Resend:   "The message is sent again in a moment, unless the customer has paid or wants no messages.",
 	reminder.MarkSent: "The message counts as sent.",
-	reminder.Dismiss:  "The message is let be.",
+	reminder.Dismiss:  "The message was dismissed.",
 }
 
 func (s *Server) decideMessage(req *request) error {

@@ -316,7 +316,7 @@ func TestSecretThatIsMadeIsShownOnce(t *testing.T) {
 }
 
 func TestMessageInDoubtIsDecided(t *testing.T) {
-	for decision, said := range map[string]string{"sent": "conta como enviada", "dismiss": "deixada de lado", "resend": "enviada de novo em instantes"} {
+	for decision, said := range map[string]string{"sent": "conta como enviada", "dismiss": "foi dispensada", "resend": "enviada de novo em instantes"} {
 		t.Run(decision, func(t *testing.T) {
 			eachOffice(t, func(t *testing.T, office *office) {
 				person := office.owner(t, "ana@example.com")

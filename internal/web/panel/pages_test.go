@@ -248,7 +248,7 @@ func TestInvoicePages(t *testing.T) {
 		person.get("/invoices?status=Em+aberto&search=joao").want(t, http.StatusOK, "João", "R$\u00a035,00", "31/01/2026")
 		person.post(invoice+"/status", "status", "Pago", "paid_at", "2026-02-01", "note", "dinheiro").
 			want(t, http.StatusUnprocessableEntity, "não pode estar no futuro", "dinheiro")
-		person.follow(invoice+"/status", "status", "Pago", "note", "dinheiro").want(t, http.StatusOK, "o cliente, renovado", "dinheiro", "Desfazer o pagamento", "manualmente")
+		person.follow(invoice+"/status", "status", "Pago", "note", "dinheiro").want(t, http.StatusOK, "o cliente, renovado", "dinheiro", "Desfazer o pagamento", "sem informar")
 		person.get("/").want(t, http.StatusOK, "R$\u00a035,00", "<svg class=\"bars\"")
 		person.follow(invoice+"/status", "status", "Em aberto").want(t, http.StatusOK, "o vencimento voltou")
 		person.follow(invoice+"/status", "status", "Pago", "paid_at", "2025-12-30", "renew", "false")

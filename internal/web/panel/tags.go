@@ -3,6 +3,7 @@ package panel
 import (
 	"html/template"
 	"slices"
+	"strings"
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
@@ -71,7 +72,7 @@ func invoiceTag(m *page.Markup, lang page.Lang, status billing.Status, overdue b
 	case overdue:
 		tag(m, "bad", lang.T("Overdue"))
 	case status == billing.Paid:
-		tag(m, "good", lang.T("Paid up"))
+		tag(m, "good", lang.T("Paid // invoice"))
 	case status == billing.Cancelled:
 		tag(m, "", lang.T("Void"))
 	default:
@@ -108,6 +109,8 @@ func paymentTag(m *page.Markup, lang page.Lang, row paymentRow) {
 		tag(m, "note", lang.T("A part of the invoice"))
 	case row.Applied():
 		tag(m, "good", lang.T("Paid the invoice"))
+	case strings.Contains(row.ID, "#undone-"):
+		tag(m, "", lang.T("Undone"))
 	default:
 		tag(m, "", lang.T("Not used"))
 	}
@@ -220,10 +223,10 @@ func invoiceChips(req *request) []chipLine {
 	status, overdue := query.Get("status"), query.Get("overdue") == "true"
 	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
 		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
-		{req.lang.T("Overdue ones"), filtered(req, "status", "", "overdue", "true"), overdue},
+		{req.lang.T("Overdue // invoices"), filtered(req, "status", "", "overdue", "true"), overdue},
 		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
-		{req.lang.T("Paid ones"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
-		{req.lang.T("Void ones"), filtered(req, "status", billing.Cancelled.String(), "overdue", ""), status == billing.Cancelled.String()},
+		{req.lang.T("Paid // invoices"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
+		{req.lang.T("Cancelled // invoices"), filtered(req, "status", billing.Cancelled.String(), "overdue", ""), status == billing.Cancelled.String()},
 	}}
 	if status == billing.Paid.String() {
 		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}

@@ -14,7 +14,7 @@ var words = map[string]string{
 	string(customer.Expired): "Expired",
 	billing.Open.String():    "Open", billing.Paid.String(): "Paid",
 	billing.Cancelled.String(): "Cancelled",
-	billing.Manual:             "by hand",
+	billing.Manual:             "not said",
 	"cash":                     "cash", "pix": "PIX", "card": "card", "transfer": "bank transfer",
 	"boleto": "boleto", "other": "another way", "credit": "credit of the customer",
 	string(account.RoleOwner): "Owner", string(account.RoleStaff): "Staff",
