@@ -173,7 +173,7 @@ func TestUsualSetIsOneClick(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
-		person.follow("/messages/usual").want(t, http.StatusOK, "Regras ligadas: 5.", "3 dias antes", "10 dias depois", "Hoje: 1 clientes.",
+		person.follow("/messages/usual").want(t, http.StatusOK, "Regras ligadas: 5.", "3 dias antes", "10 dias depois", "Hoje: 1 cliente.",
 			"Quando uma fatura é paga, por Pombo, para todos os clientes.", "Faturas pagas hoje: 0.")
 		person.get("/messages").want(t, http.StatusOK).lacks(t, "Ligar a régua padrão")
 		person.get("/messages/rules/new?offset_days=0&side=after").want(t, http.StatusOK, "Hoje alcançaria 1 cliente.")
