@@ -17,7 +17,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
 // dist is the folder of the release that made makes.
@@ -53,7 +56,7 @@ func TestReleaseHasEveryFileWithItsChecksum(t *testing.T) {
 	r := makeOnce(t)
 	base := "carteira_0.1.0_linux_" + runtime.GOARCH
 	for _, name := range []string{
-		base + ".tar.gz", base + ".cdx.json", base + "_image.tar", "carteira_0.1.0_" + runtime.GOARCH + ".deb",
+		base + ".tar.gz", base + ".cdx.json", base + "_image.tar", base + "_oci.tar", "carteira_0.1.0_" + runtime.GOARCH + ".deb",
 	} {
 		if info, err := os.Stat(filepath.Join(r.dist, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
@@ -64,7 +67,7 @@ func TestReleaseHasEveryFileWithItsChecksum(t *testing.T) {
 	}
 	check := exec.CommandContext(t.Context(), "sha256sum", "--strict", "-c", "SHA256SUMS")
 	check.Dir = r.dist
-	if out, err := check.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 5 {
+	if out, err := check.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 6 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -155,6 +158,38 @@ func TestImageIsTheBinaryAndStartsAsNobody(t *testing.T) {
 	s.stop()
 }
 
+func TestImageIsAlsoAnOCILayoutWithLabels(t *testing.T) {
+	r := makeOnce(t)
+	f, err := os.Open(r.name(target{os: "linux", arch: runtime.GOARCH}, "_oci.tar"))
+	must(t, err)
+	defer f.Close() //nolint:errcheck // only read
+	dir := t.TempDir()
+	unpack(t, f, dir)
+	index, err := layout.ImageIndexFromPath(dir)
+	must(t, err)
+	must(t, validate.Index(index))
+	manifest, err := index.IndexManifest()
+	must(t, err)
+	if len(manifest.Manifests) != 1 || manifest.Manifests[0].MediaType != types.OCIManifestSchema1 ||
+		manifest.Manifests[0].Platform.Architecture != runtime.GOARCH || manifest.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != r.version {
+		t.Fatalf("%+v", manifest.Manifests)
+	}
+	img, err := index.Image(manifest.Manifests[0].Digest)
+	must(t, err)
+	config, err := img.ConfigFile()
+	must(t, err)
+	for _, label := range []string{"title", "version", "licenses", "created", "description", "vendor"} {
+		if config.Config.Labels["org.opencontainers.image."+label] == "" {
+			t.Errorf("the label %s is missing", label)
+		}
+	}
+	layers, err := img.Layers()
+	must(t, err)
+	if media, err := layers[0].MediaType(); err != nil || media != types.OCILayer {
+		t.Errorf("the layer is %s: %v", media, err)
+	}
+}
+
 // unpack makes the root of a container from a layer.
 func unpack(t *testing.T, content io.Reader, root string) {
 	t.Helper()
@@ -169,6 +204,7 @@ func unpack(t *testing.T, content io.Reader, root string) {
 		if header.Typeflag == tar.TypeDir {
 			must(t, os.Mkdir(name, mode))
 		} else {
+			must(t, os.MkdirAll(filepath.Dir(name), 0o755))
 			out, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode)
 			must(t, err)
 			_, err = io.Copy(out, all)
