@@ -1,10 +1,13 @@
 package billing
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
@@ -38,6 +41,7 @@ type PaymentFilter struct {
 	Status     PaymentStatus
 	From, To   civil.Date // of the day on which they were paid
 	Came       bool       // without those that were undone or dismissed
+	Search     string     // of the customer; one who was deleted is not found
 }
 
 // withCredit reports whether the filter has what credit paid, which is no money
@@ -65,7 +69,11 @@ func ReadPaymentFilter(in *input.Form) PaymentFilter {
 func (s *Service) Payments(
 	ctx context.Context, actor account.Actor, filter PaymentFilter, page input.Page,
 ) ([]PaymentRecord, int64, error) {
-	return paymentTable.Page(ctx, s.db, filter.query(s.db, actor.Company.ID, page.Sort), page)
+	query, err := filter.query(ctx, s.db, actor.Company.ID, page.Sort)
+	if err != nil {
+		return nil, 0, err
+	}
+	return paymentTable.Page(ctx, s.db, query, page)
 }
 
 // PaymentsWorth is the money of the payments of a filter that counts, without what
@@ -80,9 +88,8 @@ func (s *Service) PaymentsWorth(
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err
 	}
-	counted := filter.CustomerID == 0 && !filter.withCredit() && filter.Status == ""
 	switch {
-	case counted:
+	case filter.counted():
 		keys := tally.Filter{Days: []tally.Days{countedDays(filter.From, filter.To)}}
 		if filter.Via != "" {
 			keys.And("state = ?", filter.Via)
@@ -92,8 +99,36 @@ func (s *Service) PaymentsWorth(
 	case matches > smallSum:
 		return 0, false, nil
 	}
-	worth, err = sumPayments(ctx, s.db, actor.Company.ID, filter)
+	query, err := filter.query(ctx, s.db, actor.Company.ID, "")
+	if err != nil {
+		return 0, false, err
+	}
+	worth, err = sumPayments(ctx, s.db, actor.Company.ID, query.Where)
 	return worth, true, err
+}
+
+// counted reports whether the counter of money knows the filter.
+func (f PaymentFilter) counted() bool {
+	return f.CustomerID == 0 && !f.withCredit() && f.Status == "" && !customer.Searches(f.Search)
+}
+
+// PaymentsByMeans is the money of the payments of a filter that counts by the means
+// by which it came, the greatest first; none where no counter knows.
+func (s *Service) PaymentsByMeans(ctx context.Context, actor account.Actor, filter PaymentFilter) ([]MonthFigure, error) {
+	if err := actor.NotAttendant(); err != nil || !filter.counted() || filter.Via != "" {
+		return nil, err
+	}
+	sums, err := tally.By[string](ctx, s.db, receipts, actor.Company.ID, "state", tally.Filter{
+		Days: []tally.Days{countedDays(filter.From, filter.To)},
+	})
+	var list []MonthFigure
+	for via, sum := range sums {
+		if sum != (tally.Sums{}) {
+			list = append(list, MonthFigure{Key: via, Count: sum.N, Amount: money.Cents(sum.Cents)})
+		}
+	}
+	slices.SortFunc(list, func(a, b MonthFigure) int { return cmp.Or(cmp.Compare(b.Amount, a.Amount), cmp.Compare(a.Key, b.Key)) })
+	return list, err
 }
 
 // WalkPayments calls visit for every payment of a filter, newest first.
@@ -101,21 +136,29 @@ func (s *Service) WalkPayments(ctx context.Context, actor account.Actor, filter 
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	return paymentTable.Each(ctx, s.db, filter.query(s.db, actor.Company.ID, ""), visit)
+	query, err := filter.query(ctx, s.db, actor.Company.ID, "")
+	if err != nil {
+		return err
+	}
+	return paymentTable.Each(ctx, s.db, query, visit)
 }
 
 // query is what the table is asked for. Payments of a customer or an invoice are
 // few, and counted; the totals of others are sums of the counter.
-func (f PaymentFilter) query(db *sqldb.DB, companyID int64, sort input.Sort) listing.Query {
+func (f PaymentFilter) query(ctx context.Context, db *sqldb.DB, companyID int64, sort input.Sort) (listing.Query, error) {
 	query := listing.Query{CompanyID: companyID, Where: f.where(sort), Sort: sort}
-	switch {
-	case f.CustomerID == 0 && f.InvoiceID == 0:
+	if customer.Searches(f.Search) {
+		found, err := customer.Found(ctx, db, companyID, f.Search)
+		query.Where.And("p.customer_id {in ?}", found)
+		return query, err
+	}
+	if f.CustomerID == 0 && f.InvoiceID == 0 {
 		query.Total = func(ctx context.Context) (int64, error) {
 			count, _, err := payments.Sum(ctx, db, companyID, f.keys())
 			return count, err
 		}
 	}
-	return query
+	return query, nil
 }
 
 // keys are the filters as the counter knows them.

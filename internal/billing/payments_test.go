@@ -33,7 +33,8 @@ func (w *world) wantTruePayments(t *testing.T) {
 // countPayments counts rows, whatever the counter says.
 func (w *world) countPayments(t *testing.T, filter PaymentFilter) (int64, error) {
 	t.Helper()
-	query := filter.query(w.db, w.actor.Company.ID, "")
+	query, err := filter.query(t.Context(), w.db, w.actor.Company.ID, "")
+	must(t, err)
 	query.Total = nil
 	return paymentTable.Count(t.Context(), w.db, query)
 }

@@ -183,8 +183,7 @@ func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
 }
 
 // sumPayments adds up what counts of a few payments.
-func sumPayments(ctx context.Context, querier sqldb.Querier, companyID int64, filter PaymentFilter) (money.Cents, error) {
-	where := filter.where("")
+func sumPayments(ctx context.Context, querier sqldb.Querier, companyID int64, where sqldb.Where) (money.Cents, error) {
 	where.And("p.company_id = ?", companyID)
 	cents, err := sqldb.Value[int64](ctx, querier, `
 		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded', 'credit')

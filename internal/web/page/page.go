@@ -53,8 +53,12 @@ const SandboxHeader = "X-Sandbox"
 func (v View) Time(at time.Time) string { return FormatTime(at, v.Zone) }
 
 // OwnTime writes an instant by the clock that its record was written with, which
-// may not be the view's: the company may have moved since.
+// may not be the view's: the company may have moved since. The first instant of a day
+// is a day that a person typed, without an hour.
 func (v View) OwnTime(at time.Time) string {
+	if at.Hour() == 0 && at.Minute() == 0 && at.Second() == 0 && at.Nanosecond() == 0 {
+		return at.Format("02/01/2006")
+	}
 	return FormatTime(at, at.Location())
 }
 

@@ -238,7 +238,7 @@ func (s *Server) payWork(req *request, list []billing.Invoice) *work {
 	job := &work{
 		title: "Mark %d invoices as paid?", button: "Mark %d invoices as paid", said: "Invoices paid: %d.", amount: "You received",
 	}
-	job.page.Form = page.NewForm("paid_at", req.today.String(), "paid_via", billing.Manual)
+	job.page.Form = page.NewForm("paid_at", req.today.String(), "paid_via", "pix")
 	job.page.Choices = means(req)
 	form := map[string]string{"status": billing.Paid.String()}
 	for _, name := range []string{"paid_at", "paid_via", "note"} {

@@ -123,7 +123,7 @@ func sortIn(query url.Values, fields ...string) input.Sort {
 
 // paymentHeads are the heads of the list of payments.
 func paymentHeads(req *request) map[string]sortHead {
-	now := sortIn(req.URL.Query(), input.ByPaidDay)
+	now := paymentSort(req.URL.Query())
 	return map[string]sortHead{input.ByPaidDay: headOf(req, now, input.ByPaidDay, "Received on")}
 }
 

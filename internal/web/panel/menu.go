@@ -291,7 +291,7 @@ func (s *Server) amongPayments(req *request, found place) (place, error) {
 	}
 	err = found.besides(req, func(at, step int64) (string, error) {
 		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
-			page := input.Page{Number: at, Size: 1, Sort: sortIn(query, input.ByPaidDay)}
+			page := input.Page{Number: at, Size: 1, Sort: paymentSort(query)}
 			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
 			if err != nil || len(paid) == 0 {
 				return "", err

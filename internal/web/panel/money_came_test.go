@@ -3,10 +3,14 @@ package panel
 import (
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
+	"carteira/internal/billing"
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 )
 
@@ -57,4 +61,26 @@ func TestMonthIsComparedWithTheSameDays(t *testing.T) {
 			t.Errorf("on %s: %s, want %s", today, got, want)
 		}
 	}
+}
+
+func TestPaymentsAreSearchedOrderedByDayAndAddedUpByMeans(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 2)
+		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 2})
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		person.get(fmt.Sprintf("/invoices/%d/pay", list[0].ID)).want(t, http.StatusOK, `value="pix" selected`)
+		person.follow(fmt.Sprintf("/invoices/%d/pay", list[0].ID), "amount", "35,00", "paid_via", "pix", "paid_at", "2026-01-20")
+		person.follow(fmt.Sprintf("/invoices/%d/pay", list[1].ID), "amount", "35,00", "paid_via", "cash", "paid_at", "2026-01-10")
+		shown := person.get("/payments")
+		shown.want(t, http.StatusOK, "PIX R$ 35,00", "dinheiro R$ 35,00", "20/01/2026").lacks(t, "00:00")
+		if strings.Index(shown.body, "20/01/2026") > strings.Index(shown.body, "10/01/2026") {
+			t.Error("the newest day does not come first")
+		}
+		name := list[0].Customer.Name
+		person.get("/payments?search="+url.QueryEscape(name)).want(t, http.StatusOK, name).lacks(t, list[1].Customer.Name+"<")
+		person.get("/payments?search=zzz").want(t, http.StatusOK, "Nenhum pagamento")
+	})
 }

@@ -68,11 +68,7 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 		return err
 	}
 	due := invoice.PayableOn(req.Actor.Company, req.today)
-	via := billing.Manual
-	if manual {
-		via = "pix"
-	}
-	form := page.NewForm("amount", decimal(due.Rest), "paid_via", via, "paid_at", req.today.String())
+	form := page.NewForm("amount", decimal(due.Rest), "paid_via", "pix", "paid_at", req.today.String())
 	if refusal != nil {
 		form = page.Sent(req.Request, inWords(refusal))
 	}

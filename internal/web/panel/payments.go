@@ -3,6 +3,7 @@ package panel
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -81,6 +82,7 @@ type receivedData struct {
 	Tabs       paymentTabs
 	List       []paymentRow
 	Means      []page.Option
+	Hidden     map[string]string // filters that the search hands on
 	Filtered   bool
 	HasGateway bool
 }
@@ -92,11 +94,24 @@ var paymentWords = map[billing.PaymentStatus]string{
 	billing.PaymentCredit: "Kept as credit",
 }
 
+// maxPaymentSearch bounds what is typed to find a customer.
+const maxPaymentSearch = 255
+
+// paymentSort is the order of the list of payments: the newest day first, unless the
+// address asks for another.
+func paymentSort(query url.Values) input.Sort {
+	if query.Get("sort") == "" {
+		return "-" + input.ByPaidDay
+	}
+	return sortIn(query, input.ByPaidDay)
+}
+
 // readPayments reads a filter of payments. Those that were undone are no money that
 // came: a list and its file have them only where they are asked for.
 func readPayments(in *input.Form) billing.PaymentFilter {
 	filter := billing.ReadPaymentFilter(in)
 	filter.Came = filter.Status == ""
+	filter.Search = in.Text("search", maxPaymentSearch).Value
 	return filter
 }
 
@@ -124,8 +139,11 @@ func paymentChips(req *request) []chipLine {
 func (s *Server) received(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), readPayments(in)
-	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
-	data.Heads, paging.Sort = paymentHeads(req), sortIn(req.URL.Query(), input.ByPaidDay)
+	data := receivedData{
+		list:   newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via"),
+		Hidden: hiddenFilters(req, "search"),
+	}
+	data.Heads, paging.Sort = paymentHeads(req), paymentSort(req.URL.Query())
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
 		filter = billing.PaymentFilter{Came: true}
@@ -161,7 +179,16 @@ func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count 
 	if err != nil || !known {
 		return text, err
 	}
-	return text + " · " + worth.BR(), nil
+	text += " · " + worth.BR()
+	means, err := s.Billing.PaymentsByMeans(req.Context(), req.Actor, filter)
+	by := make([]string, len(means))
+	for n, figure := range means {
+		by[n] = s.through(req, figure.Key) + " " + figure.Amount.BR()
+	}
+	if len(by) > 1 {
+		text += " (" + strings.Join(by, " · ") + ")"
+	}
+	return text, err
 }
 
 // paidThrough are the ways by which money comes, for a filter.

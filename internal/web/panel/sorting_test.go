@@ -145,10 +145,10 @@ func TestPaymentsAreSortedByTheirDay(t *testing.T) {
 		}
 		path := "/payments?status=applied&page=1"
 		for _, want := range [][2]string{
+			{"descending", "Bruno Lima, Carla Lima, álvaro Lima"},
 			{"none", "Bruno Lima, álvaro Lima, Carla Lima"},
 			{"ascending", "álvaro Lima, Carla Lima, Bruno Lima"},
 			{"descending", "Bruno Lima, Carla Lima, álvaro Lima"},
-			{"none", "Bruno Lima, álvaro Lima, Carla Lima"},
 		} {
 			shown := person.get(path).want(t, http.StatusOK)
 			link, aria := shown.head(t, "Recebido em")
