@@ -177,7 +177,8 @@ func (b *bank) callBack(address string) error {
 
 // callBackAbout signs the id in small letters.
 func (b *bank) callBackAbout(address, topic, id, body string) error {
-	const ts, request = "1742505638683", "bb56a2f1-6aae-46ac-982e-9dcd3581d08e"
+	const request = "bb56a2f1-6aae-46ac-982e-9dcd3581d08e"
+	ts := fmt.Sprint(time.Now().UnixMilli())
 	mac := hmac.New(sha256.New, []byte(bankSecret))
 	fmt.Fprintf(mac, "id:%s;request-id:%s;ts:%s;", strings.ToLower(id), request, ts)
 	req, err := http.NewRequest(http.MethodPost, address+"?data.id="+id+"&type="+topic, strings.NewReader(body))

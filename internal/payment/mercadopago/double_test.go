@@ -325,7 +325,12 @@ func signed(id, secret string) payment.Callback {
 
 // signedAs signs the id in small letters, as Mercado Pago does.
 func signedAs(topic, id, secret, body string) payment.Callback {
-	const requestID, ts = "bb56a2f1-6aae-46ac-982e-9dcd3581d08e", "1742505638683"
+	return signedAt(gatewaytest.Now, topic, id, secret, body)
+}
+
+func signedAt(at time.Time, topic, id, secret, body string) payment.Callback {
+	const requestID = "bb56a2f1-6aae-46ac-982e-9dcd3581d08e"
+	ts := strconv.FormatInt(at.UnixMilli(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "id:%s;request-id:%s;ts:%s;", strings.ToLower(id), requestID, ts)
 	return payment.Callback{

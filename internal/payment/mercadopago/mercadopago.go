@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -206,7 +207,7 @@ func (c *client) hear(call payment.Callback, topics ...string) ([]payment.Hint, 
 	id := first(call.Query["data.id"])
 	ts, v1 := signature(call.Header.Get("X-Signature"))
 	signed := manifest(strings.ToLower(id), call.Header.Get("X-Request-Id"), ts)
-	if ts == "" || !wire.Same(v1, c.sign(signed)) {
+	if !c.recent(ts) || !wire.Same(v1, c.sign(signed)) {
 		return nil, payment.ErrForged
 	}
 	var event event
@@ -215,6 +216,29 @@ func (c *client) hear(call payment.Callback, topics ...string) ([]payment.Hint, 
 		return nil, nil
 	}
 	return []payment.Hint{{EventID: event.id(), Ref: payment.Ref{ID: event.spelt(id)}}}, nil
+}
+
+// A signature is good from when it was made: Mercado Pago repeats a callback for some
+// days, and its clock may be ahead of ours.
+const (
+	signatureLife  = 7 * 24 * time.Hour
+	signatureAhead = time.Hour
+)
+
+// recent reports whether a signature's time, in milliseconds or seconds, is not too
+// old for a callback that is repeated. An older one was kept by somebody.
+func (c *client) recent(ts string) bool {
+	const milliseconds = 100_000_000_000 // as seconds, the year 5138
+	made, err := strconv.ParseInt(ts, 10, 64)
+	if err != nil {
+		return false
+	}
+	at := time.Unix(made, 0)
+	if made >= milliseconds {
+		at = time.UnixMilli(made)
+	}
+	age := c.env.Now().Sub(at)
+	return age <= signatureLife && age >= -signatureAhead
 }
 
 // event is the body of a callback.

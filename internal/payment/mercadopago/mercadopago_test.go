@@ -50,9 +50,25 @@ func TestCheckoutPassesTheSuite(t *testing.T) {
 	})
 }
 
+// vectorTime is shortly after the vectors were signed.
+func vectorTime() time.Time { return time.UnixMilli(1742505638683).Add(time.Minute) }
+
+// A signature that somebody kept is as good as none; one in seconds is read too.
+func TestOldSignatureIsForged(t *testing.T) {
+	b := bench(t, mercadopago.ProviderAt)
+	for age, good := range map[time.Duration]bool{
+		0: true, 4 * 24 * time.Hour: true, 8 * 24 * time.Hour: false, -time.Minute: true, -2 * time.Hour: false,
+	} {
+		_, err := b.Gateway.VerifyCallback(t.Context(), signedAt(gatewaytest.Now.Add(-age), "payment", "77", secret, `{"id":1}`))
+		if good != (err == nil) || !good && !errors.Is(err, payment.ErrForged) {
+			t.Errorf("%s old: %v", age, err)
+		}
+	}
+}
+
 // The vector of ../shared/pix-facts.md.
 func TestSignatureOfTheVector(t *testing.T) {
-	gateway, err := mercadopago.Provider().Open(map[string]string{"access_token": token, "webhook_secret": "test_secret"}, payment.Env{Client: &http.Client{}, Now: time.Now})
+	gateway, err := mercadopago.Provider().Open(map[string]string{"access_token": token, "webhook_secret": "test_secret"}, payment.Env{Client: &http.Client{}, Now: vectorTime})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -318,8 +318,11 @@ func TestCallbackOfAnOrderThatIsNotOursLeadsNowhere(t *testing.T) {
 // The signature is over the id in small letters; the hint has it as orders spell it.
 func TestSignatureOfAnOrdersVector(t *testing.T) {
 	bench := ordersBench(t, newOrderDouble())
+	env := gatewaytest.Env(bench.Line)
+	env.Now = vectorTime
+	gateway := gatewaytest.Open(t, mercadopago.ProviderAt(bench.Line.URL), env, ordersOptions)
 	for _, spelt := range []string{"ORD01JQ4S4KY8HWQ6NA5PXB65B3D3", "ord01jq4s4ky8hwq6na5pxb65b3d3"} {
-		hints, err := bench.Gateway.VerifyCallback(t.Context(), payment.Callback{
+		hints, err := gateway.VerifyCallback(t.Context(), payment.Callback{
 			Header: http.Header{
 				"X-Request-Id": {"bb56a2f1-6aae-46ac-982e-9dcd3581d08e"},
 				"X-Signature":  {"ts=1742505638683,v1=d01c1e683abb102d26f74d7a9947aff85188c4c9db6e1cb758910bb1336d500a"},
