@@ -221,12 +221,13 @@ func customerChips(req *request) []chipLine {
 func invoiceChips(req *request) []chipLine {
 	query := req.URL.Query()
 	status, overdue := query.Get("status"), query.Get("overdue") == "true"
+	void := billing.Cancelled.String()
 	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
 		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
 		{req.lang.T("Overdue // invoices"), filtered(req, "status", "", "overdue", "true"), overdue},
 		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
 		{req.lang.T("Paid // invoices"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
-		{req.lang.T("Cancelled // invoices"), filtered(req, "status", billing.Cancelled.String(), "overdue", ""), status == billing.Cancelled.String()},
+		{req.lang.T("Cancelled // invoices"), filtered(req, "status", void, "overdue", ""), status == void},
 	}}
 	if status == billing.Paid.String() {
 		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}
