@@ -256,7 +256,7 @@ func ParseCountedState(stored string) (CountedState, error) {
 	return state, nil
 }
 
-// Recounts count the companies below a company anew, as counted does.
+// Recounts count the companies below a company again, as counted does.
 func Recounts() []tally.Recount {
 	return []tally.Recount{{Counter: counter, Records: func(scope tally.Scope) tally.Records {
 		return tally.Records{SQL: childRecords, Args: []any{scope.CompanyID}}

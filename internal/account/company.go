@@ -82,8 +82,8 @@ func (s *Service) CreateCompany(ctx context.Context, company NewCompany) (Compan
 	return done.After.Company, done.owner.User, nil
 }
 
-// change returns what makes the change, anew for every run of a transaction. It
-// hashes the password, which belongs before one.
+// change returns the function that makes the change, fresh for every run of a
+// transaction. It hashes the password, which belongs before one.
 func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 	if err := n.Problems.With(n.refused()).Err(); err != nil {
 		return nil, err

@@ -239,7 +239,7 @@ func TestWatchersSeeWhoChangedACompany(t *testing.T) {
 	}
 }
 
-// A password that was changed while its old hash was being made anew stays.
+// A password that was changed while its old hash was being renewed stays.
 func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
 	service := New(sqldbtest.New(t, sqldb.SQLite), Config{})
 	company, owner, err := service.CreateCompany(t.Context(), NewCompany{Name: "Rede", Email: "ana@example.com"})

@@ -208,8 +208,8 @@ func (s *Service) welcome(ctx context.Context, tx *sqldb.Tx, user User, from Vis
 	return in, s.applyUser(ctx, tx, actorOf(user, from), happened(UserSignedIn, user))
 }
 
-// rehash stores the hash of a password anew, with the cost of today; "" stores
-// nothing. A password that was changed since it was checked stays.
+// rehash renews the hash of a password at today's cost; "" stores nothing. A
+// password that was changed since it was checked stays.
 func (s *Service) rehash(ctx context.Context, tx *sqldb.Tx, checked storedUser, hash string) error {
 	if hash == "" {
 		return nil
@@ -312,7 +312,7 @@ func prefix(ip netip.Addr, bits int) string {
 }
 
 // A device in which a user has signed in before waits for no stranger and is
-// counted by itself. It proves nothing else: the password is asked for as ever.
+// counted by itself. It proves nothing else: the password is still asked for.
 const (
 	// DeviceLife is how long a device is remembered after it was last used.
 	DeviceLife = 180 * 24 * time.Hour

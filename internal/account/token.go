@@ -22,7 +22,7 @@ type Quota struct {
 
 // Admit turns the text of a token into the Actor that it names and counts the
 // call. The token is looked up on every call, so that a deleted one fails on
-// the next, from whichever process it was deleted.
+// the next, whichever process deleted it.
 func (s *Service) Admit(ctx context.Context, token string) (Actor, Quota, error) {
 	if !id.ValidToken(token) {
 		return Actor{}, Quota{Limit: s.limit}, unauthenticated()

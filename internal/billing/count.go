@@ -157,7 +157,7 @@ func receipt(payment Payment, on civil.Date, n int64, amount money.Cents) tally.
 	}}
 }
 
-// Recounts count invoices, payments, money and debtors anew, as count.go and
+// Recounts count invoices, payments, money and debtors again, as count.go and
 // debt.go do.
 func Recounts() []tally.Recount {
 	of := func(text string) func(tally.Scope) tally.Records {

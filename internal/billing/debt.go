@@ -50,7 +50,7 @@ func settleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change C
 	return resettleDebt(ctx, tx, actor, customerID)
 }
 
-// resettleDebt finds a debtor's oldest open invoice anew.
+// resettleDebt finds a debtor's oldest open invoice again.
 func resettleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64) ([]tally.Entry, error) {
 	before, err := debtorByID(ctx, tx, actor.Company.ID, customerID)
 	if err != nil {

@@ -190,7 +190,7 @@ func (l *life) actor() *life {
 	return l
 }
 
-// deed is something that people do, in the service and in the model.
+// deed is an action of people, in the service and in the model.
 type deed struct {
 	name   string
 	weight int

@@ -170,8 +170,8 @@ func (l *demoLife) payDay(day civil.Date) error {
 	return nil
 }
 
-// faithful is up to which id customers always pay. On whichever day a demo is made, its
-// first ones are still there for who follows a link to them.
+// faithful is up to which id customers always pay. On whatever day a demo is made, its
+// first ones are still there for a reader who follows a link to them.
 const faithful = 5
 
 // habit is how many days after the due date a customer pays an invoice, most

@@ -83,7 +83,7 @@ func (s *sheetFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open reads the header anew.
+// open reads the header again.
 func (s *sheetFile) open() (*sheet.Reader, error) {
 	if _, err := s.Seek(0, io.SeekStart); err != nil {
 		return nil, err

@@ -221,7 +221,7 @@ func (s *Service) amountByPlan(ctx context.Context, actor account.Actor, filter 
 	return amount, true, nil
 }
 
-// Recounts count customers anew, as counted does, their creations and what they
+// Recounts count customers again, as counted does, their creations and what they
 // are worth. Customers who were renewed in a month and deleted since are counted
 // and have no row, so that counter cannot be compared.
 func Recounts() []tally.Recount {

@@ -16,15 +16,15 @@ import (
 )
 
 // A plan's value or period decides what its customers are worth a month. When it
-// changes, that is counted anew a batch of customers at a time: the first batch
-// in the transaction of the change, so that a plan of few customers is right at
+// changes, that is recounted a batch of customers at a time: the first batch in
+// the transaction of the change, so that a plan of few customers is right at
 // once, the others each in a transaction of its own, so that no request waits
 // for a plan of many. The progress is a row, from which any process continues.
 
-// repriceBatch is how many customers of a plan are counted anew at once.
+// repriceBatch is how many customers of a plan are recounted at once.
 const repriceBatch = 256
 
-// repricing is a plan with customers that are being counted anew.
+// repricing is a plan with customers that are being recounted.
 type repricing struct {
 	companyID int64
 	planID    int64
@@ -48,7 +48,7 @@ type Repriced struct {
 // changes its value or period.
 func (s *Service) WatchRepriced(watcher watch.Watcher[Repriced]) { s.repriced.Watch(watcher) }
 
-// PlansChanged begins to count anew what customers are worth a month after the
+// PlansChanged begins to recount what customers are worth a month after the
 // value or period of their plan has changed. The program has catalog call it.
 func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalog.PlanChanges) error {
 	for _, change := range changed.List {
@@ -113,7 +113,7 @@ func (s *Service) continueOne(ctx context.Context, tx *sqldb.Tx, pending reprici
 	return s.repriceSome(ctx, tx, actor, *now)
 }
 
-// repriceSome counts a batch of a plan's customers anew.
+// repriceSome recounts a batch of a plan's customers.
 func (s *Service) repriceSome(ctx context.Context, tx *sqldb.Tx, actor account.Actor, at repricing) error {
 	last, count, err := nextMembers(ctx, tx, at, repriceBatch)
 	if err != nil {

@@ -240,7 +240,7 @@ func (s *Service) LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 }
 
 // EraseTx deletes a customer without saying who it was: neither the event nor
-// the audit line of the deletion bears a name, a phone or an address.
+// the audit line of the deletion has a name, a phone or an address.
 func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customer Customer) error {
 	nameless := customer
 	nameless.Name, nameless.Whatsapp, nameless.Email, nameless.Usuario, nameless.Notes = "", "", "", "", ""

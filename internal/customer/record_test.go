@@ -115,7 +115,7 @@ func TestWholeRecordIsRefusedFieldByField(t *testing.T) {
 }
 
 // A number from before the rules can be sent back as it was read, and cannot be
-// set anew.
+// set.
 func TestStoredPhoneCanBeSentBack(t *testing.T) {
 	world := newWorld(t, sqldb.SQLite)
 	id := world.create(t, `{"name":"Ana","whatsapp":"+351 912 345 678"}`).ID

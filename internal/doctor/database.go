@@ -10,8 +10,8 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-// Schema says whether the database is one of this program. current is whether
-// the rooms can read it.
+// Schema reports whether the database is one of this program. current is
+// whether the rooms can read it.
 func Schema(ctx context.Context, db *sqldb.DB) (finding checkup.Finding, current bool) {
 	pending, err := db.Pending(ctx)
 	switch {

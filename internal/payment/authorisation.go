@@ -244,7 +244,7 @@ func (s *Service) cancelDebits(ctx context.Context, tx *sqldb.Tx, ended authoris
 }
 
 // showAutopay brings the state to the customer's record, unless the customer has
-// been asked anew since, or is deleted.
+// been asked again since, or is deleted.
 func (s *Service) showAutopay(
 	ctx context.Context,
 	tx *sqldb.Tx,

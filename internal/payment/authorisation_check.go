@@ -283,8 +283,8 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 	return s.poke(ctx, tx, changed.Actor.Company.ID, ids)
 }
 
-// pokeOwners has the authorisations of customers looked at who have a new invoice,
-// or one that is to be announced anew.
+// pokeOwners schedules a check of the authorisations of customers with a new
+// invoice, or one that is to be announced again.
 func (s *Service) pokeOwners(ctx context.Context, tx *sqldb.Tx, changed billing.Changes) error {
 	var ids []int64
 	for _, change := range changed.List {

@@ -19,7 +19,7 @@ type Autopay struct {
 	State     customer.Autopay
 	Newest    *AutopayRequest // what the customer was asked for last; nil: never
 	NextDebit *AutopayDebit   // the first that is announced; nil: none is
-	Failed    *AutopayDebit   // the newest that came to nothing, unless a later one was paid; nil: none did
+	Failed    *AutopayDebit   // the newest that failed, unless a later one was paid; nil: none did
 	History   []AutopayStep   // the newest first
 	Journeys  []Journey       // by which the company's gateway asks; none: it has no PIX Automático
 	Left      bool            // the company uses another gateway now: nothing is debited by the authorisation

@@ -60,7 +60,7 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
 
 func (l *life) world() *world { return l.processes[l.random.IntN(len(l.processes))] }
 
-// deeds are what can happen.
+// deeds are the actions that can happen.
 var deeds = []struct {
 	name string
 	do   func(l *life)

@@ -57,9 +57,9 @@ func (c charge) holds() civil.Date {
 	return c.debit.on
 }
 
-// holdOnTime has invoice and customer be on time while a debit is arranged for the
-// working day after the due date. Where the debit came to nothing the due date
-// counts again; one that paid has done what it was waited for.
+// holdOnTime keeps invoice and customer on time while a debit is arranged for the
+// working day after the due date. After a failed debit the due date counts again;
+// a successful one has paid.
 func (s *Service) holdOnTime(ctx context.Context, tx *sqldb.Tx, change *chargeChange) error {
 	from, to := change.after.payableOn, change.after.holds()
 	if was := change.before.holds(); !was.IsZero() && to.IsZero() {

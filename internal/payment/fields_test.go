@@ -178,8 +178,8 @@ func TestEveryFieldOfAReviewIsStored(t *testing.T) {
 	})
 }
 
-// notStoredOrder are the fields of a charge's order that are made anew whenever
-// it is sent.
+// notStoredOrder are the fields of a charge's order that are made again
+// whenever it is sent.
 var notStoredOrder = map[string]string{
 	"Description": "the invoice's", "ExpiresAt": "the charge's", "Payer": "the customer's", "PayURL": "made of the page's code",
 	"Due": "made of invoice and terms",

@@ -144,7 +144,7 @@ func (s *Service) previousSetup(ctx context.Context, tx *sqldb.Tx, actor account
 }
 
 // with returns the setup in use with the options of a draft over its own. The
-// count of failures begins anew: the new options are meant to end them.
+// count of failures begins again: the new options are meant to end them.
 func (u Setup) with(draft GatewayDraft, now time.Time) Setup {
 	u.plain = maps.Clone(u.plain)
 	if u.plain == nil {

@@ -149,7 +149,7 @@ type Payment struct {
 	Provider     string
 	Via          string // as the API names the means
 	InvoiceID    int64  // which may have been deleted
-	Orphan       bool   // it was deleted; List alone says so
+	Orphan       bool   // it was deleted; only List sets this
 	CustomerID   int64
 	CustomerName string
 	Amount       money.Cents

@@ -187,8 +187,8 @@ func debitsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID 
 		ORDER BY id DESC LIMIT 20`, companyID, companyID, customerID)
 }
 
-// debitGivenUp reports whether an invoice had a debit that came to nothing by the
-// payer's or the bank's doing: it is not announced again.
+// debitGivenUp reports whether an invoice had a debit that the payer or the bank
+// made fail: it is not announced again.
 func debitGivenUp(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
 		AND authorisation_id > 0 AND debit_on <> '' AND (state = 'refused' OR debit_failure <> '')`, companyID, invoiceID)
@@ -224,8 +224,8 @@ type authorisationQuery struct {
 	page      input.Page
 }
 
-// failedDebit holds for an authorisation a with a debit that came to nothing and
-// none that was paid since.
+// failedDebit holds for an authorisation a with a failed debit and none that was
+// paid since.
 const failedDebit = `EXISTS (SELECT 1 FROM charges f WHERE f.company_id = a.company_id AND f.authorisation_id = a.id
 	AND f.authorisation_id > 0 AND f.debit_on <> '' AND f.state IN ('refused', 'cancelling', 'cancelled', 'expired')
 	AND (f.state = 'refused' OR f.debit_failure <> '') AND NOT EXISTS (

@@ -163,7 +163,7 @@ func auditedChannel(channel Channel) audited {
 	return audited{channel.ID, channel.Name, fields}
 }
 
-// applyQuiet writes the company's quiet hours and plans anew what they move.
+// applyQuiet writes the company's quiet hours and plans again what they move.
 func (s *Service) applyQuiet(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Quiet]) error {
 	if err := saveQuiet(ctx, tx, actor.Company.ID, *change.after); err != nil {
 		return err

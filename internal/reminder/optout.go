@@ -78,7 +78,7 @@ func (s *Service) OptOutByLink(ctx context.Context, token, from string) (OptOutL
 // A company sends nothing if its plan has no messages, or if its subscription
 // has ended or is suspended: nothing is planned for it, and what had been is
 // skipped when its hour comes. When the company is back, what still lies ahead
-// is planned anew; what it missed meanwhile stays missed.
+// is planned again; what it missed meanwhile stays missed.
 
 // mutedReason returns why a company sends nothing at an instant; "" when it does.
 // It is the one place that knows.
@@ -114,8 +114,8 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes acco
 	return nil
 }
 
-// companyChanged plans anew for a company that may send again, and moves what
-// waits when its clock is another one.
+// companyChanged plans again for a company that may send again, and moves
+// waiting messages after a change of its time zone.
 func (s *Service) companyChanged(ctx context.Context, tx *sqldb.Tx, before, after account.Company) error {
 	back := mutedReason(before, tx.Now()) != "" && mutedReason(after, tx.Now()) == ""
 	if !back && before.Zone.String() == after.Zone.String() {

@@ -203,7 +203,7 @@ func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	return s.restart(ctx, tx, actor, rule)
 }
 
-// customersChanged plans for new customers, plans anew after a change of
+// customersChanged plans for new customers, plans again after a change of
 // date, plan or product, and removes the messages of a deleted one.
 func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed customer.Changes) error {
 	actor := changed.Actor

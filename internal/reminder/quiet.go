@@ -80,7 +80,7 @@ func ReadSettings(in *input.Form) SettingsDraft {
 }
 
 // SetSettings changes the company's settings; what is not given stays. What is
-// scheduled is planned anew.
+// scheduled is planned again.
 func (s *Service) SetSettings(ctx context.Context, actor account.Actor, draft SettingsDraft) (Settings, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Settings{}, err

@@ -139,7 +139,7 @@ type Service struct {
 }
 
 // New makes the service, which from then on watches customers: after a change
-// of the due date it plans anew, and it deletes the messages of a deleted
+// of the due date it plans again, and it deletes the messages of a deleted
 // customer.
 func New(db *sqldb.DB, box *secret.Box, accounts *account.Service, customers *customer.Service, options Options) *Service {
 	if options.Keep == 0 {
@@ -196,8 +196,8 @@ type Kind struct {
 	// declared and nothing else. It checks them without calling anybody; what is
 	// wrong with one is a fault of that field.
 	Open func(options map[string]string, env Env) (Sender, error)
-	// Check says whether the addresses among the options may be reached, when a
-	// channel is saved. Nil: there are none.
+	// Check reports whether the addresses among the options may be reached,
+	// when a channel is saved. Nil: there are none.
 	Check func(ctx context.Context, options map[string]string, env Env) error
 	// Reporter understands what the carrier reports later about messages that
 	// it has taken. Nil: it reports nothing.

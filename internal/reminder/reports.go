@@ -139,7 +139,7 @@ func (s *Service) noteHeard(ctx context.Context, found reporting) error {
 	})
 }
 
-// applyReport writes down what a carrier reports of an attempt, and draws the
+// applyReport records what a carrier reports of an attempt, and draws the
 // consequences for its message, in one transaction: a failure leads to the next
 // channel exactly once, whichever process hears of it and however often.
 func (s *Service) applyReport(ctx context.Context, actor account.Actor, kind Kind, report Report) error {

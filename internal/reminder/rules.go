@@ -137,7 +137,7 @@ func (s *Service) CreateRule(ctx context.Context, actor account.Actor, draft Rul
 	return rule, err
 }
 
-// UpdateRule changes what is given, and plans anew what is not yet sent.
+// UpdateRule changes what is given, and plans again what is not yet sent.
 func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID int64, draft RuleDraft) (Rule, error) {
 	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err

@@ -17,8 +17,8 @@ const onceADate = `(company_id, customer_id, rule_id, due_on, invoice_id) DO UPD
 	WHERE reminder_messages.status IN ('skipped', 'failed') AND excluded.status = 'scheduled'
 		AND excluded.run_at > reminder_messages.updated_at`
 
-// onceAnInvoice has a receipt that was not sent wait anew: the invoice was paid
-// again. One that was sent, is being sent or may have been sent stays.
+// onceAnInvoice makes an unsent receipt wait again: the invoice was paid again.
+// One that was sent, is being sent or may have been sent stays.
 const onceAnInvoice = `(company_id, rule_id, invoice_id) WHERE invoice_id <> 0 DO UPDATE SET manual = excluded.manual, ` + again + `
 	WHERE reminder_messages.status IN ('skipped', 'failed')
 		OR reminder_messages.status = 'scheduled' AND reminder_messages.claim = '' AND reminder_messages.attempts = 0`

@@ -68,7 +68,7 @@ func TestSilentCompanyPlansNothingAndComesBackToWhatLiesAhead(t *testing.T) {
 				house.subscribe(silent.change)
 				house.usual()
 				missed := house.customer("2026-01-24")
-				for day := 20; day < 24; day++ { // a run a day, as ever
+				for day := 20; day < 24; day++ { // a run a day, as usual
 					house.at("2026-01-" + number(int64(day)) + " 12:00")
 					house.customer("2026-01-26", "name", "Bia")
 					house.work()

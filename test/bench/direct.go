@@ -81,7 +81,7 @@ func serveDirect(settings string) error {
 	if err != nil {
 		return err
 	}
-	defer driver.db.Close() //nolint:errcheck // the process ends
+	defer driver.db.Close()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	for i, work := range []func(*http.Request) error{driver.listCustomers, driver.readCustomer, driver.createCustomer} {
@@ -129,7 +129,7 @@ func openDriver(ctx context.Context, databaseURL string) (*driver, error) {
 		tokenSQL, totalSQL, pageSQL, oneSQL, planSQL, insertSQL, textSQL, invoiceSQL, rulesSQL, auditSQL, eventsSQL, debtorSQL, linkSQL,
 		deltasSQL, deliverySQL, queueSQL,
 	} {
-		d.prepared[text], err = db.PrepareContext(ctx, numbered(text)) //nolint:sqlclosecheck // closed with its pool
+		d.prepared[text], err = db.PrepareContext(ctx, numbered(text))
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (d *driver) createCustomer(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after the commit it does nothing
+	defer tx.Rollback()
 	c := creation{driver: d, ctx: r.Context(), tx: tx, who: who, in: in, now: time.Now()}
 	c.run()
 	if c.err != nil {
@@ -268,14 +268,14 @@ type creation struct {
 // row runs a prepared statement in the transaction, which closes what it made.
 func (c *creation) row(places []any, text string, args ...any) {
 	if c.err == nil {
-		prepared := c.tx.StmtContext(c.ctx, c.driver.prepared[text]) //nolint:sqlclosecheck // see above
+		prepared := c.tx.StmtContext(c.ctx, c.driver.prepared[text])
 		c.err = prepared.QueryRowContext(c.ctx, args...).Scan(places...)
 	}
 }
 
 func (c *creation) exec(text string, args ...any) {
 	if c.err == nil {
-		_, c.err = c.tx.StmtContext(c.ctx, c.driver.prepared[text]).ExecContext(c.ctx, args...) //nolint:sqlclosecheck // see above
+		_, c.err = c.tx.StmtContext(c.ctx, c.driver.prepared[text]).ExecContext(c.ctx, args...)
 	}
 }
 
@@ -292,7 +292,7 @@ func (c *creation) run() {
 	c.row([]any{&invoiceID}, invoiceSQL, company, customerID, value, planName, in.Due, in.Due, planID, product,
 		unit, periods, micros, today, -10800, micros)
 	c.exec(rulesSQL, company)
-	changes, _ := json.Marshal(in) //nolint:errchkjson // texts and a number
+	changes, _ := json.Marshal(in)
 	c.exec(auditSQL, company, micros, c.who.tokenID, company, c.who.tokenID, "127.0.0.1", "customer.created",
 		"customer", customerID, in.Name, string(changes))
 	c.exec(debtorSQL, company, customerID, in.Due, planID, productID)
@@ -313,7 +313,7 @@ func (c *creation) record(data map[string]any, names ...string) {
 	var values []any
 	for _, name := range names {
 		eventID := id.NewEvent(c.now)
-		body, _ := json.Marshal(map[string]any{ //nolint:errchkjson // texts and numbers
+		body, _ := json.Marshal(map[string]any{
 			"event": name, "platform": "carteira", "id": eventID, "api_version": "v1", "occurred_at": c.now, "company_id": company, "data": data,
 		})
 		ids, values = append(ids, eventID), append(values, company, eventID, name, c.now.UnixMicro(), string(body))

@@ -53,7 +53,7 @@ type stage struct {
 	next       int64 // the next id to be given, settled or deleted, as the phase is
 	last       int64
 	choices    stageChoices
-	lease      string // of the process that is at it
+	lease      string // of the process that works on it
 	renewedAt  time.Time
 }
 

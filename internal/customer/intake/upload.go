@@ -27,7 +27,7 @@ const (
 	// uploadStall is after how long a running import that no process speaks for
 	// counts as broken off.
 	uploadStall = time.Minute
-	// uploadPulse is how often the process that imports says so, for the others.
+	// uploadPulse is how often the importing process reports that it is alive.
 	uploadPulse = 5 * time.Second
 	// maxProblems is how many bad lines are shown one by one.
 	maxProblems = 200
@@ -120,7 +120,7 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 	return upload, err
 }
 
-// Upload finds an upload, with how far it has come when this process is at it.
+// Upload finds an upload, with its progress when this process runs it.
 func (s *Service) Upload(ctx context.Context, actor account.Actor, id int64) (Upload, error) {
 	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
 	if err != nil || upload.State != UploadRunning {

@@ -32,7 +32,7 @@ type authorisation struct {
 	ContractID string
 	Payload    string // the code
 	QR         struct {
-		// ConciliationID is what the payment of the code bears as its pixQrCodeId.
+		// ConciliationID is the pixQrCodeId of the payment of the code.
 		ConciliationID string `json:"conciliationIdentifier"`
 		ExpirationDate string
 	} `json:"immediateQrCode"`

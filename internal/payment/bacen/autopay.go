@@ -38,8 +38,8 @@ const autopayScopes = "rec.read rec.write solicrec.read solicrec.write cobr.read
 // accountTypes are the kinds of account, as the option has them.
 var accountTypes = []string{"corrente", "poupanca", "pagamento"}
 
-// autopayOptions turn PIX Automático on. It is off unless a company says so: the
-// bank wants a contract of its own for it.
+// autopayOptions turn PIX Automático on. It is off by default: the bank wants a
+// contract of its own for it.
 var autopayOptions = []payment.Option{
 	wire.Autopay("yes when the contract with the bank has it; the application then needs the scopes " + autopayScopes),
 	{Name: "receiver_branch", Title: "Agência que recebe", Help: "of PIX Automático: up to four digits"},

@@ -152,7 +152,7 @@ func TestCodeWithAChargeWithADueDateIsGivenOutOnce(t *testing.T) {
 	}
 }
 
-// A request may come to nothing while the bank keeps the authorisation open.
+// A request may fail while the bank keeps the authorisation open.
 func TestRequestThatNobodyAnsweredIsRefusedByExpiry(t *testing.T) {
 	for status, want := range map[string]payment.EndedBy{
 		"EXPIRADA": payment.ByExpiry, "REJEITADA": payment.ByPayer, "CANCELADA": payment.ByCompany, "RECEBIDA": "",

@@ -49,7 +49,7 @@ const (
 // pending reports whether the attempt is still to come.
 func (a attempt) pending() bool { return a.Status == attemptAsked || a.Status == attemptScheduled }
 
-// failed reports whether it came to nothing.
+// failed reports whether it failed.
 func (a attempt) failed() bool { return !a.pending() && a.Status != attemptPaid }
 
 // cobrStates are the states that a debit's own status says.

@@ -1,5 +1,5 @@
 // Package bacen owns the gateway of every bank that speaks the central bank's own
-// PIX API: a charge is put under an id of ours, every call bears a client
+// PIX API: a charge is put under an id of ours, every call has a client
 // certificate, and a token is got for credentials. How banks differ is a table
 // (banks.go); Efí is one of them, and a provider of its own too. It does not know
 // who pays or for what.

@@ -253,8 +253,7 @@ func (r *rec) authorisation() (payment.Authorisation, error) {
 	return found, nil
 }
 
-// readRequests finds a request that came to nothing, while the authorisation
-// itself waits on.
+// readRequests finds a failed request of an authorisation that still waits.
 func (r *rec) readRequests(found *payment.Authorisation) {
 	for _, request := range r.Solicitacao {
 		switch request.Status {

@@ -195,7 +195,7 @@ func (c *client) VerifyCallback(_ context.Context, call payment.Callback) ([]pay
 	return c.hear(call, paymentTopic)
 }
 
-// VerifyCallback hears of payments and orders, whichever API makes charges now: those
+// VerifyCallback accepts payments and orders, whichever API makes charges now: those
 // of the other one may still be paid.
 func (g *pixGateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	return g.hear(call, paymentTopic, orderTopic)

@@ -105,13 +105,13 @@ func write(method string, account objects, amount money.Cents, name, city, txID 
 	return seal(list.String()), nil
 }
 
-// ShownName is the name of who is paid, as a code bears it.
+// ShownName is the name of the payee in a code.
 func ShownName(name string) string { return foldTo(name, maxName, noName) }
 
-// ShownCity is the city of who is paid, as a code bears it.
+// ShownCity is the city of the payee in a code.
 func ShownCity(city string) string { return foldTo(city, maxCity, noCity) }
 
-// What a code bears in the place of a name and of a city that banks cannot read.
+// What a code has in place of a name and of a city that banks cannot read.
 const (
 	noName = "RECEBEDOR"
 	noCity = "BRASIL"

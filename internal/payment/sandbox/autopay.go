@@ -68,10 +68,10 @@ func (g *gateway) Journeys() []payment.Journey {
 	return []payment.Journey{payment.JourneyRequest, payment.JourneyCode, payment.JourneyPayCode}
 }
 
-// Deed is what a simulated payer does about an authorisation.
+// Deed is an action of a simulated payer on an authorisation.
 type Deed string
 
-// The deeds.
+// The actions.
 const (
 	DeedAuthorise Deed = "authorise"
 	DeedRefuse    Deed = "refuse"
@@ -79,7 +79,7 @@ const (
 	DeedEmpty     Deed = "fail" // the account has no money when it is next debited
 )
 
-// Deeds are those that there are.
+// Deeds are all actions.
 var Deeds = []Deed{DeedAuthorise, DeedRefuse, DeedEnd, DeedEmpty}
 
 // Act is a button of a simulated payer. What does not fit the state of the
@@ -104,7 +104,7 @@ func (s *Sandbox) Act(ctx context.Context, name string, deed Deed) error {
 	})
 }
 
-// ActNamed is Act for a deed by its name.
+// ActNamed is Act for an action by its name.
 func (s *Sandbox) ActNamed(ctx context.Context, name, deed string) error {
 	return s.Act(ctx, name, Deed(deed))
 }

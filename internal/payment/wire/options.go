@@ -140,7 +140,7 @@ func (e *pausedError) Error() string {
 	return "the provider wants to be left alone until " + e.until.UTC().Format(time.TimeOnly) + " UTC"
 }
 
-// paused says whether the provider wants to be left alone.
+// paused reports whether the provider wants a pause.
 func (a *API) paused() error {
 	if a.Now == nil {
 		return nil

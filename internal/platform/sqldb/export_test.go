@@ -52,7 +52,7 @@ func Dial(ctx context.Context, address string) (net.Conn, error) {
 	return conn.(*tracked).Conn, nil
 }
 
-// Pooled says whether a pooler was found before PostgreSQL.
+// Pooled reports whether a pooler was found before PostgreSQL.
 func (db *DB) Pooled() bool { return db.backend.(*postgresDB).connections.pooled.Load() }
 
 // FailFlush has the next commit of a SQLite database fail as a flush does.

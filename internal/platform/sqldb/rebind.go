@@ -10,8 +10,8 @@ import (
 // Statements are written once, in a text that both engines take after small
 // changes made here: PostgreSQL numbers its placeholders; SQLite has no row
 // locks, since its one writer already has the whole database, and compiles a
-// statement with a bare placeholder after LIMIT or LIKE anew at every use, in
-// the hope of a plan that fits the value.
+// statement with a bare placeholder after LIMIT or LIKE again at every use,
+// in the hope of a plan that fits the value.
 //
 //	?                      placeholder
 //	{in ?}                 among a list, which is one argument: []int64 or []string

@@ -29,7 +29,7 @@
 // On SQLite one connection writes and a pool reads (sqlite.go, readers.go). The
 // transactions that wait share one commit (group.go). Before each group the writer
 // checks that the files are those it opened, and that no newer version has migrated
-// the database; after a flush that failed it begins the log anew. PostgreSQL is
+// the database; after a flush that failed it begins the log again. PostgreSQL is
 // asked through pgx and its pool: BEGIN goes out with the first statement and
 // COMMIT with the last (postgres_tx.go), and a connection that died is found out by
 // deadlines (connect.go, deadline.go).

@@ -6,7 +6,7 @@ import (
 )
 
 // Tx is a write transaction. It freezes one instant, so that every row of one
-// change bears one time.
+// change has the same time.
 type Tx struct {
 	txConn
 	now      time.Time

@@ -74,7 +74,7 @@ func address(a mail.Address) *mail.Address {
 	return &a
 }
 
-// plain is a text without control characters, of a length that a header bears.
+// plain is a text without control characters, of a length that fits a header.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -90,7 +90,7 @@ func (a *autopay) By() string {
 // payerDeed is a button of a simulated customer.
 type payerDeed struct{ Name, Label string }
 
-// Deeds are what a simulated customer can do now.
+// Deeds are the possible actions of a simulated customer.
 func (a *autopay) Deeds() []payerDeed {
 	if a.Waiting() == payment.JourneyPayCode { // who pays the code authorises
 		return []payerDeed{{"refuse", "Refuse"}}

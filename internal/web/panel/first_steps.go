@@ -149,7 +149,7 @@ func (s *Server) publicAddress(req *request) error {
 	return s.show(req, page.View{Name: "public_address", Title: "Public address", Data: data})
 }
 
-// mend leads to a field that mends what a gateway refused for want of it.
+// mend leads to the field that a gateway's refusal asks for.
 type mend struct{ Label, URL string }
 
 // wantedFields are the words by which the reasons of gateways name what they want of

@@ -35,7 +35,8 @@ func TestPaymentsAreTheMoneyThatCame(t *testing.T) {
 	})
 }
 
-// Who hears that a customer has paid says so on the home page, and is back there.
+// A person who hears that a customer has paid records it on the home page, and is
+// back there.
 func TestReceivedOnTheHomePage(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
