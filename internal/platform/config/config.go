@@ -264,8 +264,8 @@ var Settings = []Setting{
 	{
 		Env:     "CARTEIRA_MAIL_URL",
 		Serving: true,
-		Help: "mail server for letters to users (forgotten passwords, addresses to confirm, what changed in an account): smtp://user:password@host:587 with STARTTLS, " +
-			"smtps://…:465 with TLS; without one no mail is sent",
+		Help: "mail server for letters to users (forgotten passwords, addresses to confirm, what changed in an account): " +
+			"smtp://user:password@host:587 with STARTTLS, smtps://…:465 with TLS; without one no mail is sent",
 		read: readMail,
 	},
 	{
