@@ -1,11 +1,14 @@
 package panel
 
 import (
+	"context"
 	"net/http"
 	"testing"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/sqldb"
 )
 
 func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
@@ -40,4 +43,37 @@ func TestHomeSaysWhatToDoFirst(t *testing.T) {
 		person.debtors(person.fill()["plans"], 6)
 		person.get("/").want(t, http.StatusOK, "Para fazer hoje", "6 faturas atrasadas", "1 cliente vence hoje", `id="remind-all"`, "Para começar")
 	})
+}
+
+// Pages of a company that reads a lot wait for one another; those of others do not
+// wait for them.
+func TestPagesOfOneCompanyTakeNoPlaceOfAnother(t *testing.T) {
+	office := newOffice(t, sqldb.SQLite)
+	busy, quiet := office.owner(t, "ana@example.com"), office.owner(t, "bia@example.com")
+	var leaves []func()
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // until there is no place left
+		leave, err := office.fair.Enter(ctx, busy.actor.Company.ID)
+		cancel()
+		if err != nil {
+			break
+		}
+		leaves = append(leaves, leave)
+	}
+	answered := make(chan int, 1)
+	go func() { answered <- busy.get("/customers?search=ana").status }()
+	for range 3 {
+		quiet.get("/").want(t, http.StatusOK)
+	}
+	select {
+	case status := <-answered:
+		t.Fatalf("one page too many was answered with %d", status)
+	default:
+	}
+	for _, leave := range leaves {
+		leave()
+	}
+	if status := <-answered; status != http.StatusOK {
+		t.Errorf("the page that waited was answered with %d", status)
+	}
 }
