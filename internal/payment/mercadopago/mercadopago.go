@@ -226,7 +226,7 @@ const (
 )
 
 // recent reports whether a signature's time, in milliseconds or seconds, is not too
-// old for a callback that is repeated. An older one was kept by somebody.
+// old for a callback that is repeated. An older one may be replayed.
 func (c *client) recent(ts string) bool {
 	const milliseconds = 100_000_000_000 // as seconds, the year 5138
 	made, err := strconv.ParseInt(ts, 10, 64)

@@ -53,7 +53,7 @@ func TestCheckoutPassesTheSuite(t *testing.T) {
 // vectorTime is shortly after the vectors were signed.
 func vectorTime() time.Time { return time.UnixMilli(1742505638683).Add(time.Minute) }
 
-// A signature that somebody kept is as good as none; one in seconds is read too.
+// An old signature may be replayed and is refused; one in seconds is read too.
 func TestOldSignatureIsForged(t *testing.T) {
 	b := bench(t, mercadopago.ProviderAt)
 	for age, good := range map[time.Duration]bool{

@@ -103,7 +103,7 @@ func Known(english string) bool {
 	return ok
 }
 
-// context stands between a text and what it is said of, where Portuguese writes one
+// context separates a text from what it is said of, where Portuguese writes one
 // English text in two ways: "Paid // invoice" is "Paga".
 const context = " // "
 
