@@ -254,6 +254,10 @@ func (s *Server) updateCustomer(req *request) error {
 
 // cancelPage asks why a customer goes and what becomes of its open invoices.
 func (s *Server) cancelPage(req *request) error {
+	return s.cancelForm(req, page.NewForm(), nil)
+}
+
+func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error {
 	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
@@ -263,11 +267,11 @@ func (s *Server) cancelPage(req *request) error {
 	if err != nil {
 		return err
 	}
-	data := customerCancel{Customer: record, Form: page.NewForm(), Count: count, Keep: debts(req)}
+	data := customerCancel{Customer: record, Form: form, Count: count, Keep: debts(req)}
 	for _, invoice := range open {
 		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest
 	}
-	return s.show(req, page.View{Name: "customer_cancel", Title: "Cancel customer", Data: data})
+	return s.show(req, page.View{Name: "customer_cancel", Title: "Cancel customer", Status: statusOf(refusal), Data: data})
 }
 
 // customerCancel is what is asked about a customer who goes.
@@ -288,7 +292,17 @@ func debts(req *request) []page.Option {
 	}
 }
 
+// cancelCustomer cancels a customer. What becomes of a debt is never assumed: without
+// the choice nothing is done.
 func (s *Server) cancelCustomer(req *request) error {
+	_, owed, err := s.Billing.Owed(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	if owed && req.PostFormValue("keep_invoices") == "" {
+		refusal := fault.Field("keep_invoices", "is required")
+		return s.cancelForm(req, page.Sent(req.Request, refusal), refusal)
+	}
 	actor := req.Actor
 	actor.Batch = id.NewCode(16)
 	record, err := s.Customers.Update(req.Context(), actor, req.id, customer.ReadChanges(req.form()))

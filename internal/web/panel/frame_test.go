@@ -102,7 +102,7 @@ func TestHistoryOfACustomerHasThePaymentAndItsUndoing(t *testing.T) {
 		if back, renewed := strings.Index(undone.body, "Vencimento voltou"), strings.Index(undone.body, "Cliente renovado"); back > renewed {
 			t.Error("the newest is not the first")
 		}
-		ana.post(path+"/cancel", "cancelled", "true")
+		ana.post(path+"/cancel", "cancelled", "true", "keep_invoices", "false")
 		ana.post(path+"/restore", "cancelled", "false")
 		ana.get(path).want(t, http.StatusOK, "Cliente cancelado", "Cliente reativado").lacks(t, "Cliente alterado")
 	})

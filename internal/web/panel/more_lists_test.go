@@ -78,7 +78,9 @@ func TestSingleEditAndCancellationCanBeUndone(t *testing.T) {
 
 		person.follow(path+"/edit", "price", "12,00").lacks(t, "/undo") // which the audit log does not have as a form does
 
-		cancelled := person.follow(path+"/cancel", "cancelled", "true", "cancel_reason", "mudou-se")
+		person.post(path+"/cancel", "cancelled", "true", "cancel_reason", "mudou-se").want(t, http.StatusUnprocessableEntity, "é obrigatório", "mudou-se")
+		person.get(path).lacks(t, "Cancelado em") // a debt is neither kept nor forgiven unasked
+		cancelled := person.follow(path+"/cancel", "cancelled", "true", "cancel_reason", "mudou-se", "keep_invoices", "false")
 		person.undone(cancelled.want(t, http.StatusOK, "cadastro cancelado", "Desfazer")).want(t, http.StatusOK, "Desfeito.")
 		person.get(path).want(t, http.StatusOK, path+"/cancel").lacks(t, "Cancelado em")
 	})
