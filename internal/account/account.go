@@ -102,6 +102,8 @@ type Company struct {
 	Name         string
 	Whatsapp     string // digits with country code
 	CpfCnpj      string // without punctuation; its receipts show it
+	Address      string // in one line; its receipts show it
+	Email        string // for its customers; its receipts show it
 	Level        Level
 	Zone         *time.Location
 	Settings     Settings

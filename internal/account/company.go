@@ -120,7 +120,9 @@ type CompanyDraft struct {
 	Name           input.Opt[string]
 	Whatsapp       input.Opt[string] // digits with country code
 	CpfCnpj        input.Opt[string] // without punctuation
-	Level          input.Opt[Level]  // the operator's to give
+	Address        input.Opt[string]
+	Email          input.Opt[string]
+	Level          input.Opt[Level] // the operator's to give
 	Zone           input.Opt[*time.Location]
 	RenewFrom      input.Opt[RenewFrom]
 	RenewOnPayment input.Opt[bool]
@@ -141,13 +143,15 @@ type CompanyDraft struct {
 // maxLeadDays bounds how long before its due date an invoice is issued.
 const maxLeadDays = 60
 
-// ReadCompanyDraft reads name, whatsapp, cpf_cnpj, level, timezone, color and the settings.
+// ReadCompanyDraft reads name, whatsapp, cpf_cnpj, address, contact_email, level, timezone, color and the settings.
 func ReadCompanyDraft(in *input.Form) CompanyDraft {
 	in.MustNotClear("name")
 	draft := CompanyDraft{
 		Name:           in.Line("name", maxName),
 		Whatsapp:       in.Phone("whatsapp"),
 		CpfCnpj:        readTaxID(in),
+		Address:        in.Line("address", maxName),
+		Email:          in.Email("contact_email"),
 		Level:          readLevel(in),
 		Zone:           readZone(in),
 		RenewFrom:      choice(in, "renew_from", FromDueDate, FromToday),
@@ -172,6 +176,8 @@ func (d CompanyDraft) to(actor Actor, company Company) Company {
 	d.Name.To(&company.Name)
 	d.Whatsapp.To(&company.Whatsapp)
 	d.CpfCnpj.To(&company.CpfCnpj)
+	d.Address.To(&company.Address)
+	d.Email.To(&company.Email)
 	d.HiddenSteps.To(&company.HiddenSteps)
 	d.Zone.To(&company.Zone)
 	d.RenewFrom.To(&company.Settings.RenewFrom)

@@ -42,6 +42,8 @@ var companyFields = AuditTable[Profile]{
 	{Name: "email", Show: func(profile *Profile) any { return profile.OwnerEmail }},
 	{Name: "whatsapp", Show: func(profile *Profile) any { return profile.Whatsapp }},
 	{Name: "cpf_cnpj", Show: func(profile *Profile) any { return profile.CpfCnpj }},
+	{Name: "address", Show: func(profile *Profile) any { return profile.Address }},
+	{Name: "contact_email", Show: func(profile *Profile) any { return profile.Email }},
 	{Name: "level", Show: func(profile *Profile) any { return profile.Level }},
 	{Name: "timezone", Show: func(profile *Profile) any { return profile.Zone.String() }},
 	{Name: "renew_from", Show: func(profile *Profile) any { return profile.Settings.RenewFrom }},

@@ -23,7 +23,7 @@ const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.le
 	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
 	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
 	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents, c.color, c.logo, c.cpf_cnpj, c.hidden_steps,
-	c.books_closed_through`
+	c.books_closed_through, c.address, c.email`
 
 // companyScan reads companyColumns, and after them what the caller adds.
 func companyScan(row sqldb.Row, company *Company, more ...any) error {
@@ -40,6 +40,7 @@ func companyScan(row sqldb.Row, company *Company, more ...any) error {
 		(*int64)(&company.Settings.LateFeePercent), (*int64)(&company.Settings.LateInterestPercent),
 		(*int64)(&company.Settings.DiscountPercent), (*int64)(&company.Settings.DiscountAmount),
 		&company.Brand.Color, &company.Brand.Logo, &company.CpfCnpj, &company.HiddenSteps, &company.Settings.ClosedThrough,
+		&company.Address, &company.Email,
 	}
 	if err := row.Scan(append(dest, more...)...); err != nil {
 		return err
@@ -71,7 +72,7 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
 			above_suspended_at, above_expires_on, anonymous, search, updated_at,
 			late_fee_bp, late_interest_bp, discount_bp, discount_cents, color, logo, cpf_cnpj, hidden_steps,
-			books_closed_through)
+			books_closed_through, address, email)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
@@ -84,7 +85,7 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
 			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
 			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?,
-			color = ?, logo = ?, cpf_cnpj = ?, hidden_steps = ?, books_closed_through = ?, day_done = ''
+			color = ?, logo = ?, cpf_cnpj = ?, hidden_steps = ?, books_closed_through = ?, address = ?, email = ?, day_done = ''
 		WHERE id = ?`, append(companyValues(tx, company, search), company.ID)...)
 	return err
 }
@@ -104,6 +105,7 @@ func companyValues(tx *sqldb.Tx, company Company, search string) []any {
 		int64(company.Settings.LateFeePercent), int64(company.Settings.LateInterestPercent),
 		int64(company.Settings.DiscountPercent), int64(company.Settings.DiscountAmount),
 		company.Brand.Color, company.Brand.Logo, company.CpfCnpj, company.HiddenSteps, company.Settings.ClosedThrough,
+		company.Address, company.Email,
 	}
 }
 

@@ -48,6 +48,7 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 		"GET /pay/{code}":            e.show,
 		"GET /pay/{code}/state":      e.state,
 		"GET /pay/{code}/qr.png":     e.picture,
+		"GET /pay/{code}/receipt":    e.receipt,
 		"GET /pay/{code}/sandbox":    e.simulator,
 		"POST /pay/{code}/simulate":  e.simulate,
 		"POST /pay/{code}/instead":   e.exchange(payments.PayInstead),
@@ -184,6 +185,22 @@ func (e *edge) picture(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "image/png")
 	_, _ = w.Write(png) // a reader who has gone away is not our failure
+}
+
+// receipt is the paper of an invoice that is paid.
+func (e *edge) receipt(w http.ResponseWriter, r *http.Request) {
+	code := r.PathValue("code")
+	p, err := e.payments.Page(r.Context(), code)
+	if err == nil && p.Invoice.Status != billing.Paid {
+		err = fault.NotFound("invoice")
+	}
+	if err != nil {
+		e.pages.FailGuest(w, r, err)
+		return
+	}
+	e.pages.Render(w, r, receiptView(&ownReceipt{
+		Company: p.Company, Invoice: p.Invoice, Due: p.Due, Back: "/pay/" + code, Paying: true,
+	}))
 }
 
 // simulator is the page of a gateway that only pretends, where a redirect leads.

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/reminder"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
@@ -105,7 +106,15 @@ type ownReceipt struct {
 	Company account.Company
 	Invoice billing.Invoice
 	Due     billing.Payable
-	Code    string
+	TaxID   string // of the company, with its punctuation
+	Back    string // the page that it is a paper of
+	Paying  bool   // that is the page on which it was paid
+}
+
+// receiptView is the page of a receipt, to be read, saved and printed.
+func receiptView(receipt *ownReceipt) page.View {
+	receipt.TaxID = taxid.Format(receipt.Company.CpfCnpj)
+	return page.View{Name: "ownreceipt", Title: "Receipt", Zone: receipt.Company.Zone, Data: receipt}
 }
 
 func (o *own) receipt(w http.ResponseWriter, r *http.Request) error {
@@ -122,9 +131,9 @@ func (o *own) receipt(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	today := account.Actor{Company: company}.Today(o.now())
-	o.pages.Render(w, r, page.View{Name: "ownreceipt", Title: "Receipt", Zone: company.Zone, Data: &ownReceipt{
-		Company: company, Invoice: invoice, Due: invoice.PayableOn(company, today), Code: code,
-	}})
+	o.pages.Render(w, r, receiptView(&ownReceipt{
+		Company: company, Invoice: invoice, Due: invoice.PayableOn(company, today), Back: "/my/" + code,
+	}))
 	return nil
 }
 

@@ -52,9 +52,14 @@ func TestCustomersOwnPageLeadsToPaymentAndReceipts(t *testing.T) {
 			t.Errorf("led to %s", paying.at)
 		}
 		shop.get(t, fmt.Sprintf("%s/receipts/%d", mine, shop.invoice.ID)).want(t, 404)
+		shop.get(t, shop.url+strings.SplitN(paying.at, "?", 2)[0]+"/receipt").want(t, 404)
 		shop.status(t, billing.Paid)
 		shop.get(t, mine).want(t, 200, "Pagas", fmt.Sprintf("/receipts/%d", shop.invoice.ID))
 		shop.get(t, fmt.Sprintf("%s/receipts/%d", mine, shop.invoice.ID)).want(t, 200, "Recibo", "recebeu de Ana Lima", "R$\u00a01.234,56", "data-print")
+		paid := shop.url + strings.SplitN(paying.at, "?", 2)[0]
+		shop.get(t, paid).want(t, 200, "Pagamento recebido", "Ver recibo", "/receipt")
+		shop.get(t, paid+"/receipt").want(t, 200, "recebeu de Ana Lima", fmt.Sprintf("Nº %d", shop.invoice.ID), "data-print")
+		shop.get(t, shop.url+"/pay/none/receipt").want(t, 404)
 		shop.get(t, mine, "Accept-Language", "en").want(t, 200, "Hello, Ana Lima", "Get no more messages")
 		if logged := shop.log.String(); strings.Contains(logged, mine[strings.LastIndex(mine, "/")+1:]) {
 			t.Error("the log has the code of the page")

@@ -85,3 +85,15 @@ func TestPaymentsAreSearchedOrderedByDayAndAddedUpByMeans(t *testing.T) {
 		person.get("/payments?search=zzz").want(t, http.StatusOK, "Nenhum pagamento")
 	})
 }
+
+func TestReceiptHasWhatTheSettingsSayOfTheCompany(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		debt := person.debtor("Bia", "11987654321")
+		person.post("/settings", "contact_email", "x").want(t, http.StatusUnprocessableEntity)
+		person.follow("/settings", "cpf_cnpj", "11.222.333/0001-81", "address", "Rua A, 1", "contact_email", "oi@example.com").want(t, http.StatusOK, "Rua A, 1")
+		person.follow(fmt.Sprintf("/invoices/%d/pay", debt.ID), "amount", "35,00")
+		person.get(fmt.Sprintf("/invoices/%d/receipt", debt.ID)).want(t, http.StatusOK,
+			fmt.Sprintf("Nº %d", debt.ID), "11.222.333/0001-81", "Rua A, 1", "oi@example.com", "sem informar")
+	})
+}

@@ -67,8 +67,8 @@ func (s *Server) settingsValues(req *request) *page.Form {
 	company := req.Actor.Company
 	return page.NewForm(
 		"color", cmp.Or(company.Brand.Color, account.HouseColor),
-		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "cpf_cnpj", taxid.Format(company.CpfCnpj), "timezone",
-		company.Zone.String(),
+		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "cpf_cnpj", taxid.Format(company.CpfCnpj),
+		"address", company.Address, "contact_email", company.Email, "timezone", company.Zone.String(),
 		"renew_from", string(company.Settings.RenewFrom), "renew_on_payment",
 		boolText(company.Settings.RenewOnPayment),
 		"renew_invoice", string(company.Settings.RenewInvoice),
