@@ -28,6 +28,7 @@ var (
 	}
 	notInForm = map[string]string{
 		"Autopay":      "the payment room's, never typed",
+		"Credit":       "money that came makes it, never typed",
 		"ID":           "of the path",
 		"UUID":         "made once, never changed",
 		"OwnDay":       "follows from the due date",
@@ -39,6 +40,7 @@ var (
 	}
 	notExported = map[string]string{
 		"Autopay":      "an import asks nobody for an authorisation",
+		"Credit":       "an import would invent money; the file of payments has it",
 		"ID":           "an import would give another",
 		"UUID":         "an import would give another",
 		"OwnDay":       "follows from the due date",
