@@ -129,7 +129,8 @@ func refundKnown(ctx context.Context, querier sqldb.Querier, companyID int64, ro
 const (
 	recordColumns = `p.id, COALESCE(p.charge_id, 0), p.provider, p.payment_id, p.paid_via, p.invoice_id, p.customer_id, p.customer_name,
 		p.plan_id, p.product_id, p.amount_cents, p.currency, p.paid_at, COALESCE(p.paid_offset, 0), p.paid_on,
-		p.status, p.refunded_cents, p.confirmed_by, p.note, p.created_at, COALESCE(c.uuid, ''), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0)`
+		p.status, p.refunded_cents, p.confirmed_by, p.note, p.created_at,
+		COALESCE(c.uuid, ''), COALESCE(i.status, ''), COALESCE(i.amount_cents, 0)`
 	recordJoins = ` LEFT JOIN customers c ON c.company_id = p.company_id AND c.id = p.customer_id
 		LEFT JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id`
 )
