@@ -42,6 +42,9 @@ func (r paymentRow) CanRefund() bool {
 	return r.Applied() && r.Refund < r.Amount
 }
 
+// Undone reports whether a person reported the payment and took it back.
+func (r paymentRow) Undone() bool { return strings.Contains(r.ID, "#undone-") }
+
 // CanUndo reports whether a person reported the payment, and all of it is there.
 func (r paymentRow) CanUndo() bool {
 	return r.Applied() && r.Refund == 0 && (r.Provider == billing.Hand || r.ConfirmedBy != "")

@@ -3,132 +3,74 @@ package panel
 import (
 	"html/template"
 	"slices"
-	"strings"
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
 
-// tags are the words for the state of a record in lists and pages, as
-// functions of the templates.
+// tags are the words in which lists and pages say how a record stands, and what
+// else their rows need, as functions of the templates.
 func tags(lang page.Lang) template.FuncMap {
 	return template.FuncMap{
-		"customertag": func(status customer.Status) template.HTML {
-			return written(func(m *page.Markup) { customerTag(m, lang, status) })
-		},
-		"invoicetag": func(status billing.Status, overdue bool) template.HTML {
-			return written(func(m *page.Markup) { invoiceTag(m, lang, status, overdue) })
-		},
-		"invoiceamount": func(invoice billing.Invoice, due billing.Payable) template.HTML {
-			return written(func(m *page.Markup) { invoiceAmount(m, lang, invoice, due) })
-		},
-		"paymenttag": func(row paymentRow) template.HTML {
-			return written(func(m *page.Markup) { paymentTag(m, lang, row) })
-		},
-		"deliverytag": func(status webhook.Status) template.HTML {
-			return written(func(m *page.Markup) { deliveryTag(m, lang, status) })
-		},
+		"customertag": func(status customer.Status) template.HTML { return customerTag(lang, status) },
+		"invoicetag":  func(status billing.Status, overdue bool) template.HTML { return invoiceTag(lang, status, overdue) },
+		"deliverytag": func(status webhook.Status) template.HTML { return deliveryTag(lang, status) },
+		"taxid":       taxid.Format,
+		"paymentid":   shownPaymentID,
 	}
-}
-
-func written(write func(*page.Markup)) template.HTML {
-	var m page.Markup
-	write(&m)
-	return m.HTML()
 }
 
 // tag is a word in a colour; "" has none.
-func tag(m *page.Markup, tone, word string) {
-	m.Raw(`<span class="tag"`)
+func tag(tone, word string) template.HTML {
 	if tone != "" {
-		m.Raw(` data-tone="`)
-		m.Value(tone)
-		m.Raw(`"`)
+		tone = ` data-tone="` + tone + `"`
 	}
-	m.Raw(`>`)
-	m.Value(word)
-	m.Raw(`</span>`)
+	return template.HTML(`<span class="tag"` + tone + `>` + template.HTMLEscapeString(word) + `</span>`) //nolint:gosec // escaped
 }
 
-func customerTag(m *page.Markup, lang page.Lang, status customer.Status) {
+func customerTag(lang page.Lang, status customer.Status) template.HTML {
 	switch status {
 	case customer.Active:
-		tag(m, "good", lang.T("Active"))
+		return tag("good", lang.T("Active"))
 	case customer.DueToday:
-		tag(m, "warn", lang.T("Due today"))
+		return tag("warn", lang.T("Due today"))
 	case customer.Cancelled:
-		tag(m, "", lang.T("Cancelled"))
-	default:
-		tag(m, "bad", lang.T("Expired"))
+		return tag("", lang.T("Cancelled"))
+	case customer.Expired:
 	}
+	return tag("bad", lang.T("Expired"))
 }
 
-func invoiceTag(m *page.Markup, lang page.Lang, status billing.Status, overdue bool) {
+func invoiceTag(lang page.Lang, status billing.Status, overdue bool) template.HTML {
 	switch {
 	case overdue:
-		tag(m, "bad", lang.T("Overdue"))
+		return tag("bad", lang.T("Overdue"))
 	case status == billing.Paid:
-		tag(m, "good", lang.T("Paid // invoice"))
+		return tag("good", lang.T("Paid // invoice"))
 	case status == billing.Cancelled:
-		tag(m, "", lang.T("Void"))
-	default:
-		tag(m, "note", lang.T("Open"))
+		return tag("", lang.T("Void"))
 	}
+	return tag("note", lang.T("Open"))
 }
 
-// invoiceAmount is the amount of an invoice in a list, and what pays it today
-// where that is another one.
-func invoiceAmount(m *page.Markup, lang page.Lang, invoice billing.Invoice, due billing.Payable) {
-	if invoice.Status != billing.Open || due.Rest == invoice.Amount {
-		m.Money(invoice.Amount)
-		return
-	}
-	m.Raw(`<span>`)
-	m.Money(invoice.Amount)
-	m.Raw(`<br><span class="small muted">`)
-	m.Value(lang.T("%s to pay today", page.FormatMoney(due.Rest)))
-	m.Raw(`</span></span>`)
-}
-
-// paymentTag is what became of money that came.
-func paymentTag(m *page.Markup, lang page.Lang, row paymentRow) {
-	switch {
-	case row.ReviewID != 0:
-		m.Raw(`<a class="tag" data-tone="warn" href="/payments/reviews/`)
-		m.Int(row.ReviewID)
-		m.Raw(`">`)
-		m.Value(lang.T("For review"))
-		m.Raw(`</a>`)
-	case row.Refunded():
-		tag(m, "bad", lang.T("Given back"))
-	case row.Payment.Status == billing.PaymentPartial:
-		tag(m, "note", lang.T("A part of the invoice"))
-	case row.Applied():
-		tag(m, "good", lang.T("Paid the invoice"))
-	case strings.Contains(row.ID, "#undone-"):
-		tag(m, "", lang.T("Undone"))
-	default:
-		tag(m, "", lang.T("Not used"))
-	}
-}
-
-func deliveryTag(m *page.Markup, lang page.Lang, status webhook.Status) {
+func deliveryTag(lang page.Lang, status webhook.Status) template.HTML {
 	switch status {
 	case webhook.Delivered:
-		tag(m, "good", lang.T("delivered"))
+		return tag("good", lang.T("delivered"))
 	case webhook.Pending:
-		tag(m, "note", lang.T("pending"))
+		return tag("note", lang.T("pending"))
 	case webhook.Parked:
-		tag(m, "warn", lang.T("parked"))
+		return tag("warn", lang.T("parked"))
 	case webhook.Refused:
-		tag(m, "bad", lang.T("refused"))
-	default:
-		tag(m, "bad", lang.T("failed"))
+		return tag("bad", lang.T("refused"))
+	case webhook.Failed:
 	}
+	return tag("bad", lang.T("failed"))
 }
 
 // chip is a filter that one click sets: a link, so that it works everywhere.
