@@ -124,6 +124,7 @@ var roomsWithApply = []applied{
 		tables: map[string]string{
 			"gateway_callbacks": "the inbox of callbacks is a queue: what they are about is looked up, and settled",
 			"pay_links":         "the address of an invoice's page, made once",
+			"paid_notices":      "what a payer says, which changes nothing of the company's",
 		},
 		functions: map[string]string{
 			"claimCharges":     "the engine's lease of a charge, and no state",

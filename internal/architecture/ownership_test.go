@@ -82,6 +82,7 @@ var owned = map[string]table{
 
 	"invoices": {owner: "internal/billing", readers: map[string]string{
 		"internal/reminder": "a rule about unpaid invoices finds those of each customer, and a message names one",
+		"internal/payment":  "a payer's word counts while its invoice is open",
 	}},
 	"debtors": {owner: "internal/billing", readers: map[string]string{
 		"internal/customer": "lists the customers who owe since a day",
@@ -95,6 +96,7 @@ var owned = map[string]table{
 	"gateways":          {owner: "internal/payment", readers: map[string]string{"internal/dashboard": firstSteps}},
 	"pay_links":         {owner: "internal/payment"},
 	"customer_pages":    {owner: "internal/payment"},
+	"paid_notices":      {owner: "internal/payment"},
 	"charges":           {owner: "internal/payment"},
 	"authorisations":    {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},

@@ -66,6 +66,7 @@ var crossing = map[string]reach{
 	"internal/payment.dueLook":              schedule,
 	"internal/payment.forgetOptions":        schedule,
 	"internal/payment.pruneCallbacks":       schedule,
+	"internal/payment.pruneNotices":         schedule,
 	"internal/payment.readBacklog":          schedule,
 	"internal/reminder.NextDue":             schedule,
 	"internal/reminder.PlanLook":            schedule,

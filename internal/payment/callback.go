@@ -269,8 +269,8 @@ func (s *Service) rescheduleCallback(ctx context.Context, callback storedCallbac
 // callbacksKept is how long callbacks are kept.
 const callbacksKept = 30 * 24 * time.Hour
 
-// Prune deletes old callbacks, and the credentials of gateways that no charge
-// needs any more.
+// Prune deletes old callbacks and notices, and the credentials of gateways that no
+// charge needs any more.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		gone, err := pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept))
@@ -279,6 +279,7 @@ func (s *Service) Prune(ctx context.Context) error {
 		}
 		return errors.Join(
 			account.TellPruned(ctx, tx, s.options.Pruned, account.PrunedRows{Kind: "callback.pruned", Rows: gone}),
+			pruneNotices(ctx, tx, tx.Now().AddDate(0, 0, -noticeDays)),
 			forgetOptions(ctx, tx),
 		)
 	})

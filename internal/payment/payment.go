@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"carteira/internal/account"
@@ -66,7 +67,9 @@ type Service struct {
 	options   Options
 	providers map[string]Provider
 	gateways  gatewayCache
-	charging  waiters // callers of Charge, by invoice
+	charging  waiters  // callers of Charge, by invoice
+	noticing  sync.Map // invoices that a notice is being sent of
+	uploads   chan struct{}
 	wake      worker.Wake
 	strikes   worker.Strikes // panics over charges
 	metrics   *Metrics
@@ -88,6 +91,7 @@ func New(db *sqldb.DB, invoices *billing.Service, box *secret.Box, options Optio
 		box:       box,
 		options:   options,
 		providers: map[string]Provider{},
+		uploads:   make(chan struct{}, noticeUploads),
 		wake:      worker.NewWake(),
 		metrics:   newMetrics(options.Providers),
 	}

@@ -149,6 +149,9 @@ const keptPages = "created_at"
 const keptAuthorisations = `id provider reference gateway_ref journey account every state ended_by reason
 	created_at updated_at`
 
+// The file itself is shown in the panel.
+const keptNotices = "id invoice_id kind created_at"
+
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
 	ctx context.Context,
@@ -171,7 +174,13 @@ func (s *Service) KeptAbout(
 	authorisations, err := account.ReadKept(ctx, querier, "authorisations", keptAuthorisations,
 		`SELECT `+account.TextColumns(keptAuthorisations)+` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
 		actor.Company.ID, subject.CustomerID)
-	return []account.Kept{charges, pages, authorisations}, err
+	if err != nil {
+		return nil, err
+	}
+	notices, err := account.ReadKept(ctx, querier, "paid_notices", keptNotices,
+		`SELECT `+account.TextColumns(keptNotices)+` FROM paid_notices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		actor.Company.ID, subject.CustomerID)
+	return []account.Kept{charges, pages, authorisations, notices}, err
 }
 
 // EraseTx takes the customer's name off charges, and the bank account off

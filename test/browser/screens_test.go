@@ -28,7 +28,7 @@ const axeSum = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878
 var pages = map[string]string{
 	"home": "/", "customers": "/customers", "customers-none": "/customers?search=zzzzzz", "customer-new": "/customers/new", "customer": "/customers/1",
 	"customer-edit": "/customers/1/edit", "customer-delete": "/customers/1/delete", "invoice-new": "/customers/1/invoice", "import": "/imports", "public-address": "/settings/address",
-	"invoices": "/invoices", "invoices-overdue": "/invoices?overdue=true", "invoice": "/invoices/1", "receipt": "/invoices/1/receipt", "slips": "/customers/1/slips", "search": "/search?q=ana", "plans": "/plans", "plan-new": "/plans/new", "plan-edit": "/plans/1",
+	"invoices": "/invoices", "invoices-overdue": "/invoices?overdue=true", "invoice": "/invoices/1", "receipt": "/invoices/1/receipt", "slips": "/customers/1/slips", "notices": "/notices", "search": "/search?q=ana", "plans": "/plans", "plan-new": "/plans/new", "plan-edit": "/plans/1",
 	"products": "/products", "product-edit": "/products/1", "tokens": "/api", "webhooks": "/webhooks", "webhook-new": "/webhooks/new",
 	"webhook": "/webhooks/1", "signature": "/webhooks/signature", "callback-secret": "/webhooks/callback-secret",
 	"settings": "/settings", "users": "/settings/users", "user-new": "/settings/users/new", "user-edit": "/settings/users/1", "audit": "/settings/audit",

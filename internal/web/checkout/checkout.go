@@ -51,6 +51,8 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 		"GET /pay/{code}/receipt":    e.receipt,
 		"GET /pay/{code}/sandbox":    e.simulator,
 		"POST /pay/{code}/simulate":  e.simulate,
+		"GET /pay/{code}/paid":       e.askPaid,
+		"POST /pay/{code}/paid":      e.sayPaid,
 		"POST /pay/{code}/instead":   e.exchange(payments.PayInstead),
 		"POST /pay/{code}/authorise": e.exchange(payments.PayAndAuthorise),
 	} {
@@ -76,6 +78,7 @@ type content struct {
 	Refused bool   // the gateway will not take this invoice: asking again is of no use
 	Wait    int    // seconds until it may be tried again
 	Now     time.Time
+	Noticed time.Time // when a payer last said that it was paid; zero: nobody did
 }
 
 // Shown is the amount in large letters: what is to pay, or what was paid.
@@ -144,6 +147,12 @@ func (e *edge) show(w http.ResponseWriter, r *http.Request) {
 		Data:  &c,
 		Zone:  p.Company.Zone,
 	}
+	noticed, failed := e.noticed(r.Context(), p)
+	if failed != nil {
+		e.pages.FailGuest(w, r, failed)
+		return
+	}
+	c.Noticed = noticed
 	if err != nil {
 		web.ExchangeOf(r.Context()).Err = err
 		c.State, c.Failure, view.Status = stateFailing, fault.Public(err), http.StatusBadGateway

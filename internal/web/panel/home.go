@@ -43,6 +43,7 @@ type homeData struct {
 	Moved     []deedRow // changes of where money goes
 	Resale    *resale   // nil: the company sells to no resellers
 	Received  string    // the list of what was received this month
+	Saying    int64     // customers who say that they have paid
 }
 
 // dueList is some customers who need a look.
@@ -153,6 +154,9 @@ func (s *Server) homeNotices(req *request, data homeData) (err error) {
 		return err
 	}
 	if data.Moved, err = s.gatewayChanges(req); err != nil {
+		return err
+	}
+	if data.Saying, err = s.Payments.SayingPaid(req.Context(), req.Actor); err != nil {
 		return err
 	}
 	if data.Resale, err = s.resale(req); err != nil {

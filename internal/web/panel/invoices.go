@@ -98,6 +98,7 @@ type invoiceData struct {
 	Less     []page.Option // what less money than is to pay may mean
 	Again    bool          // its due date can be issued again
 	Place    place
+	Notices  []noticeRow // what the payer said about it
 	billed
 }
 
@@ -118,6 +119,10 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 	if err != nil {
 		return err
 	}
+	notices, err := s.noticesOf(req, invoice)
+	if err != nil {
+		return err
+	}
 	where, err := s.invoicePlace(req)
 	if err != nil {
 		return err
@@ -135,6 +140,7 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 			Via:      s.through(req, invoice.PaidVia),
 			Today:    req.today,
 			Place:    where,
+			Notices:  notices,
 			billed:   paying,
 			Means:    means(req),
 			Less:     differences(req),

@@ -284,12 +284,13 @@ func (p *person) fill() map[string]int64 {
 	must(err)
 	view, err := p.Accounts.SaveView(ctx, actor, account.ReadView(values("list", "customers", "view", "João <Silva>", "query", "sort=name")))
 	must(err)
+	notice := p.sayPaid(invoices[0].ID, []byte("%PDF-1.7"))
 	ids := p.fillMessages(record.ID)
 	maps.Copy(ids, map[string]int64{
 		"payments": p.fillPayments(plan.ID), "resellers": below.ID, "subscription-plans": subscription.ID,
 		"received": 1, "products": product.ID, "plans": plan.ID, "customers": record.ID, "invoices": invoices[0].ID, "api": token.ID, "webhooks": hook.ID,
 		"deliveries": deliveries[0].ID, "imports": upload.ID, "settings": user.ID, "profile": sessions[0].ID,
-		"views": view.ID,
+		"views": view.ID, "notices": notice.ID,
 	})
 	return ids
 }

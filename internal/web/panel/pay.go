@@ -4,6 +4,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/taxid"
@@ -68,7 +69,11 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 		return err
 	}
 	due := invoice.PayableOn(req.Actor.Company, req.today)
-	form := page.NewForm("amount", decimal(due.Rest), "paid_via", "pix", "paid_at", req.today.String())
+	day := req.today
+	if said, err := civil.Parse(req.URL.Query().Get("on")); err == nil && said.Before(day) { // the day of the payer's proof
+		day = said
+	}
+	form := page.NewForm("amount", decimal(due.Rest), "paid_via", "pix", "paid_at", day.String())
 	if refusal != nil {
 		form = page.Sent(req.Request, inWords(refusal))
 	}

@@ -31,6 +31,7 @@ var attendantMay = []string{
 	"POST /customers/{id}/autopay", "GET /customers/{id}/autopay/end", "POST /customers/{id}/autopay/end",
 	"POST /customers/{id}/autopay/simulate", "GET /customers/{id}/autopay/request", "POST /customers/{id}/autopay/request",
 	"GET /payments/autopay", "GET /customers/{id}/slips",
+	"GET /notices", "GET /notices/{id}", "POST /notices/{id}/dismiss",
 	"GET /invoices", "GET /invoices/{id}", "GET /invoices/{id}/pay", "POST /invoices/{id}/pay",
 	"GET /invoices/{id}/receipt", "GET /invoices/{id}/charge", "POST /invoices/{id}/pix",
 	"GET /plans", "GET /products",

@@ -65,7 +65,7 @@ var forms = map[string][]string{
 
 // sendsFile reports whether the route answers with a file and no page.
 func (op route) sendsFile() bool {
-	return strings.HasSuffix(op.path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected"}, op.path)
+	return strings.HasSuffix(op.path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected", "/notices/{id}"}, op.path)
 }
 
 func TestEveryPageRendersInBothLanguages(t *testing.T) {
