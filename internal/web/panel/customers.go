@@ -181,7 +181,7 @@ func (s *Server) editCustomer(req *request) error {
 // customerValues is the form of a customer as it is.
 func customerValues(record customer.Customer) *page.Form {
 	form := page.NewForm(append(addressValues(record.Address),
-		"cpf_cnpj", taxid.Format(record.CpfCnpj), "price", record.OwnPrice.String(), "custom",
+		"cpf_cnpj", taxid.Format(record.CpfCnpj), "price", ownPrice(&record), "custom",
 		record.Custom.Lines(),
 		"name", record.Name, "whatsapp", page.FormatPhone(record.Whatsapp), "email", record.Email,
 		"usuario", record.Usuario, "data_de_vencimento", record.DueOn.String(),

@@ -53,6 +53,7 @@ func TestMasksAreHintsToScriptsAndEverySpellingIsRead(t *testing.T) {
 		ana.follow("/customers/new", "another", "yes", "name", fmt.Sprint("Bia ", n), "whatsapp", spelling[0], "cpf_cnpj", spelling[1], "address.cep", "01310-100", "price", "1.234,56").
 			want(t, http.StatusOK, "(11) 98765-4321", "529.982.247-25", "R$\u00a01.234,56")
 	}
+	ana.get("/customers/1/edit").want(t, http.StatusOK, `value="1.234,56"`).lacks(t, "1234.56")
 }
 
 func TestWrongCodeIsNotTypedAgain(t *testing.T) {
