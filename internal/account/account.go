@@ -338,13 +338,7 @@ func (c Company) Bounds() Bounds {
 			OutgoingIn:  time.Hour,
 		}
 	}
-	return Bounds{
-		Tokens:      50,
-		Uploads:     10,
-		UploadBytes: 64 << 20,
-		Outgoing:    30,
-		OutgoingIn:  15 * time.Minute,
-	}
+	return Bounds{Tokens: 50, Uploads: 10, UploadBytes: 64 << 20, Outgoing: 30, OutgoingIn: 15 * time.Minute}
 }
 
 // roomForToken refuses one token too many. The company is locked, so that two at

@@ -181,11 +181,7 @@ func (s *Service) AddressWantedTx(ctx context.Context, tx *sqldb.Tx, email strin
 	if err != nil {
 		return sqldb.Found(err, "user")
 	}
-	err = countAttemptTx(
-		ctx,
-		tx,
-		[]quota{{"wanted:" + text.Lower(email), resetsOfPerson, time.Hour}},
-	)
+	err = countAttemptTx(ctx, tx, []quota{{"wanted:" + text.Lower(email), resetsOfPerson, time.Hour}})
 	if err != nil {
 		if fault.KindOf(err) == fault.KindRateLimited {
 			return nil // the mailbox got the mail already
@@ -212,10 +208,7 @@ func (s *Service) ConfirmAddress(ctx context.Context, visit Visit) error {
 	if !s.SendsMail() {
 		return fault.NotFound("page")
 	}
-	err := s.countAttempt(
-		ctx,
-		[]quota{{"confirm:" + strconv.FormatInt(visit.User.ID, 10), resetsOfPerson, time.Hour}},
-	)
+	err := s.countAttempt(ctx, []quota{{"confirm:" + strconv.FormatInt(visit.User.ID, 10), resetsOfPerson, time.Hour}})
 	if err != nil {
 		return err
 	}

@@ -102,12 +102,7 @@ func WriteChildAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, childID int
 	if actor.Program != "" {
 		return nil
 	}
-	return insertAudit(
-		ctx,
-		tx,
-		Actor{Company: Company{ID: childID}, Name: actor.Company.Name},
-		entry,
-	)
+	return insertAudit(ctx, tx, Actor{Company: Company{ID: childID}, Name: actor.Company.Name}, entry)
 }
 
 // changedField is a field that differs, before and after.

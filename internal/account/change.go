@@ -282,12 +282,7 @@ func auditUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChang
 	if change.action == unseen {
 		return nil
 	}
-	entry := AuditEntry{
-		Action: string(change.action),
-		Record: "user",
-		ID:     change.after.ID,
-		Name:   change.after.Name,
-	}
+	entry := AuditEntry{Action: string(change.action), Record: "user", ID: change.after.ID, Name: change.after.Name}
 	if change.before.ID != 0 {
 		entry.Before = userAudit(&change.before.User)
 	}

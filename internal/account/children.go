@@ -193,10 +193,7 @@ func (s *Service) applyFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor,
 
 // searchText is what a company is found by among the children of its parent.
 func searchText(company Company, email string) string {
-	return text.Searchable(strings.Join(
-		[]string{text.Fold(company.Name), text.Fold(email), company.Whatsapp},
-		"\n",
-	))
+	return text.Searchable(strings.Join([]string{text.Fold(company.Name), text.Fold(email), company.Whatsapp}, "\n"))
 }
 
 // counter counts the children of a company by last day, plan, level, kind and

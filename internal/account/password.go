@@ -225,11 +225,7 @@ func (s *Service) ChangePassword(ctx context.Context, visit Visit, password NewP
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		err := s.setPassword(ctx, tx, visit.Actor, passwordSet{
-			action: PasswordChanged,
-			user:   user.User,
-			hash:   hash,
-		})
+		err := s.setPassword(ctx, tx, visit.Actor, passwordSet{action: PasswordChanged, user: user.User, hash: hash})
 		if err != nil {
 			return err
 		}

@@ -37,10 +37,7 @@ type Credentials struct {
 func ReadCredentials(in *input.Form) Credentials {
 	in.Require("email")
 	in.Require("password")
-	credentials := Credentials{
-		Email:    in.Line("email", 254).Value,
-		Password: in.Text("password", maxPassword).Value,
-	}
+	credentials := Credentials{Email: in.Line("email", 254).Value, Password: in.Text("password", maxPassword).Value}
 	credentials.Problems = in.Problems()
 	return credentials
 }
@@ -178,11 +175,7 @@ func (s *Service) signIn(ctx context.Context, attempt attempt, password string) 
 		}
 		if user.totp != "" {
 			in = SignedIn{User: user.User, NeedsCode: true}
-			in.Token, err = startSession(ctx, tx, sessionStart{
-				user:    user.User,
-				from:    attempt.from,
-				pending: true,
-			})
+			in.Token, err = startSession(ctx, tx, sessionStart{user: user.User, from: attempt.from, pending: true})
 			return err
 		}
 		in, err = s.welcome(ctx, tx, user.User, attempt.from)

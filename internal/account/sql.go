@@ -63,10 +63,7 @@ func scanCompany(row sqldb.Row) (company Company, err error) {
 }
 
 func insertCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) (int64, error) {
-	values := append(
-		[]any{sqldb.RefTo(company.ParentID), tx.Now().UnixMicro()},
-		companyValues(tx, company, search)...,
-	)
+	values := append([]any{sqldb.RefTo(company.ParentID), tx.Now().UnixMicro()}, companyValues(tx, company, search)...)
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
 			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
@@ -118,13 +115,7 @@ func instant(at time.Time) sqldb.Ref {
 }
 
 func companyByID(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
-	company, err := sqldb.One(
-		ctx,
-		querier,
-		scanCompany,
-		`SELECT `+companyColumns+` FROM companies c WHERE c.id = ?`,
-		id,
-	)
+	company, err := sqldb.One(ctx, querier, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.id = ?`, id)
 	return company, sqldb.Found(err, "company")
 }
 
@@ -140,12 +131,7 @@ func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
 }
 
 func companies(ctx context.Context, querier sqldb.Querier) ([]Company, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanCompany,
-		`SELECT `+companyColumns+` FROM companies c ORDER BY c.id`,
-	)
+	return sqldb.All(ctx, querier, scanCompany, `SELECT `+companyColumns+` FROM companies c ORDER BY c.id`)
 }
 
 func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User, error) {
@@ -200,12 +186,7 @@ func tokensMadeBy(ctx context.Context, querier sqldb.Querier, companyID, userID 
 }
 
 func countTokens(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM api_tokens WHERE company_id = ?`,
-		companyID,
-	)
+	return sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM api_tokens WHERE company_id = ?`, companyID)
 }
 
 func tokenByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Token, error) {

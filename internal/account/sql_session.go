@@ -62,13 +62,7 @@ func touchSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID 
 }
 
 func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) (int64, error) {
-	return tx.Exec(
-		ctx,
-		`DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id = ?`,
-		companyID,
-		userID,
-		id,
-	)
+	return tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id = ?`, companyID, userID, id)
 }
 
 // endSessions ends all sessions of a user but one; 0 spares none.
@@ -228,12 +222,7 @@ func postponeMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time
 }
 
 func deleteMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM user_mails WHERE company_id = ? AND id = ?`,
-		mail.companyID,
-		mail.id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM user_mails WHERE company_id = ? AND id = ?`, mail.companyID, mail.id)
 	return err
 }
 

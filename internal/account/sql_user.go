@@ -126,12 +126,7 @@ func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 
 // deleteUser deletes sessions, codes and links too.
 func deleteUser(ctx context.Context, tx *sqldb.Tx, user User) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM users WHERE company_id = ? AND id = ?`,
-		user.CompanyID,
-		user.ID,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, user.CompanyID, user.ID)
 	return err
 }
 
@@ -228,12 +223,7 @@ func spendStep(ctx context.Context, tx *sqldb.Tx, user User, step int64) (bool, 
 }
 
 func replaceRecovery(ctx context.Context, tx *sqldb.Tx, user User, codes []string) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?`,
-		user.CompanyID,
-		user.ID,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?`, user.CompanyID, user.ID)
 	if err != nil {
 		return err
 	}
@@ -272,12 +262,7 @@ func factorsSealedBefore(ctx context.Context, querier sqldb.Querier, keyID strin
 }
 
 func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
-	_, err := tx.Exec(
-		ctx,
-		`INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`,
-		hash,
-		expires.UnixMicro(),
-	)
+	_, err := tx.Exec(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
 	return err
 }
 
@@ -307,10 +292,6 @@ func useSetupLinks(ctx context.Context, tx *sqldb.Tx, hash []byte) error {
 }
 
 func anyCompany(ctx context.Context, querier sqldb.Querier) (bool, error) {
-	count, err := sqldb.Value[int](
-		ctx,
-		querier,
-		`SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`,
-	)
+	count, err := sqldb.Value[int](ctx, querier, `SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`)
 	return count > 0, err
 }

@@ -93,11 +93,7 @@ func (s *Service) CreateToken(ctx context.Context, actor Actor, token NewToken) 
 		if err := roomForToken(ctx, tx, actor); err != nil {
 			return err
 		}
-		made = tokenChange{
-			action: TokenCreated,
-			token:  token.record(actor),
-			hash:   hash[:],
-		}
+		made = tokenChange{action: TokenCreated, token: token.record(actor), hash: hash[:]}
 		return s.applyToken(ctx, tx, actor, &made)
 	})
 	return made.token, plain, err

@@ -62,15 +62,10 @@ func newCertKeeper(cfg config.Config, log *slog.Logger) *certKeeper {
 		HostPolicy: autocert.HostWhitelist(cfg.TLSDomains...),
 		Email:      cfg.ACME.Email,
 		Cache:      autocert.DirCache(filepath.Join(cfg.DataDir, "acme")),
-		Client: &acme.Client{
-			DirectoryURL: cfg.ACME.Directory, UserAgent: "Carteira/1.0", HTTPClient: acmeHTTP(log),
-		},
+		Client:     &acme.Client{DirectoryURL: cfg.ACME.Directory, UserAgent: "Carteira/1.0", HTTPClient: acmeHTTP(log)},
 	}
 	if cfg.ACME.KeyID != "" {
-		manager.ExternalAccountBinding = &acme.ExternalAccountBinding{
-			KID: cfg.ACME.KeyID,
-			Key: cfg.ACME.MACKey,
-		}
+		manager.ExternalAccountBinding = &acme.ExternalAccountBinding{KID: cfg.ACME.KeyID, Key: cfg.ACME.MACKey}
 	}
 	return &certKeeper{
 		domains: cfg.TLSDomains, log: log, manager: manager, obtain: manager.GetCertificate,
@@ -81,12 +76,7 @@ func newCertKeeper(cfg config.Config, log *slog.Logger) *certKeeper {
 
 // run obtains the certificates at once and looks after them until ctx ends.
 func (k *certKeeper) run(ctx context.Context) error {
-	loop := worker.Loop{
-		Name: "obtain certificates",
-		Wake: worker.NewWake(),
-		Poll: checkCertificates,
-		Log:  k.log,
-	}
+	loop := worker.Loop{Name: "obtain certificates", Wake: worker.NewWake(), Poll: checkCertificates, Log: k.log}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) { return k.check(ctx), nil })
 	return nil
 }

@@ -108,9 +108,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, build builde
 	if err := makeDataDir(cfg); err != nil {
 		return nil, err
 	}
-	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{
-		Log: log, Now: clock(), Relaxed: cfg.Sandbox,
-	})
+	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{Log: log, Now: clock(), Relaxed: cfg.Sandbox})
 	if err != nil {
 		return nil, err
 	}

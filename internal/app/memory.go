@@ -107,12 +107,7 @@ func parseLimit(text string) int64 {
 type poolCollector struct{ db *sqldb.DB }
 
 var (
-	poolOpen = prometheus.NewDesc(
-		"carteira_db_connections_open",
-		"Connections, by pool.",
-		[]string{"pool"},
-		nil,
-	)
+	poolOpen  = prometheus.NewDesc("carteira_db_connections_open", "Connections, by pool.", []string{"pool"}, nil)
 	poolInUse = prometheus.NewDesc(
 		"carteira_db_connections_in_use",
 		"Connections at work, by pool.",

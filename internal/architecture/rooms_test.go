@@ -38,14 +38,8 @@ var rooms = []room{
 		path: platform, place: "every room stands on it, so it knows none of them",
 		tests: []arrow{{"tools/pgserver", "faults of a database are tested on servers that may be crashed"}},
 	},
-	{
-		path: "internal/event", place: "what happened is written down before anybody asks for it",
-		may: []arrow{tools},
-	},
-	{
-		path: "internal/tally", place: "counts of records, whatever the records are",
-		may: []arrow{tools},
-	},
+	{path: "internal/event", place: "what happened is written down before anybody asks for it", may: []arrow{tools}},
+	{path: "internal/tally", place: "counts of records, whatever the records are", may: []arrow{tools}},
 	{
 		path: "internal/account", place: "every room asks it who acts; it cannot need one of them to answer",
 		may: []arrow{tools, events, counts},
@@ -90,10 +84,7 @@ var rooms = []room{
 		},
 		tests: []arrow{document},
 	},
-	{
-		path: "internal/billing/terms", place: "pure: amounts and days in, amounts out",
-		may: []arrow{tools},
-	},
+	{path: "internal/billing/terms", place: "pure: amounts and days in, amounts out", may: []arrow{tools}},
 	{
 		path: "internal/payment", place: "the end of the line: it watches invoices, and hears so of one that is cancelled",
 		may: []arrow{
@@ -107,14 +98,8 @@ var rooms = []room{
 		},
 		tests: []arrow{events, counts, {"internal/payment/...", "settlement is tested through the sandbox"}},
 	},
-	{
-		path: "internal/payment/pix", place: "pure: text in, text out",
-		may: []arrow{tools},
-	},
-	{
-		path: "internal/payment/statement", place: "pure: a file in, lines out",
-		may: []arrow{tools},
-	},
+	{path: "internal/payment/pix", place: "pure: text in, text out", may: []arrow{tools}},
+	{path: "internal/payment/statement", place: "pure: a file in, lines out", may: []arrow{tools}},
 	{
 		path: "internal/payment/wire", place: "how gateways speak, whatever they say",
 		may: []arrow{tools, {"internal/payment", "what a refusal is"}},
@@ -194,10 +179,7 @@ var rooms = []room{
 		path: "internal/doctor", place: "it looks around the program; what is inside tables is for their rooms",
 		may: []arrow{tools},
 	},
-	{
-		path: "internal/web", place: "the kit of every edge, with no rule of the business",
-		may: []arrow{tools},
-	},
+	{path: "internal/web", place: "the kit of every edge, with no rule of the business", may: []arrow{tools}},
 	{
 		path: "internal/web/page", place: "the kit of pages that people read: language, layout, styles, and no rule of the business",
 		may: []arrow{tools, kit},
@@ -292,19 +274,10 @@ var rooms = []room{
 			{"internal/customer/intake", "imports it"},
 		},
 	},
-	{
-		path: "internal/architecture", place: "reads the source and imports none of it",
-	},
-	{
-		path: "cmd/carteira", place: "signals and exit code; nothing else",
-		may: []arrow{{"internal/cli", "the commands"}},
-	},
-	{
-		path: "openapi/...", place: "describes the API from outside",
-	},
-	{
-		path: "tools/...", place: "programs of the workshop, not of the house",
-	},
+	{path: "internal/architecture", place: "reads the source and imports none of it"},
+	{path: "cmd/carteira", place: "signals and exit code; nothing else", may: []arrow{{"internal/cli", "the commands"}}},
+	{path: "openapi/...", place: "describes the API from outside"},
+	{path: "tools/...", place: "programs of the workshop, not of the house"},
 	{
 		path: "test/...", place: "drives the whole program",
 		may: []arrow{

@@ -173,11 +173,7 @@ func Recounts() []tally.Recount {
 		}},
 		// Paid invoices that were deleted since are counted under other states.
 		{Counter: paid, Records: func(scope tally.Scope) tally.Records {
-			return tally.Records{
-				SQL:    paidRecords,
-				Args:   []any{scope.CompanyID},
-				States: []string{onTime, late},
-			}
+			return tally.Records{SQL: paidRecords, Args: []any{scope.CompanyID}, States: []string{onTime, late}}
 		}},
 		{Counter: debtors, Records: of(debtorRecords), Rows: &tally.Derived{Wrong: wrongDebtors, Mend: mendDebtors}},
 	}

@@ -320,12 +320,7 @@ func (d *decision) renew(actor account.Actor) error {
 		return err
 	}
 	d.renewal = &r
-	d.After.renewal = renewal{
-		from:   r.Previous,
-		to:     r.DueOn,
-		ownDay: d.owner.OwnDay,
-		on:     d.After.PaidOn,
-	}
+	d.After.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay, on: d.After.PaidOn}
 	return nil
 }
 

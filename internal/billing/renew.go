@@ -131,10 +131,7 @@ func (s *Service) renewByPaying(
 	actor account.Actor,
 	decision decision,
 ) (renewal customer.Renewal, err error) {
-	out, err := s.payByHand(ctx, tx, actor, decision, StatusChange{
-		Status: Paid,
-		Renew:  input.Some(true),
-	})
+	out, err := s.payByHand(ctx, tx, actor, decision, StatusChange{Status: Paid, Renew: input.Some(true)})
 	if err != nil {
 		return renewal, err
 	}

@@ -186,12 +186,7 @@ func otherValues(invoice Invoice) []any {
 }
 
 func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM invoices WHERE company_id = ? AND id {in ?}`,
-		companyID,
-		ids,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, companyID, ids)
 	return err
 }
 
@@ -280,12 +275,7 @@ func insertRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) err
 }
 
 func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`,
-		companyID,
-		customerID,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
 	return err
 }
 

@@ -69,12 +69,7 @@ func updateDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64
 }
 
 func removeDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`,
-		companyID,
-		customerID,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
 	return err
 }
 

@@ -71,10 +71,7 @@ func (s *Service) CreateProduct(ctx context.Context, actor account.Actor, draft 
 	}
 	var change productChange
 	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		change = productChange{
-			action: ActionCreated,
-			after:  Product{Active: true, CreatedAt: tx.Now()},
-		}
+		change = productChange{action: ActionCreated, after: Product{Active: true, CreatedAt: tx.Now()}}
 		if err := draft.to(&change.after); err != nil {
 			return err
 		}

@@ -24,14 +24,7 @@ func scanPlan(row sqldb.Row) (plan Plan, err error) {
 }
 
 func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Plan, error) {
-	plan, err := sqldb.One(
-		ctx,
-		querier,
-		scanPlan,
-		planSelect+` WHERE p.company_id = ? AND p.id = ?`,
-		companyID,
-		id,
-	)
+	plan, err := sqldb.One(ctx, querier, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
 	return plan, sqldb.Found(err, "customer plan")
 }
 
@@ -105,13 +98,7 @@ func plans(
 }
 
 func allPlans(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Plan, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanPlan,
-		planSelect+` WHERE p.company_id = ? ORDER BY p.id`,
-		companyID,
-	)
+	return sqldb.All(ctx, querier, scanPlan, planSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
 func insertPlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) (int64, error) {
@@ -144,14 +131,7 @@ func scanProduct(row sqldb.Row) (product Product, err error) {
 }
 
 func productByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Product, error) {
-	product, err := sqldb.One(
-		ctx,
-		querier,
-		scanProduct,
-		productSelect+` WHERE p.company_id = ? AND p.id = ?`,
-		companyID,
-		id,
-	)
+	product, err := sqldb.One(ctx, querier, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
 	return product, sqldb.Found(err, "product")
 }
 
@@ -182,13 +162,7 @@ func products(
 }
 
 func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Product, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanProduct,
-		productSelect+` WHERE p.company_id = ? ORDER BY p.id`,
-		companyID,
-	)
+	return sqldb.All(ctx, querier, scanProduct, productSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
 func insertProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, product Product) (int64, error) {
@@ -222,12 +196,7 @@ func (f Filter) where(companyID int64) sqldb.Where {
 }
 
 func deletePlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM customer_plans WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 

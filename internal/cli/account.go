@@ -99,10 +99,7 @@ func companyCreate() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printJSON(
-					cmd,
-					map[string]int64{"company_id": company.ID, "user_id": owner.ID},
-				)
+				return printJSON(cmd, map[string]int64{"company_id": company.ID, "user_id": owner.ID})
 			})
 		},
 	}
@@ -147,11 +144,7 @@ func tokenCommand() *cobra.Command {
 		return map[string]any{"id": id, "deleted": true}, program.Accounts.DeleteToken(ctx, actor, id)
 	}), "token")
 
-	cmd := &cobra.Command{
-		Use:   "token",
-		Short: "API tokens: create, list, delete",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "token", Short: "API tokens: create, list, delete", Args: cobra.NoArgs}
 	cmd.AddCommand(create, del, list("List a company's tokens",
 		[]string{"ID", "NAME", "CREATED AT", "LAST USED AT", "SCOPE", "EXPIRES AT", "MADE BY"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]account.Token, error) {
@@ -225,11 +218,7 @@ func userCommand() *cobra.Command {
 	}), "user")
 	remove.Flags().Bool("keep-tokens", false, "leave the tokens that the user made as they are")
 
-	cmd := &cobra.Command{
-		Use:   "user",
-		Short: "Users of the panel: list, link, nofactor, remove",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "user", Short: "Users of the panel: list, link, nofactor, remove", Args: cobra.NoArgs}
 	cmd.AddCommand(link, factor, remove, list("List a company's users",
 		[]string{"ID", "NAME", "EMAIL", "ROLE", "SECOND FACTOR", "CREATED AT"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]account.Person, error) {

@@ -33,11 +33,7 @@ func planCommand() *cobra.Command {
 		return planJSON(plan), err
 	})
 	addActive(addID(set, "plan"))
-	cmd := &cobra.Command{
-		Use:   "plan",
-		Short: "Plans sold to customers: create, list, set",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "plan", Short: "Plans sold to customers: create, list, set", Args: cobra.NoArgs}
 	cmd.AddCommand(create, set, list("List a company's plans",
 		[]string{"ID", "NAME", "VALUE", "PERIOD", "ACTIVE"},
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]catalog.Plan, error) {

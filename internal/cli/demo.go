@@ -88,11 +88,7 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 		return fmt.Errorf("seed the demo company: %w", err)
 	}
 	level.Set(chosen)
-	_, token, err := program.Accounts.CreateToken(
-		cmd.Context(),
-		actor,
-		account.NewToken{Name: "demo"},
-	)
+	_, token, err := program.Accounts.CreateToken(cmd.Context(), actor, account.NewToken{Name: "demo"})
 	if err != nil {
 		return err
 	}

@@ -294,19 +294,11 @@ func seedNorte(ctx context.Context, program *app.App, root account.Actor, planID
 	if err != nil {
 		return err
 	}
-	_, err = program.Resellers.SetLevel(
-		ctx,
-		root,
-		norte.ID,
-		reseller.LevelRequest{Level: account.LevelMaster},
-	)
+	_, err = program.Resellers.SetLevel(ctx, root, norte.ID, reseller.LevelRequest{Level: account.LevelMaster})
 	if err != nil {
 		return err
 	}
-	_, err = program.Resellers.Transfer(ctx, root, norte.ID, reseller.CreditRequest{
-		Amount: 120,
-		Note:   "PIX recebido",
-	})
+	_, err = program.Resellers.Transfer(ctx, root, norte.ID, reseller.CreditRequest{Amount: 120, Note: "PIX recebido"})
 	if err != nil {
 		return err
 	}

@@ -55,10 +55,7 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 	}
 	all := []checkup.Finding{}
 	wrong := false
-	app.Examine(cmd.Context(), cfg, app.Examination{
-		Online: online,
-		Fix:    fix,
-	}, func(finding checkup.Finding) {
+	app.Examine(cmd.Context(), cfg, app.Examination{Online: online, Fix: fix}, func(finding checkup.Finding) {
 		all = append(all, finding)
 		wrong = wrong || finding.Verdict == checkup.Wrong
 		if !asJSON {

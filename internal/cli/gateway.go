@@ -21,11 +21,7 @@ import (
 )
 
 func gatewayCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "gateway",
-		Short: "Payment gateways: set, show, check, clear",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "gateway", Short: "Payment gateways: set, show, check, clear", Args: cobra.NoArgs}
 	cmd.AddCommand(gatewaySet(), gatewayShow(), gatewayCheck(), gatewayClear(), gatewayProviders())
 	return cmd
 }
@@ -229,12 +225,7 @@ func paymentReviews() *cobra.Command {
 		func(ctx context.Context, program *app.App, actor account.Actor) ([]payment.Review, error) {
 			var all []payment.Review
 			for page := (input.Page{Number: 1, Size: input.MaxPageSize}); ; page.Number++ {
-				some, total, err := program.Payments.Reviews(
-					ctx,
-					actor,
-					payment.ReviewFilter{},
-					page,
-				)
+				some, total, err := program.Payments.Reviews(ctx, actor, payment.ReviewFilter{}, page)
 				all = append(all, some...)
 				if err != nil || page.Number >= page.Last(total) {
 					return all, err

@@ -21,11 +21,7 @@ import (
 )
 
 func importCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "import",
-		Short: "Bulk load from files: customers",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "import", Short: "Bulk load from files: customers", Args: cobra.NoArgs}
 	cmd.AddCommand(importCustomersCommand())
 	return cmd
 }

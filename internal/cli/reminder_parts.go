@@ -37,11 +37,7 @@ func ruleCommand() *cobra.Command {
 		rule, err := program.Reminders.UpdateRule(ctx, actor, id, reminder.ReadRuleChanges(in))
 		return ruleJSON(rule), err
 	}), "rule")
-	cmd := &cobra.Command{
-		Use:   "rule",
-		Short: "Rules: create, delete, list, set",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "rule", Short: "Rules: create, delete, list, set", Args: cobra.NoArgs}
 	cmd.AddCommand(create, set,
 		deleteReminder("rule", "Delete a rule and what it has scheduled", (*reminder.Service).DeleteRule),
 		list("List a company's rules",
@@ -110,11 +106,7 @@ func templateCommand() *cobra.Command {
 		template, err := program.Reminders.UpdateTemplate(ctx, actor, id, reminder.ReadTemplateChanges(in))
 		return templateJSON(template), err
 	}), "template")
-	cmd := &cobra.Command{
-		Use:   "template",
-		Short: "Templates: create, delete, list, set",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "template", Short: "Templates: create, delete, list, set", Args: cobra.NoArgs}
 	cmd.AddCommand(create, set,
 		deleteReminder("template", "Delete a template that no rule uses", (*reminder.Service).DeleteTemplate),
 		list("List a company's templates",
@@ -189,11 +181,7 @@ func channelCommand() *cobra.Command {
 		channel, err := program.Reminders.UpdateChannel(ctx, actor, id, draft)
 		return channelJSON(channel, nil), err
 	})
-	cmd := &cobra.Command{
-		Use:   "channel",
-		Short: "Channels: create, delete, kinds, list, set",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "channel", Short: "Channels: create, delete, kinds, list, set", Args: cobra.NoArgs}
 	cmd.AddCommand(create, set, kindsCommand(),
 		deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
 		list("List a company's channels",

@@ -249,11 +249,7 @@ func creditsCommand() *cobra.Command {
 		balance, err := program.Resellers.Grant(ctx, actor, reseller.ReadCreditRequest(in))
 		return map[string]any{"company_id": actor.Company.ID, "balance": balance}, err
 	}))
-	cmd := &cobra.Command{
-		Use:   "credits",
-		Short: "Credits: grant, transfer, take-back, statement",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "credits", Short: "Credits: grant, transfer, take-back, statement", Args: cobra.NoArgs}
 	cmd.AddCommand(grant,
 		move("transfer", "to", "Hand credits on to a reseller", (*reseller.Service).Transfer),
 		move("take-back", "from", "Take back what a reseller has not spent", (*reseller.Service).TakeBack),

@@ -120,12 +120,7 @@ func (s *Service) repriceSome(ctx context.Context, tx *sqldb.Tx, actor account.A
 		return err
 	}
 	if count > 0 {
-		of := planMembers{
-			plan:  at.plan,
-			today: actor.Today(tx.Now()),
-			on:    at.on,
-			ids:   span{at.next + 1, last},
-		}
+		of := planMembers{plan: at.plan, today: actor.Today(tx.Now()), on: at.on, ids: span{at.next + 1, last}}
 		if err := reprice(ctx, tx, actor, of); err != nil {
 			return fmt.Errorf("count what the customers of plan %d are worth: %w", at.planID, err)
 		}
@@ -243,8 +238,7 @@ func saveRepricing(ctx context.Context, tx *sqldb.Tx, at repricing) error {
 }
 
 func endRepricing(ctx context.Context, tx *sqldb.Tx, at repricing) error {
-	_, err := tx.Exec(ctx, `DELETE FROM plan_repricings WHERE company_id = ? AND plan_id = ?`,
-		at.companyID, at.planID)
+	_, err := tx.Exec(ctx, `DELETE FROM plan_repricings WHERE company_id = ? AND plan_id = ?`, at.companyID, at.planID)
 	return err
 }
 

@@ -114,10 +114,7 @@ func prepareRenewal(actor account.Actor, before Customer, on civil.Date) (Renewa
 	if err := CanRenew(before); err != nil {
 		return Renewal{}, err
 	}
-	return PrepareExtension(actor, before, Extension{
-		Period: before.period,
-		On:     on,
-	})
+	return PrepareExtension(actor, before, Extension{Period: before.period, On: on})
 }
 
 // PrepareExtension computes an extension and writes nothing. It counts from the
@@ -131,22 +128,12 @@ func PrepareExtension(actor account.Actor, before Customer, extension Extension)
 		after.DueOn, after.OwnDay = extension.On, extension.On.Day()
 	}
 	err := after.extend(extension.Period, after.DueOn, after.OwnDay)
-	return Renewal{
-		Customer: after,
-		Previous: before.DueOn,
-		before:   before,
-		on:       extension.On,
-	}, err
+	return Renewal{Customer: after, Previous: before.DueOn, before: before, on: extension.On}, err
 }
 
 // ApplyRenewalTx makes a renewal that the same transaction has prepared.
 func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal *Renewal) error {
-	change := Change{
-		Action: ActionRenewed,
-		Before: renewal.before,
-		After:  renewal.Customer,
-		on:     renewal.on,
-	}
+	change := Change{Action: ActionRenewed, Before: renewal.before, After: renewal.Customer, on: renewal.on}
 	err := s.apply(ctx, tx, actor, &change)
 	renewal.Customer = change.After
 	return err
@@ -192,10 +179,7 @@ func (s *Service) ReverseRenewalTx(
 	if err != nil || !last {
 		return customer, err
 	}
-	return customer, renewals.Add(ctx, tx, actor.Company.ID, tally.Change{
-		N:   -1,
-		Key: tally.Key{Day: month},
-	})
+	return customer, renewals.Add(ctx, tx, actor.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
 }
 
 // renewals counts, by month, the customers who were renewed in it.
@@ -231,12 +215,7 @@ func (s *Service) setDue(
 	if err != nil {
 		return before, err
 	}
-	change := Change{
-		Action:   ActionUpdated,
-		Before:   before,
-		After:    before,
-		Reversed: !reversal.On.IsZero(),
-	}
+	change := Change{Action: ActionUpdated, Before: before, After: before, Reversed: !reversal.On.IsZero()}
 	change.After.DueOn, change.After.OwnDay = reversal.DueOn, reversal.OwnDay
 	err = s.apply(ctx, tx, actor, &change)
 	return change.After, err

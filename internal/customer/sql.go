@@ -116,12 +116,7 @@ func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Cust
 var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND ` + VisibleC
 
 func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
-	companyID, err := sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT company_id FROM customers WHERE id = ? AND `+Visible,
-		id,
-	)
+	companyID, err := sqldb.Value[int64](ctx, querier, `SELECT company_id FROM customers WHERE id = ? AND `+Visible, id)
 	return companyID, sqldb.Found(err, "customer")
 }
 

@@ -119,12 +119,7 @@ func (w worth) entry(month, state string, n int64, amount money.Cents) tally.Ent
 	return tally.Entry{Counter: tally.Recurring, Change: tally.Change{
 		N:     n,
 		Cents: n * int64(amount),
-		Key: tally.Key{
-			Day:       month,
-			PlanID:    w.planID,
-			ProductID: w.productID,
-			State:     state,
-		},
+		Key:   tally.Key{Day: month, PlanID: w.planID, ProductID: w.productID, State: state},
 	}}
 }
 

@@ -115,11 +115,7 @@ type Question struct {
 
 // Read reads a Question from a query: month, plan_id and product_id.
 func Read(in *input.Form) Question {
-	return Question{
-		First:     ReadMonth(in),
-		PlanID:    in.ID("plan_id").Value,
-		ProductID: in.ID("product_id").Value,
-	}
+	return Question{First: ReadMonth(in), PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
 }
 
 // Service has the use case.

@@ -42,11 +42,7 @@ const skewLimit = 5 * time.Second
 // server, or of what was last written.
 func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 	if db.Engine() == sqldb.SQLite {
-		last, err := sqldb.Value[int64](
-			ctx,
-			db,
-			`SELECT COALESCE(MAX(probed_at), 0) FROM schema_migrations`,
-		)
+		last, err := sqldb.Value[int64](ctx, db, `SELECT COALESCE(MAX(probed_at), 0) FROM schema_migrations`)
 		if err != nil {
 			return checkup.Finding{}, err
 		}
@@ -58,11 +54,7 @@ func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 		return checkup.Good("this machine's clock is not behind what was written"), nil
 	}
 	before := db.Real()
-	server, err := sqldb.Value[int64](
-		ctx,
-		db,
-		`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`,
-	)
+	server, err := sqldb.Value[int64](ctx, db, `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`)
 	if err != nil {
 		return checkup.Finding{}, err
 	}
@@ -83,11 +75,7 @@ func pages(ctx context.Context, cfg config.Config, db *sqldb.DB) (checkup.Findin
 	if err := db.CheckPages(ctx); err != nil {
 		return checkup.Bad("stop the server and restore a backup", "%v", err), nil
 	}
-	orphans, err := sqldb.Value[int64](
-		sqldb.WithoutDeadline(ctx),
-		db,
-		`SELECT count(*) FROM pragma_foreign_key_check`,
-	)
+	orphans, err := sqldb.Value[int64](sqldb.WithoutDeadline(ctx), db, `SELECT count(*) FROM pragma_foreign_key_check`)
 	if err != nil {
 		return checkup.Finding{}, err
 	}
@@ -103,12 +91,7 @@ func pages(ctx context.Context, cfg config.Config, db *sqldb.DB) (checkup.Findin
 
 func postgres(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 	for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
-		value, err := sqldb.Value[string](
-			ctx,
-			db,
-			`SELECT setting FROM pg_settings WHERE name = ?`,
-			name,
-		)
+		value, err := sqldb.Value[string](ctx, db, `SELECT setting FROM pg_settings WHERE name = ?`, name)
 		if err != nil {
 			return checkup.Finding{}, err
 		}

@@ -72,10 +72,7 @@ func (f *Feed) Read(ctx context.Context, companyID int64, query Query) (Page, er
 	if query.After != "" && (cursor.after < 0 || cursor.after < cursor.floor) {
 		return Page{}, gone()
 	}
-	scan := scan{
-		db: f.db, companyID: companyID, query: query,
-		from: max(cursor.after, cursor.floor), last: cursor.last,
-	}
+	scan := scan{db: f.db, companyID: companyID, query: query, from: max(cursor.after, cursor.floor), last: cursor.last}
 	if err := scan.skip(ctx); err != nil {
 		return Page{}, err
 	}

@@ -66,12 +66,7 @@ func (s *Service) receiveCallback(
 	case len(hints) == 0:
 		return "ignored", nil
 	}
-	return s.store(ctx, genuine{
-		setup: setup,
-		key:   eventKey(callback, hints),
-		body:  callback.Body,
-		hints: hints,
-	})
+	return s.store(ctx, genuine{setup: setup, key: eventKey(callback, hints), body: callback.Body, hints: hints})
 }
 
 // verify has the gateway check a callback's proof, and returns what it is about.

@@ -137,12 +137,7 @@ func (s *Service) CustomerPage(ctx context.Context, code string) (CustomerPage, 
 		return CustomerPage{}, err
 	}
 	page := CustomerPage{Company: visit.actor.Company, Customer: visit.customer}
-	byCustomer, err := s.billing.Latest(
-		ctx,
-		visit.actor,
-		[]int64{visit.customer.ID},
-		customerPageInvoices+1,
-	)
+	byCustomer, err := s.billing.Latest(ctx, visit.actor, []int64{visit.customer.ID}, customerPageInvoices+1)
 	if err != nil {
 		return page, err
 	}
@@ -204,11 +199,7 @@ func (s *Service) CustomerActor(ctx context.Context, code, address string) (acco
 	if err != nil {
 		return account.Actor{}, 0, err
 	}
-	actor := account.Actor{
-		Company: visit.actor.Company,
-		Name:    visit.customer.Name,
-		From:    address,
-	}
+	actor := account.Actor{Company: visit.actor.Company, Name: visit.customer.Name, From: address}
 	return actor, visit.customer.ID, nil
 }
 

@@ -36,10 +36,7 @@ const maxOption = 32 << 10
 // options that are given.
 func (s *Service) ReadGateway(in *input.Form) GatewayDraft {
 	in.Require("provider")
-	draft := GatewayDraft{
-		Provider: in.Choice("provider", s.providerNames()...).Value,
-		Options:  map[string]string{},
-	}
+	draft := GatewayDraft{Provider: in.Choice("provider", s.providerNames()...).Value, Options: map[string]string{}}
 	for _, option := range s.providers[draft.Provider].Options {
 		if given := option.read(in); given.Given() {
 			draft.Options[option.Name] = given.Value
@@ -110,11 +107,7 @@ func (s *Service) ConfigureGateway(ctx context.Context, actor account.Actor, dra
 		if err != nil {
 			return err
 		}
-		change := gatewayChange{
-			action: gatewaySet,
-			before: before,
-			after:  before.with(draft, tx.Now()),
-		}
+		change := gatewayChange{action: gatewaySet, before: before, after: before.with(draft, tx.Now())}
 		if err := s.checkOptions(change.after); err != nil {
 			return err
 		}

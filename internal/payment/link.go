@@ -43,12 +43,7 @@ func (s *Service) PaymentLink(ctx context.Context, actor account.Actor, invoiceI
 	}
 	wanted := owed{actor.Company, invoice, s.db.Now()}
 	due := wanted.due()
-	link := Link{
-		Invoice: invoice,
-		URL:     s.payURL(code),
-		Amount:  due.Total,
-		Methods: []Flow{},
-	}
+	link := Link{Invoice: invoice, URL: s.payURL(code), Amount: due.Total, Methods: []Flow{}}
 	if invoice.Status == billing.Open {
 		link.Amount = due.Rest
 	}

@@ -34,12 +34,7 @@ func (s *Service) SetupOf(ctx context.Context, actor account.Actor, provider str
 	}
 	setup, err := setupNamed(ctx, s.db, actor.Company.ID, provider)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return Setup{
-			CompanyID: actor.Company.ID,
-			Provider:  p,
-			Options:   map[string]string{},
-			name:      provider,
-		}, nil
+		return Setup{CompanyID: actor.Company.ID, Provider: p, Options: map[string]string{}, name: provider}, nil
 	}
 	if err != nil {
 		return Setup{}, err

@@ -30,12 +30,7 @@ const (
 // Run checks due charges and callbacks until ctx ends, then waits for the checks
 // in flight. No failure ends it: it tries again a little later.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	loop := worker.Loop{
-		Name: "settle charges",
-		Wake: s.wake,
-		Poll: poll,
-		Log:  log,
-	}
+	loop := worker.Loop{Name: "settle charges", Wake: s.wake, Poll: poll, Log: log}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
 		n, err := s.Reconcile(ctx)
 		if n > 0 {

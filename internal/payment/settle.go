@@ -45,12 +45,7 @@ func (s *Service) settle(ctx context.Context, work check, report Report) error {
 	if slices.ContainsFunc(report.Payments, func(received Received) bool { return received.ID == "" }) {
 		return errNoPaymentID
 	}
-	st := &settlement{
-		service: s,
-		setup:   work.setup,
-		report:  report,
-		claim:   work.charge.claim,
-	}
+	st := &settlement{service: s, setup: work.setup, report: report, claim: work.charge.claim}
 	if report.Reference != "" && report.Reference != work.charge.order.Reference {
 		other, err := chargeByReference(ctx, s.db, work.charge.companyID, report.Reference)
 		switch {

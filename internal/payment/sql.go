@@ -110,13 +110,7 @@ func setOptions(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
 }
 
 func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`,
-		false,
-		companyID,
-		true,
-	)
+	_, err := tx.Exec(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, companyID, true)
 	return err
 }
 

@@ -110,12 +110,7 @@ func reviewsOf(companyID int64, filter ReviewFilter) sqldb.Where {
 
 func countReviews(ctx context.Context, querier sqldb.Querier, companyID int64, filter ReviewFilter) (int64, error) {
 	where := reviewsOf(companyID, filter)
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT COUNT(*) FROM payment_reviews r`+where.String(),
-		where.Args...,
-	)
+	return sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM payment_reviews r`+where.String(), where.Args...)
 }
 
 // reviewQuery is a page of a company's reviews.

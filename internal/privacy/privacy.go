@@ -77,13 +77,7 @@ func (s *Service) CustomerFile(ctx context.Context, actor account.Actor, id int6
 		}
 		file.Kept = append(file.Kept, kept...)
 	}
-	lines, _, err := s.accounts.Audit(ctx, actor, account.AuditFilter{
-		Record: "customer",
-		ID:     id,
-	}, input.Page{
-		Number: 1,
-		Size:   maxAudit,
-	})
+	lines, _, err := s.accounts.Audit(ctx, actor, account.AuditFilter{Record: "customer", ID: id}, input.Page{Number: 1, Size: maxAudit})
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +105,7 @@ func (s *Service) Erase(ctx context.Context, actor account.Actor, id int64) erro
 			return err
 		}
 		for _, keeper := range s.keepers {
-			err := keeper.EraseTx(ctx, tx, actor, account.DataSubject{
-				CustomerID: record.ID,
-				UUID:       record.UUID,
-			})
+			err := keeper.EraseTx(ctx, tx, actor, account.DataSubject{CustomerID: record.ID, UUID: record.UUID})
 			if err != nil {
 				return err
 			}

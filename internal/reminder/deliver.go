@@ -325,12 +325,7 @@ func (n transition) outcome() string {
 
 // following decides what becomes of a message after an attempt.
 func (b begun) following(state companyState, candidate candidate, outcome outcome) transition {
-	n := transition{
-		channelID: b.channel.ID,
-		step:      candidate.step,
-		runAt:     state.now,
-		reason:    outcome.problem,
-	}
+	n := transition{channelID: b.channel.ID, step: candidate.step, runAt: state.now, reason: outcome.problem}
 	switch outcome.verdict {
 	case accepted:
 		n.status, n.receipt, n.sentAt, n.reason = Sent, clip(outcome.receipt, maxReason), state.now, ""

@@ -50,12 +50,7 @@ type job struct {
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 	engine := newEngine(s, log)
 	defer engine.sending.Wait()
-	loop := worker.Loop{
-		Name: "send messages",
-		Wake: s.wake,
-		Poll: poll,
-		Log:  log,
-	}
+	loop := worker.Loop{Name: "send messages", Wake: s.wake, Poll: poll, Log: log}
 	loop.Run(ctx, func(ctx context.Context) (time.Duration, error) {
 		claimed, next, err := engine.round(ctx)
 		if claimed > 0 {

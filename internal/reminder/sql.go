@@ -163,12 +163,7 @@ func clearProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error 
 }
 
 func removeChannel(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 
@@ -247,12 +242,7 @@ func updateTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, template
 }
 
 func removeTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 

@@ -122,12 +122,7 @@ func removeOfCustomer(ctx context.Context, tx *sqldb.Tx, companyID, customerID i
 }
 
 func removeMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 

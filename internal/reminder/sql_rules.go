@@ -104,12 +104,7 @@ func saveCursor(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) e
 }
 
 func removeRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 

@@ -51,14 +51,7 @@ const lanesText = `WITH RECURSIVE lanes(id) AS (
 
 // takeLane locks a channel, unless another process has it.
 func takeLane(ctx context.Context, tx *sqldb.Tx, lane lane) (Channel, bool, error) {
-	channel, err := sqldb.One(
-		ctx,
-		tx,
-		scanChannel,
-		channelText+` {for update skip locked}`,
-		lane.companyID,
-		lane.channelID,
-	)
+	channel, err := sqldb.One(ctx, tx, scanChannel, channelText+` {for update skip locked}`, lane.companyID, lane.channelID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return channel, false, nil
 	}

@@ -374,11 +374,7 @@ func withoutLinkLines(text string) string {
 // sampleFilling fills with the samples of the variables.
 func sampleFilling(actor account.Actor) filling {
 	return filling{
-		customer: customer.Customer{
-			Name:    "Ana Souza",
-			Usuario: "ana.souza",
-			Plan:    customer.Plan{Name: "Mensal"},
-		},
+		customer: customer.Customer{Name: "Ana Souza", Usuario: "ana.souza", Plan: customer.Plan{Name: "Mensal"}},
 		company:  actor.Company.Name,
 		amount:   3500,
 		face:     3500,

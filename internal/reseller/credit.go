@@ -73,11 +73,7 @@ type EntryFilter struct {
 
 // ReadEntryFilter reads a filter from a query. Wrong values are left to in.Err.
 func ReadEntryFilter(in *input.Form) EntryFilter {
-	return EntryFilter{
-		Kind: choice(in, "kind", EntryKinds),
-		From: in.Date("from").Value,
-		To:   in.Date("to").Value,
-	}
+	return EntryFilter{Kind: choice(in, "kind", EntryKinds), From: in.Date("from").Value, To: in.Date("to").Value}
 }
 
 // Countable is how many entries Entries counts and leads to.

@@ -125,11 +125,7 @@ func ReadChanges(in *input.Form) Changes {
 	in.MustNotClear("name")
 	in.MustNotClear("email")
 	in.Ignore(readOnly...)
-	changes := Changes{
-		Name:     in.Line("name", maxName),
-		Email:    in.Email("email"),
-		Whatsapp: in.Phone("whatsapp"),
-	}
+	changes := Changes{Name: in.Line("name", maxName), Email: in.Email("email"), Whatsapp: in.Phone("whatsapp")}
 	if in.Sent("plan_id") {
 		in.Refuse("plan_id", "cannot be changed here; another plan is chosen when the subscription is renewed")
 	}
@@ -189,10 +185,7 @@ type CreditRequest struct {
 // ReadCreditRequest reads the fields amount and note.
 func ReadCreditRequest(in *input.Form) CreditRequest {
 	in.Require("amount")
-	request := CreditRequest{
-		Amount: in.Int("amount", 1, maxAmount).Value,
-		Note:   in.Line("note", maxName).Value,
-	}
+	request := CreditRequest{Amount: in.Int("amount", 1, maxAmount).Value, Note: in.Line("note", maxName).Value}
 	request.Problems = in.Problems()
 	return request
 }

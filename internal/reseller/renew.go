@@ -39,11 +39,7 @@ func (s *Service) renewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor
 	if err != nil {
 		return paid, err
 	}
-	change := account.Change{
-		Action: account.ResellerRenewed,
-		Before: before.profile(),
-		After:  before.profile(),
-	}
+	change := account.Change{Action: account.ResellerRenewed, Before: before.profile(), After: before.profile()}
 	change.After.PlanName = plan.Name
 	change.After.Subscription, err = renewal.request.renewed(before.Company, plan, civil.Of(tx.Now().In(before.Zone)))
 	if err != nil {
@@ -212,10 +208,7 @@ func (s *Service) quoteMove(ctx context.Context, actor account.Actor, transfer t
 		return movement, err
 	}
 	gain := transfer.direction.sign * movement.Amount
-	movement.After = Moved{
-		Balance:         movement.Balance + gain,
-		ResellerBalance: movement.Reseller.Credits - gain,
-	}
+	movement.After = Moved{Balance: movement.Balance + gain, ResellerBalance: movement.Reseller.Credits - gain}
 	switch {
 	case movement.After.Balance < 0:
 		return movement, tooFew(movement.Amount, movement.Balance)

@@ -165,11 +165,7 @@ func (s *Service) change(ctx context.Context, actor account.Actor, edit edit) (r
 		if err != nil {
 			return err
 		}
-		change := account.Change{
-			Action: edit.action,
-			Before: before.profile(),
-			After:  before.profile(),
-		}
+		change := account.Change{Action: edit.action, Before: before.profile(), After: before.profile()}
 		if err := edit.do(tx, &change.After); err != nil {
 			return err
 		}

@@ -52,12 +52,7 @@ func byID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Resel
 func lockBalances(ctx context.Context, tx *sqldb.Tx, companyIDs ...int64) error {
 	slices.Sort(companyIDs)
 	for _, id := range companyIDs {
-		_, err := sqldb.Value[int64](
-			ctx,
-			tx,
-			`SELECT balance FROM credit_balances WHERE company_id = ? {for update}`,
-			id,
-		)
+		_, err := sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			// The insert waits for another transaction that made the row, until its commit.
 			_, err = tx.Exec(
@@ -224,14 +219,7 @@ func scanPlan(row sqldb.Row) (plan Plan, err error) {
 }
 
 func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Plan, error) {
-	plan, err := sqldb.One(
-		ctx,
-		querier,
-		scanPlan,
-		planSelect+` WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	plan, err := sqldb.One(ctx, querier, scanPlan, planSelect+` WHERE company_id = ? AND id = ?`, companyID, id)
 	return plan, sqldb.Found(err, "plan")
 }
 
@@ -273,12 +261,7 @@ func plans(
 	page input.Page,
 ) ([]Plan, int64, error) {
 	where := filter.where(companyID)
-	total, err := sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM subscription_plans`+where.String(),
-		where.Args...,
-	)
+	total, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM subscription_plans`+where.String(), where.Args...)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -106,9 +106,7 @@ func (s *Service) State(ctx context.Context, companyID int64) (Advance, error) {
 	}
 	row := s.Clock.known()
 	kinds, err := happened(ctx, s.db, companyID)
-	return Advance{
-		Now: s.db.Now(), From: row.from, To: row.to, Running: row.running(), Happened: kinds,
-	}, err
+	return Advance{Now: s.db.Now(), From: row.from, To: row.to, Running: row.running(), Happened: kinds}, err
 }
 
 // longest bounds one advance.

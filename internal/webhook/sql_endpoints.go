@@ -73,12 +73,7 @@ func lockWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Webhoo
 }
 
 func countWebhooks(ctx context.Context, querier sqldb.Querier, companyID int64) (int, error) {
-	return sqldb.Value[int](
-		ctx,
-		querier,
-		`SELECT count(*) FROM webhooks WHERE company_id = ?`,
-		companyID,
-	)
+	return sqldb.Value[int](ctx, querier, `SELECT count(*) FROM webhooks WHERE company_id = ?`, companyID)
 }
 
 func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) (int64, error) {
@@ -90,13 +85,7 @@ func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook W
 }
 
 func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`,
-		sealed,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
 	return err
 }
 
@@ -146,12 +135,7 @@ func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 }
 
 func callbackSecret(ctx context.Context, querier sqldb.Querier, companyID int64) (string, error) {
-	sealed, err := sqldb.Value[string](
-		ctx,
-		querier,
-		`SELECT secret FROM callback_secrets WHERE company_id = ?`,
-		companyID,
-	)
+	sealed, err := sqldb.Value[string](ctx, querier, `SELECT secret FROM callback_secrets WHERE company_id = ?`, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return "", nil
 	}

@@ -96,13 +96,7 @@ func deliveryOfEvent(ctx context.Context, querier sqldb.Querier, companyID int64
 // sent. Its row of the queue is locked before the delivery, in the order of the
 // sender.
 func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (delivery Delivery, sending bool, err error) {
-	lane, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		`SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	lane, err := sqldb.Value[int64](ctx, tx, `SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`, companyID, id)
 	if err != nil {
 		return delivery, false, sqldb.Found(err, "delivery")
 	}
@@ -156,12 +150,7 @@ func eventSpan(
 	companyID int64,
 	since time.Time,
 ) (before, last int64, err error) {
-	last, err = sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ?`,
-		companyID,
-	)
+	last, err = sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MAX(id), 0) FROM events WHERE company_id = ?`, companyID)
 	if err != nil {
 		return 0, 0, err
 	}

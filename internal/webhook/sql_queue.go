@@ -180,10 +180,6 @@ func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int6
 }
 
 func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM replays WHERE finished_at < ? /* every company_id */`,
-		before.UnixMicro(),
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM replays WHERE finished_at < ? /* every company_id */`, before.UnixMicro())
 	return err
 }

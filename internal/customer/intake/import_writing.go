@@ -33,12 +33,7 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) 
 	if im.options.CreateMissing {
 		on.addTo(ctx, tx, im.actor, added)
 	}
-	return &writing{
-		importer: im,
-		tx:       tx,
-		catalog:  on,
-		counted:  customer.Counts{},
-	}, nil
+	return &writing{importer: im, tx: tx, catalog: on, counted: customer.Counts{}}, nil
 }
 
 // write inserts the good rows of a batch and, unless they are staged, draws

@@ -83,11 +83,7 @@ func rejectedOf(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 }
 
 func pruneUploads(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM customer_uploads WHERE created_at < ? /* every company_id */`,
-		before.UnixMicro(),
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM customer_uploads WHERE created_at < ? /* every company_id */`, before.UnixMicro())
 	return err
 }
 
@@ -108,12 +104,7 @@ func uploadSizes(ctx context.Context, querier sqldb.Querier, companyID int64) ([
 }
 
 func deleteUpload(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM customer_uploads WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM customer_uploads WHERE company_id = ? AND id = ?`, companyID, id)
 	return err
 }
 

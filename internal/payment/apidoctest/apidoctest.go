@@ -66,9 +66,7 @@ func open(name string) *Document {
 	if err != nil {
 		panic(fmt.Errorf("%s: %w", name, err))
 	}
-	document := &Document{
-		Title: doc.Info.Title, Version: doc.Info.Version, doc: doc, mux: http.NewServeMux(),
-	}
+	document := &Document{Title: doc.Info.Title, Version: doc.Info.Version, doc: doc, mux: http.NewServeMux()}
 	document.Date, _ = doc.Info.Extensions["x-date"].(string)
 	document.Source, _ = doc.Info.Extensions["x-source"].(string)
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {

@@ -257,11 +257,7 @@ func (g *gateway) Check(ctx context.Context) error {
 	var page struct{ Data []charge }
 	return wire.Outcome(g.api.Do(
 		ctx,
-		wire.Request{
-			Method: http.MethodGet,
-			Path:   "/v3/payments",
-			Query:  url.Values{"limit": {"1"}},
-		},
+		wire.Request{Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"limit": {"1"}}},
 		&page,
 	))
 }

@@ -130,11 +130,7 @@ func (g *gateway) findWebhook(ctx context.Context) (string, error) {
 	}
 	err := g.api.Do(
 		ctx,
-		wire.Request{
-			Method: http.MethodGet,
-			Path:   "/v3/webhooks",
-			Query:  url.Values{"limit": {"100"}},
-		},
+		wire.Request{Method: http.MethodGet, Path: "/v3/webhooks", Query: url.Values{"limit": {"100"}}},
 		&page,
 	)
 	if err == nil && page.Data == nil {

@@ -302,11 +302,7 @@ func (g *gateway) customer(ctx context.Context, payer payment.Payer) (string, er
 
 func (g *gateway) makeCustomer(ctx context.Context, wanted customer) (string, error) {
 	var made customer
-	err := g.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: wanted},
-		&made,
-	)
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: wanted}, &made)
 	if err == nil && made.ID == "" {
 		err = errors.New("POST /v3/customers: the answer lacks an id")
 	}

@@ -149,12 +149,7 @@ func (g *gateway) cob(ctx context.Context, call cobCall) (cob, error) {
 	if !validTxID.MatchString(txID) {
 		return charge, payment.ErrNoCharge
 	}
-	err := g.do(
-		ctx,
-		g.env.Now(),
-		wire.Request{Method: method, Path: string(call.kind) + txID, Body: call.body},
-		&charge,
-	)
+	err := g.do(ctx, g.env.Now(), wire.Request{Method: method, Path: string(call.kind) + txID, Body: call.body}, &charge)
 	if err == nil && (charge.TxID != txID || charge.Status == "") {
 		err = fmt.Errorf("%s %s%s: the answer is about %.40q", method, call.kind, txID, charge.TxID)
 	}

@@ -64,11 +64,9 @@ func newSession(account account, client *http.Client, now func() time.Time) *ses
 	return &session{
 		account: account,
 		api:     api,
-		tokens: wire.API{
-			Base: server, Client: client, Secrets: secrets, Reason: reason, Now: now, Account: account.id,
-		},
-		path: path,
-		turn: make(chan struct{}, 1),
+		tokens:  wire.API{Base: server, Client: client, Secrets: secrets, Reason: reason, Now: now, Account: account.id},
+		path:    path,
+		turn:    make(chan struct{}, 1),
 	}
 }
 

@@ -185,11 +185,7 @@ func (g *checkoutGateway) preferenceOf(ctx context.Context, reference string) (p
 
 func (g *checkoutGateway) preference(ctx context.Context, id string) (preference, error) {
 	var p preference
-	err := g.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodGet, Path: "/checkout/preferences/" + url.PathEscape(id)},
-		&p,
-	)
+	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/checkout/preferences/" + url.PathEscape(id)}, &p)
 	if wire.Status(err) == http.StatusNotFound {
 		return p, payment.ErrNoCharge
 	}

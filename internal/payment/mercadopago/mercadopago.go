@@ -98,10 +98,7 @@ func CheckoutProviderAt(base string) payment.Provider {
 		}},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
-			gateway := &checkoutGateway{
-				client:  newClient(base, &o, env),
-				methods: o.Choice("methods", checkoutMethods),
-			}
+			gateway := &checkoutGateway{client: newClient(base, &o, env), methods: o.Choice("methods", checkoutMethods)}
 			return gateway, o.Err()
 		},
 	}
@@ -155,11 +152,7 @@ func reason(body []byte) string {
 // Check asks for something that only needs the credentials.
 func (c *client) Check(ctx context.Context) error {
 	var methods []struct{ ID string }
-	return wire.Outcome(c.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v1/payment_methods"},
-		&methods,
-	))
+	return wire.Outcome(c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payment_methods"}, &methods))
 }
 
 // idempotencyKey is a UUID by which a repeated call is known.

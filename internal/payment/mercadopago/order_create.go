@@ -73,9 +73,7 @@ func (g *pixGateway) orderRequestOf(order payment.Order, email string) orderRequ
 		TotalAmount:       order.Amount.String(),
 		ExternalReference: order.Reference,
 		Description:       wire.Cut(order.Description, maxDescription),
-		Payer: orderPayer{
-			payer: payer{Email: email, Identification: identificationOf(order.Payer.TaxID)},
-		},
+		Payer:             orderPayer{payer: payer{Email: email, Identification: identificationOf(order.Payer.TaxID)}},
 	}
 	body.Payer.FirstName, body.Payer.LastName = names(order.Payer.Name)
 	body.Transactions.Payments = []paymentOfOrder{{

@@ -129,11 +129,7 @@ func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment
 		"external_reference": {reference}, "sort": {"date_created"}, "criteria": {"desc"},
 		"limit": {"50"},
 	}
-	err := c.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v1/payments/search", Query: query},
-		&page,
-	)
+	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/search", Query: query}, &page)
 	if err == nil && page.Results == nil {
 		err = errors.New("GET /v1/payments/search: answered without results")
 	}
@@ -187,11 +183,7 @@ func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
 		body := map[string]string{"status": "cancelled"}
 		err := c.api.Do(
 			ctx,
-			wire.Request{
-				Method: http.MethodPut,
-				Path:   "/v1/payments/" + paid.ID.String(),
-				Body:   body,
-			},
+			wire.Request{Method: http.MethodPut, Path: "/v1/payments/" + paid.ID.String(), Body: body},
 			&after,
 		)
 		if err != nil {

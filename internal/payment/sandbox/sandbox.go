@@ -182,11 +182,7 @@ func (g *gateway) newCharge(order payment.Order) (Charge, error) {
 		c.CheckoutURL = order.PayURL + "/sandbox"
 		return c, nil
 	}
-	code, err := pix.Dynamic{
-		URL:  "pix.example.com/qr/v2/" + c.ID,
-		Name: "Simulador Carteira",
-		City: "Sao Paulo",
-	}.Code()
+	code, err := pix.Dynamic{URL: "pix.example.com/qr/v2/" + c.ID, Name: "Simulador Carteira", City: "Sao Paulo"}.Code()
 	if err != nil {
 		return c, fmt.Errorf("make a simulated charge: %w", err)
 	}
@@ -195,12 +191,7 @@ func (g *gateway) newCharge(order payment.Order) (Charge, error) {
 }
 
 func (c *Charge) public() payment.Charge {
-	return payment.Charge{
-		ID:          c.ID,
-		PixCode:     c.PixCode,
-		CheckoutURL: c.CheckoutURL,
-		ExpiresAt:   c.ExpiresAt,
-	}
+	return payment.Charge{ID: c.ID, PixCode: c.PixCode, CheckoutURL: c.CheckoutURL, ExpiresAt: c.ExpiresAt}
 }
 
 // Fetch reads the charge back.
@@ -254,10 +245,7 @@ func (s *Sandbox) AuthorisationCallback(ctx context.Context, name string) (payme
 	if err != nil {
 		return payment.Callback{}, err
 	}
-	return payment.Callback{
-		Header: http.Header{signatureHeader: {sign(known.secret, body)}},
-		Body:   body,
-	}, nil
+	return payment.Callback{Header: http.Header{signatureHeader: {sign(known.secret, body)}}, Body: body}, nil
 }
 
 // Callback is what the provider would send about the newest payment of a
@@ -274,10 +262,7 @@ func (s *Sandbox) Callback(ctx context.Context, name string) (payment.Callback, 
 	if err != nil {
 		return payment.Callback{}, err
 	}
-	return payment.Callback{
-		Header: http.Header{signatureHeader: {sign(c.secret, body)}},
-		Body:   body,
-	}, nil
+	return payment.Callback{Header: http.Header{signatureHeader: {sign(c.secret, body)}}, Body: body}, nil
 }
 
 func sign(secret string, body []byte) string {

@@ -52,13 +52,7 @@ func payments(ctx context.Context, querier sqldb.Querier, chargeID string) ([]pa
 
 // lockCharge keeps others from paying and cancelling at once.
 func lockCharge(ctx context.Context, tx *sqldb.Tx, name string) error {
-	_, err := sqldb.Value[string](
-		ctx,
-		tx,
-		`SELECT id FROM sandbox_charges WHERE `+named+` {for update}`,
-		name,
-		name,
-	)
+	_, err := sqldb.Value[string](ctx, tx, `SELECT id FROM sandbox_charges WHERE `+named+` {for update}`, name, name)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return payment.ErrNoCharge
 	}

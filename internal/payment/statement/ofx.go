@@ -81,11 +81,7 @@ func tagName(tag string) string {
 
 // movement makes a line of the fields of a STMTTRN.
 func movement(fields map[string]string, account string) (line Line, ok bool) {
-	line = Line{
-		Description: joined(fields["NAME"], fields["MEMO"]),
-		ID:          fields["FITID"],
-		Account:     account,
-	}
+	line = Line{Description: joined(fields["NAME"], fields["MEMO"]), ID: fields["FITID"], Account: account}
 	posted := fields["DTPOSTED"]
 	on, dated := parseDate(posted[:min(len(posted), len("20060102"))])
 	amount, known := parseAmount(fields["TRNAMT"])

@@ -95,10 +95,7 @@ func hints(body []byte) []payment.Hint {
 	if e.Charge.CorrelationID == "" || name != "" && !slices.Contains(events, name) {
 		return nil
 	}
-	id := strings.Join(
-		[]string{name, e.Charge.CorrelationID, wire.Pick(e.Pix.EndToEndID, e.Pix.TransactionID)},
-		" ",
-	)
+	id := strings.Join([]string{name, e.Charge.CorrelationID, wire.Pick(e.Pix.EndToEndID, e.Pix.TransactionID)}, " ")
 	return []payment.Hint{{EventID: wire.Cut(id, 200), Ref: payment.Ref{
 		Reference: e.Charge.CorrelationID,
 		ID:        e.Charge.GlobalID,
@@ -150,11 +147,7 @@ func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
 	}
 	err := g.api.Do(
 		ctx,
-		wire.Request{
-			Method: http.MethodGet,
-			Path:   "/api/v1/webhook",
-			Query:  url.Values{"url": {g.env.CallbackURL}},
-		},
+		wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook", Query: url.Values{"url": {g.env.CallbackURL}}},
 		&page,
 	)
 	if err == nil && page.Webhooks == nil {
@@ -175,10 +168,7 @@ func (g *gateway) register(ctx context.Context, event string, there []webhook) e
 		}
 		err := g.api.Do(
 			ctx,
-			wire.Request{
-				Method: http.MethodDelete,
-				Path:   "/api/v1/webhook/" + url.PathEscape(webhook.ID),
-			},
+			wire.Request{Method: http.MethodDelete, Path: "/api/v1/webhook/" + url.PathEscape(webhook.ID)},
 			nil,
 		)
 		if err != nil {

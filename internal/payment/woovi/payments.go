@@ -45,11 +45,7 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 	}
 	err := g.api.Do(
 		ctx,
-		wire.Request{
-			Method: http.MethodGet,
-			Path:   "/api/v1/transaction",
-			Query:  url.Values{"charge": {reference}},
-		},
+		wire.Request{Method: http.MethodGet, Path: "/api/v1/transaction", Query: url.Values{"charge": {reference}}},
 		&page,
 	)
 	if err != nil {

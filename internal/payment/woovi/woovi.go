@@ -47,11 +47,7 @@ func provider(bases map[string]string) payment.Provider {
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
 			appID, environment := o.Need("app_id"), o.Choice("environment", wire.Environments)
-			g := &gateway{
-				env:   env,
-				proof: o.Opt("webhook_authorization"),
-				keys:  signers[environment],
-			}
+			g := &gateway{env: env, proof: o.Opt("webhook_authorization"), keys: signers[environment]}
 			if g.proof == "" {
 				g.proof = wire.Derive(appID, env.CallbackURL)
 			}
@@ -151,12 +147,7 @@ func customerOf(payer payment.Payer) *customer {
 	if payer.TaxID == "" && payer.Email == "" && payer.Phone == "" {
 		return nil
 	}
-	c := &customer{
-		Name:  payer.Name,
-		TaxID: payer.TaxID,
-		Email: payer.Email,
-		Phone: payer.Phone,
-	}
+	c := &customer{Name: payer.Name, TaxID: payer.TaxID, Email: payer.Email, Phone: payer.Phone}
 	place := payer.Address
 	if place.CEP != "" && place.Street != "" && place.Number != "" && place.District != "" && place.City != "" && place.State != "" {
 		c.Address = &address{
@@ -298,13 +289,5 @@ func (g *gateway) lastMinute() url.Values {
 
 func (g *gateway) checkCharges(ctx context.Context) error {
 	var page struct{ Charges []charge }
-	return g.api.Do(
-		ctx,
-		wire.Request{
-			Method: http.MethodGet,
-			Path:   "/api/v1/charge",
-			Query:  g.lastMinute(),
-		},
-		&page,
-	)
+	return g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/charge", Query: g.lastMinute()}, &page)
 }

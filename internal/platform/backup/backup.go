@@ -54,10 +54,7 @@ func (f Folder) List() ([]File, error) {
 		if found == nil || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		list = append(
-			list,
-			File{filepath.Join(f.Path, entry.Name()), found[1], info.Size(), info.ModTime()},
-		)
+		list = append(list, File{filepath.Join(f.Path, entry.Name()), found[1], info.Size(), info.ModTime()})
 	}
 	slices.SortFunc(list, func(a, b File) int { return a.Made.Compare(b.Made) })
 	return list, nil

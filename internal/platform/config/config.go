@@ -303,14 +303,8 @@ var Settings = []Setting{
 		Help:    "how long to serve on after SIGTERM while /readyz is red, for a balancer to notice",
 		read:    readShutdownDelay,
 	},
-	{
-		Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info",
-		Help: "debug, info, warn or error", read: readLevel,
-	},
-	{
-		Name: "log-format", Env: "CARTEIRA_LOG_FORMAT", Default: "text",
-		Help: "text or json", read: readFormat,
-	},
+	{Name: "log-level", Env: "CARTEIRA_LOG_LEVEL", Default: "info", Help: "debug, info, warn or error", read: readLevel},
+	{Name: "log-format", Env: "CARTEIRA_LOG_FORMAT", Default: "text", Help: "text or json", read: readFormat},
 }
 
 // Load reads every setting: the flag if given, else the environment, else the

@@ -58,11 +58,7 @@ func Check(ctx context.Context, querier sqldb.Querier, current secret.Key, old .
 // which the database is being written. It reports whether that is the current
 // one.
 func look(ctx context.Context, querier sqldb.Querier, box *secret.Box) (noted bool, err error) {
-	newest, err := sqldb.Value[string](
-		ctx,
-		querier,
-		`SELECT proof FROM secret_keys ORDER BY created_at DESC LIMIT 1`,
-	)
+	newest, err := sqldb.Value[string](ctx, querier, `SELECT proof FROM secret_keys ORDER BY created_at DESC LIMIT 1`)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return false, nil
 	}

@@ -39,12 +39,7 @@ func (c *tracked) Close() error {
 // keepAlive finds out within 14 seconds that the other host is gone while we
 // wait for its answer. userTimeout does so while it owes us the acknowledgement
 // of what we sent, for which the kernel would else wait a quarter of an hour.
-var keepAlive = net.KeepAliveConfig{
-	Enable:   true,
-	Idle:     5 * time.Second,
-	Interval: 3 * time.Second,
-	Count:    3,
-}
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}
 
 const userTimeout = 10 * time.Second
 

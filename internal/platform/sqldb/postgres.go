@@ -68,12 +68,7 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 	if conns.unsafe.Load() {
 		options.Log.Warn("PostgreSQL runs with fsync=off: a power cut can lose acknowledged payments")
 	}
-	querier := pgQuerier{
-		on:       pool,
-		rewriter: &rewriter{rewrite: forPostgres},
-		guard:    g,
-		troubles: troubles,
-	}
+	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g, troubles: troubles}
 	return &postgresDB{pgQuerier: querier, pool: pool, connections: conns}, nil
 }
 

@@ -156,12 +156,7 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 }
 
 func (s sender) post(ctx context.Context, body []byte) (string, error) {
-	result, err := s.client.Post(
-		ctx,
-		s.url,
-		http.Header{"Content-Type": {"application/json"}, "apikey": {s.key}},
-		body,
-	)
+	result, err := s.client.Post(ctx, s.url, http.Header{"Content-Type": {"application/json"}, "apikey": {s.key}}, body)
 	if err != nil {
 		return "", reminder.CallFailed(err)
 	}

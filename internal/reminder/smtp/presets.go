@@ -29,22 +29,13 @@ var services = []service{
 		hint: "The administrator has to allow authenticated SMTP for this mailbox. Microsoft turns passwords off by default from " +
 			"the end of December 2026, and addresses of outlook.com and hotmail.com take none: choose a mailing service then.",
 	},
-	{
-		name: "locaweb", title: "Locaweb", host: "email-ssl.com.br", security: implicit,
-		hint: wholeAddress,
-	},
-	{
-		name: "hostinger", title: "Hostinger", host: "smtp.hostinger.com", security: implicit,
-		hint: wholeAddress,
-	},
+	{name: "locaweb", title: "Locaweb", host: "email-ssl.com.br", security: implicit, hint: wholeAddress},
+	{name: "hostinger", title: "Hostinger", host: "smtp.hostinger.com", security: implicit, hint: wholeAddress},
 	{
 		name: "titan", title: "Titan (HostGator and others)", host: "smtp.titan.email", security: implicit,
 		hint: "The user is the whole e-mail address. In Titan, allow third-party apps first.",
 	},
-	{
-		name: "uol", title: "UOL", host: "smtps.uol.com.br", security: startTLS,
-		hint: wholeAddress,
-	},
+	{name: "uol", title: "UOL", host: "smtps.uol.com.br", security: startTLS, hint: wholeAddress},
 	{
 		name: "zoho", title: "Zoho Mail", host: "smtppro.zoho.com", security: implicit,
 		hint: "With 2-step verification, make an app password. For an address of zoho.com the server is smtp.zoho.com.",

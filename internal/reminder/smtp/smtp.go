@@ -156,11 +156,7 @@ func (s sender) connect(ctx context.Context) (*gosmtp.Client, error) {
 }
 
 func (s sender) greet(ctx context.Context, opened *outbound.Connection) (*gosmtp.Client, error) {
-	config := &tls.Config{
-		ServerName: opened.Name,
-		RootCAs:    s.env.RootCAs,
-		MinVersion: tls.VersionTLS12,
-	}
+	config := &tls.Config{ServerName: opened.Name, RootCAs: s.env.RootCAs, MinVersion: tls.VersionTLS12}
 	var conn net.Conn = &bounded{Conn: opened, left: maxRead}
 	if s.security == implicit {
 		secured := tls.Client(conn, config)

@@ -151,11 +151,8 @@ func encode(letter reminder.Letter) ([]byte, error) {
 		Recipient: "individual",
 		To:        letter.To,
 		Type:      "template",
-		Template: template{
-			Name:     letter.Template.Name,
-			Language: language{letter.Template.Language},
-		},
-		Mark: letter.Mark.String(),
+		Template:  template{Name: letter.Template.Name, Language: language{letter.Template.Language}},
+		Mark:      letter.Mark.String(),
 	}
 	r.Template.Components = components(letter.Template)
 	return json.Marshal(r)
@@ -238,10 +235,7 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 	case readable && a.Error != nil:
 		return "", a.refusal(result)
 	case result.Status == http.StatusTooManyRequests || result.Status == http.StatusServiceUnavailable:
-		return "", &reminder.Passing{
-			Reason: fmt.Sprintf("Meta answered %d", result.Status),
-			After:  result.RetryAfter,
-		}
+		return "", &reminder.Passing{Reason: fmt.Sprintf("Meta answered %d", result.Status), After: result.RetryAfter}
 	case result.Status/100 == 2 && readable && len(a.Messages) > 0:
 		return a.Messages[0].ID, nil
 	case result.Status/100 == 4:

@@ -135,18 +135,8 @@ func (e *edge) show(w http.ResponseWriter, r *http.Request) {
 		e.pages.FailGuest(w, r, err)
 		return
 	}
-	c := content{
-		Page:  p,
-		Code:  code,
-		State: stateOf(p),
-		Now:   e.now(),
-	}
-	view := page.View{
-		Name:  "pay",
-		Title: "Payment",
-		Data:  &c,
-		Zone:  p.Company.Zone,
-	}
+	c := content{Page: p, Code: code, State: stateOf(p), Now: e.now()}
+	view := page.View{Name: "pay", Title: "Payment", Data: &c, Zone: p.Company.Zone}
 	noticed, failed := e.noticed(r.Context(), p)
 	if failed != nil {
 		e.pages.FailGuest(w, r, failed)
@@ -170,11 +160,7 @@ func (e *edge) state(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	web.Write(
-		w,
-		http.StatusOK,
-		web.AppendAnswer(nil, web.Answer{Data: web.JSON(map[string]string{"state": stateOf(p)})}),
-	)
+	web.Write(w, http.StatusOK, web.AppendAnswer(nil, web.Answer{Data: web.JSON(map[string]string{"state": stateOf(p)})}))
 }
 
 // picture is the QR code of the charge that can be paid.
@@ -231,9 +217,7 @@ func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
 		Name:  "sandbox",
 		Title: "Simulated payment",
 		Zone:  p.Company.Zone,
-		Data: &content{
-			Page: p, Code: code, State: stateOf(p), Now: e.now(),
-		},
+		Data:  &content{Page: p, Code: code, State: stateOf(p), Now: e.now()},
 	})
 }
 

@@ -80,12 +80,7 @@ type Work struct {
 func (s *Service) Run(ctx context.Context, actor account.Actor, request Request,
 	work Work,
 ) (answer Stored, repeated bool, err error) {
-	t := ticket{
-		service: s,
-		actor:   actor,
-		request: request,
-		holder:  id.NewCode(16),
-	}
+	t := ticket{service: s, actor: actor, request: request, holder: id.NewCode(16)}
 	var row record
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		row, err = t.reserve(ctx, tx)

@@ -52,11 +52,7 @@ const (
 
 // NewBars lays a chart out.
 func NewBars(title string, bars []Bar) Bars {
-	c := Bars{
-		Title:  title,
-		Height: chartHeight,
-		Empty:  true,
-	}
+	c := Bars{Title: title, Height: chartHeight, Empty: true}
 	var most money.Cents
 	for _, bar := range bars {
 		most = max(most, bar.Value, bar.Ghost)
@@ -79,10 +75,7 @@ func NewBars(title string, bars []Bar) Bars {
 			height = max(height, 2)
 		}
 		x, w := chartLeft+i*step, max(step*7/10, 2)
-		c.Columns = append(
-			c.Columns,
-			Column{bar, x, chartTop + plot - height, w, height, x + w/2, i%every == 0},
-		)
+		c.Columns = append(c.Columns, Column{bar, x, chartTop + plot - height, w, height, x + w/2, i%every == 0})
 		if i > 0 && bar.Ghost >= 0 && before.Ghost >= 0 && most > 0 {
 			c.Ghosts = append(c.Ghosts, Segment{before.Middle, y(before.Ghost), x + w/2, y(bar.Ghost)})
 		}

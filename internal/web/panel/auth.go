@@ -36,12 +36,7 @@ func (s *Server) login(req *request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
 	if refused(err) {
 		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
-		return s.public(req, page.View{
-			Name:   "login",
-			Title:  "Sign in",
-			Status: statusOf(err),
-			Data:   data,
-		})
+		return s.public(req, page.View{Name: "login", Title: "Sign in", Status: statusOf(err), Data: data})
 	}
 	if err != nil {
 		return err
@@ -77,12 +72,7 @@ func (s *Server) code(req *request) error {
 	)
 	if refused(err) {
 		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
-		return s.public(req, page.View{
-			Name:   "code",
-			Title:  "Second factor",
-			Status: statusOf(err),
-			Data:   data,
-		})
+		return s.public(req, page.View{Name: "code", Title: "Second factor", Status: statusOf(err), Data: data})
 	}
 	if err != nil {
 		return err
@@ -320,11 +310,7 @@ func (s *Server) changeEmail(req *request) error {
 	if refused(err) {
 		return s.profilePage(
 			req,
-			profileData{
-				Form:  page.NewForm(),
-				Off:   page.NewForm(),
-				Email: page.Sent(req.Request, err),
-			},
+			profileData{Form: page.NewForm(), Off: page.NewForm(), Email: page.Sent(req.Request, err)},
 			err,
 		)
 	}

@@ -63,10 +63,7 @@ func (req *request) sells() bool {
 func (s *Server) credits(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), reseller.ReadEntryFilter(in)
-	data := creditsData{
-		list:  newList(req, "/credits/export", entryChips(req), "from", "to"),
-		Sells: req.sells(),
-	}
+	data := creditsData{list: newList(req, "/credits/export", entryChips(req), "from", "to"), Sells: req.sells()}
 	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
@@ -107,11 +104,7 @@ func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]e
 	}
 	rows := make([]entryRow, len(list))
 	for i, entry := range list {
-		rows[i] = entryRow{
-			Entry: entry,
-			Text:  entryWords[entry.Kind],
-			Who:   doer(req.lang, names, entry),
-		}
+		rows[i] = entryRow{Entry: entry, Text: entryWords[entry.Kind], Who: doer(req.lang, names, entry)}
 		if links && entry.Reseller.ID != 0 && !byTheOther(entry) {
 			rows[i].Link = resellerPath(entry.Reseller.ID)
 		}
@@ -214,22 +207,12 @@ func (s *Server) movePage(req *request, course course) error {
 	} else {
 		err = nil
 	}
-	return s.moveForm(
-		req,
-		course,
-		moveData{Form: form, Movement: movement, Ask: asked && err == nil},
-		err,
-	)
+	return s.moveForm(req, course, moveData{Form: form, Movement: movement, Ask: asked && err == nil}, err)
 }
 
 func (s *Server) moveForm(req *request, course course, data moveData, refusal error) error {
 	data.Course, data.Action, data.Back = course, resellerPath(req.id)+course.Path, resellerPath(req.id)
-	return s.show(req, page.View{
-		Name:   "credits_move",
-		Title:  course.Title,
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "credits_move", Title: course.Title, Status: statusOf(refusal), Data: data})
 }
 
 func (s *Server) move(req *request, course course) error {
@@ -243,12 +226,7 @@ func (s *Server) move(req *request, course course) error {
 		return failed
 	}
 	if err != nil {
-		return s.moveForm(
-			req,
-			course,
-			moveData{Form: page.Sent(req.Request, err), Movement: movement},
-			err,
-		)
+		return s.moveForm(req, course, moveData{Form: page.Sent(req.Request, err), Movement: movement}, err)
 	}
 	return req.done(resellerPath(req.id), course.done, movement.Reseller.Name, moved.Balance, moved.ResellerBalance)
 }

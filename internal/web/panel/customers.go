@@ -107,22 +107,12 @@ func (s *Server) customerForm(req *request, title string, form customerForm, err
 	if !form.New { // a plan that is no longer sold stays with the customers who have it
 		form.Plans[0].Label, form.Products[0].Label = req.lang.T("None"), req.lang.T("None")
 	}
-	return s.show(req, page.View{
-		Name:   "customer_form",
-		Title:  title,
-		Status: statusOf(err),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "customer_form", Title: title, Status: statusOf(err), Data: form})
 }
 
 func (s *Server) newCustomer(req *request) error {
 	return s.customerForm(req, "New customer",
-		customerForm{
-			Form:   page.NewForm(),
-			Action: "/customers/new",
-			Back:   "/customers",
-			New:    true,
-		},
+		customerForm{Form: page.NewForm(), Action: "/customers/new", Back: "/customers", New: true},
 		nil)
 }
 
@@ -169,11 +159,7 @@ func (s *Server) editCustomer(req *request) error {
 	return s.customerForm(
 		req,
 		"Edit customer",
-		customerForm{
-			Form:   form,
-			Action: customerPath(record.ID) + "/edit",
-			Back:   customerPath(record.ID),
-		},
+		customerForm{Form: form, Action: customerPath(record.ID) + "/edit", Back: customerPath(record.ID)},
 		nil,
 	)
 }
@@ -201,12 +187,7 @@ type textField struct {
 // textFields lists the plain texts of a customer, those of one line first.
 func textFields(lang page.Lang, record *customer.Customer) (list []textField) {
 	for _, text := range customer.Texts() {
-		field := textField{
-			Name:  text.Name,
-			Label: lang.T(text.Label),
-			Hint:  lang.T(text.Hint),
-			Value: text.Of(record),
-		}
+		field := textField{Name: text.Name, Label: lang.T(text.Label), Hint: lang.T(text.Hint), Value: text.Of(record)}
 		if text.Lines {
 			field.Rows = 4
 		}

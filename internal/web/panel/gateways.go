@@ -78,10 +78,7 @@ func shownOptions(req *request, setup payment.Setup) []shownOption {
 			if option.As != nil && option.As(value) != value {
 				value = req.lang.T("%s (banks show: %s)", value, option.As(value))
 			}
-			list = append(
-				list,
-				shownOption{optionWord(req.lang, option.Title), value, option.Secret},
-			)
+			list = append(list, shownOption{optionWord(req.lang, option.Title), value, option.Secret})
 		}
 	}
 	return list
@@ -145,12 +142,7 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:   "gateway_form",
-		Title:  "Set up a gateway",
-		Status: statusOf(refusal),
-		Data:   d,
-	})
+	return s.show(req, page.View{Name: "gateway_form", Title: "Set up a gateway", Status: statusOf(refusal), Data: d})
 }
 
 func newOptionField(req *request, option payment.Option, kept string) optionField {
@@ -169,16 +161,10 @@ func newOptionField(req *request, option payment.Option, kept string) optionFiel
 		field.Required = false
 	}
 	for _, choice := range option.Choices {
-		field.Choices = append(field.Choices, page.Option{
-			Value: choice,
-			Label: optionWord(req.lang, choice),
-		})
+		field.Choices = append(field.Choices, page.Option{Value: choice, Label: optionWord(req.lang, choice)})
 	}
 	if len(field.Choices) > 0 && !option.Required {
-		field.Choices = append(
-			[]page.Option{{Value: "", Label: req.lang.T("As usual")}},
-			field.Choices...,
-		)
+		field.Choices = append([]page.Option{{Value: "", Label: req.lang.T("As usual")}}, field.Choices...)
 	}
 	return field
 }

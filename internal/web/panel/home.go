@@ -65,10 +65,7 @@ var dueToday = "status=" + urlQuery(string(customer.DueToday))
 
 func (s *Server) home(req *request) error {
 	in := req.query()
-	question := dashboard.Question{
-		PlanID:    in.ID("plan_id").Value,
-		ProductID: in.ID("product_id").Value,
-	}
+	question := dashboard.Question{PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
 	if !allows(req.User.Role, viewer) {
 		return s.homeNotices(req, homeData{DueToday: dueToday})
 	}
@@ -255,10 +252,7 @@ func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
 	}
 	since := s.DB.Now().AddDate(0, 0, -moneyNoticeDays)
 	filter := account.AuditFilter{Record: "gateway", Since: since}
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{
-		Number: 1,
-		Size:   5,
-	})
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 5})
 	seen, _ := strconv.ParseInt(cookieValue(req.Request, movesCookie), 10, 64)
 	lines = slices.DeleteFunc(lines, func(line account.AuditLine) bool {
 		return line.ID <= seen || line.UserID == req.User.ID && line.Address == visitor(req.Request).Address

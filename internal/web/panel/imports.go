@@ -35,12 +35,7 @@ func (s *Server) upload(req *request) error {
 	if refused(err) || fault.KindOf(err) == fault.KindTooLarge {
 		form := page.NewForm()
 		form.Fail(err)
-		return s.show(req, page.View{
-			Name:   "import",
-			Title:  "Import customers",
-			Status: statusOf(err),
-			Data:   form,
-		})
+		return s.show(req, page.View{Name: "import", Title: "Import customers", Status: statusOf(err), Data: form})
 	}
 	if err != nil {
 		return err
@@ -130,11 +125,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 	data := uploadDataOf(req, upload)
 	data.Form = form
 	if upload.State != intake.UploadNew {
-		return s.show(req, page.View{
-			Name:  "import_progress",
-			Title: "Import customers",
-			Data:  data,
-		})
+		return s.show(req, page.View{Name: "import_progress", Title: "Import customers", Data: data})
 	}
 	out := upload.Outcome
 	data.Ready = out.Checked && out.Done.Skipped > 0
@@ -258,19 +249,13 @@ func columns(req *request, upload intake.Upload) ([]columnData, error) {
 	}
 	options := []page.Option{{Value: "", Label: req.lang.T("(pass over)")}}
 	for _, field := range sheet.Fields() {
-		options = append(options, page.Option{
-			Value: field,
-			Label: req.lang.T(fieldNames[field].Label),
-		})
+		options = append(options, page.Option{Value: field, Label: req.lang.T(fieldNames[field].Label)})
 	}
 	list := make([]columnData, len(preview))
 	for i, p := range preview {
 		list[i] = columnData{p, options}
 		if _, known := fieldNames[p.Field]; p.Field != "" && !known { // a field of the company's own
-			list[i].Options = append(slices.Clone(options), page.Option{
-				Value: p.Field,
-				Label: p.Field,
-			})
+			list[i].Options = append(slices.Clone(options), page.Option{Value: p.Field, Label: p.Field})
 		}
 	}
 	return list, nil

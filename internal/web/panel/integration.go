@@ -45,12 +45,7 @@ func (s *Server) webhookForm(req *request, title string, form webhookForm, refus
 			form.Events = append(form.Events, entry)
 		}
 	}
-	return s.show(req, page.View{
-		Name:   "webhook_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "webhook_form", Title: title, Status: statusOf(refusal), Data: form})
 }
 
 func (s *Server) newWebhook(req *request) error {
@@ -59,29 +54,15 @@ func (s *Server) newWebhook(req *request) error {
 		pairs = append(pairs, "events", string(name))
 	}
 	return s.webhookForm(req, "New webhook",
-		webhookForm{
-			Form:   page.NewForm(pairs...),
-			Action: "/webhooks/new",
-			Back:   "/webhooks",
-			New:    true,
-		},
+		webhookForm{Form: page.NewForm(pairs...), Action: "/webhooks/new", Back: "/webhooks", New: true},
 		nil)
 }
 
 func (s *Server) createWebhook(req *request) error {
-	hook, secret, err := s.Webhooks.Create(
-		req.Context(),
-		req.Actor,
-		webhook.ReadNew(req.formWith([]string{"events"})),
-	)
+	hook, secret, err := s.Webhooks.Create(req.Context(), req.Actor, webhook.ReadNew(req.formWith([]string{"events"})))
 	if refused(err) {
 		return s.webhookForm(req, "New webhook",
-			webhookForm{
-				Form:   page.Sent(req.Request, err),
-				Action: "/webhooks/new",
-				Back:   "/webhooks",
-				New:    true,
-			},
+			webhookForm{Form: page.Sent(req.Request, err), Action: "/webhooks/new", Back: "/webhooks", New: true},
 			err)
 	}
 	if err != nil {
@@ -100,23 +81,14 @@ func (s *Server) editWebhook(req *request) error {
 		pairs = append(pairs, "events", string(name))
 	}
 	return s.webhookForm(req, "Edit webhook",
-		webhookForm{
-			Form:   page.NewForm(pairs...),
-			Action: webhookPath(hook.ID) + "/edit",
-			Back:   webhookPath(hook.ID),
-		},
+		webhookForm{Form: page.NewForm(pairs...), Action: webhookPath(hook.ID) + "/edit", Back: webhookPath(hook.ID)},
 		nil)
 }
 
 func webhookPath(id int64) string { return "/webhooks/" + idText(id) }
 
 func (s *Server) updateWebhook(req *request) error {
-	_, err := s.Webhooks.Update(
-		req.Context(),
-		req.Actor,
-		req.id,
-		webhook.ReadChanges(req.formWith([]string{"events"})),
-	)
+	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.ReadChanges(req.formWith([]string{"events"})))
 	if refused(err) {
 		return s.webhookForm(req, "Edit webhook",
 			webhookForm{
@@ -194,12 +166,7 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (webhook.DeliveryFilter{})
 	data.Total = counted(req.lang, total, "1 delivery", "%s deliveries")
 	data.Events = eventOptions(req)
-	return s.show(req, page.View{
-		Name:   "webhook",
-		Title:  "Webhook",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "webhook", Title: "Webhook", Status: statusOf(refusal), Data: data})
 }
 
 func (s *Server) testWebhook(req *request) error {
@@ -209,10 +176,7 @@ func (s *Server) testWebhook(req *request) error {
 	}
 	return s.webhookPage(
 		req,
-		webhookData{
-			Tested: &tested{attempt, delivered},
-			Replay: page.NewForm("since", req.today.String()),
-		},
+		webhookData{Tested: &tested{attempt, delivered}, Replay: page.NewForm("since", req.today.String())},
 		nil,
 	)
 }
@@ -283,11 +247,7 @@ type signatureData struct {
 }
 
 func (s *Server) signaturePage(req *request) error {
-	return s.signatureForm(
-		req,
-		signatureData{Form: page.NewForm("webhook_id", req.URL.Query().Get("webhook_id"))},
-		nil,
-	)
+	return s.signatureForm(req, signatureData{Form: page.NewForm("webhook_id", req.URL.Query().Get("webhook_id"))}, nil)
 }
 
 func (s *Server) signatureForm(req *request, data signatureData, refusal error) error {
@@ -298,10 +258,7 @@ func (s *Server) signatureForm(req *request, data signatureData, refusal error) 
 	for _, hook := range list {
 		data.Secrets = append(data.Secrets, page.Option{Value: idText(hook.ID), Label: hook.URL})
 	}
-	data.Secrets = append(data.Secrets, page.Option{
-		Value: "0",
-		Label: req.lang.T("Callback secret (single invoices)"),
-	})
+	data.Secrets = append(data.Secrets, page.Option{Value: "0", Label: req.lang.T("Callback secret (single invoices)")})
 	return s.show(req, page.View{
 		Name:   "signature",
 		Title:  "Signature checker",

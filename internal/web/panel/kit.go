@@ -132,10 +132,7 @@ func (s *Server) choices(req *request, inactive bool) (plans, products []page.Op
 	plans, products = []page.Option{{Value: "", Label: req.lang.T(none)}}, []page.Option{{Value: "", Label: req.lang.T(none)}}
 	for _, plan := range planList {
 		if plan.Active || inactive {
-			plans = append(plans, page.Option{
-				Value: idText(plan.ID),
-				Label: plan.Name + " · " + plan.Value.BR(),
-			})
+			plans = append(plans, page.Option{Value: idText(plan.ID), Label: plan.Name + " · " + plan.Value.BR()})
 		}
 	}
 	for _, product := range productList {

@@ -71,12 +71,7 @@ func (s *Server) reissueInvoice(req *request) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.Billing.Reissue(
-		req.Context(),
-		req.Actor,
-		invoice.Customer.ID,
-		billing.Extra{Renews: true},
-	)
+	made, err := s.Billing.Reissue(req.Context(), req.Actor, invoice.Customer.ID, billing.Extra{Renews: true})
 	if err != nil {
 		return req.complain(invoicePath(invoice.ID), err)
 	}
@@ -108,12 +103,7 @@ func (s *Server) refundFormPage(req *request, form *page.Form, refusal error) er
 			{Value: string(billing.EffectDiscount), Label: req.lang.T("It stays paid: what goes back is a discount")},
 		},
 	}
-	return s.show(req, page.View{
-		Name:   "refund",
-		Title:  "Money given back",
-		Status: statusOf(refusal),
-		Data:   d,
-	})
+	return s.show(req, page.View{Name: "refund", Title: "Money given back", Status: statusOf(refusal), Data: d})
 }
 
 func (s *Server) refundPayment(req *request) error {

@@ -66,11 +66,7 @@ type channelField struct {
 func (s *Server) newChannel(req *request) error {
 	name := req.URL.Query().Get("kind")
 	if name == "" {
-		return s.show(req, page.View{
-			Name:  "messages_kinds",
-			Title: "New channel",
-			Data:  s.Reminders.Kinds(),
-		})
+		return s.show(req, page.View{Name: "messages_kinds", Title: "New channel", Data: s.Reminders.Kinds()})
 	}
 	kind, ok := s.messageKind(name)
 	if !ok {
@@ -126,12 +122,7 @@ func (s *Server) channelForm(req *request, title string, form channelForm, refus
 		}
 		form.Fields = append(form.Fields, field)
 	}
-	return s.show(req, page.View{
-		Name:   "messages_channel_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "messages_channel_form", Title: title, Status: statusOf(refusal), Data: form})
 }
 
 func (s *Server) createChannel(req *request) error {
@@ -210,10 +201,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 	}
 	data.Templates = []page.Option{{Value: "", Label: req.lang.T("A plain sentence")}}
 	for _, template := range templates {
-		data.Templates = append(data.Templates, page.Option{
-			Value: idText(template.ID),
-			Label: template.Name,
-		})
+		data.Templates = append(data.Templates, page.Option{Value: idText(template.ID), Label: template.Name})
 	}
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
@@ -319,12 +307,7 @@ func (s *Server) updateChannel(req *request) error {
 // switchChannel turns a channel on or off.
 func (s *Server) switchChannel(req *request) error {
 	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
-	channel, err := s.Reminders.UpdateChannel(
-		req.Context(),
-		req.Actor,
-		req.id,
-		reminder.ChannelDraft{Active: active},
-	)
+	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: active})
 	switch {
 	case err != nil:
 		return req.complain(channelPath(req.id), err)

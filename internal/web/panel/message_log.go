@@ -163,10 +163,7 @@ func (s *Server) messageLogPage(req *request, data messageLogData) error {
 		return err
 	}
 	for _, channel := range channels {
-		data.Channels = append(data.Channels, page.Option{
-			Value: idText(channel.ID),
-			Label: channel.Name,
-		})
+		data.Channels = append(data.Channels, page.Option{Value: idText(channel.ID), Label: channel.Name})
 	}
 	data.HasRules = len(rules) > 0
 	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})
@@ -262,10 +259,7 @@ func (s *Server) customerMessages(req *request, record customer.Customer) (*cust
 		return nil, err
 	}
 	list, total, err := s.Reminders.Messages(req.Context(), req.Actor,
-		reminder.Filter{CustomerID: record.ID}, input.Page{
-			Number: 1,
-			Size:   shown,
-		})
+		reminder.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: shown})
 	return &customerMessages{List: messageRows(req, list), More: total > shown, OptedOut: out}, err
 }
 

@@ -48,28 +48,15 @@ func (s *Server) ruleForm(req *request, title string, form ruleForm, refusal err
 	form.Sides = []page.Option{{Value: "before", Label: t("before the due date")}, {Value: "after", Label: t("after the due date")}}
 	form.Statuses = []page.Option{{Value: "", Label: t("All")}}
 	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired} {
-		form.Statuses = append(form.Statuses, page.Option{
-			Value: string(status),
-			Label: word(req.lang, string(status)),
-		})
+		form.Statuses = append(form.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
 	}
 	for _, template := range basis.templates {
-		form.Templates = append(form.Templates, page.Option{
-			Value: idText(template.ID),
-			Label: template.Name,
-		})
+		form.Templates = append(form.Templates, page.Option{Value: idText(template.ID), Label: template.Name})
 	}
 	for i := range min(len(basis.channels), reminder.MaxChannels) {
-		turn := channelTurn{
-			Name:    turnName(i),
-			Number:  i + 1,
-			Options: []page.Option{{Value: "", Label: "—"}},
-		}
+		turn := channelTurn{Name: turnName(i), Number: i + 1, Options: []page.Option{{Value: "", Label: "—"}}}
 		for _, channel := range basis.channels {
-			turn.Options = append(turn.Options, page.Option{
-				Value: idText(channel.ID),
-				Label: channel.Name,
-			})
+			turn.Options = append(turn.Options, page.Option{Value: idText(channel.ID), Label: channel.Name})
 		}
 		form.Turns = append(form.Turns, turn)
 	}
@@ -77,12 +64,7 @@ func (s *Server) ruleForm(req *request, title string, form ruleForm, refusal err
 	if form.Reach, err = s.reachOf(req, form.Form); err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:   "messages_rule_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "messages_rule_form", Title: title, Status: statusOf(refusal), Data: form})
 }
 
 func (s *Server) newRule(req *request) error {
@@ -101,12 +83,7 @@ func (s *Server) newRule(req *request) error {
 		}
 		form = page.NewForm(pairs...)
 	}
-	return s.ruleForm(
-		req,
-		"New rule",
-		ruleForm{Form: form, Action: "/messages/rules/new", New: true},
-		nil,
-	)
+	return s.ruleForm(req, "New rule", ruleForm{Form: form, Action: "/messages/rules/new", New: true}, nil)
 }
 
 // reachOf is how many customers the rule of a form would reach today; none when

@@ -65,11 +65,7 @@ type templatePreview struct {
 
 func (s *Server) templateForm(req *request, title string, form templateForm, refusal error) error {
 	for _, variable := range reminder.Variables {
-		row := variableRow{
-			Name:   "{" + variable.Name + "}",
-			Help:   variable.Help,
-			Sample: variable.Sample,
-		}
+		row := variableRow{Name: "{" + variable.Name + "}", Help: variable.Help, Sample: variable.Sample}
 		if req.lang == page.Portuguese {
 			row.Name = "{" + variable.Local + "}"
 		}
@@ -79,12 +75,7 @@ func (s *Server) templateForm(req *request, title string, form templateForm, ref
 		slices.ContainsFunc([]string{"name", "params", "header", "button"}, func(field string) bool {
 			return len(form.Form.Errors("whatsapp_"+field)) > 0
 		})
-	return s.show(req, page.View{
-		Name:   "messages_template_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "messages_template_form", Title: title, Status: statusOf(refusal), Data: form})
 }
 
 func templatePath(id int64) string {
@@ -104,11 +95,7 @@ func (s *Server) createTemplate(req *request) error {
 	template, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
 	if refused(err) {
 		return s.templateForm(req, "New template",
-			templateForm{
-				Form:   page.Sent(req.Request, err),
-				Action: "/messages/templates/new",
-				New:    true,
-			},
+			templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true},
 			err)
 	}
 	if err != nil {
@@ -139,11 +126,7 @@ func (s *Server) updateTemplate(req *request) error {
 	template, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
 	if refused(err) {
 		return s.templateForm(req, "Edit template",
-			templateForm{
-				Form:   page.Sent(req.Request, err),
-				Action: templatePath(req.id),
-				ID:     req.id,
-			},
+			templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id},
 			err)
 	}
 	if err != nil {
@@ -159,11 +142,7 @@ func (s *Server) updateTemplate(req *request) error {
 // previewTemplate shows the words as they stand in the form, saved or not, as
 // one customer would get them.
 func (s *Server) previewTemplate(req *request) error {
-	form := templateForm{
-		Form:   page.Sent(req.Request, nil),
-		Action: "/messages/templates/new",
-		New:    true,
-	}
+	form := templateForm{Form: page.Sent(req.Request, nil), Action: "/messages/templates/new", New: true}
 	title := "New template"
 	id, ok := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get()
 	if ok && id != 0 {

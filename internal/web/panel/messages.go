@@ -48,11 +48,7 @@ func (s *Server) rules(req *request) error {
 	if err != nil {
 		return err
 	}
-	data := rulesData{
-		Channels:  len(basis.channels) > 0,
-		Templates: len(basis.templates) > 0,
-		Quiet:     settings.Quiet,
-	}
+	data := rulesData{Channels: len(basis.channels) > 0, Templates: len(basis.templates) > 0, Quiet: settings.Quiet}
 	for _, rule := range list {
 		row := ruleRow{
 			Rule:     rule,

@@ -295,9 +295,5 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func visitor(r *http.Request) account.Visitor {
-	return account.Visitor{
-		Address: web.Caller(r),
-		Agent:   r.UserAgent(),
-		Device:  cookieValue(r, deviceCookie),
-	}
+	return account.Visitor{Address: web.Caller(r), Agent: r.UserAgent(), Device: cookieValue(r, deviceCookie)}
 }

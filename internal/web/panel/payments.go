@@ -319,12 +319,7 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 			return err
 		}
 	}
-	return s.show(req, page.View{
-		Name:   "review",
-		Title:  "Payment for review",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "review", Title: "Payment for review", Status: statusOf(refusal), Data: data})
 }
 
 // maxOthers bounds the open invoices among which a person chooses.

@@ -108,12 +108,7 @@ func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
 	if data.Parent, err = s.Accounts.Parent(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:   "barred",
-		Title:  barTitles[barrier],
-		Status: web.Status(why),
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "barred", Title: barTitles[barrier], Status: web.Status(why), Data: data})
 }
 
 var barTitles = map[barrier]string{
@@ -138,11 +133,7 @@ type notice struct {
 // notice is nil while there is nothing to say.
 func (s *Server) notice(req *request) (*notice, error) {
 	sub := req.Actor.Company.Subscription
-	n := &notice{
-		Standing: sub.Standing(req.today),
-		Trial:    sub.Kind == account.Trial,
-		EndsOn:   sub.ExpiresOn,
-	}
+	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
 	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
 	n.Above = live && sub.StoppedAbove(req.today)
 	if live && !n.Above {

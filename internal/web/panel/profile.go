@@ -58,12 +58,7 @@ func (s *Server) profilePage(req *request, data profileData, refusal error) erro
 		return err
 	}
 	data.Role = word(req.lang, string(req.User.Role))
-	return s.show(req, page.View{
-		Name:   "profile",
-		Title:  "My account",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "profile", Title: "My account", Status: statusOf(refusal), Data: data})
 }
 
 // device makes of what a browser calls itself what a person would call it.
@@ -88,11 +83,7 @@ func device(agent string) string {
 func (s *Server) changePassword(req *request) error {
 	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
 	if refused(err) {
-		return s.profilePage(
-			req,
-			profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()},
-			err,
-		)
+		return s.profilePage(req, profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()}, err)
 	}
 	if err != nil {
 		return err
@@ -149,11 +140,7 @@ func (s *Server) confirmSecondFactor(req *request) error {
 func (s *Server) dropSecondFactor(req *request) error {
 	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
 	if refused(err) {
-		return s.profilePage(
-			req,
-			profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)},
-			err,
-		)
+		return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err

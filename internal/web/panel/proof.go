@@ -118,11 +118,7 @@ func (s *Server) proved(req *request, op route) (bool, error) {
 }
 
 func (s *Server) askProof(req *request, op route, refusal error) error {
-	data := proofData{
-		Form:   page.NewForm(),
-		Action: req.URL.Path,
-		Cancel: page.LocalPath(req.PostForm.Get("back")),
-	}
+	data := proofData{Form: page.NewForm(), Action: req.URL.Path, Cancel: page.LocalPath(req.PostForm.Get("back"))}
 	data.Form.Fail(refusal)
 	status := http.StatusForbidden
 	if op.method == http.MethodGet {
@@ -151,12 +147,7 @@ func (s *Server) showProof(req *request, data proofData, status int) error {
 	if data.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:   "proof",
-		Title:  "Is it you?",
-		Status: status,
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: data})
 }
 
 // prove takes the proof that a page was asked for with, and leads back to it.

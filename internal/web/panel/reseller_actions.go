@@ -37,11 +37,7 @@ func (s *Server) levels(req *request, form *page.Form, refusal error) error {
 		form.Fail(why)
 	}
 	for _, level := range levels {
-		data.Levels = append(data.Levels, levelChoice{
-			Level: level,
-			Label: levelWords[level],
-			Help:  levelHelp[level],
-		})
+		data.Levels = append(data.Levels, levelChoice{Level: level, Label: levelWords[level], Help: levelHelp[level]})
 	}
 	return s.show(req, page.View{
 		Name:   "reseller_level",

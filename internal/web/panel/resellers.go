@@ -88,10 +88,7 @@ func (s *Server) resellers(req *request) error {
 	all := page.Option{Value: "", Label: req.lang.T("All")}
 	data.Levels, data.Plans = []page.Option{all}, []page.Option{all}
 	for _, level := range account.Levels {
-		data.Levels = append(data.Levels, page.Option{
-			Value: string(level),
-			Label: req.lang.T(levelWords[level]),
-		})
+		data.Levels = append(data.Levels, page.Option{Value: string(level), Label: req.lang.T(levelWords[level])})
 	}
 	plans, err := s.planChoices(req)
 	if err != nil {
@@ -163,23 +160,13 @@ func (s *Server) resellerForm(req *request, title string, form resellerForm, ref
 			return err
 		}
 	}
-	return s.show(req, page.View{
-		Name:   "reseller_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "reseller_form", Title: title, Status: statusOf(refusal), Data: form})
 }
 
 func (s *Server) createReseller(req *request) error {
 	made, err := s.Resellers.Create(req.Context(), req.Actor, reseller.ReadNewReseller(req.form()))
 	if refused(err) {
-		return s.resellerForm(
-			req,
-			"New reseller",
-			resellerForm{New: true, Form: page.Sent(req.Request, err)},
-			err,
-		)
+		return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err
@@ -284,12 +271,7 @@ func (s *Server) editReseller(req *request) error {
 func (s *Server) updateReseller(req *request) error {
 	seller, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadChanges(req.form()))
 	if refused(err) {
-		return s.resellerForm(
-			req,
-			"Edit reseller",
-			resellerForm{Form: page.Sent(req.Request, err)},
-			err,
-		)
+		return s.resellerForm(req, "Edit reseller", resellerForm{Form: page.Sent(req.Request, err)}, err)
 	}
 	if err != nil {
 		return err

@@ -186,12 +186,7 @@ func (s *Server) userForm(req *request, title string, form userForm, refusal err
 		{Value: string(account.RoleAttendant), Label: req.lang.T("Attendant: works with customers, without totals, export and deleting")},
 		{Value: string(account.RoleReadOnly), Label: req.lang.T("Read-only: sees and changes nothing")},
 	}
-	return s.show(req, page.View{
-		Name:   "user_form",
-		Title:  title,
-		Status: statusOf(refusal),
-		Data:   form,
-	})
+	return s.show(req, page.View{Name: "user_form", Title: title, Status: statusOf(refusal), Data: form})
 }
 
 func (s *Server) newUser(req *request) error {

@@ -46,11 +46,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 		return err
 	}
 	for _, plan := range list {
-		row := subscriptionPlanRow{
-			Plan:  plan,
-			Every: req.lang.Period(plan.Period),
-			Link:  s.Resellers.SignupLink(plan),
-		}
+		row := subscriptionPlanRow{Plan: plan, Every: req.lang.Period(plan.Period), Link: s.Resellers.SignupLink(plan)}
 		for _, name := range plan.Functions.Names() {
 			row.Functions = append(row.Functions, req.lang.T(functionWords[name]))
 		}
@@ -62,11 +58,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 		{Value: "true", Label: req.lang.T("On sale")},
 		{Value: "false", Label: req.lang.T("Not on sale")},
 	}
-	return s.show(req, page.View{
-		Name:  "subscription_plans",
-		Title: "Subscription plans",
-		Data:  data,
-	})
+	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: data})
 }
 
 // functionRow is a box to tick. One that the plan has is ticked for good.

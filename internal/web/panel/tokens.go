@@ -43,12 +43,7 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 	if data.Made != "" {
 		data.Curl = "curl -H 'Authorization: Bearer " + data.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"
 	}
-	return s.show(req, page.View{
-		Name:   "tokens",
-		Title:  "API tokens",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.show(req, page.View{Name: "tokens", Title: "API tokens", Status: statusOf(refusal), Data: data})
 }
 
 func (s *Server) createToken(req *request) error {

@@ -225,13 +225,7 @@ func (d *dispatcher) canSend(lane *lane) bool {
 
 // begin makes a request for the next delivery of a lane.
 func (d *dispatcher) begin(lane *lane) {
-	f := &flight{
-		lane:      lane,
-		job:       lane.next(),
-		ctx:       lane.ctx,
-		startedAt: d.now,
-		class:     d.classOf(lane),
-	}
+	f := &flight{lane: lane, job: lane.next(), ctx: lane.ctx, startedAt: d.now, class: d.classOf(lane)}
 	d.sender.metrics.lag.Observe((f.job.waited + d.now - f.job.claimedAt).Seconds())
 	d.begun++
 	d.slots.take(f)
@@ -251,11 +245,7 @@ func (d *dispatcher) onFinished(flight *flight) {
 	d.spare = append(d.spare, flight.worker)
 	delete(d.flights, flight)
 	d.slots.giveBack(flight, d.now, flight.outcome.verdict == accepted && !flight.outcome.response.Truncated)
-	lane, a := flight.lane, attempt{
-		job:     flight.job,
-		outcome: flight.outcome,
-		token:   flight.lane.token,
-	}
+	lane, a := flight.lane, attempt{job: flight.job, outcome: flight.outcome, token: flight.lane.token}
 	if flight.ctx.Err() != nil {
 		lane.cutOff(flight.job.id)
 		d.begun--

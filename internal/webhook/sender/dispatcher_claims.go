@@ -181,12 +181,7 @@ func (a *asking) ask(lane *lane, size int) bool {
 	lane.more, lane.wanted = false, false
 	lane.refilling = lane.state == sending
 	lane.state = lane.state.on(asked)
-	a.requests = append(a.requests, request{
-		lane:  lane.id,
-		size:  size,
-		token: lane.token,
-		open:  lane.openIDs(),
-	})
+	a.requests = append(a.requests, request{lane: lane.id, size: size, token: lane.token, open: lane.openIDs()})
 	a.lanes = append(a.lanes, lane)
 	return true
 }

@@ -182,12 +182,7 @@ var transitions = map[state]map[input]state{
 		unrecordable: abandoned,
 		expired:      abandoned,
 	},
-	draining: {
-		drained:      releasing,
-		released:     idle,
-		unrecordable: abandoned,
-		expired:      abandoned,
-	},
+	draining:  {drained: releasing, released: idle, unrecordable: abandoned, expired: abandoned},
 	releasing: {released: idle, expired: idle},
 	abandoned: {drained: idle},
 }

@@ -96,12 +96,7 @@ func CloseLane(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) er
 	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, webhookID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`,
-		companyID,
-		webhookID,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, webhookID)
 	return err
 }
 

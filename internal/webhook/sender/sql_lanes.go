@@ -173,11 +173,7 @@ func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
 // expireLeases ends all leases with tokens of a prefix. What was being sent
 // stays recorded: the next claim burns those attempts.
 func expireLeases(ctx context.Context, tx *sqldb.Tx, instance string) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE delivery_lanes SET until = 0 WHERE until > 0 AND token LIKE ?`,
-		instance+"%",
-	)
+	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET until = 0 WHERE until > 0 AND token LIKE ?`, instance+"%")
 	return err
 }
 
@@ -205,10 +201,6 @@ func splitIDs(text string) []int64 {
 
 // clearLane ends the lease of a lane.
 func clearLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ?`,
-		lane,
-	)
+	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ?`, lane)
 	return err
 }

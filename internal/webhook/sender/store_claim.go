@@ -140,11 +140,7 @@ func (s store) fill(ctx context.Context, tx *sqldb.Tx, requests []request, due m
 		if len(grant.jobs) == 0 {
 			continue
 		}
-		row := laneRow{
-			lane:    request.lane,
-			token:   request.token,
-			sending: slices.Clone(request.open),
-		}
+		row := laneRow{lane: request.lane, token: request.token, sending: slices.Clone(request.open)}
 		for _, job := range grant.jobs {
 			row.sending = append(row.sending, job.id)
 		}
@@ -174,12 +170,7 @@ func burnLateClaims(ctx context.Context, tx *sqldb.Tx, jobs map[int64]Job) error
 // pick takes the jobs of a lane in their order. A failing lane gets no more
 // than may be in flight.
 func (r request) pick(chosen []int64, jobs map[int64]Job) grant {
-	g := grant{
-		lane:  r.lane,
-		token: r.token,
-		limit: laneLimit,
-		more:  len(chosen) == r.size,
-	}
+	g := grant{lane: r.lane, token: r.token, limit: laneLimit, more: len(chosen) == r.size}
 	for _, one := range chosen {
 		job, ok := jobs[one]
 		if !ok {
