@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -65,8 +66,7 @@ func (e *edge) sayPaid(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, payment.MaxNoticeFile+rest)
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Minute))
 	err := e.payments.SayPaid(r.Context(), r.PathValue("code"), func() ([]byte, error) { return proofOf(r) })
-	switch fault.KindOf(err) {
-	case fault.KindInvalid, fault.KindRateLimited, fault.KindConflict:
+	if slices.Contains([]fault.Kind{fault.KindInvalid, fault.KindRateLimited, fault.KindConflict}, fault.KindOf(err)) {
 		e.paidPage(w, r, err)
 		return
 	}
