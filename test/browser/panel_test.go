@@ -102,7 +102,7 @@ func (p *program) attendant(owner *tab) {
 		t.Error("an attendant sees what the company earns")
 	}
 	rui.visit("/payments")
-	rui.see("eu papel não permite")
+	rui.see("ua permissão não inclui isto")
 	rui.picture(t, axe, "forbidden")
 	rui.visit("/invoices?overdue=true")
 	rui.do(chromedp.Click(chromedp.CSS(`.list tbody tr:nth-child(1) a[href*="/pay"]`), chromedp.NodeVisible))
