@@ -327,10 +327,22 @@ func (b *tab) find(seen chromedp.Action[chromedp.Void]) {
 	b.looking = false
 }
 
+// settle waits while a part of the page is being replaced: what comes can move
+// the button that is about to be clicked.
+func (b *tab) settle() {
+	b.t.Helper()
+	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if !ask(b, chromedp.Evaluate[bool](`document.querySelector(".htmx-request") !== null`)) {
+			return
+		}
+	}
+}
+
 // press clicks the button or link that reads text, in a dialog if one is open.
 func (b *tab) press(text string) {
 	b.t.Helper()
 	b.clicks++
+	b.settle()
 	b.stood = ask(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
 	named := chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text))
 	b.find(chromedp.WaitVisible(named))
