@@ -50,7 +50,7 @@ func (r *release) layout(t target) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	path, err := layout.Write(dir, empty.Index)
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func TestImageIsAlsoAnOCILayoutWithLabels(t *testing.T) {
 	r := makeOnce(t)
 	f, err := os.Open(r.name(target{os: "linux", arch: runtime.GOARCH}, "_oci.tar"))
 	must(t, err)
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	dir := t.TempDir()
 	unpack(t, f, dir)
 	index, err := layout.ImageIndexFromPath(dir)
