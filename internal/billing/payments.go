@@ -76,9 +76,9 @@ func (s *Service) Payments(
 	return paymentTable.Page(ctx, s.db, query, page)
 }
 
-// PaymentsWorth is the money of the payments of a filter that counts, without what
-// went back. matches is how many there are. ok is false where no counter knows and
-// there are too many to add up at every look.
+// PaymentsWorth is the money that came with the payments of a filter, less what
+// went back on its days. matches is how many payments and refunds there are. ok is
+// false where no counter knows and there are too many to add up at every look.
 func (s *Service) PaymentsWorth(
 	ctx context.Context,
 	actor account.Actor,
@@ -103,8 +103,14 @@ func (s *Service) PaymentsWorth(
 	if err != nil {
 		return 0, false, err
 	}
-	worth, err = sumPayments(ctx, s.db, actor.Company.ID, query.Where)
-	return worth, true, err
+	if worth, err = sumPayments(ctx, s.db, actor.Company.ID, query.Where); err != nil {
+		return 0, false, err
+	}
+	if query, err = filter.refunds(ctx, s.db, actor.Company.ID, ""); err != nil {
+		return 0, false, err
+	}
+	back, err := sumRefunds(ctx, s.db, actor.Company.ID, query.Where)
+	return worth - back, true, err
 }
 
 // counted reports whether the counter of money knows the filter.

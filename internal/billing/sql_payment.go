@@ -157,7 +157,17 @@ func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
 
 // where are the conditions of the filter. The expression keeps planners from the
 // index of days unless that is the order: they would sort all that they find there.
-func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
+func (f PaymentFilter) where(sort input.Sort) sqldb.Where {
+	where, day := f.wherePayment(), "p.paid_on || ''"
+	if sort.Field() == input.ByPaidDay {
+		day = "p.paid_on"
+	}
+	span(&where, day, f.From, f.To)
+	return where
+}
+
+// wherePayment are the conditions on a payment, whatever its day.
+func (f PaymentFilter) wherePayment() (where sqldb.Where) {
 	if f.CustomerID != 0 {
 		where.And("p.customer_id = ?", f.CustomerID)
 	}
@@ -175,20 +185,15 @@ func (f PaymentFilter) where(sort input.Sort) (where sqldb.Where) {
 	if !f.withCredit() {
 		where.And("p.paid_via <> ?", Credit)
 	}
-	day := "p.paid_on || ''"
-	if sort.Field() == input.ByPaidDay {
-		day = "p.paid_on"
-	}
-	span(&where, day, f.From, f.To)
 	return where
 }
 
-// sumPayments adds up what counts of a few payments.
+// sumPayments adds up what came with a few payments.
 func sumPayments(ctx context.Context, querier sqldb.Querier, companyID int64, where sqldb.Where) (money.Cents, error) {
 	where.And("p.company_id = ?", companyID)
 	cents, err := sqldb.Value[int64](ctx, querier, `
 		SELECT CAST(COALESCE(SUM(CASE WHEN p.status IN ('applied', 'partial', 'refunded', 'credit')
-			THEN p.amount_cents - p.refunded_cents ELSE 0 END), 0) AS BIGINT) FROM payments p`+where.String(), where.Args...)
+			THEN p.amount_cents ELSE 0 END), 0) AS BIGINT) FROM payments p`+where.String(), where.Args...)
 	return money.Cents(cents), err
 }
 

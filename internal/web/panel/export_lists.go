@@ -60,16 +60,28 @@ func (s *Server) exportPayments(req *request) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
+	names, err := s.actorNames(req, []string{"user:", "token:"})
+	if err != nil {
+		return err
+	}
 	return s.sendList(req, listFile{
 		name: "pagamentos",
 		columns: []string{
-			"pagamento", "cliente", "fatura", "pago em", "pago por", "situação", "valor", "devolvido", "identificação", "observação",
+			"pagamento", "cliente", "fatura", "dia", "pago por", "situação", "valor", "registrado por", "identificação", "observação",
 		},
 		rows: func(write func(...string) error) error {
-			return s.Billing.WalkPayments(req.Context(), req.Actor, filter, func(record billing.PaymentRecord) error {
+			err := s.Billing.WalkPayments(req.Context(), req.Actor, filter, func(record billing.PaymentRecord) error {
 				return write(idText(record.ID), record.CustomerName, idText(record.InvoiceID), page.FormatDate(record.PaidOn),
 					s.through(req, record.Via), page.Portuguese.T(paymentWords[record.Status]), decimal(record.Amount),
-					decimal(record.Refunded), shownPaymentID(record.PaymentID), record.Note)
+					actorText(page.Portuguese, names, record.ConfirmedBy), shownPaymentID(record.PaymentID), record.Note)
+			})
+			if err != nil {
+				return err
+			}
+			return s.Billing.WalkRefunds(req.Context(), req.Actor, filter, func(refund billing.ListedRefund) error {
+				return write(idText(refund.Payment), refund.CustomerName, idText(refund.InvoiceID), page.FormatDate(refund.On),
+					s.through(req, refund.Via), page.Portuguese.T("Money given back"), "-"+decimal(refund.Amount),
+					actorText(page.Portuguese, names, refund.By), shownPaymentID(refund.PaymentID), refund.Note)
 			})
 		},
 	})

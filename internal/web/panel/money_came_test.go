@@ -97,3 +97,37 @@ func TestReceiptHasWhatTheSettingsSayOfTheCompany(t *testing.T) {
 			fmt.Sprintf("Nº %d", debt.ID), "11.222.333/0001-81", "Rua A, 1", "oi@example.com", "sem informar")
 	})
 }
+
+// A refund is a row with a minus on its own day: what January's list and file say
+// stays as it was, and the totals are the month's for the accountant.
+func TestRefundIsARowOfItsOwnDay(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		bia, caio := person.debtor("Bia", "11987654321"), person.debtor("Caio", "11987654322")
+		person.follow(fmt.Sprintf("/invoices/%d/pay", bia.ID), "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-20")
+		back := fmt.Sprintf("/received/%d/refund", person.newestPayment())
+		person.follow(fmt.Sprintf("/invoices/%d/pay", caio.ID), "amount", "35,00", "paid_via", "cash", "paid_at", "2026-01-20")
+		const december, january = "?from=2025-12-01&to=2025-12-31", "?from=2026-01-01&to=2026-01-31"
+		before := person.export("/payments/export" + december)
+		person.follow(back, "amount", "5,00", "refunded_on", "2026-01-25", "note", "=cobrado a mais").want(t, http.StatusOK)
+
+		person.get("/payments"+december).want(t, http.StatusOK, "1 pagamento · R$ 35,00", ">Bia<").lacks(t, "devolvido", "Devoluções", "5,00<")
+		if after := person.export("/payments/export" + december); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("December was %q, and is %q", before, after)
+		}
+		person.get("/payments"+january).want(t, http.StatusOK, "1 pagamento · 1 devolução · R$ 30,00", "dinheiro R$ 35,00", "PIX -R$ 5,00",
+			"Devoluções", ">Bia<", "25/01/2026", "cobrado a mais", "Ana", "-R$\u00a05,00")
+		rows := person.export("/payments/export" + january)
+		if len(rows) != 3 || rows[2][1] != "Bia" || rows[2][3] != "25/01/2026" || rows[2][6] != "-5,00" || rows[2][7] == "" || !strings.HasSuffix(rows[2][9], "cobrado a mais") {
+			t.Errorf("January is %q", rows)
+		}
+		for query, want := range map[string]string{
+			"": "2 pagamentos · 1 devolução · R$ 65,00", "?search=bia": "1 pagamento · 1 devolução · R$ 30,00",
+			january + "&search=bia": "0 pagamentos · 1 devolução · -R$ 5,00", december + "&search=bia": "1 pagamento · R$ 35,00",
+			january + "&paid_via=pix": "0 pagamentos · 1 devolução · -R$ 5,00", "?search=caio": "1 pagamento · R$ 35,00",
+		} {
+			person.get("/payments"+query).want(t, http.StatusOK, want)
+		}
+		person.get("/payments/month?month=2026-01").want(t, http.StatusOK, "R$\u00a030,00", "-R$\u00a05,00")
+	})
+}

@@ -80,10 +80,40 @@ func (s *Server) through(req *request, provider string) string {
 	return word(req.lang, provider)
 }
 
+// refundRow is money that went back, in words.
+type refundRow struct {
+	billing.ListedRefund
+	Through string // the gateway's name
+	Author  string // empty: the gateway
+}
+
+// Minus is what the refund adds to a sum.
+func (r refundRow) Minus() money.Cents { return -r.Amount }
+
+// refundRows are the refunds of a filter by their own days, and how many there
+// are. They are paged with the payments: a page has as many of each.
+func (s *Server) refundRows(req *request, filter billing.PaymentFilter, paging input.Page) ([]refundRow, int64, error) {
+	list, total, err := s.Billing.Refunds(req.Context(), req.Actor, filter, paging)
+	if err != nil {
+		return nil, 0, err
+	}
+	by := make([]string, len(list))
+	for n, refund := range list {
+		by[n] = refund.By
+	}
+	names, err := s.actorNames(req, by)
+	rows := make([]refundRow, len(list))
+	for n, refund := range list {
+		rows[n] = refundRow{refund, s.through(req, refund.Via), actorText(req.lang, names, refund.By)}
+	}
+	return rows, total, err
+}
+
 type receivedData struct {
 	list
 	Tabs       paymentTabs
 	List       []paymentRow
+	Refunds    []refundRow
 	Means      []page.Option
 	Hidden     map[string]string // filters that the search hands on
 	Filtered   bool
@@ -158,8 +188,12 @@ func (s *Server) received(req *request) error {
 	if data.List, err = s.paymentRows(req, list); err != nil {
 		return err
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (billing.PaymentFilter{Came: true})
-	if data.Total, err = s.paymentsFoot(req, filter, total); err != nil {
+	refunds := int64(0)
+	if data.Refunds, refunds, err = s.refundRows(req, filter, paging); err != nil {
+		return err
+	}
+	data.Pager, data.Filtered = page.NewPager(req.URL, paging, max(total, refunds)), filter != (billing.PaymentFilter{Came: true})
+	if data.Total, err = s.paymentsFoot(req, filter, total, refunds); err != nil {
 		return err
 	}
 	if _, data.HasGateway, err = s.gateway(req); err != nil {
@@ -175,10 +209,14 @@ func (s *Server) received(req *request) error {
 	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: data})
 }
 
-// paymentsFoot is how many payments a filter has, and what of them counts.
-func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count int64) (string, error) {
+// paymentsFoot is how many payments and refunds a filter has, and what came less
+// what went back.
+func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count, refunds int64) (string, error) {
 	text := counted(req.lang, count, "1 payment", "%s payments")
-	worth, known, err := s.Billing.PaymentsWorth(req.Context(), req.Actor, filter, count)
+	if refunds > 0 {
+		text += " · " + counted(req.lang, refunds, "1 refund", "%s refunds")
+	}
+	worth, known, err := s.Billing.PaymentsWorth(req.Context(), req.Actor, filter, count+refunds)
 	if err != nil || !known {
 		return text, err
 	}
