@@ -65,6 +65,9 @@ type RefundRecord struct {
 	Note   string
 }
 
+// Minus is what the refund adds to a sum.
+func (r RefundRecord) Minus() money.Cents { return -r.Amount }
+
 // RefundsOf returns the refunds of payments, oldest first, by the number of the
 // payment.
 func (s *Service) RefundsOf(

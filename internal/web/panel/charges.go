@@ -209,7 +209,10 @@ func (s *Server) billed(req *request, invoice billing.Invoice, record customer.C
 	if err != nil {
 		return billed, err
 	}
-	if billed.Payments, err = s.paymentRows(req, received); err != nil || !req.Actor.May(payments) {
+	if billed.Payments, err = s.paymentRows(req, received); err != nil {
+		return billed, err
+	}
+	if err = s.addRefunds(req, billed.Payments); err != nil || !req.Actor.May(payments) {
 		return billed, err
 	}
 	if billed.Charging, err = s.charging(req, invoice, record); err != nil {

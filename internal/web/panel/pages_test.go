@@ -267,7 +267,8 @@ func TestInvoicePages(t *testing.T) {
 		paid := fmt.Sprintf("/received/%d", person.newestPayment())
 		person.get(paid+"/refund").want(t, http.StatusOK, "Isto não envia dinheiro", "R$\u00a020,00")
 		person.post(paid+"/refund", "amount", "21,00").want(t, http.StatusUnprocessableEntity, "no máximo")
-		person.follow(paid+"/refund", "amount", "5,00").want(t, http.StatusOK, "A devolução foi registrada", "devolvido: R$\u00a05,00")
+		person.follow(paid+"/refund", "amount", "5,00", "note", "Cobrado a mais").want(t, http.StatusOK, "A devolução foi registrada",
+			"devolvido: R$\u00a05,00", "-R$\u00a05,00", "registrado por Ana", "Cobrado a mais")
 		person.follow(paid+"/undo").want(t, http.StatusOK, "devolva o resto")
 		person.follow(again+"/status", "status", "Pago").want(t, http.StatusOK, "renovado")
 		person.follow(fmt.Sprintf("/received/%d/undo", person.newestPayment())).want(t, http.StatusOK, "o vencimento voltou", "Em aberto")

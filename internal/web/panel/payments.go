@@ -33,8 +33,15 @@ func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) 
 // paymentRow is a payment in words.
 type paymentRow struct {
 	payment.Payment
-	Through string // the gateway's name
-	By      string // who confirmed it; empty: the gateway
+	Through string         // the gateway's name
+	By      string         // who confirmed it; empty: the gateway
+	Refunds []refundOfPaid // on the page of its invoice
+}
+
+// refundOfPaid is money that went back, under its payment.
+type refundOfPaid struct {
+	billing.RefundRecord
+	Author string // empty: the gateway
 }
 
 // CanRefund reports whether some of the payment can still be given back.
@@ -67,7 +74,32 @@ func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow
 }
 
 func (s *Server) paymentRow(req *request, names map[string]string, paid payment.Payment) paymentRow {
-	return paymentRow{paid, s.through(req, paid.Via), actorText(req.lang, names, paid.ConfirmedBy)}
+	return paymentRow{Payment: paid, Through: s.through(req, paid.Via), By: actorText(req.lang, names, paid.ConfirmedBy)}
+}
+
+// addRefunds has each payment say what of it went back.
+func (s *Server) addRefunds(req *request, rows []paymentRow) error {
+	records := make([]billing.PaymentRecord, len(rows))
+	for n, row := range rows {
+		records[n].ID, records[n].Refunded = row.Number, row.Refund
+	}
+	refunds, err := s.Billing.RefundsOf(req.Context(), req.Actor, records...)
+	if err != nil {
+		return err
+	}
+	var by []string
+	for _, list := range refunds {
+		for _, refund := range list {
+			by = append(by, refund.By)
+		}
+	}
+	names, err := s.actorNames(req, by)
+	for n := range rows {
+		for _, refund := range refunds[rows[n].Number] {
+			rows[n].Refunds = append(rows[n].Refunds, refundOfPaid{refund, actorText(req.lang, names, refund.By)})
+		}
+	}
+	return err
 }
 
 // through is by what an invoice was paid, as people say it.
@@ -86,9 +118,6 @@ type refundRow struct {
 	Through string // the gateway's name
 	Author  string // empty: the gateway
 }
-
-// Minus is what the refund adds to a sum.
-func (r refundRow) Minus() money.Cents { return -r.Amount }
 
 // refundRows are the refunds of a filter by their own days, and how many there
 // are. They are paged with the payments: a page has as many of each.
