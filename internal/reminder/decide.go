@@ -292,9 +292,25 @@ func (c candidate) filling(actor account.Actor, on civil.Date) filling {
 // errNoInvoice says that there is nothing to pay with a link.
 var errNoInvoice = errors.New("no open invoice for this due date")
 
-// fillPayment asks for the link and the code that a template wants; the page of a
-// paid invoice is its receipt. It may call a gateway, and so is never called in a
-// transaction.
+// wants is what a template asks for to pay with, or why that cannot be had; the
+// page of a paid invoice is its receipt.
+func (s *Service) wants(ctx context.Context, actor account.Actor, template Template, about about) (link, pix bool, err error) {
+	if err := s.refuseDebited(ctx, actor, about); err != nil {
+		return false, false, err
+	}
+	link, pix = asks(template.texts()...)
+	switch {
+	case !link && !pix:
+	case s.options.Links == nil:
+		err = fault.Conflict("this installation has no payments")
+	case about.invoice.id == 0 || about.invoice.status != billing.Open && (pix || about.invoice.status != billing.Paid):
+		err = errNoInvoice
+	}
+	return link, pix, err
+}
+
+// fillPayment asks for the link and the code that a template wants. It may call a
+// gateway, and so is never called in a transaction.
 func (s *Service) fillPayment(
 	ctx context.Context,
 	actor account.Actor,
@@ -302,22 +318,13 @@ func (s *Service) fillPayment(
 	about about,
 	filling *filling,
 ) error {
-	if err := s.refuseDebited(ctx, actor, about); err != nil {
+	link, pix, err := s.wants(ctx, actor, template, about)
+	if err != nil || !link && !pix {
 		return err
-	}
-	link, pix := asks(template.texts()...)
-	switch {
-	case !link && !pix:
-		return nil
-	case s.options.Links == nil:
-		return fault.Conflict("this installation has no payments")
-	case about.invoice.id == 0 || about.invoice.status != billing.Open && (pix || about.invoice.status != billing.Paid):
-		return errNoInvoice
 	}
 	if s.options.Unreachable {
 		return s.fillCode(ctx, actor, about, filling, link)
 	}
-	var err error
 	if link {
 		filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id)
 		if err != nil {
@@ -328,6 +335,26 @@ func (s *Service) fillPayment(
 		if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
 			return fmt.Errorf("PIX code: %w", err)
 		}
+	}
+	return nil
+}
+
+// fillShown is fillPayment for a text that is only looked at: the link is the real
+// one, but no gateway is asked for a code, of which there is a sample.
+func (s *Service) fillShown(ctx context.Context, actor account.Actor, template Template, about about, filling *filling) error {
+	link, _, err := s.wants(ctx, actor, template, about)
+	if err != nil {
+		return err
+	}
+	filling.pix = sampleOf(pixCode)
+	switch {
+	case !link:
+	case !s.options.Unreachable:
+		if filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id); err != nil {
+			return fmt.Errorf("payment link: %w", err)
+		}
+	case about.invoice.status == billing.Open:
+		filling.link = filling.pix
 	}
 	return nil
 }

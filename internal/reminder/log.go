@@ -1,7 +1,9 @@
 package reminder
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -98,6 +100,38 @@ func (s *Service) FindMessage(ctx context.Context, actor account.Actor, messageI
 	}
 	list, err := attempts(ctx, s.db, actor.Company.ID, messageID)
 	return message, list, err
+}
+
+// Upcoming is the text of a scheduled message as it would be sent now; empty where
+// the message is not scheduled, or its rule or customer is gone.
+func (s *Service) Upcoming(ctx context.Context, actor account.Actor, messageID int64) (Preview, error) {
+	list, err := candidates(ctx, s.db, actor.Company.ID, []int64{messageID})
+	if err != nil || len(list) == 0 {
+		return Preview{}, err
+	}
+	next := list[0]
+	if next.message.Status != Scheduled || next.template.ID == 0 || next.customer.ID == 0 {
+		return Preview{}, nil
+	}
+	next.customer.DueOn = next.message.DueOn
+	return s.shown(ctx, actor, next.template, next.about), nil
+}
+
+// shown is a message as it would be sent now, with a sample of a code.
+func (s *Service) shown(ctx context.Context, actor account.Actor, template Template, about about) (preview Preview) {
+	filling := fillingOf(actor, about, actor.Today(s.db.Now()))
+	problem := s.fillShown(ctx, actor, template, about, &filling)
+	if debited, is := errors.AsType[*debited](problem); is {
+		preview.Subject, preview.Text = debitLetter(debited.on, filling)
+		return preview
+	}
+	if problem != nil {
+		preview.Problem = problemText(problem)
+	}
+	var approved ApprovedTemplate
+	preview.Subject, preview.Text, approved = fill(template, filling)
+	preview.Subject, preview.Params = cmp.Or(preview.Subject, actor.Company.Name), approved.shown()
+	return preview
 }
 
 // Counts returns how many messages of the company have each status.

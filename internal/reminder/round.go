@@ -91,7 +91,7 @@ func (s *Service) PlanRound(ctx context.Context, actor account.Actor, draft Roun
 	}
 	plan.count(s.sorted(actor, draft, plan, list))
 	if len(plan.Names) > 0 {
-		plan.Sample = s.sample(actor, plan.Template, list, plan.Names[0])
+		plan.Sample = s.sample(ctx, actor, plan.Template, list, plan.Names[0])
 	}
 	return plan, nil
 }
@@ -182,9 +182,8 @@ func (p *RoundPlan) count(verdicts []verdictOn) {
 	slices.SortStableFunc(p.LeftOut, func(a, b LeftOut) int { return b.Count - a.Count })
 }
 
-// sample is the message of the first who is reached. The link is a sample: a
-// real one is made when it is sent.
-func (s *Service) sample(actor account.Actor, template Template, list []recipient, name string) (preview Preview) {
+// sample is the message of the first who is reached.
+func (s *Service) sample(ctx context.Context, actor account.Actor, template Template, list []recipient, name string) (preview Preview) {
 	n := slices.IndexFunc(list, func(person recipient) bool {
 		return person.customer.Name == name && person.left() == ""
 	})
@@ -195,15 +194,7 @@ func (s *Service) sample(actor account.Actor, template Template, list []recipien
 	if due, err := civil.Parse(list[n].dueOn); err == nil {
 		about.customer.DueOn = due
 	}
-	filling := fillingOf(actor, about, actor.Today(s.db.Now()))
-	filling.link, filling.pix = sampleOf(paymentLink), sampleOf(pixCode)
-	if s.options.Unreachable {
-		filling.link = filling.pix
-	}
-	var approved ApprovedTemplate
-	preview.Subject, preview.Text, approved = fill(template, filling)
-	preview.Params = approved.shown()
-	return preview
+	return s.shown(ctx, actor, template, about)
 }
 
 func sampleOf(name string) string {

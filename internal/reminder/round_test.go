@@ -31,7 +31,7 @@ func TestRoundReachesEachCustomerOnceAndSaysWhoIsLeftOut(t *testing.T) {
 		if plan.Reached != 2 || plan.Amount != 7000 || len(plan.LeftOut) != 1 || plan.LeftOut[0] != (LeftOut{"no WhatsApp number", 1}) {
 			t.Errorf("plan %+v", plan)
 		}
-		if !strings.Contains(plan.Sample.Text, "Ana") || !strings.Contains(plan.Sample.Text, "10/01/2026") {
+		if !strings.Contains(plan.Sample.Text, "Ana") || !strings.Contains(plan.Sample.Text, "10/01/2026") || !strings.Contains(plan.Sample.Text, "https://example.com/pay/1") {
 			t.Errorf("sample %q", plan.Sample.Text)
 		}
 		round, err := house.round(draft)

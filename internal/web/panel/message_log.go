@@ -171,6 +171,7 @@ func (s *Server) messageLogPage(req *request, data messageLogData) error {
 
 type messageData struct {
 	Message  messageRow
+	Next     reminder.Preview // as it would be sent now, of one that is scheduled
 	Place    place
 	Attempts []sendingRow
 	Resend   bool
@@ -199,6 +200,9 @@ func (s *Server) message(req *request) error {
 				req.lang.T(arrivalWords[attempt.Arrival]),
 			},
 		)
+	}
+	if data.Next, err = s.Reminders.Upcoming(req.Context(), req.Actor, req.id); err != nil {
+		return err
 	}
 	if data.Place, err = s.messagePlace(req); err != nil {
 		return err

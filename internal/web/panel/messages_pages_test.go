@@ -323,7 +323,7 @@ func TestMessageInDoubtIsDecided(t *testing.T) {
 				ids := person.fill()
 				id := ids["messages/log"]
 				path := "/messages/log/" + idText(id)
-				person.get(path).want(t, 200, "Agendada", "para 31/01/2026 10:00", "O texto é feito na hora do envio")
+				person.get(path).want(t, 200, "Agendada", "para 31/01/2026 10:00", "O que seria enviado agora", "https://carteira.example/pay/", "O texto é feito na hora do envio")
 				person.post(path+"/decide", "as", decision) // not yet
 				person.get("/").want(t, 200, "não pode ser decidida assim").lacks(t, "pode ou não ter sido enviada")
 				person.mood(ids["messages/channels"], "lost")
