@@ -124,6 +124,7 @@ func (l *life) liveADay() {
 	}
 	if l.random.IntN(30) == 0 {
 		l.wantMonths()
+		l.wantForecast()
 	}
 	if l.random.IntN(4) == 0 {
 		must(l.t, tally.Compact(l.t.Context(), l.w.db))

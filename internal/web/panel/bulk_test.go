@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/web/page"
 )
 
 // debtors makes customers with overdue invoices.
@@ -372,6 +373,33 @@ func TestMoneyThatCameAgainIsCreditAndPaysAnInvoice(t *testing.T) {
 		person.follow(fmt.Sprintf("/invoices/%d/credit", open[0].ID)).want(t, http.StatusOK, "A fatura foi paga", "crédito do cliente")
 		person.get(customer).want(t, http.StatusOK, "Crédito R$\u00a015,00")
 		person.follow(fmt.Sprintf("/invoices/%d/credit", open[0].ID)).want(t, http.StatusOK, "Pago")
+	})
+}
+
+func TestForecastIsShownWithItsRows(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.get("/payments/forecast").want(t, http.StatusOK, "Nada vence nos próximos 30 dias", "Previsão")
+		person.get("/payments/forecast/rows?of=planned").want(t, http.StatusOK, "Nada previsto", "Ainda não emitidas")
+		person.get("/payments/forecast/rows?of=x").want(t, http.StatusUnprocessableEntity)
+		person.debtors(person.fill()["plans"], 2)
+		forecast, err := office.Billing.Forecast(t.Context(), person.actor)
+		if err != nil || forecast.Expected().Count == 0 || forecast.Parts[billing.ForecastOverdue].Count == 0 {
+			t.Fatal(forecast, err)
+		}
+		shown := person.get("/payments/forecast").want(t, http.StatusOK, "Previsto em 30 dias", page.FormatMoney(forecast.Expected().Amount), "acumulado dia a dia")
+		for _, day := range forecast.Days {
+			link := "/payments/forecast/rows?day=" + day.Date.String()
+			if day.Expected.Count == 0 {
+				shown.lacks(t, link)
+				continue
+			}
+			shown.want(t, http.StatusOK, link)
+			person.get(link).want(t, http.StatusOK, "Previsto para "+day.Date.BR(), page.FormatMoney(day.Expected.Amount))
+		}
+		overdue := forecast.Parts[billing.ForecastOverdue]
+		person.get("/payments/forecast/rows?of=overdue").want(t, http.StatusOK, "Em atraso", page.FormatMoney(overdue.Amount), "/invoices/")
+		person.colleague(account.RoleAttendant).get("/payments/forecast").want(t, http.StatusForbidden)
 	})
 }
 

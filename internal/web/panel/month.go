@@ -121,7 +121,9 @@ func (s *Server) monthData(req *request, month billing.Month) monthData {
 
 type monthRowsData struct {
 	Back  string
+	Of    string // the page that Back leads to
 	Title string
+	Empty string
 	Rows  []monthRow
 	Total billing.MonthFigure
 	Pager page.Pager
@@ -143,8 +145,9 @@ func (s *Server) monthRows(req *request) error {
 		return err
 	}
 	data := monthRowsData{
-		Back: "/payments/month?month=" + question.First.String()[:len("2006-01")], Title: req.lang.T(monthWords[question.Part]),
-		Total: total, Pager: page.NewPager(req.URL, paging, total.Count),
+		Back: "/payments/month?month=" + question.First.String()[:len("2006-01")], Of: req.lang.T("The month"),
+		Title: req.lang.T(monthWords[question.Part]), Empty: req.lang.T("Nothing in this month."), Total: total,
+		Pager: page.NewPager(req.URL, paging, total.Count),
 	}
 	for _, row := range rows {
 		data.Rows = append(data.Rows, monthRow{row, s.throughIfAny(req, row.Via)})

@@ -18,7 +18,7 @@ import (
 
 // paymentTabs is what the pages of payments have above them.
 type paymentTabs struct {
-	Current string // received, statement, reviews, autopay or gateway
+	Current string // received, month, forecast, statement, reviews, autopay or gateway
 	Owner   bool
 	Staff   bool
 	Totals  bool

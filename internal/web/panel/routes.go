@@ -168,6 +168,8 @@ func (s *Server) ownRoutes() []route {
 		{get, "/payments/month/rows", viewer, basic, s.monthRows},
 		{get, "/payments/month/export", viewer, exports, long(s.exportMonth)},
 		{post, "/payments/month/close", owner, basic, s.closeMonth},
+		{get, "/payments/forecast", viewer, basic, s.forecast},
+		{get, "/payments/forecast/rows", viewer, basic, s.forecastRows},
 		{get, "/payments/statement", staff, payments, s.statementPage},
 		{post, "/payments/statement", staff, payments, long(s.readStatement)},
 		{post, "/payments/statement/book", staff, payments, s.bookStatement},

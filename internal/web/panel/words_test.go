@@ -32,6 +32,9 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 	for _, said := range arrivalWords {
 		texts = append(texts, said)
 	}
+	for _, said := range forecastWords {
+		texts = append(texts, said)
+	}
 	texts = append(texts, whatsapp.Reasons()...)
 	for _, text := range texts {
 		if text != "" && !page.Known(text) {
