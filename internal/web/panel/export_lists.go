@@ -181,7 +181,8 @@ func (s *Server) exportAudit(req *request) error {
 		columns: []string{"quando", "quem", "o quê", "registro", "de onde", "o que mudou"},
 		rows: func(write func(...string) error) error {
 			return s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
-				return write(req.moment(line.At), line.Who, deedText(page.Portuguese, line), line.Name, line.Address, changesText(line.Changes))
+				changed := changesText(worded(page.Portuguese, req.Actor.Company.Zone, line))
+				return write(req.moment(line.At), line.Who, deedText(page.Portuguese, line), line.Name, line.Address, changed)
 			})
 		},
 	})

@@ -21,7 +21,7 @@ func TestFirstStepsStayUntilDoneOrHidden(t *testing.T) {
 		person.post("/settings/steps", "step", "late").want(t, http.StatusNotFound)
 		colleague.post("/settings/steps", "step", "all").want(t, http.StatusForbidden)
 		person.follow("/settings/steps", "step", "all").want(t, http.StatusOK, "Para fazer hoje").lacks(t, "Para começar")
-		person.get("/settings/audit").want(t, http.StatusOK, "hidden_steps")
+		person.get("/settings/audit").want(t, http.StatusOK, "Primeiros passos ocultos")
 	})
 }
 

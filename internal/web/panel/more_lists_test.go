@@ -95,3 +95,30 @@ func TestCancelledInvoiceIsOpenedByUndo(t *testing.T) {
 		person.get(path).want(t, http.StatusOK).lacks(t, "Reabrir")
 	})
 }
+
+// What changed has the names and values of the forms, on the page and in the file.
+func TestAuditLogSaysChangesAsFormsDo(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		person.follow(fmt.Sprintf("/invoices/%d/edit", ids["invoices"]), "total_amount", "30,00", "due_date", "2026-02-05", "discount", "2,50")
+		person.follow(fmt.Sprintf("/customers/%d/edit", ids["customers"]), "name", "João", "whatsapp", "11 98765-4321", "data_de_vencimento", "2026-03-31")
+		said := []string{"Alterada à mão", "Vencimento", "05/02/2026", "R$ 30,00", "R$ 2,50", "Sim", "+55 (11) 98765-4321", "31/03/2026"}
+		for _, path := range []string{"/settings/audit", "/settings/audit/export"} {
+			person.get(path).want(t, http.StatusOK, said...).lacks(t, "own_discount", "edited", "data_de_vencimento", "2026-02-05", "false →")
+		}
+		person.get(fmt.Sprintf("/customers/%d", ids["customers"])).want(t, http.StatusOK, "31/03/2026").lacks(t, "data_de_vencimento:")
+		options := map[string]bool{"gateway": true, "channel": true} // which have fields of their own
+		err := person.Accounts.WalkAudit(t.Context(), person.actor, account.AuditFilter{}, func(line account.AuditLine) error {
+			for _, change := range line.Changes {
+				if changeNames[change.Field] == "" && !options[line.Record] {
+					t.Errorf("%s: the field %s has no name", line.Action, change.Field)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -414,7 +414,7 @@ func TestSettingsUsersAndProfile(t *testing.T) {
 		if err != nil || found.Company.Settings != want {
 			t.Errorf("settings %+v, %v", found.Company.Settings, err)
 		}
-		person.get("/settings/audit").want(t, http.StatusOK, "late_fee_percent")
+		person.get("/settings/audit").want(t, http.StatusOK, "Multa por atraso (%)", "2,50", "R$ 1.234,50").lacks(t, "late_fee_percent", "1234.50")
 
 		made := person.post("/settings/users/new", "name", "Bia", "email", "bia@example.com", "role", "staff").want(t, http.StatusOK, "Um link para Bia", "https://wa.me/?text=Ol%C3%A1%2C%20Bia%21", "Enviar por WhatsApp")
 		link := regexp.MustCompile(`https://carteira.example(/password/[\w-]+)`).FindStringSubmatch(made.body)[1]

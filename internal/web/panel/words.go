@@ -151,13 +151,14 @@ func customerDeed(changed map[string]account.FieldChange) string {
 // deedRow is a line of the audit log with its text.
 type deedRow struct {
 	account.AuditLine
-	Text string
+	Text    string
+	Changed []account.FieldChange // as forms have it
 }
 
 func deedRows(req *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
 	for i, line := range list {
-		rows[i] = deedRow{line, deedText(req.lang, line)}
+		rows[i] = deedRow{line, deedText(req.lang, line), worded(req.lang, req.Actor.Company.Zone, line)}
 	}
 	return rows
 }

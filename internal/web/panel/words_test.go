@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"carteira/internal/billing"
@@ -20,6 +22,12 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 	}
 	for _, w := range words {
 		texts = append(texts, w)
+	}
+	for _, name := range changeNames {
+		texts = append(texts, name)
+	}
+	for _, values := range changeWords {
+		texts = slices.AppendSeq(texts, maps.Values(values))
 	}
 	for _, said := range statusSaid {
 		texts = append(texts, said)
