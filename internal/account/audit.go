@@ -142,6 +142,7 @@ func plainText(value any) string {
 type AuditFilter struct {
 	Record string // with ID: the history of one record
 	ID     int64
+	UserID int64     // of what one user did; 0: of anyone
 	Batch  string    // of one piece of work over many records
 	Since  time.Time // zero: from the beginning
 	Until  time.Time // before this instant; zero: to the end

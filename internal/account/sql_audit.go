@@ -55,6 +55,9 @@ func (f AuditFilter) where(companyID int64) (where sqldb.Where) {
 	if f.ID != 0 {
 		where.And("record_id = ?", f.ID)
 	}
+	if f.UserID != 0 {
+		where.And("user_id = ?", f.UserID)
+	}
 	if f.Batch != "" {
 		where.And("batch = ? AND batch <> ''", f.Batch)
 	}

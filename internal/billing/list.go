@@ -173,6 +173,11 @@ func (s *Service) Latest(
 	return byCustomer, err
 }
 
+// Existing are those of some invoices that were not deleted, by their ids.
+func (s *Service) Existing(ctx context.Context, actor account.Actor, ids []int64) (map[int64]bool, error) {
+	return existing(ctx, s.db, actor.Company.ID, ids)
+}
+
 // tallied reports whether the counter alone can count the filter.
 func (f Filter) tallied() bool {
 	f.Status, f.PlanID, f.ProductID, f.Overdue = "", 0, 0, ""

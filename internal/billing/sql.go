@@ -245,6 +245,21 @@ func fillRefunds(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64
 	return err
 }
 
+func existing(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (map[int64]bool, error) {
+	found := make(map[int64]bool, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	err := sqldb.Each(ctx, querier, `SELECT id FROM invoices WHERE company_id = ? AND id {in ?}`,
+		[]any{companyID, ids}, func(row sqldb.Row) error {
+			var id int64
+			err := row.Scan(&id)
+			found[id] = true
+			return err
+		})
+	return found, err
+}
+
 func insertScheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []customer.Customer) error {
 	for piece := range sqldb.Pieces(customers) {
 		var values []any

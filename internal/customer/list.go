@@ -47,6 +47,11 @@ func ReadFilter(in *input.Form) Filter {
 	return filter
 }
 
+// Names are those of some customers, by their ids; deleted ones are left out.
+func (s *Service) Names(ctx context.Context, actor account.Actor, ids []int64) (map[int64]string, error) {
+	return NamesIn(ctx, s.db, actor, ids)
+}
+
 // Query is what a list is asked for: which customers, in which order.
 type Query struct {
 	Filter Filter

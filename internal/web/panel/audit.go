@@ -14,6 +14,7 @@ type auditData struct {
 	list
 	List     []deedRow
 	Kinds    []page.Option // what records the lines are about
+	People   []page.Option // who did it
 	Filtered bool
 	Bounded  bool // there are more than the list leads to
 }
@@ -59,9 +60,53 @@ func auditKindNames() []string {
 	return names
 }
 
-// auditFilter reads the kind and the days of a query, which are the company's.
+// auditPeople are the company's users, and the one that is chosen though it was
+// removed: its lines stay, under the name that they have.
+func auditPeople(req *request, users []account.Person, chosen int64, lines []account.AuditLine) []page.Option {
+	options := []page.Option{{Label: req.lang.T("Everyone")}}
+	for _, user := range users {
+		options = append(options, page.Option{Value: idText(user.ID), Label: user.Name})
+	}
+	here := slices.ContainsFunc(users, func(user account.Person) bool { return user.ID == chosen })
+	if !here && len(lines) > 0 && lines[0].UserID == chosen && chosen != 0 {
+		options = append(options, page.Option{Value: idText(chosen), Label: lines[0].Who})
+	}
+	return options
+}
+
+// linkRecords has the names of customers, invoices and users lead to those that
+// are still there.
+func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Person) error {
+	ids := map[string][]int64{}
+	for _, row := range rows {
+		ids[row.Record] = append(ids[row.Record], row.RecID)
+	}
+	customers, err := s.Customers.Names(req.Context(), req.Actor, ids["customer"])
+	if err != nil {
+		return err
+	}
+	invoices, err := s.Billing.Existing(req.Context(), req.Actor, ids["invoice"])
+	if err != nil {
+		return err
+	}
+	for n, row := range rows {
+		_, known := customers[row.RecID]
+		switch {
+		case row.Record == "customer" && known:
+			rows[n].Link = customerPath(row.RecID)
+		case row.Record == "invoice" && invoices[row.RecID]:
+			rows[n].Link = invoicePath(row.RecID)
+		case row.Record == "user" && slices.ContainsFunc(users, func(user account.Person) bool { return user.ID == row.RecID }):
+			rows[n].Link = "/settings/users/" + idText(row.RecID)
+		}
+	}
+	return nil
+}
+
+// auditFilter reads who, the kind and the days of a query, which are the company's.
 func auditFilter(req *request, in *input.Form) (filter account.AuditFilter) {
 	filter.Record = in.Choice("kind", auditKindNames()...).Value
+	filter.UserID = in.ID("who").Value
 	zone := req.Actor.Company.Zone
 	if from := in.Date("from").Value; !from.IsZero() {
 		filter.Since = from.Start(zone)
@@ -76,7 +121,7 @@ func (s *Server) audit(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), auditFilter(req, in)
 	chips := []chipLine{dateChips(req, "from", "to", false)}
-	data := auditData{list: newList(req, "/settings/audit/export", chips, "kind", "from", "to"), Kinds: auditKindOptions(req.lang)}
+	data := auditData{list: newList(req, "/settings/audit/export", chips, "who", "kind", "from", "to"), Kinds: auditKindOptions(req.lang)}
 	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
@@ -86,7 +131,15 @@ func (s *Server) audit(req *request) error {
 	if err != nil {
 		return err
 	}
+	users, err := s.Accounts.Users(req.Context(), req.Actor)
+	if err != nil {
+		return err
+	}
 	data.List, data.Pager = deedRows(req, lines), page.NewPager(req.URL, paging, total)
+	data.People = auditPeople(req, users, filter.UserID, lines)
+	if err := s.linkRecords(req, data.List, users); err != nil {
+		return err
+	}
 	data.Filtered, data.Bounded = filter != (account.AuditFilter{}), total == account.Countable
 	if data.Arranged, err = s.arranged(req, account.AuditList); err != nil {
 		return err

@@ -3,10 +3,12 @@ package panel
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -20,6 +22,31 @@ func TestAuditLogIsFilteredByWhatItIsAbout(t *testing.T) {
 		person.get("/settings/audit/export?kind=plan").want(t, http.StatusOK, "Plano criado").lacks(t, "Cliente criado")
 		person.get("/settings/audit?kind=sandbox").want(t, http.StatusOK, "Nada encontrado")
 		person.get("/settings/audit?kind=nonsense").want(t, http.StatusOK, "deve ser um destes")
+	})
+}
+
+func TestAuditLogIsFilteredByWhoAndLeadsToRecords(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		bia := person.colleague(account.RoleStaff)
+		bia.follow("/customers/new", "name", "Zeca Brito")
+		zeca, _, err := person.Customers.List(t.Context(), person.actor, customer.Filter{Search: "Zeca"}, input.Page{Number: 1, Size: 1})
+		if err != nil || len(zeca) != 1 {
+			t.Fatal(zeca, err)
+		}
+		hers := fmt.Sprintf("/settings/audit?who=%d", bia.actor.UserID)
+		link := fmt.Sprintf(`href="/customers/%d">Zeca Brito</a>`, zeca[0].ID)
+		all := person.get("/settings/audit").want(t, http.StatusOK, "Quem", "Plano criado", link, hers)
+		all.want(t, http.StatusOK, fmt.Sprintf(`href="/invoices/%d">`, ids["invoices"]))
+		person.get(hers).want(t, http.StatusOK, "Zeca Brito", fmt.Sprintf(`<option value="%d" selected>`, bia.actor.UserID)).lacks(t, "Plano criado")
+		person.get("/settings/audit/export?"+strings.SplitN(hers, "?", 2)[1]).want(t, http.StatusOK, "Zeca Brito").lacks(t, "Plano criado")
+		person.get("/settings/audit?who=x").want(t, http.StatusOK, "Plano criado")
+
+		person.follow(fmt.Sprintf("/customers/%d/delete", zeca[0].ID))
+		person.get("/settings/audit").want(t, http.StatusOK, "Zeca Brito", "Cliente excluído").lacks(t, link)
+		person.follow(fmt.Sprintf("/settings/users/%d/remove", bia.actor.UserID))
+		person.get(hers).want(t, http.StatusOK, "Zeca Brito", fmt.Sprintf(`<option value="%d" selected>`, bia.actor.UserID))
 	})
 }
 

@@ -152,13 +152,14 @@ func customerDeed(changed map[string]account.FieldChange) string {
 type deedRow struct {
 	account.AuditLine
 	Text    string
+	Link    string                // to the record; "": it is gone, or has no page
 	Changed []account.FieldChange // as forms have it
 }
 
 func deedRows(req *request, list []account.AuditLine) []deedRow {
 	rows := make([]deedRow, len(list))
 	for i, line := range list {
-		rows[i] = deedRow{line, deedText(req.lang, line), worded(req.lang, req.Actor.Company.Zone, line)}
+		rows[i] = deedRow{AuditLine: line, Text: deedText(req.lang, line), Changed: worded(req.lang, req.Actor.Company.Zone, line)}
 	}
 	return rows
 }
@@ -184,7 +185,7 @@ func (s *Server) history(req *request, record customer.Customer, invoices []bill
 	for n, line := range lines { // the page names the customer
 		rows[n].Name = ""
 		if line.Record == "invoice" {
-			rows[n].Name = req.lang.T("no. %d", line.RecID)
+			rows[n].Name, rows[n].Link = req.lang.T("no. %d", line.RecID), invoicePath(line.RecID)
 		}
 	}
 	return rows, err
