@@ -46,6 +46,7 @@ type AuditLine struct {
 	RecID   int64
 	Name    string
 	Changes []FieldChange
+	Batch   string // of the piece of work that it is a part of; "": of none
 }
 
 // FieldChange is a field before and after.

@@ -97,7 +97,7 @@ func auditLines(
 		append(where.Args, page.Size, page.Offset())...)
 }
 
-const auditColumns = `id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes`
+const auditColumns = `id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes, batch`
 
 func historyOf(
 	ctx context.Context,
@@ -127,6 +127,7 @@ func scanAuditLine(row sqldb.Row) (line AuditLine, err error) {
 		&line.RecID,
 		&line.Name,
 		&changes,
+		&line.Batch,
 	)
 	if err != nil {
 		return line, err

@@ -140,6 +140,9 @@ func (s *Server) audit(req *request) error {
 	if err := s.linkRecords(req, data.List, users); err != nil {
 		return err
 	}
+	if err := s.offerUndo(req, data.List); err != nil {
+		return err
+	}
 	data.Filtered, data.Bounded = filter != (account.AuditFilter{}), total == account.Countable
 	if data.Arranged, err = s.arranged(req, account.AuditList); err != nil {
 		return err

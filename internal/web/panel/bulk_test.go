@@ -429,3 +429,64 @@ func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
 		person.post(pay, "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-30").want(t, http.StatusUnprocessableEntity, "fechados até 2025-12-31")
 	})
 }
+
+// What can be undone is offered for ten minutes where the deed is shown, once, and
+// no longer when it was undone or its record was changed since.
+func TestUndoIsOfferedWhereTheDeedIsShown(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		path, button := fmt.Sprintf("/customers/%d", ids["customers"]), `action="/undo"`
+		places := []string{path, "/settings/audit"}
+		staff := person.colleague(account.RoleStaff)
+		for _, place := range places {
+			person.get(place).want(t, http.StatusOK).lacks(t, button)
+		}
+		for _, place := range places {
+			person.follow(path + "/renew")
+			page := person.get(place).want(t, http.StatusOK, "Cliente renovado", button)
+			if offered := strings.Count(page.body, button); offered != 1 {
+				t.Errorf("%s offers it %d times", place, offered)
+			}
+			staff.get(path).want(t, http.StatusOK).lacks(t, button, "Cliente renovado")
+			person.undone(page).want(t, http.StatusOK, "Desfeito.")
+			person.get(place).want(t, http.StatusOK).lacks(t, button)
+		}
+
+		staff.follow(path+"/edit", "name", "João Lima")
+		staff.get(path).want(t, http.StatusOK, button, "Cliente alterado")
+		person.get(path).want(t, http.StatusOK, "Cliente alterado").lacks(t, button) // it is the other's
+		staff.follow(path+"/edit", "name", "João Prado")
+		staff.undone(staff.get(path)).want(t, http.StatusOK, "Desfeito.")
+		staff.get(path).want(t, http.StatusOK, "João Lima").lacks(t, button)
+
+		person.follow(path + "/renew")
+		person.get(path)
+		office.clock.Set(noon.Add(undoTime + time.Second))
+		for _, place := range places {
+			person.get(place).want(t, http.StatusOK).lacks(t, button)
+		}
+	})
+}
+
+// Undoing a payment is not offered to be undone, and work over many says so.
+func TestUndoIsOfferedForWhatComesBackWholly(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		ids := person.fill()
+		invoice, path, button := fmt.Sprintf("/invoices/%d", ids["invoices"]), fmt.Sprintf("/customers/%d", ids["customers"]), `action="/undo"`
+		person.follow(invoice+"/pay", "amount", "35,00", "via", "cash")
+		person.get(path).want(t, http.StatusOK, "Fatura paga", button)
+		person.follow(invoice+"/status", "status", "Em aberto")
+		person.get(path).want(t, http.StatusOK, "Fatura reaberta").lacks(t, button)
+
+		person.debtors(ids["plans"], 3)
+		person.follow("/invoices/bulk", "action", "pay", "all", "1", "of", "overdue=true&search=Devedor", "back", "/invoices", "sure", "yes", "agreed", "3", "paid_via", "cash")
+		log := person.get("/settings/audit").want(t, http.StatusOK, "Desfazer para todos (3)")
+		person.undone(log).want(t, http.StatusOK, "Desfeito.")
+		if person.overdue() != 3 {
+			t.Errorf("%d are overdue after undoing", person.overdue())
+		}
+		person.get("/settings/audit").want(t, http.StatusOK).lacks(t, button)
+	})
+}

@@ -29,6 +29,7 @@ func TestAuditLogIsFilteredByWhoAndLeadsToRecords(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
+		person.follow(fmt.Sprintf("/invoices/%d/pay", ids["invoices"]), "amount", "35,00", "via", "cash")
 		bia := person.colleague(account.RoleStaff)
 		bia.follow("/customers/new", "name", "Zeca Brito")
 		zeca, _, err := person.Customers.List(t.Context(), person.actor, customer.Filter{Search: "Zeca"}, input.Page{Number: 1, Size: 1})
@@ -130,7 +131,7 @@ func TestAuditLogSaysChangesAsFormsDo(t *testing.T) {
 		ids := person.fill()
 		person.follow(fmt.Sprintf("/invoices/%d/edit", ids["invoices"]), "total_amount", "30,00", "due_date", "2026-02-05", "discount", "2,50")
 		person.follow(fmt.Sprintf("/customers/%d/edit", ids["customers"]), "name", "João", "whatsapp", "11 98765-4321", "data_de_vencimento", "2026-03-31")
-		said := []string{"Alterada à mão", "Vencimento", "05/02/2026", "R$ 30,00", "R$ 2,50", "Sim", "+55 (11) 98765-4321", "31/03/2026"}
+		said := []string{"Alterada à mão", "Vencimento", "05/02/2026", "R$ 30,00", "R$ 2,50", "Sim", "55 (11) 98765-4321", "31/03/2026"}
 		for _, path := range []string{"/settings/audit", "/settings/audit/export"} {
 			person.get(path).want(t, http.StatusOK, said...).lacks(t, "own_discount", "edited", "data_de_vencimento", "2026-02-05", "false →")
 		}

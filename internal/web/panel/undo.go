@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
 
@@ -98,7 +100,7 @@ func (s *Server) undoLine(req *request, line account.AuditLine, paid map[int64]b
 // one that it cancelled. One that the program cancelled with its customer opens
 // with it.
 func (s *Server) reopen(req *request, line account.AuditLine, changed map[string]account.FieldChange) error {
-	if _, money := changed["amount_received"]; money {
+	if _, moved := changed["amount_received"]; moved {
 		_, err := s.Billing.UndoPaymentsIn(req.Context(), req.Actor, line.RecID, req.PostFormValue("batch"))
 		return err
 	}
@@ -135,6 +137,97 @@ func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bo
 	return err
 }
 
+// undoOffer is the button that takes back the work of a line.
+type undoOffer struct{ Batch, Back, Label string }
+
+// offerUndo has the lines of what the reader did a moment ago offer to take it
+// back, each piece of work once. It is offered for what undo takes back wholly,
+// and only while none of its records was changed since.
+func (s *Server) offerUndo(req *request, rows []deedRow) error {
+	since := s.DB.Now().Add(-undoTime)
+	if !slices.ContainsFunc(rows, func(row deedRow) bool {
+		return row.Batch != "" && row.UserID == req.User.ID && !row.At.Before(since)
+	}) {
+		return nil
+	}
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Since: since}, input.Page{Number: 1, Size: undoLines})
+	if err != nil {
+		return err
+	}
+	open := offers(lines, req.User.ID)
+	for n, row := range rows {
+		count, ok := open[row.Batch]
+		if !ok {
+			continue
+		}
+		offer := undoOffer{row.Batch, req.URL.RequestURI(), req.lang.T("Undo")}
+		if count > 1 {
+			offer.Label = req.lang.T("Undo for all %d", count)
+		}
+		rows[n].Undo = &offer
+		delete(open, row.Batch)
+	}
+	return nil
+}
+
+// offers are the batches of a user that can be taken back, of lines with the newest
+// first, and how many customers, or else invoices, each has changed.
+func offers(lines []account.AuditLine, userID int64) map[string]int {
+	type record struct {
+		kind string
+		id   int64
+	}
+	last, closed := map[record]string{}, map[string]bool{"": true}
+	changed := map[string]map[record]bool{}
+	for _, line := range lines {
+		of := record{line.Record, line.RecID}
+		if _, seen := last[of]; !seen {
+			last[of] = line.Batch
+		}
+		if line.UserID != userID || last[of] != line.Batch || !takenBack(line) {
+			closed[line.Batch] = true
+		}
+		if changed[line.Batch] == nil {
+			changed[line.Batch] = map[record]bool{}
+		}
+		changed[line.Batch][of] = true
+	}
+	open := map[string]int{}
+	for batch, records := range changed {
+		if closed[batch] {
+			continue
+		}
+		kinds := map[string]int{}
+		for of := range records {
+			kinds[of.kind]++
+		}
+		open[batch] = cmp.Or(kinds["customer"], kinds["invoice"])
+	}
+	return open
+}
+
+// takenBack reports whether undo takes the change of a line back wholly. Money that
+// was taken back or given back does not come again.
+func takenBack(line account.AuditLine) bool {
+	changed := changesOf(line)
+	switch line.Action {
+	case string(billing.ActionUpdated):
+		received, moved := changed["amount_received"]
+		before, _ := money.Parse(received.Before)
+		after, _ := money.Parse(received.After)
+		status := changed["status"]
+		return status.Before != billing.Paid.String() && (!moved || after > before && status.After != billing.Cancelled.String())
+	case string(customer.ActionUpdated):
+		return !slices.ContainsFunc(line.Changes, func(change account.FieldChange) bool {
+			left := change.Field == "cancel_reason" || change.Field == "cancelled" && change.After == "true"
+			return !left && change.Field != "plan" && !slices.Contains(plainFields, change.Field)
+		})
+	case string(billing.ActionCreated), string(customer.ActionRenewed), "customer.credit", "payment.confirmed":
+		return true
+	}
+	return false
+}
+
 // plainFields are the fields of a customer that the audit log has as forms do.
 var plainFields = []string{"name", "whatsapp", "email", "usuario", "notes", "external_id", "cpf_cnpj"}
 
@@ -146,10 +239,8 @@ func (s *Server) undoable(req *request, batch string) (string, error) {
 		return "", err
 	}
 	for _, line := range lines {
-		for _, change := range line.Changes {
-			if line.Record == "customer" && change.Field != "plan" && !slices.Contains(plainFields, change.Field) {
-				return "", nil
-			}
+		if line.Record == "customer" && !takenBack(line) {
+			return "", nil
 		}
 	}
 	return batch, nil

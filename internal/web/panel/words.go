@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"slices"
+
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
@@ -152,7 +154,8 @@ func customerDeed(changed map[string]account.FieldChange) string {
 type deedRow struct {
 	account.AuditLine
 	Text    string
-	Link    string                // to the record; "": it is gone, or has no page
+	Link    string // to the record; "": it is gone, or has no page
+	Undo    *undoOffer
 	Changed []account.FieldChange // as forms have it
 }
 
@@ -169,11 +172,8 @@ const historyRows = 12
 
 // history is what was done with a customer and with the invoices that the page
 // shows, so that a payment and its undoing are next to the renewal. Only
-// owners see it.
+// owners see it; the others see what they can still undo.
 func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) ([]deedRow, error) {
-	if !allows(req.User.Role, owner) {
-		return nil, nil
-	}
 	ids := make([]int64, len(invoices))
 	for n, invoice := range invoices {
 		ids[n] = invoice.ID
@@ -181,12 +181,21 @@ func (s *Server) history(req *request, record customer.Customer, invoices []bill
 	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
 		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
 	}, historyRows)
+	if err != nil {
+		return nil, err
+	}
 	rows := deedRows(req, lines)
+	if err := s.offerUndo(req, rows); err != nil {
+		return nil, err
+	}
 	for n, line := range lines { // the page names the customer
 		rows[n].Name = ""
 		if line.Record == "invoice" {
 			rows[n].Name, rows[n].Link = req.lang.T("no. %d", line.RecID), invoicePath(line.RecID)
 		}
 	}
-	return rows, err
+	if !allows(req.User.Role, owner) {
+		rows = slices.DeleteFunc(rows, func(row deedRow) bool { return row.Undo == nil })
+	}
+	return rows, nil
 }
