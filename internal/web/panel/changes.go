@@ -25,7 +25,7 @@ var changeNames = map[string]string{
 
 	"usuario": "Login", "data_de_vencimento": "Due date", "notes": "Notes", "external_id": "Your own code", "price": "Own price",
 	"custom": "Your own fields", "cancelled": "Cancelled", "cancel_reason": "Reason", "autopay": "PIX Automático",
-	"credit": "Credit of the customer", "opted_out": "Wants no messages", "customers": "Customers",
+	"credit": "Credits", "opted_out": "Wants no messages", "customers": "Customers",
 
 	"total_amount": "Amount (R$)", "due_date": "Due date", "issued_for": "Due date that it bills", "paid_on": "Paid on",
 	"paid_via": "Paid through", "amount_received": "Amount that came (R$)", "late_fee": "Late fee", "late_interest": "Late interest",
@@ -43,9 +43,9 @@ var changeNames = map[string]string{
 	"books_closed_through": "Books closed through", "color": "Color", "logo": "Logo", "hidden_steps": "First steps that are hidden",
 	"quiet_from": "They begin at", "quiet_to": "They end at",
 
-	"role": "Role", "scope": "What it may do", "token.expires_at": "Works until", "plan.active": "On sale", "product.active": "On sale",
+	"role": "Role", "scope": "What it may do", "plan.active": "On sale", "product.active": "On sale",
 	"subscription_plan.active": "On sale", "subscription_plan.value": "The reseller pays (R$)",
-	"subscription_plan.credits": "Costs you, in credits", "trial_days": "Trial days", "now": "The clock",
+	"trial_days": "Trial days", "now": "The clock",
 
 	"url": "Address", "events": "Events", "retry_refused": "Try again what was refused", "since": "Since",
 	"on": "Occasion", "offset_days": "Days", "hour": "Hour", "channels": "Channels", "template_id": "Template",
