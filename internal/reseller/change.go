@@ -74,7 +74,7 @@ var planFields = account.AuditTable[Plan]{
 	{Name: "name", Show: func(plan *Plan) any { return plan.Name }},
 	{Name: "value", Show: func(plan *Plan) any { return plan.Value }},
 	{Name: "credits", Show: func(plan *Plan) any { return plan.Credits }},
-	{Name: "period", Show: func(plan *Plan) any { return plan.Period }},
+	{Name: "period", Show: func(plan *Plan) any { return plan.Period.String() }},
 	{Name: "trial_days", Show: func(plan *Plan) any { return plan.TrialDays }},
 	{Name: "functions", Show: func(plan *Plan) any {
 		return strings.Trim(plan.Functions.String(), ",")
