@@ -72,7 +72,7 @@ func TestChargingOneTakesFewClicks(t *testing.T) {
 	b.begin()
 	b.within("who is overdue, and how much", 0)
 
-	b.click(`.plainlist a[href$="/charge"]`)
+	b.click(`.plainlist a[href$="/charge?back=/"]`)
 	b.see("Link de pagamento")
 	b.wantWhatsApp(b.text("dialog #pay-link"))
 	b.clicks++ // what it opens is on the internet

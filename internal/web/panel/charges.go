@@ -27,6 +27,7 @@ type charging struct {
 	QR       template.HTML
 	Here     string // where the code is shown
 	Dialog   bool   // it is shown over a list
+	Back     string // the page that the dialog was opened on; empty: one that does not say
 	Mends    []mend // where to mend what the gateway refused the last time
 }
 
@@ -128,6 +129,10 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 		return nil
 	}
 	charging.Dialog, charging.Here = true, invoicePath(invoice.ID)+"/charge"
+	if back := req.URL.Query().Get("back"); back != "" {
+		charging.Back = page.LocalPath(back)
+		charging.Here += "?back=" + urlQuery(charging.Back)
+	}
 	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -123,9 +124,15 @@ func TestInvoiceIsChargedAndPaid(t *testing.T) {
 		person.colleague(account.RoleStaff).get(owes+"/charge").want(t, http.StatusOK, "Um dono da empresa pode escolher").lacks(t, `href="/payments/gateway"`)
 		person.useBank()
 
-		for _, list := range []string{"/", "/customers", owes} {
-			person.get(list).want(t, http.StatusOK, `data-ask href="`+owes+`/charge"`)
+		person.get("/customers").want(t, http.StatusOK, `data-ask href="`+owes+`/charge"`)
+		for _, from := range []string{"/", owes} { // the payment that the dialog leads to comes back here
+			person.get(from).want(t, http.StatusOK, `data-ask href="`+owes+`/charge?back=`+from+`"`)
+			back := "?back=" + url.QueryEscape(from)
+			person.get(owes+"/charge?back="+from).want(t, http.StatusOK, `href="`+path+`/pay`+strings.ToLower(back)+`"`,
+				`data-cancel href="`+from+`"`, `name="back" value="`+path+`/charge`+back+`"`)
+			person.get(path+"/pay"+back).want(t, http.StatusOK, `name="back" value="`+from+`"`)
 		}
+		person.get(owes+"/charge?back=//elsewhere").want(t, http.StatusOK, `data-cancel href="/"`, `/pay?back=%2f"`)
 		person.get("/invoices").want(t, http.StatusOK, `data-ask href="`+path+`/charge"`)
 		asked := person.get(owes+"/charge").want(t, http.StatusOK, `id="ask"`, "Cobrar Bia &lt;Lima&gt;", "https://carteira.example/pay/", `rel="noopener noreferrer"`)
 		found := waLink.FindStringSubmatch(asked.body)
