@@ -148,7 +148,8 @@ func TestInvoiceIsChargedAndPaid(t *testing.T) {
 		}
 
 		person.pay(invoice.ID, 0)
-		person.get(path).want(t, http.StatusOK, "Pago", "Banco &amp; Cia", "Paga pelo cliente", "Pagou a fatura", "E2E").lacks(t, `id="pay-link"`, `id="pix-code"`)
+		person.get(path).want(t, http.StatusOK, "Pago", "Banco &amp; Cia", "Paga pelo cliente", "Pagou a fatura").
+			lacks(t, `id="pay-link"`, `id="pix-code"`, "E2E", "<dt>Já pago", "<dt>Recebido")
 		person.get("/payments").want(t, http.StatusOK, "Bia &lt;Lima&gt;", "Pagou a fatura", "31/01/2026 09:00")
 		if answer := person.get(path + "/charge"); answer.status != http.StatusSeeOther || answer.location != path {
 			t.Errorf("what is paid leads to %d %q", answer.status, answer.location)
