@@ -69,7 +69,7 @@ func (s *Service) followDueDate(ctx context.Context, tx *sqldb.Tx, actor account
 		return nil
 	}
 	invoice, found, err := generatedFor(ctx, tx, c.Before, actor.Company.ID)
-	if err != nil || !found || !invoice.follows() {
+	if err != nil || !found || !invoice.follows() || c.LeaveOverdue && invoice.Overdue(actor.Today(tx.Now())) {
 		return err
 	}
 	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
@@ -77,6 +77,15 @@ func (s *Service) followDueDate(ctx context.Context, tx *sqldb.Tx, actor account
 		return err
 	}
 	return s.apply(ctx, tx, actor, &change)
+}
+
+// OverdueOf is the overdue invoice that moves with a customer's due date, unless the
+// change leaves it. found is false when there is none.
+func (s *Service) OverdueOf(
+	ctx context.Context, actor account.Actor, record customer.Customer,
+) (invoice Invoice, found bool, err error) {
+	invoice, found, err = generatedFor(ctx, s.db, record, actor.Company.ID)
+	return invoice, found && invoice.follows() && invoice.Overdue(actor.Today(s.db.Now())), err
 }
 
 // repriced reports whether the customer buys something else, or for another

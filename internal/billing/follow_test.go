@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
@@ -35,6 +36,48 @@ func TestOpenInvoiceGoesWithItsCustomersDueDate(t *testing.T) {
 		}
 		world.update(t, customer.ID, "data_de_vencimento", "")
 		world.wantInvoice(t, invoice.ID, Open, 3500, "2026-02-10")
+	})
+}
+
+// An overdue invoice that is left stays owed, is no longer asked about, and the new
+// due date gets its own; the payment of the old one renews nothing.
+func TestOverdueInvoiceIsLeftWhenItsCustomersDueDateMoves(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		record := world.customer(t, 1, "2026-02-10")
+		invoice := world.only(t, record.ID)
+		wantLate := func(want bool) {
+			t.Helper()
+			now, err := world.customers.Find(t.Context(), world.actor, record.ID)
+			must(t, err)
+			late, found, err := world.OverdueOf(t.Context(), world.actor, now)
+			must(t, err)
+			if found != want || want && late.ID != invoice.ID {
+				t.Errorf("asked about %v %d, want %v", found, late.ID, want)
+			}
+		}
+		move := func(due string) {
+			t.Helper()
+			draft := customer.ReadChanges(values("data_de_vencimento", due))
+			draft.LeaveOverdue = true
+			_, err := world.customers.Update(t.Context(), world.actor, record.ID, draft)
+			must(t, err)
+		}
+		wantLate(false)
+		move("2026-02-12") // it is not overdue, and goes along
+		world.wantInvoice(t, invoice.ID, Open, 3500, "2026-02-12")
+
+		world.clock.Set(noon.AddDate(0, 0, 35))
+		world.dayWork(t)
+		wantLate(true)
+		move("2026-03-10")
+		world.dayWork(t)
+		world.wantInvoice(t, invoice.ID, Open, 3500, "2026-02-12")
+		wantLate(false)
+		world.wantDue(t, record.ID, "2026-02-12", "2026-03-10")
+		world.set(t, invoice.ID, Paid)
+		if due := world.dueOn(t, record.ID); due != "2026-03-10" {
+			t.Errorf("the old debt renewed until %s", due)
+		}
 	})
 }
 

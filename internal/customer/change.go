@@ -41,6 +41,7 @@ type Change struct {
 	Action        Action
 	Before, After Customer
 	KeepInvoices  bool // a cancellation leaves open invoices open
+	LeaveOverdue  bool // a new due date leaves an overdue invoice where it is
 	Reversed      bool // the due date goes back because a renewal is taken back
 
 	on       civil.Date // the day on which a renewal counts

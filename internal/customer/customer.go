@@ -209,7 +209,7 @@ func (s *Service) Update(ctx context.Context, actor account.Actor, id int64, dra
 		if len(changedFields(change.Before, change.After)) == 0 {
 			return nil
 		}
-		change.KeepInvoices = draft.KeepInvoices.Value
+		change.KeepInvoices, change.LeaveOverdue = draft.KeepInvoices.Value, draft.LeaveOverdue
 		return s.apply(ctx, tx, actor, &change)
 	})
 	return change.After, err

@@ -39,6 +39,7 @@ type Draft struct {
 	Cancelled    input.Opt[bool]
 	CancelReason input.Opt[string]
 	KeepInvoices input.Opt[bool] // when it is cancelled
+	LeaveOverdue bool            // when its due date moves, an overdue invoice does not; no form has it
 
 	unreadPhone input.Unread // refused unless the record has it
 

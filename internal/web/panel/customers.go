@@ -96,6 +96,32 @@ type customerForm struct {
 	Action, Back    string
 	New             bool
 	Alike           []customer.Alike // who may be the same person
+	Late            *lateInvoice     // nil: no overdue invoice moves with the due date
+}
+
+// lateInvoice is an overdue invoice, and what may become of it when the due date of
+// its customer moves.
+type lateInvoice struct {
+	billing.Invoice
+	Choices []page.Option
+}
+
+const (
+	lateStays = "stay"
+	lateMoves = "move"
+)
+
+// late is the overdue invoice about which the form of a customer asks.
+func (s *Server) late(req *request, record customer.Customer) (*lateInvoice, error) {
+	invoice, found, err := s.Billing.OverdueOf(req.Context(), req.Actor, record)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &lateInvoice{invoice, []page.Option{
+		{Value: "", Label: req.lang.T("Choose")},
+		{Value: lateStays, Label: req.lang.T("It stays overdue")},
+		{Value: lateMoves, Label: req.lang.T("It moves to the new due date")},
+	}}, nil
 }
 
 func (s *Server) customerForm(req *request, title string, form customerForm, err error) error {
@@ -155,13 +181,17 @@ func (s *Server) editCustomer(req *request) error {
 	if err != nil {
 		return err
 	}
-	form := customerValues(record)
-	return s.customerForm(
-		req,
-		"Edit customer",
-		customerForm{Form: form, Action: customerPath(record.ID) + "/edit", Back: customerPath(record.ID)},
-		nil,
-	)
+	return s.customerEdit(req, record, customerValues(record), nil)
+}
+
+// customerEdit shows the form of a customer.
+func (s *Server) customerEdit(req *request, record customer.Customer, form *page.Form, refusal error) error {
+	late, err := s.late(req, record)
+	if err != nil {
+		return err
+	}
+	path := customerPath(record.ID)
+	return s.customerForm(req, "Edit customer", customerForm{Form: form, Action: path + "/edit", Back: path, Late: late}, refusal)
 }
 
 // customerValues is the form of a customer as it is.
@@ -210,16 +240,29 @@ func addressValues(place address.Address) []string {
 	return values
 }
 
+// updateCustomer changes a customer. What becomes of an overdue invoice when the due
+// date moves is never assumed: without the choice nothing is saved.
 func (s *Server) updateCustomer(req *request) error {
+	before, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	late, err := s.late(req, before)
+	if err != nil {
+		return err
+	}
+	draft, choice := customer.ReadChanges(req.form("price")), req.PostFormValue("overdue_invoice")
+	moves := draft.DueOn.HasValue() && draft.DueOn.Value != before.DueOn
+	if late != nil && moves && choice != lateStays && choice != lateMoves {
+		refusal := fault.Field("overdue_invoice", "is required")
+		return s.customerEdit(req, before, page.Sent(req.Request, refusal), refusal)
+	}
+	draft.LeaveOverdue = choice == lateStays
 	actor := req.Actor
 	actor.Batch = id.NewCode(16)
-	record, err := s.Customers.Update(req.Context(), actor, req.id, customer.ReadChanges(req.form("price")))
+	record, err := s.Customers.Update(req.Context(), actor, req.id, draft)
 	if refused(err) {
-		return s.customerForm(req, "Edit customer", customerForm{
-			Form:   page.Sent(req.Request, err),
-			Action: customerPath(req.id) + "/edit",
-			Back:   customerPath(req.id),
-		}, err)
+		return s.customerEdit(req, before, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err

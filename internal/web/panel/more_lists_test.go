@@ -114,6 +114,27 @@ func TestSingleEditAndCancellationCanBeUndone(t *testing.T) {
 	})
 }
 
+func TestMovedDueDateAsksAboutTheOverdueInvoice(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		for choice, shown := range map[string]string{"stay": "10/01/2026", "move": "25/02/2026"} {
+			invoice := person.debtor("Bia "+choice, "")
+			path, owed := fmt.Sprintf("/customers/%d", invoice.Customer.ID), fmt.Sprintf("/invoices/%d", invoice.ID)
+			person.get(path+"/edit").want(t, http.StatusOK).lacks(t, "overdue_invoice")
+			person.follow(path+"/edit", "name", "Bia", "data_de_vencimento", "2026-01-10").want(t, http.StatusOK) // it is late now
+			person.get(path+"/edit").want(t, http.StatusOK, "A fatura atrasada de 10/01/2026 (R$\u00a035,00)", "Continua atrasada", "Passa para o novo vencimento")
+			for _, wrong := range []string{"", "other"} {
+				person.post(path+"/edit", "name", "Bia Lima", "data_de_vencimento", "2026-02-25", "overdue_invoice", wrong).
+					want(t, http.StatusUnprocessableEntity, "é obrigatório", "Bia Lima", `value="2026-02-25"`)
+			}
+			person.get(path).want(t, http.StatusOK, "10/01/2026").lacks(t, "Bia Lima") // nothing was saved
+			person.follow(path+"/edit", "name", "Bia Souza", "data_de_vencimento", "2026-01-10").want(t, http.StatusOK, "Bia Souza")
+			person.follow(path+"/edit", "name", "Bia", "data_de_vencimento", "2026-02-25", "overdue_invoice", choice).want(t, http.StatusOK, "25/02/2026")
+			person.get(owed).want(t, http.StatusOK, "<dt>Vencimento</dt><dd>"+shown+"</dd>")
+		}
+	})
+}
+
 func TestCancelledInvoiceIsOpenedByUndo(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
