@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -20,6 +22,9 @@ type Edit struct {
 	DueOn       input.Opt[civil.Date]
 	Description input.Opt[string]
 	Discount    input.Opt[money.Cents] // until the due date; null: the company's
+
+	off    money.Cents // a discount that counts now; 0: none
+	reason string      // of off
 
 	Problems input.Problems // what the form had wrong
 }
@@ -41,6 +46,29 @@ func ReadEdit(in *input.Form) Edit {
 	in.Ignore("status")
 	edit.Problems = in.Problems()
 	return edit
+}
+
+// maxReason is how long the reason of a discount may be.
+const maxReason = 200
+
+// ReadEditOff is ReadEdit for a form that can also give a discount that counts at
+// once, on an overdue invoice too: off, an amount, for the reason off_reason.
+func ReadEditOff(in *input.Form) Edit {
+	off, reason := in.Money("off"), in.Line("off_reason", maxReason)
+	edit := ReadEdit(in)
+	edit.off, edit.reason = off.Value, strings.TrimSpace(reason.Value)
+	return edit
+}
+
+// takeOff lowers the amount. The description, which the payer reads, says by how
+// much; the note, which the company reads, says why. The same form sent twice writes
+// one note.
+func (i *Invoice) takeOff(off money.Cents, reason string) {
+	i.Amount, i.Edited = i.Amount-off, true
+	i.Description = strings.TrimSpace(i.Description + " (desconto de " + off.BR() + ")")
+	if line := "Desconto de " + off.BR() + ": " + reason; !strings.HasSuffix(i.Note, line) {
+		i.Note = strings.TrimSpace(i.Note + "\n" + line)
+	}
 }
 
 // Edit changes an open invoice by hand. From then on it no longer follows its
@@ -93,6 +121,9 @@ func (e Edit) to(invoice *Invoice, shown []money.Cents) {
 		invoice.Edited = true
 	}
 	e.Description.To(&invoice.Description)
+	if e.off > 0 {
+		invoice.takeOff(e.off, e.reason)
+	}
 }
 
 // refused says what cannot be. What the form has refused keeps its old value, and
@@ -106,7 +137,9 @@ func (e Edit) refused(change Change) (refused fault.Fields) {
 		)
 		return refused
 	}
+	e.refuseOff(invoice, &refused)
 	switch {
+	case len(refused.Get("off")) > 0:
 	case invoice.Amount <= 0:
 		refused.Add("total_amount", "must be more than zero")
 	case invoice.Amount != change.Before.Amount && invoice.Amount <= invoice.Received:
@@ -116,6 +149,27 @@ func (e Edit) refused(change Change) (refused fault.Fields) {
 		refused.Add("discount", "must be less than the amount of the invoice")
 	}
 	return refused
+}
+
+// refuseOff says what is wrong with a discount that counts now.
+func (e Edit) refuseOff(invoice Invoice, refused *fault.Fields) {
+	switch {
+	case e.off == 0:
+		return
+	case e.off < 0:
+		refused.Add("off", "must be more than zero")
+	case invoice.Amount <= invoice.Received:
+		refused.Add("off", "must be less than what is left of the invoice")
+	}
+	if e.reason == "" {
+		refused.Add("off_reason", "is required")
+	}
+	if utf8.RuneCountInString(invoice.Description) > maxDescription {
+		refused.Add("description", fmt.Sprintf("must have at most %d characters", maxDescription))
+	}
+	if utf8.RuneCountInString(invoice.Note) > MaxNote {
+		refused.Add("off_reason", "the note of the invoice has no room for it")
+	}
 }
 
 // field is a field of the record that a change can set. The table below is

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +64,43 @@ func TestEditIsRefusedWhereItCannotBe(t *testing.T) {
 		world.set(t, invoice.ID, Paid)
 		_, err := world.Edit(t.Context(), world.actor, invoice.ID, ReadEdit(values("description", "x")))
 		wantField(t, err, "status")
+	})
+}
+
+func TestDiscountNowLowersAnOverdueInvoiceAndSaysSo(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
+		world.set(t, invoice.ID, Paid, "amount", "10.00", "difference", "partial")
+		world.clock.Set(noon.AddDate(0, 0, 35))
+		world.dayWork(t)
+		off := func(pairs ...string) (Invoice, error) {
+			return world.Edit(t.Context(), world.actor, invoice.ID, ReadEditOff(values(pairs...)))
+		}
+		before := world.snapshot(t)
+		for field, pairs := range map[string][]string{
+			"off":         {"off", "25.00", "off_reason", "acordo"}, // 10.00 came
+			"off_reason":  {"off", "5.00", "off_reason", " "},
+			"description": {"off", "5.00", "off_reason", "acordo", "description", strings.Repeat("x", maxDescription)},
+		} {
+			_, err := off(pairs...)
+			wantField(t, err, field)
+		}
+		_, err := off("off", "", "off_reason", "acordo") // no discount
+		must(t, err)
+		world.wantSnapshot(t, before)
+		for range 2 { // the same form sent again takes nothing more
+			got, err := off("total_amount", "35.00", "description", "Fibra", "off", "5.00", "off_reason", "acordo")
+			must(t, err)
+			if got.Amount != 3000 || got.Description != "Fibra (desconto de R$ 5,00)" || got.Note != "Desconto de R$ 5,00: acordo" {
+				t.Errorf("%s, %q, %q", got.Amount, got.Description, got.Note)
+			}
+		}
+		got, err := off("off", "19.99", "off_reason", "fim")
+		must(t, err)
+		if rest := got.PayableOn(world.actor.Company, day("2026-03-07")).Rest; got.Amount != 1001 || rest != 1 ||
+			got.Note != "Desconto de R$ 5,00: acordo\nDesconto de R$ 19,99: fim" {
+			t.Errorf("%s, %s to pay, %q", got.Amount, rest, got.Note)
+		}
 	})
 }
 

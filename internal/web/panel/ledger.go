@@ -10,6 +10,7 @@ import (
 type invoiceEdit struct {
 	Form    *page.Form
 	Invoice billing.Invoice
+	Overdue bool
 }
 
 func (s *Server) editInvoicePage(req *request) error {
@@ -35,12 +36,12 @@ func (s *Server) invoiceEditPage(req *request, invoice billing.Invoice, form *pa
 		Name:   "invoice_edit",
 		Title:  "Edit the invoice",
 		Status: statusOf(refusal),
-		Data:   invoiceEdit{form, invoice},
+		Data:   invoiceEdit{form, invoice, invoice.Overdue(req.today)},
 	})
 }
 
 func (s *Server) editInvoice(req *request) error {
-	_, err := s.Billing.Edit(req.Context(), req.Actor, req.id, billing.ReadEdit(req.form("total_amount", "discount")))
+	_, err := s.Billing.Edit(req.Context(), req.Actor, req.id, billing.ReadEditOff(req.form("total_amount", "discount", "off")))
 	if refused(err) {
 		invoice, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
 		if failed != nil {

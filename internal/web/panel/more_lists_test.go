@@ -135,6 +135,24 @@ func TestMovedDueDateAsksAboutTheOverdueInvoice(t *testing.T) {
 	})
 }
 
+func TestOverdueInvoiceGetsADiscountNow(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		invoice := person.debtor("Bia", "")
+		path := fmt.Sprintf("/invoices/%d", invoice.ID)
+		person.get(path+"/edit").want(t, http.StatusOK).lacks(t, `name="off"`) // it is not late yet
+		person.follow(fmt.Sprintf("/customers/%d/edit", invoice.Customer.ID), "name", "Bia", "data_de_vencimento", "2026-01-10")
+		person.get(path+"/edit").want(t, http.StatusOK, `name="off"`, "Desconto agora (R$)", "Motivo do desconto")
+		form := []string{"total_amount", "35,00", "due_date", "2026-01-10", "description", "Fibra", "discount", "2,00"}
+		person.post(path+"/edit", append(form, "off", "35,00", "off_reason", "acordo")...).
+			want(t, http.StatusUnprocessableEntity, "deve ser menor que o que falta da fatura")
+		person.post(path+"/edit", append(form, "off", "5,00", "off_reason", "")...).want(t, http.StatusUnprocessableEntity, "é obrigatório")
+		person.follow(path+"/edit", append(form, "off", "5,00", "off_reason", "acordo <por telefone>")...).want(t, http.StatusOK,
+			"<h1>R$\u00a030,00</h1>", "Fibra (desconto de R$ 5,00)", "Desconto de R$ 5,00: acordo &lt;por telefone&gt;",
+			"Desconto até o vencimento</dt><dd>R$\u00a02,00, não vale mais")
+	})
+}
+
 func TestCancelledInvoiceIsOpenedByUndo(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
