@@ -213,7 +213,8 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 			person.post(path+"/pay", "amount", "35,00", "paid_at", day).want(t, http.StatusUnprocessableEntity, reason)
 		}
 		person.follow(path+"/pay", "amount", "35,00", "payment_id", "E99", "paid_at", "2026-01-29").
-			want(t, http.StatusOK, "Bia: fatura paga e cliente renovado.", "Desfazer", "confirmado por Ana", "E99", "Chave PIX própria")
+			want(t, http.StatusOK, "Bia: fatura paga e cliente renovado.", "Desfazer", "confirmado por Ana", "Chave PIX própria")
+		person.get("/payments").want(t, http.StatusOK, "E99")
 		if got := person.received("2026-01-29"); got != 3500 { // the day that was typed
 			t.Errorf("29 January has %s", got)
 		}
