@@ -327,12 +327,12 @@ func (b *tab) find(seen chromedp.Action[chromedp.Void]) {
 	b.looking = false
 }
 
-// settle waits while a part of the page is being replaced: what comes can move
-// the button that is about to be clicked.
+// settle waits while the page loads or a part of it is being replaced: what comes
+// can move the button that is about to be clicked.
 func (b *tab) settle() {
 	b.t.Helper()
 	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if !ask(b, chromedp.Evaluate[bool](`document.querySelector(".htmx-request") !== null`)) {
+		if !ask(b, chromedp.Evaluate[bool](`document.readyState !== "complete" || document.querySelector(".htmx-request") !== null`)) {
 			return
 		}
 	}
@@ -346,6 +346,7 @@ func (b *tab) press(text string) {
 	b.stood = ask(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
 	named := chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text))
 	b.find(chromedp.WaitVisible(named))
+	b.settle()
 	b.do(chromedp.Click(named, chromedp.NodeVisible))
 }
 
