@@ -16,27 +16,45 @@ type Kept struct {
 	Rows  []map[string]string `json:"rows"`
 }
 
-// ReadKept reads rows of which the statement selects TextColumns(columns). What is null or empty is left out.
-func ReadKept(ctx context.Context, querier sqldb.Querier, table, columns, text string, args ...any) (Kept, error) {
-	names := strings.Fields(columns)
-	rows, err := sqldb.All(ctx, querier, func(r sqldb.Row) (map[string]string, error) {
-		values := make([]*string, len(names))
-		targets := make([]any, len(names))
-		for i := range values {
-			targets[i] = &values[i]
-		}
-		if err := r.Scan(targets...); err != nil {
+// KeptRows is how a room reads what it keeps about a person in one table.
+type KeptRows struct {
+	Table   string
+	Columns string // names with spaces between them
+	Text    string // a statement that selects TextColumns(Columns)
+	Args    []any
+}
+
+// ReadKept reads what a room keeps, table by table. What is null or empty is left out.
+func ReadKept(ctx context.Context, querier sqldb.Querier, tables ...KeptRows) ([]Kept, error) {
+	kept := make([]Kept, len(tables))
+	for n, table := range tables {
+		names := strings.Fields(table.Columns)
+		rows, err := sqldb.All(ctx, querier, func(row sqldb.Row) (map[string]string, error) { return keptRow(row, names) },
+			table.Text, table.Args...)
+		if err != nil {
 			return nil, err
 		}
-		row := map[string]string{}
-		for i, value := range values {
-			if value != nil && *value != "" {
-				row[names[i]] = readable(names[i], *value)
-			}
+		kept[n] = Kept{table.Table, rows}
+	}
+	return kept, nil
+}
+
+func keptRow(from sqldb.Row, names []string) (map[string]string, error) {
+	values := make([]*string, len(names))
+	targets := make([]any, len(names))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	if err := from.Scan(targets...); err != nil {
+		return nil, err
+	}
+	row := map[string]string{}
+	for i, value := range values {
+		if value != nil && *value != "" {
+			row[names[i]] = readable(names[i], *value)
 		}
-		return row, nil
-	}, text, args...)
-	return Kept{table, rows}, err
+	}
+	return row, nil
 }
 
 // TextColumns is what a statement selects so that ReadKept can read it.

@@ -19,27 +19,23 @@ const refundsOfCustomer = `company_id = ? AND payment_id IN (SELECT id FROM paym
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	subject account.DataSubject,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	invoices, err := account.ReadKept(ctx, querier, "invoices", keptInvoices,
-		`SELECT `+account.TextColumns(keptInvoices)+` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	payments, err := account.ReadKept(ctx, querier, "payments", keptPayments,
-		`SELECT `+account.TextColumns(keptPayments)+` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	refunds, err := account.ReadKept(ctx, querier, "payment_refunds", keptRefunds,
-		`SELECT `+account.TextColumns(keptRefunds)+` FROM payment_refunds WHERE `+refundsOfCustomer+` ORDER BY id`,
-		actor.Company.ID, actor.Company.ID, subject.CustomerID)
-	return []account.Kept{invoices, payments, refunds}, err
+	about := []any{actor.Company.ID, subject.CustomerID}
+	return account.ReadKept(ctx, querier,
+		account.KeptRows{
+			Table: "invoices", Columns: keptInvoices, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptInvoices) + ` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+		account.KeptRows{
+			Table: "payments", Columns: keptPayments, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptPayments) + ` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+		account.KeptRows{
+			Table: "payment_refunds", Columns: keptRefunds, Args: []any{actor.Company.ID, actor.Company.ID, subject.CustomerID},
+			Text: `SELECT ` + account.TextColumns(keptRefunds) + ` FROM payment_refunds WHERE ` + refundsOfCustomer + ` ORDER BY id`,
+		},
+	)
 }
 
 // EraseTx takes what is said of the customer out of the audit lines of invoices

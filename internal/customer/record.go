@@ -206,32 +206,27 @@ const keptColumns = `id uuid name whatsapp email usuario external_id cpf_cnpj ad
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	subject account.DataSubject,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	record, err := account.ReadKept(ctx, querier, "customers", keptColumns,
-		`SELECT `+account.TextColumns(keptColumns)+` FROM customers WHERE company_id = ? AND id = ? AND `+Visible,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := account.ReadKept(ctx, querier, "customer_texts", "text",
-		`SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`, actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	expiries, err := account.ReadKept(ctx, querier, "customer_expiries", "due_on",
-		`SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	renewals, err := account.ReadKept(ctx, querier, "customer_renewals", "month n",
-		`SELECT month, CAST(n AS TEXT) FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`,
-		actor.Company.ID, subject.CustomerID)
-	return []account.Kept{record, texts, expiries, renewals}, err
+	about := []any{actor.Company.ID, subject.CustomerID}
+	return account.ReadKept(ctx, querier,
+		account.KeptRows{
+			Table: "customers", Columns: keptColumns, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptColumns) + ` FROM customers WHERE company_id = ? AND id = ? AND ` + Visible,
+		},
+		account.KeptRows{
+			Table: "customer_texts", Columns: "text", Args: about,
+			Text: `SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`,
+		},
+		account.KeptRows{
+			Table: "customer_expiries", Columns: "due_on", Args: about,
+			Text: `SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
+		},
+		account.KeptRows{
+			Table: "customer_renewals", Columns: "month n", Args: about,
+			Text: `SELECT month, CAST(n AS TEXT) FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`,
+		},
+	)
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.

@@ -149,33 +149,27 @@ const keptNotices = "id invoice_id kind created_at"
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	subject account.DataSubject,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	charges, err := account.ReadKept(ctx, querier, "charges", keptCharges,
-		`SELECT `+account.TextColumns(keptCharges)+` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	pages, err := account.ReadKept(ctx, querier, "customer_pages", keptPages,
-		`SELECT `+account.TextColumns(keptPages)+` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	authorisations, err := account.ReadKept(ctx, querier, "authorisations", keptAuthorisations,
-		`SELECT `+account.TextColumns(keptAuthorisations)+` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		actor.Company.ID, subject.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	notices, err := account.ReadKept(ctx, querier, "paid_notices", keptNotices,
-		`SELECT `+account.TextColumns(keptNotices)+` FROM paid_notices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		actor.Company.ID, subject.CustomerID)
-	return []account.Kept{charges, pages, authorisations, notices}, err
+	about := []any{actor.Company.ID, subject.CustomerID}
+	return account.ReadKept(ctx, querier,
+		account.KeptRows{
+			Table: "charges", Columns: keptCharges, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptCharges) + ` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+		account.KeptRows{
+			Table: "customer_pages", Columns: keptPages, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptPages) + ` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
+		},
+		account.KeptRows{
+			Table: "authorisations", Columns: keptAuthorisations, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptAuthorisations) + ` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+		account.KeptRows{
+			Table: "paid_notices", Columns: keptNotices, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptNotices) + ` FROM paid_notices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+	)
 }
 
 // EraseTx takes the customer's name off charges, and the bank account off

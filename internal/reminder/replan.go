@@ -235,15 +235,14 @@ const keptColumns = "id due_on status reason channel_id address subject body sen
 
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	subject account.DataSubject,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	messages, err := account.ReadKept(ctx, querier, "reminder_messages", keptColumns,
-		`SELECT `+account.TextColumns(keptColumns)+` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		actor.Company.ID, subject.CustomerID)
-	return []account.Kept{messages}, err
+	return account.ReadKept(ctx, querier,
+		account.KeptRows{
+			Table: "reminder_messages", Columns: keptColumns, Args: []any{actor.Company.ID, subject.CustomerID},
+			Text: `SELECT ` + account.TextColumns(keptColumns) + ` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+	)
 }
 
 // EraseTx removes every message to a customer, those that were sent too.

@@ -128,15 +128,14 @@ func aboutPerson(subject account.DataSubject) string {
 
 // KeptAbout lists the events about a customer, as they were sent.
 func (s *Service) KeptAbout(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	subject account.DataSubject,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	events, err := account.ReadKept(ctx, querier, "events", keptEvents,
-		`SELECT `+account.TextColumns(keptEvents)+` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`,
-		actor.Company.ID, aboutPerson(subject))
-	return []account.Kept{events}, err
+	return account.ReadKept(ctx, querier,
+		account.KeptRows{
+			Table: "events", Columns: keptEvents, Args: []any{actor.Company.ID, aboutPerson(subject)},
+			Text: `SELECT ` + account.TextColumns(keptEvents) + ` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`,
+		},
+	)
 }
 
 // EraseTx removes the events about a customer, those that wait to be sent too, with

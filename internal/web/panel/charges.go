@@ -156,13 +156,18 @@ func (s *Server) makeCode(req *request, invoice billing.Invoice) error {
 	return err
 }
 
+// owed is the customer of the path, and the invoice that it has owed the longest.
+func (s *Server) owed(req *request) (record customer.Customer, invoice billing.Invoice, found bool, err error) {
+	if record, err = s.Customers.Find(req.Context(), req.Actor, req.id); err != nil {
+		return record, invoice, false, err
+	}
+	invoice, found, err = s.Billing.Owed(req.Context(), req.Actor, record.ID)
+	return record, invoice, found, err
+}
+
 // chargeCustomer is the same for what a customer has to pay first.
 func (s *Server) chargeCustomer(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	invoice, found, err := s.Billing.Owed(req.Context(), req.Actor, record.ID)
+	record, invoice, found, err := s.owed(req)
 	if err != nil {
 		return err
 	}

@@ -78,16 +78,21 @@ func decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(),
 // sendCSV sends a file for a spreadsheet. Semicolons and the mark at the
 // beginning are what Excel in Brazil wants.
 func sendCSV(req *request, name string, rows func(write func([]string) error) error) {
+	sendFile(req, name, "text/csv; charset=utf-8", func(to io.Writer) error {
+		out := bufio.NewWriter(to)
+		_, _ = out.WriteString("\ufeff") // the error stays until Flush
+		err := rows(func(cells []string) error { return writeRow(out, cells) })
+		return errors.Join(err, out.Flush())
+	})
+}
+
+// sendFile sends a file that is written while it is read.
+func sendFile(req *request, name, kind string, write func(io.Writer) error) {
 	header := req.w.Header()
-	header.Set("Content-Type", "text/csv; charset=utf-8")
+	header.Set("Content-Type", kind)
 	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	header.Set("Cache-Control", "no-store")
-	out := bufio.NewWriter(patient{req.w, http.NewResponseController(req.w)})
-	if _, err := io.WriteString(req.w, "\ufeff"); err != nil {
-		return // the reader has gone away
-	}
-	err := rows(func(cells []string) error { return writeRow(out, cells) })
-	if err = errors.Join(err, out.Flush()); err != nil {
+	if err := write(patient{req.w, http.NewResponseController(req.w)}); err != nil {
 		// Half a file must not pass for the whole: the connection is cut.
 		web.ExchangeOf(req.Context()).Err = err
 		panic(http.ErrAbortHandler)

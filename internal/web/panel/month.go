@@ -1,7 +1,7 @@
 package panel
 
 import (
-	"net/http"
+	"io"
 	"net/url"
 
 	"carteira/internal/billing"
@@ -9,7 +9,6 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
-	"carteira/internal/web"
 	"carteira/internal/web/page"
 )
 
@@ -53,6 +52,12 @@ func askedMonth(req *request) (billing.MonthQuestion, error) {
 	return question, in.Err()
 }
 
+// monthOf is the month of a day, as addresses name it: 2026-01.
+func monthOf(day civil.Date) string { return day.String()[:len("2006-01")] }
+
+// monthPath is the page of a month.
+func monthPath(first civil.Date) string { return "/payments/month?month=" + monthOf(first) }
+
 // monthLink is the address of the rows of a figure.
 func monthLink(month string, part billing.MonthPart, key, value string) string {
 	query := url.Values{"month": {month}, "of": {string(part)}}
@@ -79,7 +84,7 @@ func (s *Server) month(req *request) error {
 }
 
 func (s *Server) monthData(req *request, month billing.Month) monthData {
-	text := month.First.String()[:len("2006-01")]
+	text := monthOf(month.First)
 	line := func(part billing.MonthPart) monthLine {
 		figure := month.Parts[part]
 		return monthLine{req.lang.T(monthWords[part]), monthLink(text, part, "", ""), figure.Count, figure.Amount}
@@ -87,13 +92,13 @@ func (s *Server) monthData(req *request, month billing.Month) monthData {
 	closed := !req.Actor.Company.Settings.ClosedThrough.Before(month.Last)
 	data := monthData{
 		Month: text, Name: text[5:] + "/" + text[:4], Last: month.Last, Net: month.Net(), Closed: closed,
-		Before:   month.First.AddDays(-1).String()[:len("2006-01")],
+		Before:   monthOf(month.First.AddDays(-1)),
 		Received: line(billing.MonthReceived), Refunds: line(billing.MonthRefunds), Open: line(billing.MonthOpen),
 		CanClose: !closed && month.Last.Before(req.today) && allows(req.User.Role, owner),
 		TaxID:    taxid.Format(req.Actor.Company.CpfCnpj),
 	}
 	if month.Last.Before(req.today) {
-		data.After = month.Last.AddDays(1).String()[:len("2006-01")]
+		data.After = monthOf(month.Last.AddDays(1))
 	}
 	for _, figure := range month.ByMeans {
 		link := monthLink(text, billing.MonthReceived, "paid_via", figure.Key)
@@ -145,7 +150,7 @@ func (s *Server) monthRows(req *request) error {
 		return err
 	}
 	data := monthRowsData{
-		Back: "/payments/month?month=" + question.First.String()[:len("2006-01")], Of: req.lang.T("The month"),
+		Back: monthPath(question.First), Of: req.lang.T("The month"),
 		Title: req.lang.T(monthWords[question.Part]), Empty: req.lang.T("Nothing in this month."), Total: total,
 		Pager: page.NewPager(req.URL, paging, total.Count),
 	}
@@ -165,7 +170,7 @@ func (s *Server) throughIfAny(req *request, via string) string {
 // closeMonth closes the books through the month's last day.
 func (s *Server) closeMonth(req *request) error {
 	question := billing.ReadMonthQuestion(req.form(), req.today)
-	path := "/payments/month?month=" + question.First.String()[:len("2006-01")]
+	path := monthPath(question.First)
 	draft, err := question.CloseMonth(req.Actor.Company)
 	if err == nil {
 		_, err = s.Accounts.SetCompany(req.Context(), req.Actor, draft)
@@ -195,15 +200,8 @@ func (s *Server) exportMonth(req *request) error {
 			return s.writeMonthRows(req, part, write)
 		}})
 	}
-	header := req.w.Header()
-	header.Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-	header.Set("Content-Disposition", `attachment; filename="mes-`+data.Month+`.xlsx"`)
-	header.Set("Cache-Control", "no-store")
-	if err := sheet.WriteWorkbook(patient{req.w, http.NewResponseController(req.w)}, pages); err != nil {
-		// Half a file must not pass for the whole: the connection is cut.
-		web.ExchangeOf(req.Context()).Err = err
-		panic(http.ErrAbortHandler)
-	}
+	const kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	sendFile(req, "mes-"+data.Month+".xlsx", kind, func(to io.Writer) error { return sheet.WriteWorkbook(to, pages) })
 	return nil
 }
 

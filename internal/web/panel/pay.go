@@ -48,11 +48,7 @@ func (s *Server) payPage(req *request) error {
 // receivedFrom asks about money of a customer, for the invoice that is owed the
 // longest; who owes nothing has a record to look at.
 func (s *Server) receivedFrom(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	invoice, found, err := s.Billing.Owed(req.Context(), req.Actor, record.ID)
+	record, invoice, found, err := s.owed(req)
 	if err != nil {
 		return err
 	}
