@@ -22,7 +22,7 @@ const counter = tally.Customers
 func counted(customer Customer, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
 		Bucket:    tally.BucketOf(customer.ID),
-		Day:       customer.stands().String(),
+		Day:       customer.onTimeThrough().String(),
 		PlanID:    customer.Plan.ID,
 		ProductID: customer.Product.ID,
 		State:     stateOf(customer),

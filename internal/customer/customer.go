@@ -103,17 +103,17 @@ func (c Customer) Status(today civil.Date) Status {
 	switch {
 	case c.IsCancelled():
 		return Cancelled
-	case c.DueOn.IsZero() || c.stands().After(today):
+	case c.DueOn.IsZero() || c.onTimeThrough().After(today):
 		return Active
-	case c.stands() == today:
+	case c.onTimeThrough() == today:
 		return DueToday
 	}
 	return Expired
 }
 
-// stands is the last day on which the customer is on time: the due date, or the
+// onTimeThrough is the last day on which the customer is on time: the due date, or the
 // working day after it for which a debit is arranged.
-func (c Customer) stands() civil.Date {
+func (c Customer) onTimeThrough() civil.Date {
 	if c.held() {
 		return c.expiry.on
 	}

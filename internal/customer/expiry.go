@@ -49,7 +49,7 @@ func (c Customer) expires() civil.Date {
 // passedUnseen reports whether the due date of a customer has passed and no
 // run of Expire has seen it yet.
 func (c Customer) passedUnseen(today civil.Date) bool {
-	return !c.expiry.on.IsZero() && c.stands().Before(today)
+	return !c.expiry.on.IsZero() && c.onTimeThrough().Before(today)
 }
 
 // askToExpire has the company's day looked at when one of its customers expires so

@@ -122,7 +122,7 @@ func prepareRenewal(actor account.Actor, before Customer, on civil.Date) (Renewa
 // passed by that day and the company counts so.
 func PrepareExtension(actor account.Actor, before Customer, extension Extension) (Renewal, error) {
 	after := before
-	lapsed := before.stands().Before(extension.On) &&
+	lapsed := before.onTimeThrough().Before(extension.On) &&
 		actor.Company.Settings.RenewFrom == account.FromToday
 	if before.DueOn.IsZero() || lapsed {
 		after.DueOn, after.OwnDay = extension.On, extension.On.Day()

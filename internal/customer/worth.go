@@ -31,7 +31,7 @@ type worth struct {
 // monthly is what the customer is worth a month on a day: nothing when it is
 // expired or cancelled or has no plan.
 func (c Customer) monthly(today civil.Date) money.Cents {
-	if c.IsCancelled() || c.Plan.ID == 0 || !c.DueOn.IsZero() && c.stands().Before(today) {
+	if c.IsCancelled() || c.Plan.ID == 0 || !c.DueOn.IsZero() && c.onTimeThrough().Before(today) {
 		return 0
 	}
 	return figures.Monthly(c.Price(), c.period)
@@ -46,7 +46,7 @@ func (c Customer) counted() worth {
 func (c *Change) settleWorth(today civil.Date) {
 	on := today
 	if c.Action == ActionExpired { // found perhaps after days without a process
-		on = c.Before.stands().AddDays(1)
+		on = c.Before.onTimeThrough().AddDays(1)
 	}
 	c.After.recurring = c.Before.recurring
 	c.After.recurring.amount = c.After.monthly(today)

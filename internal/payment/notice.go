@@ -33,7 +33,7 @@ const (
 	NoticePDF     NoticeKind = "application/pdf" // as it came, so it is never shown in a page
 )
 
-// Whoever has an invoice's link may send notices: what they can make us keep and do
+// Anyone with the link of an invoice can send notices: what they can make us keep and do
 // is bounded.
 const (
 	MaxNoticeFile = 2 << 20

@@ -78,7 +78,7 @@ type content struct {
 	Refused bool   // the gateway will not take this invoice: asking again is of no use
 	Wait    int    // seconds until it may be tried again
 	Now     time.Time
-	Noticed time.Time // when a payer last said that it was paid; zero: nobody did
+	Noticed time.Time // when a payer last said that it was paid; zero: never
 }
 
 // Shown is the amount in large letters: what is to pay, or what was paid.

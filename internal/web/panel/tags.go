@@ -13,7 +13,7 @@ import (
 	"carteira/internal/webhook"
 )
 
-// tags are the words in which lists and pages say how a record stands, and what
+// tags are the words in which lists and pages show the state of a record, and what
 // else their rows need, as functions of the templates.
 func tags(lang page.Lang) template.FuncMap {
 	return template.FuncMap{
