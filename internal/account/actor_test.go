@@ -7,7 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 var errRefused = errors.New("refused")

@@ -7,8 +7,8 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 // anonymous makes the company one of a stranger's.

@@ -8,11 +8,11 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 var noon = housetest.Morning

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // dayWorks lists the companies that are to be looked at, with their days, and ends

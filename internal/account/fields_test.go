@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // notAudited are the fields that no table of fields.go shows, each with the

@@ -8,9 +8,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 // told sends what is due and returns the letters since the last time, as "address: subject".

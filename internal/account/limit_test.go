@@ -10,7 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // caller calls with one token by a clock that the test moves.

@@ -12,9 +12,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 // post is a mail server that keeps what it is given.

@@ -16,7 +16,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // house is a company with an owner who can sign in, on a clock of its own.

@@ -8,7 +8,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestTermsAreReadCheckedAndStored(t *testing.T) {

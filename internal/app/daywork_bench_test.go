@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 // BenchmarkIdleDayWork is a look of the schedules with nothing due, with few and

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/web/api"
 	"carteira/internal/web/panel"
+	"carteira/test/kit/housetest"
 )
 
 // The most that an answer may weigh: what a page of ours weighs, and a few times

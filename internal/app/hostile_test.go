@@ -18,12 +18,12 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web/api"
 	"carteira/internal/web/panel"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // hostile are texts that a database may be unable to store or compare.

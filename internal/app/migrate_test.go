@@ -14,11 +14,11 @@ import (
 	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // landed is the version of the last state before the books.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 func TestServerThatMigratesSaysSo(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/backup"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestNightlyCheckRaisesAMetricAndAnErrorOnceANight(t *testing.T) {

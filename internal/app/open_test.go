@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"carteira/internal/platform/config"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // Work started during the opening is available to the first request.

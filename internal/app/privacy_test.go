@@ -11,11 +11,11 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/webhook"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // marks are texts of the customer that must be in the file, and nowhere after an

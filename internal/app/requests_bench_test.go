@@ -15,9 +15,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
+	"carteira/test/kit/housetest"
 )
 
 // callers is how many requests are in flight, as in make bench.

@@ -26,15 +26,15 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reminder"
 	"carteira/internal/sandbox"
 	"carteira/internal/webhook"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // trial is a sandbox with a company that has what time moves: customers, rules

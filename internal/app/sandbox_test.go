@@ -10,9 +10,9 @@ import (
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestSandboxIsOffWhereRealPeoplePay(t *testing.T) {

@@ -262,18 +262,6 @@ var rooms = []room{
 			{"internal/reminder", "its use cases"},
 		}, capabilities),
 	},
-	{
-		path: "internal/worldtest", place: "the company that tests of higher rooms begin with",
-		may: []arrow{
-			tools,
-			{"internal/event", "a log for the rooms it makes"},
-			{"internal/account", "the company"},
-			{"internal/catalog", "its plans and products"},
-			{"internal/customer", "its customers"},
-			{"internal/customer/sheet", "a file that it imports"},
-			{"internal/customer/intake", "imports it"},
-		},
-	},
 	{path: "internal/architecture", place: "reads the source and imports none of it"},
 	{path: "cmd/carteira", place: "signals and exit code; nothing else", may: []arrow{{"internal/cli", "the commands"}}},
 	{path: "openapi/...", place: "describes the API from outside"},
@@ -288,9 +276,9 @@ var rooms = []room{
 	},
 }
 
-// world is what tests of every room may begin with; the compiler keeps out
-// the rooms that it imports itself.
-var world = arrow{"internal/worldtest", "a company with plans and customers"}
+// kits is what tests of every room may begin with; the compiler refuses a kit
+// that imports the package under test.
+var kits = arrow{"test/kit/...", "databases, companies and providers to test with"}
 
 // document is what integrators are promised; what tests see is held against it.
 var document = arrow{"openapi/...", "answers and events are held against the document"}
@@ -334,8 +322,7 @@ func covers(pattern, pkg string) bool {
 	return pkg == dir || tree && strings.HasPrefix(pkg, dir+"/")
 }
 
-// roomOf finds the room of a package: of several patterns the narrowest. A
-// test kit that has no room of its own belongs to the one it is in.
+// roomOf finds the room of a package: of several patterns the narrowest.
 func roomOf(pkg string) (room, bool) {
 	var found room
 	for _, room := range rooms {
@@ -345,9 +332,6 @@ func roomOf(pkg string) (room, bool) {
 		if covers(room.path, pkg) && len(room.path) > len(found.path) {
 			found = room
 		}
-	}
-	if found.path == "" && isKit(pkg) {
-		return roomOf(pkg[:strings.LastIndex(pkg, "/")])
 	}
 	return found, found.path != ""
 }
@@ -383,12 +367,12 @@ func refuse(source source, from room, imported string) string {
 		return "it is a test kit, for tests only"
 	}
 	to, _ := roomOf(pkg)
-	if to.path == from.path && (!from.apart || isKit(pkg)) {
+	if to.path == from.path && !from.apart {
 		return ""
 	}
 	arrows := from.may
 	if source.test {
-		arrows = slices.Concat(arrows, from.tests, []arrow{world})
+		arrows = slices.Concat(arrows, from.tests, []arrow{kits})
 	}
 	var allowed []string
 	for _, arrow := range arrows {
@@ -447,7 +431,7 @@ func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
 		"gateway to gateway":     {"internal/payment/efi/a.go", imports("efi", "carteira/internal/payment/asaas"), "one package a gateway"},
 		"payment to a gateway":   {"internal/payment/a.go", imports("payment", "carteira/internal/payment/efi"), "the end of the line"},
 		"the document":           {"internal/web/api/a.go", imports("api", "carteira/openapi"), "must not import carteira/openapi"},
-		"a kit in the program":   {"internal/account/a.go", imports("account", "carteira/internal/platform/sqldb/sqldbtest"), "it is a test kit"},
+		"a kit in the program":   {"internal/account/a.go", imports("account", "carteira/test/kit/sqldbtest"), "it is a test kit"},
 		"database/sql elsewhere": {"internal/account/a.go", imports("account", "database/sql"), "the two databases meet in one place"},
 		"a driver elsewhere":     {"internal/account/a_test.go", imports("account", "github.com/jackc/pgx/v5/stdlib"), "the two databases meet in one place"},
 		"testing in the program": {"internal/account/a.go", imports("account", "testing"), "what only tests need"},
@@ -458,15 +442,15 @@ func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
 		"down the line":      {"internal/billing/a.go", imports("billing", "carteira/internal/customer", "carteira/internal/platform/money"), ""},
 		"within a room":      {"internal/platform/money/a.go", imports("money", "carteira/internal/platform/sqldb"), ""},
 		"api to idempotency": {"internal/web/api/a.go", imports("api", "carteira/internal/web/idempotency", "carteira/internal/web"), ""},
-		"a kit in a test":    {"internal/account/a_test.go", imports("account", "testing", "carteira/internal/platform/sqldb/sqldbtest"), ""},
-		"a gateway's kit":    {"internal/payment/efi/a_test.go", imports("efi", "carteira/internal/payment/gatewaytest"), ""},
+		"a kit in a test":    {"internal/account/a_test.go", imports("account", "testing", "carteira/test/kit/sqldbtest"), ""},
+		"a gateway's kit":    {"internal/payment/efi/a_test.go", imports("efi", "carteira/test/kit/gatewaytest"), ""},
 		"a kit's own imports": {
-			"internal/platform/sqldb/sqldbtest/a.go", imports("sqldbtest", "testing", "database/sql", "carteira/internal/platform/sqldb"), "",
+			"test/kit/sqldbtest/a.go", imports("sqldbtest", "testing", "database/sql", "carteira/internal/platform/sqldb"), "",
 		},
 		"the driver's values":   {"internal/platform/civil/a.go", imports("civil", "database/sql/driver"), ""},
 		"an external test":      {"internal/account/a_test.go", imports("account_test", "carteira/internal/account"), ""},
-		"an edge's test":        {"internal/web/api/a_test.go", imports("api_test", "carteira/internal/app", "carteira/openapi/openapitest"), ""},
-		"a whole-program test":  {"test/bench/main.go", imports("main", "carteira/internal/cli", "database/sql", "carteira/internal/platform/sqldb/sqldbtest"), ""},
+		"an edge's test":        {"internal/web/api/a_test.go", imports("api_test", "carteira/internal/app", "carteira/test/kit/openapitest"), ""},
+		"a whole-program test":  {"test/bench/main.go", imports("main", "carteira/internal/cli", "database/sql", "carteira/test/kit/sqldbtest"), ""},
 		"a gateway to the kind": {"internal/payment/efi/a.go", imports("efi", "carteira/internal/payment", "carteira/internal/payment/pix"), ""},
 	}
 	for name, tt := range tests {

@@ -67,7 +67,7 @@ func outside(fsys fs.FS, dir string) bool {
 
 // isKit reports whether a package, such as sqldbtest, is for tests to import.
 func isKit(pkg string) bool {
-	return strings.HasSuffix(pkg, "test") && strings.Contains(pkg, "/") && !strings.HasPrefix(pkg, "test/")
+	return strings.HasPrefix(pkg, "test/kit/")
 }
 
 // at is the position of a node, in the form that editors understand.
@@ -141,7 +141,7 @@ func TestReadingPassesOverWhatIsNotOfTheModule(t *testing.T) {
 		"go.mod":             "module carteira",
 		"a/a.go":             "package a",
 		"a/a_test.go":        "package a",
-		"a/atest/kit.go":     "package atest",
+		"test/kit/a/kit.go":  "package atest",
 		"a/testdata/x.go":    "this is not Go",
 		".git/x.go":          "neither is this",
 		"docs/x/x.go":        "package main", // for integrators
@@ -152,7 +152,7 @@ func TestReadingPassesOverWhatIsNotOfTheModule(t *testing.T) {
 	for _, file := range module.files {
 		got = append(got, fmt.Sprint(file.path, " ", file.test))
 	}
-	want := "a/a.go false, a/a_test.go true, a/atest/kit.go true"
+	want := "a/a.go false, a/a_test.go true, test/kit/a/kit.go true"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("read %q, want %q", got, want)
 	}

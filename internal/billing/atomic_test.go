@@ -11,7 +11,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // tables are all that a change of a customer or an invoice writes to.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // monthEnds are the last days of the months from January 2027 to January 2029,

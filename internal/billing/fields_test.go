@@ -9,9 +9,9 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // full is an invoice with every field filled.

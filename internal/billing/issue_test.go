@@ -15,8 +15,8 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestNewCustomerIsBilledAtOnceForItsFirstDueDate(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // ledger runs a test with a plan of 35.00 a month on both databases.

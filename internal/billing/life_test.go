@@ -15,8 +15,8 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // life is a company's life, lived by the service and by the model.

@@ -14,9 +14,9 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/text"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 var firstPage = input.Page{Number: 1, Size: 200}

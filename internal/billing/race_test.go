@@ -7,7 +7,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // count returns how many events of a name were recorded after the first known.

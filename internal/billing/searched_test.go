@@ -7,8 +7,8 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // A search has the invoices that a check of every invoice finds, also of customers

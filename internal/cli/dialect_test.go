@@ -10,7 +10,7 @@ import (
 
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // What commands print as JSON is in the API's dialect: times with their offset, null

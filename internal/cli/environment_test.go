@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/platform/housetest"
+	"carteira/test/kit/housetest"
 )
 
 func TestCommandsOfAnInstalledPackageReadItsEnvironmentFile(t *testing.T) {

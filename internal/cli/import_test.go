@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 const exampleSheet = "../../docs/examples/clientes.csv"

@@ -9,7 +9,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestStatementImportPrintsAndAppliesTheSureOnes(t *testing.T) {

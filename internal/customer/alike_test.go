@@ -6,7 +6,7 @@ import (
 
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestCustomersAlikeAreFoundInIndexes(t *testing.T) {

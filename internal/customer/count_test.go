@@ -10,8 +10,8 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // Whatever several people do at once, on two processes and while counts are

@@ -14,10 +14,10 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // From the house's test kit.

@@ -15,8 +15,8 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/openapi/openapitest"
+	"carteira/test/kit/openapitest"
+	"carteira/test/kit/sqldbtest"
 )
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files in testdata")

@@ -10,7 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // expire records those who have expired and counts them.

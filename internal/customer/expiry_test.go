@@ -9,7 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // Killed mutants: expiry recorded for the date before and the date after;

@@ -9,8 +9,8 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 func (w *world) extend(t *testing.T, actor account.Actor, id int64, extension Extension) (renewal Renewal, err error) {

@@ -12,9 +12,9 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // settled are the fields of Customer that no request sets, each with a reason.

@@ -13,8 +13,8 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // Enough customers for many pages of every filter.

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 var firstPage = input.Page{Number: 1, Size: 200}

@@ -12,7 +12,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 const wholeRecord = `{"name":"Ana","cpf_cnpj":"123.456.789-09","price":"29.90","custom":{"MAC":"00-1A","contrato":77,"empty":""},

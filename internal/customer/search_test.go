@@ -10,7 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestPhoneIsFoundHoweverItIsTyped(t *testing.T) {

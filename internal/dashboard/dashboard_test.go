@@ -10,10 +10,10 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 // world is a company and the rooms that the dashboard looks into.

@@ -8,10 +8,10 @@ import (
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/tally"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func recounts() []tally.Recount { return slices.Concat(customer.Recounts(), billing.Recounts()) }

@@ -9,9 +9,9 @@ import (
 
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/worldtest"
 )
 
 // BenchmarkRepricing changes what a plan of 100,000 customers costs while others

@@ -13,10 +13,10 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/figures"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // whoJoins are changes that bring a customer into a plan, or make one of the

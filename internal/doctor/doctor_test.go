@@ -12,7 +12,7 @@ import (
 	"carteira/internal/platform/checkup"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // sound is an installation in which nothing is wrong.

@@ -15,7 +15,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func (w *world) wantsToAuthorise(t *testing.T, invoice billing.Invoice) Payable {

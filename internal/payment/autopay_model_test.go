@@ -10,7 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // life is a random history of one customer, seen by two processes, compared with

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // Looking for what is due costs what is due, however many charges wait for

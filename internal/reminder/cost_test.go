@@ -8,7 +8,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // What planning and sending look at is found through indexes, however many

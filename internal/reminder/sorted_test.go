@@ -9,7 +9,7 @@ import (
 
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestLogIsSortedByDueDate(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // chain is a company at the top with three below each other, each of which may

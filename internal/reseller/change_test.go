@@ -11,9 +11,9 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 // planNotAudited are the fields that planFields does not show, with the reason.

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestStatementTellsWhoWhyForWhatAndTheBalanceAfter(t *testing.T) {

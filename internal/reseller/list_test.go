@@ -12,9 +12,9 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/text"
 	"carteira/internal/tally"
+	"carteira/test/kit/sqldbtest"
 )
 
 // zones lie so far apart that around a midnight it is three days at once.

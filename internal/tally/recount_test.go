@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // recountThings counts the table of the tests again.

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // From the house's test kit.

@@ -11,7 +11,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/webhook"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 // Every page of every filter in both orders is what a look at all deliveries finds.

@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 func TestReplaySendsWhatWasMissed(t *testing.T) {

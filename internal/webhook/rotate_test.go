@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 // signedBy checks the three headers of a delivery: by the new secret, and by the

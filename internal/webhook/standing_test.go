@@ -10,7 +10,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 // stand gives the company another subscription, as the room of resellers does.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"testing"
 
-	"carteira/openapi/openapitest"
+	"carteira/test/kit/openapitest"
 )
 
 // client calls the API of one server with one token. Every exchange is held

@@ -1,7 +1,7 @@
 // Command apiextract keeps of a provider's OpenAPI document what a machine can hold a
 // call against: paths, parameters, fields and their rules. Texts, examples and
 // everything that no rule needs stay behind. The doubles of providers are driven
-// by what it writes (internal/payment/apidoctest).
+// by what it writes (test/kit/apidoctest).
 package main
 
 import (

@@ -10,9 +10,9 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func fileOf(t *testing.T, file string) intake.Rows {

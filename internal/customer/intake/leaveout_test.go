@@ -9,9 +9,9 @@ import (
 
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 const untidyFile = `nome;telefone;e-mail;cpf;cidade;custom.MAC;vencimento

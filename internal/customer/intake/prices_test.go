@@ -9,7 +9,7 @@ import (
 	"carteira/internal/customer/intake"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // The first line is an exception, as it may be in any file: it must not make the

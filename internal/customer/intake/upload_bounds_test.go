@@ -8,10 +8,10 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/customer/intake"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 // Files that wait are bounded by count and by size; those that were imported

@@ -9,10 +9,10 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/wire"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/gatewaytest"
 )
 
 func open(t *testing.T, line *gatewaytest.Line, options map[string]string) payment.Gateway {

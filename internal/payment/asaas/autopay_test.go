@@ -8,7 +8,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
-	"carteira/internal/payment/gatewaytest"
+	"carteira/test/kit/gatewaytest"
 )
 
 func debitBench(t *testing.T) (*gatewaytest.DebitBench, *double) {

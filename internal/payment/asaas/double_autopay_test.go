@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/gatewaytest"
 )
 
 // object is a JSON object.

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/gatewaytest"
 )
 
 const key = "$aact_hmlg_000MzkwODA2MWY2OGM3MWRlMDU2NWM3MzJlNzZmNGZhZGY6"

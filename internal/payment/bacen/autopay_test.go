@@ -8,8 +8,8 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/bacen"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
+	"carteira/test/kit/gatewaytest"
 )
 
 // automatic are the options of a company that has PIX Automático.

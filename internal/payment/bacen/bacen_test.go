@@ -10,9 +10,9 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/bacen"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/gatewaytest"
 )
 
 func options(t *testing.T, change ...string) map[string]string {

@@ -9,8 +9,8 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/bacen"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
+	"carteira/test/kit/gatewaytest"
 )
 
 // manners are what a bank's documents say of it, written down a second time.

@@ -22,8 +22,8 @@ import (
 	"software.sslmate.com/src/go-pkcs12"
 
 	"carteira/internal/payment/bacen"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/fault"
+	"carteira/test/kit/gatewaytest"
 )
 
 // identity is a certificate of a client.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carteira/internal/payment/gatewaytest"
+	"carteira/test/kit/gatewaytest"
 )
 
 // object is a JSON object.

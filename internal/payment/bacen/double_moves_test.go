@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/apidoctest"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/apidoctest"
+	"carteira/test/kit/gatewaytest"
 )
 
 // What follows is how the suite moves the double.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/apidoctest"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/apidoctest"
+	"carteira/test/kit/gatewaytest"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/bacen"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/civil"
+	"carteira/test/kit/gatewaytest"
 )
 
 // dueOrder is an order with an amount that the bank computes.

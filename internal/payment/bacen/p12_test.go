@@ -18,7 +18,7 @@ import (
 
 	"software.sslmate.com/src/go-pkcs12"
 
-	"carteira/internal/platform/housetest"
+	"carteira/test/kit/housetest"
 )
 
 // fileOf is a .p12 file of a fresh key.

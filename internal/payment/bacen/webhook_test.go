@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/wire"
+	"carteira/test/kit/gatewaytest"
 )
 
 func TestWebhookIsRegisteredWithAProofAndAPlaceForTheSuffix(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/gatewaytest"
 )
 
 // orderDouble is Mercado Pago with its orders. Each has a payment that the payments

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/gatewaytest"
 )
 
 func open(t *testing.T, provider payment.Provider, line *gatewaytest.Line, options map[string]string) payment.Gateway {

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/apidoctest"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/mercadopago"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/apidoctest"
+	"carteira/test/kit/gatewaytest"
 )
 
 var ordersOptions = map[string]string{"access_token": token, "webhook_secret": secret, "api": "orders"}

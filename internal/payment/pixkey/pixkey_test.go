@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/pix"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/platform/fault"
+	"carteira/test/kit/gatewaytest"
 )
 
 func options(change ...string) map[string]string {

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/gatewaytest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // debitDouble moves the sandbox's payers and their bank as the suite wants.

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/pix"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/gatewaytest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // double moves the sandbox as the suite wants.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/woovi"
+	"carteira/test/kit/gatewaytest"
 )
 
 func debitBench(t *testing.T) (*gatewaytest.DebitBench, *double) {

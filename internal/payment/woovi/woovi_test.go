@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/gatewaytest"
 	"carteira/internal/payment/woovi"
 	"carteira/internal/platform/fault"
+	"carteira/test/kit/gatewaytest"
 )
 
 func options(change ...string) map[string]string {

@@ -8,7 +8,7 @@ import (
 
 	"carteira/internal/platform/backup"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func must(t *testing.T, err error) {

@@ -8,7 +8,7 @@ import (
 	"carteira/internal/platform/keyring"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestDatabaseKeepsToItsKey(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // thing is a row of the list that the tests read.

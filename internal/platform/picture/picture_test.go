@@ -10,8 +10,8 @@ import (
 	"image/png"
 	"testing"
 
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/picture"
+	"carteira/test/kit/housetest"
 )
 
 var box = picture.Size{Width: 48, Height: 16}

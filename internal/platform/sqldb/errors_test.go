@@ -12,7 +12,7 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestVendorErrorsAreTranslated(t *testing.T) {

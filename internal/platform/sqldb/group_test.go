@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // together runs the transactions in one group and in that order: the first does

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestLooksTellWhichOfThemFindARow(t *testing.T) {

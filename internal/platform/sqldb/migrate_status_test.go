@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // beforeStatusCodes is the last migration under which an invoice's status was

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/sqldb/sqlite"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestStartersAtOnceMigrateOnce(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // flushSettings read whether the commit of a transaction is flushed.

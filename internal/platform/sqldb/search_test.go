@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/text"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestSearchFindsExactlyWhatContainsATerm(t *testing.T) {

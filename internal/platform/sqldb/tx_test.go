@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 var errRefused = errors.New("refused")

@@ -9,7 +9,7 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 // What the bridge answers, as versions 1 and 2 do.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 // bridge is a double of Evolution API 2.3.6 as far as a phone's connection goes: the

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 const askState = "GET /instance/connectionState/clara"

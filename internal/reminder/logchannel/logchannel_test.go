@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 func TestMessageIsALineWithoutItsWords(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 const key = "whsec_0123456789abcdefghij"

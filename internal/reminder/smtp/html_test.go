@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 // part is a part of a mail, decoded.

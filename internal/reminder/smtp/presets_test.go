@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 func TestPresetsNeedOnlyWhatIsTheCompanysOwn(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 // mailServer is a mail server of the test, which takes mails and gives the

@@ -16,7 +16,7 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 func (s *mailServer) options(pairs ...string) map[string]string {

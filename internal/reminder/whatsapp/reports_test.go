@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 const secretOfApp = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"

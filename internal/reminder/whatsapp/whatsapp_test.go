@@ -8,7 +8,7 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/reminder"
-	"carteira/internal/reminder/channeltest"
+	"carteira/test/kit/channeltest"
 )
 
 // What Meta answers, as its documentation shows it.

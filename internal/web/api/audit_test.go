@@ -8,7 +8,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestCallsAreInTheAuditLogWithTheirToken(t *testing.T) {

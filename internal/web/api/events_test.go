@@ -9,7 +9,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // feedPage is what tests look at of GET /events.

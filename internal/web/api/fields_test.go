@@ -10,8 +10,8 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/web"
+	"carteira/test/kit/housetest"
 )
 
 // The fields of records that the API does not show, each with a reason.

@@ -11,7 +11,7 @@ import (
 
 	"carteira/internal/catalog"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // figure finds a number by its place in the dashboard.

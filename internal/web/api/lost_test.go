@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // Every POST with an answer that a crash lost: a repeat is answered with the

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/openapi"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestUnknownParameterIsRefusedByEveryOperation(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // outOfOrder is a gateway that fails.

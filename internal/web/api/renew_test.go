@@ -6,7 +6,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestRenewalSaysWhatBecomesOfTheInvoice(t *testing.T) {

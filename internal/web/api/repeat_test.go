@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestRepeatedKeyGivesTheFirstAnswer(t *testing.T) {

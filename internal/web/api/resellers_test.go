@@ -14,9 +14,9 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reseller"
 	"carteira/openapi"
+	"carteira/test/kit/sqldbtest"
 )
 
 // resellerRecord is what tests look at of a reseller.

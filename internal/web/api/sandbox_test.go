@@ -13,8 +13,8 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	clock "carteira/internal/sandbox"
+	"carteira/test/kit/sqldbtest"
 )
 
 // drivenSandbox makes a sandbox of a fresh database, in which time brings

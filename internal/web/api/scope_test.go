@@ -7,7 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // with is the caller with another token of its company.

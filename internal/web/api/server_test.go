@@ -28,16 +28,16 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/idempotency"
 	"carteira/internal/webhook"
-	"carteira/openapi/openapitest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/openapitest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // From the house's test kit.

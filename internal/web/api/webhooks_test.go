@@ -19,9 +19,9 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/webhook"
-	"carteira/openapi/openapitest"
+	"carteira/test/kit/openapitest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // nameless is a resolver that knows no name, so that no test leaves this

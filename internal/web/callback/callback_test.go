@@ -13,13 +13,13 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web"
 	"carteira/internal/web/callback"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 // shop is a company with one open invoice and the sandbox for a gateway.

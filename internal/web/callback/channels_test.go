@@ -15,15 +15,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reminder"
 	"carteira/internal/reminder/whatsapp"
 	"carteira/internal/web"
 	"carteira/internal/web/callback"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 const appSecret = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"

@@ -9,9 +9,9 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // debited has the shop's invoice announced to the customer's bank.

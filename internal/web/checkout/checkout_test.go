@@ -20,16 +20,16 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reminder"
 	"carteira/internal/web"
 	"carteira/internal/web/checkout"
 	"carteira/internal/web/page"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 // shop is a company with customers that pay on the page.

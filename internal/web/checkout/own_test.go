@@ -14,10 +14,10 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func (s *shop) ownPage(t *testing.T) string {

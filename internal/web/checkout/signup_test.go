@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/reseller"
 	"carteira/internal/web/checkout"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 // signupWorld is a company with a plan, and its signup page.

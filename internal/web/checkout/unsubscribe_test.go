@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func (s *shop) optedOut(t *testing.T) bool {

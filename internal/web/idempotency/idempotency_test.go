@@ -13,12 +13,12 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/web/idempotency"
-	"carteira/internal/worldtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/worldtest"
 )
 
 // shop is a company with requests that make tokens, the simplest thing that

@@ -9,9 +9,9 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/web/page"
+	"carteira/test/kit/housetest"
 )
 
 // The fields of a customer that a page or a file does not show, each with a

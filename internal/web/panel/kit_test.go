@@ -28,17 +28,17 @@ import (
 	"carteira/internal/customer/intake"
 	"carteira/internal/dashboard"
 	"carteira/internal/event"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/privacy"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // From the house's test kit.

@@ -6,7 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
-	"carteira/internal/platform/housetest"
+	"carteira/test/kit/housetest"
 )
 
 func TestMenuSaysHowMuchWaits(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/customer/intake"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
+	"carteira/test/kit/housetest"
 )
 
 func TestSignInPage(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/housetest"
+	"carteira/test/kit/housetest"
 )
 
 // neighbours are the links of a page to the records before and after it.

@@ -10,7 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // eachOffice runs a test on either engine.

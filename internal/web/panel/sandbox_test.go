@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/sandbox"
+	"carteira/test/kit/sqldbtest"
 )
 
 // sandboxOf makes a sandbox of a fresh database, which no process drives.

@@ -11,9 +11,9 @@ import (
 
 	"carteira/internal/billing"
 	"carteira/internal/customer"
-	"carteira/internal/platform/housetest"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reseller"
+	"carteira/test/kit/housetest"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
-	"carteira/internal/platform/housetest"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/housetest"
+	"carteira/test/kit/sqldbtest"
 )
 
 // crowded is more customers than a list counts at every look. One in three is

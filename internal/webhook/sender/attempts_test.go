@@ -16,7 +16,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 func TestMessageIsExactlyTheContracts(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/webhook"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 // Processes that lease one lane from each other as fast as they can claim each

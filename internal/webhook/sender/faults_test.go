@@ -15,11 +15,11 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/platform/worker"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/webhooktest"
 )
 
 // A claim that fails to read the webhooks, as on a restart of the server or a

@@ -12,7 +12,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 func lanesOf(world *webhooktest.World) []sender.LaneRow {

@@ -11,7 +11,7 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/webhook/sender"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 // scrape reads the engine's counters and gauges, by name and label.

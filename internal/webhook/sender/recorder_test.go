@@ -6,7 +6,7 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
-	"carteira/internal/webhook/webhooktest"
+	"carteira/test/kit/webhooktest"
 )
 
 // Attempts that are recorded together keep each its own outcome.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/payment/apidoctest"
+	"carteira/test/kit/apidoctest"
 )
 
 const txID = "7978c0c97ea847e78e8849634473c1f1"

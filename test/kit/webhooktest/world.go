@@ -22,8 +22,8 @@ import (
 	"carteira/internal/platform/outbound"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
 	"carteira/internal/webhook"
+	"carteira/test/kit/sqldbtest"
 )
 
 // patience bounds what must end by itself; no test waits for it to pass.

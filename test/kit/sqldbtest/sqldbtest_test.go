@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/sqldb/sqldbtest"
+	"carteira/test/kit/sqldbtest"
 )
 
 func addKey(t *testing.T, db *sqldb.DB) {
