@@ -138,6 +138,7 @@ var roomsWithApply = []applied{
 
 			"claimAuthorisations": "the engine's lease of an authorisation, and no state",
 			"markAuthorisation":   "makes an authorisation due, and changes no state",
+			"markOfGateway":       "makes authorisations due, and changes no state",
 			"markOfCustomers":     "makes authorisations due, and changes no state",
 			"forgetAccounts":      "an erasure takes bank accounts off; it is audited as the deletion of the customer",
 

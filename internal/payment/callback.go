@@ -123,11 +123,18 @@ func (s *Service) store(ctx context.Context, genuine genuine) (outcome string, e
 // have paid before we know them: their own checks find them.
 func markCharges(ctx context.Context, tx *sqldb.Tx, genuine genuine, fresh bool) (unknown []Ref, err error) {
 	for _, hint := range genuine.hints {
-		if hint.Kind == HintAuthorisation {
+		switch hint.Kind {
+		case HintAuthorisation:
 			if err := markAuthorisation(ctx, tx, genuine.setup, hint.Ref); err != nil {
 				return nil, err
 			}
 			continue
+		case HintAccount:
+			if err := markOfGateway(ctx, tx, genuine.setup); err != nil {
+				return nil, err
+			}
+			continue
+		case HintCharge, HintDebit:
 		}
 		n, err := markHinted(ctx, tx, hinted{genuine.setup, hint.Ref, fresh})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 )
 
@@ -221,4 +222,20 @@ func TestEventKeyTellsCallbacksApart(t *testing.T) {
 	if got := eventKey(Callback{}, []Hint{{EventID: strings.Repeat("x", 5000)}}); len(got) > 200 {
 		t.Error("a key of any length")
 	}
+}
+
+// What a provider lets the company do may end every authorisation, which it reports of none.
+func TestCallbackAboutTheAccountHasAuthorisationsLookedAt(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.authorised(t, dueOn)
+		setup, err := world.Gateway(t.Context(), world.actor)
+		must(t, err)
+		world.bank.endsThem(ByBank)
+		must(t, world.callBack(t, setup, tell{Event: accountEvent, Secret: "s3cret-of-the-company"}))
+		world.later(t, time.Minute)
+		known := world.wantAutopay(t, invoice.Customer.ID, customer.AutopayEnded)
+		if known.Newest.EndedBy != ByBank {
+			t.Errorf("ended by %s", known.Newest.EndedBy)
+		}
+	})
 }

@@ -216,6 +216,8 @@ const (
 	HintCharge        HintKind = ""
 	HintAuthorisation HintKind = "authorisation"
 	HintDebit         HintKind = "debit"
+	// HintAccount is about what the provider lets the company do: every authorisation may have ended. It names none.
+	HintAccount HintKind = "account"
 )
 
 // Gateway speaks to a provider for one company. Every call returns within the

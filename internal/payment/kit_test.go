@@ -499,6 +499,9 @@ func (f *fake) Cancel(ctx context.Context, ref Ref) error {
 
 func (f *fake) Check(ctx context.Context) error { return f.begin(ctx, "check") }
 
+// accountEvent is a callback about what the bank lets the company do.
+const accountEvent = "account-changed"
+
 // tell is the body of a callback of the bank.
 type tell struct{ Event, Secret, ID, Reference string }
 
@@ -506,6 +509,9 @@ func (f *fake) VerifyCallback(_ context.Context, callback Callback) ([]Hint, err
 	var body tell
 	if err := json.Unmarshal(callback.Body, &body); err != nil || subtle.ConstantTimeCompare([]byte(body.Secret), []byte(f.secret)) != 1 {
 		return nil, ErrForged
+	}
+	if body.Event == accountEvent {
+		return []Hint{{EventID: body.Event, Kind: HintAccount}}, nil
 	}
 	if body.ID == "" && body.Reference == "" {
 		return nil, nil

@@ -149,6 +149,16 @@ func markAuthorisation(ctx context.Context, tx *sqldb.Tx, setup Setup, ref Ref) 
 	return err
 }
 
+// markOfGateway makes the authorisations of a gateway due, at the gateway's pace: there
+// may be thousands. It writes the engine's schedule and no state.
+func markOfGateway(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE authorisations SET next_check_at = ?
+		WHERE company_id = ? AND gateway_id = ? AND state IN ('reserved', 'asked', 'active') AND claim = ''`,
+		tx.Now().UnixMicro(), setup.CompanyID, setup.ID)
+	return err
+}
+
 // markOfCustomers makes the authorisations of customers due at once. It writes
 // the engine's schedule and no state.
 func markOfCustomers(ctx context.Context, tx *sqldb.Tx, companyID int64, customerIDs []int64) (int64, error) {

@@ -53,7 +53,7 @@ func pageProvider(bases map[string]string) payment.Provider {
 
 func provider(bases map[string]string, flow payment.Flow) payment.Provider {
 	return payment.Provider{
-		Flow: flow,
+		Flow: flow, Computes: wire.Computes,
 		// Of the 25,000 calls that Asaas allows in 12 hours looks take 14,400 at
 		// the most; the rest is for new charges, of five calls at the most each.
 		Pace: 3 * time.Second,
@@ -79,6 +79,7 @@ func provider(bases map[string]string, flow payment.Flow) payment.Provider {
 				Title: "CPF ou CNPJ padrão",
 				Help:  "Asaas wants a CPF or CNPJ of every payer; this one is used for customers who have none",
 			},
+			wire.LateCharges(""),
 		},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			return open(bases, flow, options, env)
@@ -205,6 +206,31 @@ type chargeRequest struct {
 	DueDate           string      `json:"dueDate"`
 	Description       string      `json:"description"`
 	ExternalReference string      `json:"externalReference"`
+	Discount          *rate       `json:"discount,omitempty"`
+	Interest          *rate       `json:"interest,omitempty"`
+	Fine              *rate       `json:"fine,omitempty"`
+}
+
+// rate is a part of the value by which Asaas changes what is to pay.
+type rate struct {
+	Value json.Number `json:"value"`
+	Type  string      `json:"type"`
+	// Days is how many days before the due date a discount ends.
+	Days *int `json:"dueDateLimitDays,omitempty"`
+}
+
+// leaveToAsaas has Asaas compute the value by the day of the payment.
+func (r *chargeRequest) leaveToAsaas(due payment.Due) {
+	r.Value, r.DueDate = wire.Number(due.Face), due.On.String()
+	if due.Discount > 0 {
+		r.Discount = &rate{Value: wire.Number(due.Discount), Type: "FIXED", Days: new(int)}
+	}
+	if due.LateFee > 0 {
+		r.Fine = &rate{Value: json.Number(due.LateFee.String()), Type: "PERCENTAGE"}
+	}
+	if due.LateInterest > 0 { // a month
+		r.Interest = &rate{Value: json.Number(due.LateInterest.String()), Type: "PERCENTAGE"}
+	}
 }
 
 // billingTypes are how a charge may be paid, by what we make of it.
@@ -222,23 +248,27 @@ func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error)
 	if now := g.env.Now(); due.Before(now) {
 		due = now
 	}
-	var c charge
-	err = g.api.Do(ctx, wire.Request{
-		Method: http.MethodPost,
-		Path:   "/v3/payments",
-		Body: chargeRequest{
-			Customer:          customer,
-			BillingType:       billingTypes[g.flow],
-			Value:             wire.Number(order.Amount),
-			DueDate:           due.In(wire.Brasilia).Format("2006-01-02"),
-			Description:       wire.Cut(order.Description, 500),
-			ExternalReference: order.Reference,
-		},
-	}, &c)
-	if err == nil && (c.ID == "" || c.ExternalReference != order.Reference) {
+	wanted := chargeRequest{
+		Customer:          customer,
+		BillingType:       billingTypes[g.flow],
+		Value:             wire.Number(order.Amount),
+		DueDate:           due.In(wire.Brasilia).Format("2006-01-02"),
+		Description:       wire.Cut(order.Description, 500),
+		ExternalReference: order.Reference,
+	}
+	if order.Due != nil {
+		wanted.leaveToAsaas(*order.Due)
+	}
+	return g.post(ctx, wanted, order.Reference)
+}
+
+// post has Asaas make a charge.
+func (g *gateway) post(ctx context.Context, body any, reference string) (made charge, err error) {
+	err = g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/payments", Body: body}, &made)
+	if err == nil && (made.ID == "" || made.ExternalReference != reference) {
 		err = errors.New("POST /v3/payments: the answer lacks id or reference")
 	}
-	return c, err
+	return made, err
 }
 
 // code asks for the code of a charge.

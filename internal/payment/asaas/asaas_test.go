@@ -1,15 +1,18 @@
 package asaas_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
 	"carteira/internal/payment/wire"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/test/kit/gatewaytest"
@@ -345,5 +348,35 @@ func TestRegisteringWithoutAnAddressForWarningsSaysSo(t *testing.T) {
 	err := open(t, b.Line, options("notify_email", "")).(payment.Registrar).Register(t.Context())
 	if !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "notify_email") || len(double.webhooks) != 0 {
 		t.Errorf("got %v, %v", err, double.webhooks)
+	}
+}
+
+func TestAsaasIsToldWhatToComputeBy(t *testing.T) {
+	b, double := bench(t)
+	order := gatewaytest.Order(1, 33_25)
+	order.Due = &payment.Due{
+		On: civil.MustParse("2026-11-30"), Face: 35_00, Discount: 1_75, LateFee: 2_00, LateInterest: 1_00, Days: 30,
+	}
+	order.ExpiresAt = time.Date(2026, 12, 31, 3, 0, 0, 0, time.UTC)
+	for _, provider := range []payment.Provider{asaas.ProviderAt(b.Line.URL), asaas.CheckoutProviderAt(b.Line.URL)} {
+		if !provider.Computes(options("late_charges", "bank")) || provider.Computes(options()) {
+			t.Errorf("%s does not compute when it is chosen, or does without", provider.Name)
+		}
+	}
+	charge, err := b.Gateway.Create(t.Context(), order)
+	if err != nil || !charge.ExpiresAt.Equal(order.ExpiresAt) {
+		t.Fatalf("made %+v, %v", charge, err)
+	}
+	made := double.find(order.Reference)
+	sent, _ := json.Marshal([]any{made["sent"], made["dueDate"], made["discount"], made["fine"], made["interest"]})
+	const want = `[35.00,"2026-11-30",{"dueDateLimitDays":0,"type":"FIXED","value":1.75},` +
+		`{"type":"PERCENTAGE","value":2.00},{"type":"PERCENTAGE","value":1.00}]`
+	if string(sent) != want {
+		t.Errorf("sent %s", sent)
+	}
+	double.Pay(order.Reference, 35_71)
+	report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
+	if err != nil || len(report.Payments) != 1 || report.Payments[0].Amount != 35_71 {
+		t.Errorf("paid late: %+v, %v", report, err)
 	}
 }

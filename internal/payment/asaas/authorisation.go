@@ -125,9 +125,18 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 	}
 	asked := found.public()
 	if asked.Charge != nil && asked.Charge.ExpiresAt.IsZero() {
-		asked.Charge.ExpiresAt = mandate.Charge.ExpiresAt
+		asked.Charge.ExpiresAt = codeEnd(*mandate.Charge)
 	}
 	return asked, nil
+}
+
+// codeEnd is when a code that authorises ends. Asaas computes nothing for it: it asks for
+// what is to pay until the due date, and ends with that.
+func codeEnd(order payment.Order) time.Time {
+	if order.Due == nil {
+		return order.ExpiresAt
+	}
+	return order.Due.On.AddDays(1).Start(wire.Brasilia)
 }
 
 func (d *debitor) makeAuthorisation(ctx context.Context, mandate payment.Mandate, customer string) (authorisation, error) {
@@ -148,7 +157,7 @@ func (d *debitor) makeAuthorisation(ctx context.Context, mandate payment.Mandate
 		body.RetryPolicy = "ALLOW_THREE_IN_SEVEN_DAYS"
 	}
 	body.QR.Value = wire.Number(mandate.Charge.Amount)
-	body.QR.Seconds = int64(max(mandate.Charge.ExpiresAt.Sub(d.env.Now()), time.Minute) / time.Second)
+	body.QR.Seconds = int64(max(codeEnd(*mandate.Charge).Sub(d.env.Now()), time.Minute) / time.Second)
 	body.QR.Description = wire.Cut(mandate.Charge.Description, 35)
 	var made authorisation
 	err := d.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: authorisationsPath, Body: body}, &made)

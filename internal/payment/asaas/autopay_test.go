@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/payment"
 	"carteira/internal/payment/asaas"
+	"carteira/internal/platform/civil"
 	"carteira/test/kit/gatewaytest"
 )
 
@@ -106,7 +107,7 @@ func TestPaymentOfACodeIsAHintForItsCharge(t *testing.T) {
 }
 
 func TestWebhookWantsTheEventsOfAutopayOnlyWhereThereIsOne(t *testing.T) {
-	for autopay, want := range map[string]int{"no": 8, "yes": 16} {
+	for autopay, want := range map[string]int{"no": 8, "yes": 17} {
 		bench, double := debitBench(t)
 		gateway := open(t, bench.Line, options("autopay", autopay))
 		if err := gateway.(payment.Registrar).Register(t.Context()); err != nil {
@@ -117,6 +118,41 @@ func TestWebhookWantsTheEventsOfAutopayOnlyWhereThereIsOne(t *testing.T) {
 				t.Errorf("autopay %s registers %d events", autopay, len(events))
 			}
 		}
+	}
+}
+
+// Asaas may close PIX Automático to an account, which ends its authorisations.
+func TestEligibilityOfTheAccountHasAllAuthorisationsLookedAt(t *testing.T) {
+	bench, double, _ := asked(t)
+	for _, status := range []string{"ELIGIBLE", "INELIGIBLE"} {
+		told := object{"id": "evt_" + status, "event": "PIX_AUTOMATIC_RECURRING_ELIGIBILITY_UPDATED", "eligibility": object{"status": status}}
+		hints, err := bench.Debitor.VerifyCallback(t.Context(), double.calls(told))
+		if err != nil || len(hints) != 1 || hints[0] != (payment.Hint{EventID: "evt_" + status, Kind: payment.HintAccount}) {
+			t.Errorf("%s: %+v, %v", status, hints, err)
+		}
+		plain := open(t, bench.Line, options())
+		if hints, err := plain.VerifyCallback(t.Context(), double.calls(told)); err != nil || len(hints) != 0 {
+			t.Errorf("%s without PIX Automático: %+v, %v", status, hints, err)
+		}
+	}
+}
+
+func TestCodeThatAuthorisesEndsWithTheDueDateOfItsAmount(t *testing.T) {
+	bench, double := debitBench(t)
+	mandate := gatewaytest.Mandate(1, payment.JourneyPayCode)
+	mandate.Charge.Due = &payment.Due{On: civil.MustParse("2026-11-16"), Face: mandate.Charge.Amount, LateFee: 2_00, Days: 30}
+	mandate.Charge.ExpiresAt = gatewaytest.Now.AddDate(0, 0, 31)
+	made, err := bench.Debitor.Authorise(t.Context(), mandate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := time.Date(2026, 11, 17, 3, 0, 0, 0, time.UTC)
+	code, _ := double.authorisations[made.ID]["immediateQrCode"].(object)
+	if seconds := fmt.Sprint(code["expirationSeconds"]); seconds != fmt.Sprint(int(end.Sub(gatewaytest.Now).Seconds())) {
+		t.Errorf("the code lives %s seconds", seconds)
+	}
+	if made.Charge.ExpiresAt.After(end) {
+		t.Errorf("the charge ends at %s", made.Charge.ExpiresAt)
 	}
 }
 

@@ -24,8 +24,11 @@ var autopayEvents = []string{
 	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED",
 	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED", "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED",
 	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_SCHEDULED", "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED",
-	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED", "PAYMENT_OVERDUE",
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED", "PAYMENT_OVERDUE", eligibility,
 }
+
+// eligibility says that Asaas has opened PIX Automático to the account, or closed it.
+const eligibility = "PIX_AUTOMATIC_RECURRING_ELIGIBILITY_UPDATED"
 
 // events are those that the gateway subscribes to.
 func (g *gateway) events() []string {
@@ -47,7 +50,7 @@ func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]pa
 		return nil, nil
 	}
 	hint := told.hint(g.debits)
-	if hint.Ref.ID == "" {
+	if hint.Ref.ID == "" && hint.Kind != payment.HintAccount {
 		return nil, nil
 	}
 	hint.EventID = wire.Cut(told.ID, 200)
@@ -69,6 +72,8 @@ func (e *event) hint(debits bool) payment.Hint {
 	switch {
 	case !debits:
 		return payment.Hint{Ref: paid}
+	case e.Event == eligibility:
+		return payment.Hint{Kind: payment.HintAccount}
 	case e.Authorization.ID != "":
 		ref := payment.Ref{ID: e.Authorization.ID, Reference: e.Authorization.ContractID}
 		return payment.Hint{Ref: ref, Kind: payment.HintAuthorisation}

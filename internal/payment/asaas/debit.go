@@ -152,22 +152,14 @@ func (d *debitor) announce(ctx context.Context, wanted payment.Debit) (*debit, e
 	case by.Status != "ACTIVE":
 		return nil, &payment.Refusal{Reason: "the authorisation is not active"}
 	}
-	var made charge
-	err = d.api.Do(ctx, wire.Request{
-		Method: http.MethodPost,
-		Path:   "/v3/payments",
-		Body: debitRequest{chargeRequest{
-			Customer:          by.CustomerID,
-			BillingType:       "PIX",
-			Value:             wire.Number(wanted.Amount),
-			DueDate:           wanted.On.String(),
-			Description:       wire.Cut(wanted.Description, 500),
-			ExternalReference: wanted.Reference,
-		}, by.ID},
-	}, &made)
-	if err == nil && (made.ID == "" || made.ExternalReference != wanted.Reference) {
-		err = errors.New("POST /v3/payments: the answer lacks id or reference")
-	}
+	made, err := d.post(ctx, debitRequest{chargeRequest{
+		Customer:          by.CustomerID,
+		BillingType:       "PIX",
+		Value:             wire.Number(wanted.Amount),
+		DueDate:           wanted.On.String(),
+		Description:       wire.Cut(wanted.Description, 500),
+		ExternalReference: wanted.Reference,
+	}, by.ID}, wanted.Reference)
 	return &debit{charge: made}, err
 }
 

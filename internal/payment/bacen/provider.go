@@ -29,7 +29,7 @@ type Settings struct {
 func Provider(settings Settings) payment.Provider {
 	known := &sessions{}
 	return payment.Provider{
-		Name: "bacen", Title: "API Pix do seu banco", Flow: payment.FlowPix, Computes: computes,
+		Name: "bacen", Title: "API Pix do seu banco", Flow: payment.FlowPix, Computes: wire.Computes,
 		Options: slices.Concat([]payment.Option{{
 			Name: "bank", Title: "Banco", Required: true, Choices: bankNames(),
 			Help: "whose addresses and manners are known; other: tell the addresses below",
@@ -47,7 +47,7 @@ func Provider(settings Settings) payment.Provider {
 func EfiProvider(settings Settings) payment.Provider {
 	known := &sessions{}
 	return payment.Provider{
-		Name: "efi", Title: "Efí", Flow: payment.FlowPix, Computes: computes,
+		Name: "efi", Title: "Efí", Flow: payment.FlowPix, Computes: wire.Computes,
 		Options: slices.Concat(
 			credentials("Efí > API > Aplicações; it needs the scopes "+usualScopes, true), autopayOptions,
 		),
@@ -83,19 +83,10 @@ func credentials(where string, secret bool) []payment.Option {
 			Help: "only when the certificate's text does not hold it",
 		},
 		{Name: "key", Title: "Chave PIX", Required: true, Help: "a PIX key of the account, which receives the money"},
-		lateCharges,
+		wire.LateCharges(", the application the scopes cobv.read cobv.write"),
 		wire.Environment,
 	}
 }
-
-// lateCharges says who computes late fee, interest and discount.
-var lateCharges = payment.Option{
-	Name: "late_charges", Title: "Multa, juros e desconto", Choices: []string{"daily", "bank"},
-	Help: "daily (a code for each day, the default) or bank (one code, and the bank computes; customers need a CPF or CNPJ, " +
-		"the application the scopes cobv.read cobv.write)",
-}
-
-func computes(options map[string]string) bool { return options[lateCharges.Name] == "bank" }
 
 // bankOptions are those that only some banks need.
 var bankOptions = []payment.Option{
@@ -178,7 +169,7 @@ func (p opening) place(chosen bank) (bank, place) {
 	allowed := slices.Concat(chosen.hosts(), p.settings.Hosts)
 	where.base = readAddress(o, "base_url", where.base, allowed)
 	where.token = readAddress(o, "token_url", where.token, allowed)
-	if computes(o.Given) && chosen.scopes != "" {
+	if wire.Computes(o.Given) && chosen.scopes != "" {
 		chosen.scopes += " cobv.read cobv.write"
 	}
 	if o.Given["autopay"] == "yes" && chosen.scopes != "" {

@@ -90,6 +90,20 @@ func Autopay(help string) payment.Option {
 	return payment.Option{Name: "autopay", Title: "PIX Automático", Choices: []string{"no", "yes"}, Help: help}
 }
 
+// LateCharges is the option that says who computes late fee, interest and discount.
+func LateCharges(help string) payment.Option {
+	return payment.Option{
+		Name: lateCharges, Title: "Multa, juros e desconto", Choices: []string{"daily", "bank"},
+		Help: "daily (a code for each day, the default) or bank (one code, and the bank computes; customers need a CPF or CNPJ" +
+			help + ")",
+	}
+}
+
+const lateCharges = "late_charges"
+
+// Computes reports whether the company has the provider compute what a late payment costs.
+func Computes(options map[string]string) bool { return options[lateCharges] == "bank" }
+
 // Frequencies are how often a debit comes, as providers call it in English.
 var Frequencies = map[payment.Every]string{
 	payment.EveryWeek:     "WEEKLY",
