@@ -203,7 +203,6 @@ const counter = tally.Resellers
 // counted is a company as the counter of its parent sees it.
 func counted(company Company, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
-		Bucket: tally.BucketOf(company.ID),
 		Day:    company.Subscription.ExpiresOn.String(),
 		PlanID: company.Subscription.PlanID,
 		State: CountedState{
@@ -260,7 +259,7 @@ func Recounts() []tally.Recount {
 	}}}
 }
 
-const childRecords = `SELECT id / 4096 AS bucket, COALESCE(expires_on, '') AS day, COALESCE(subscription_plan_id, 0) AS plan_id,
+const childRecords = `SELECT COALESCE(expires_on, '') AS day, COALESCE(subscription_plan_id, 0) AS plan_id,
 	0 AS product_id,
 	level || '/' || subscription || '/' || CASE WHEN suspended_at IS NULL THEN '' ELSE 'suspended' END || '/' || timezone AS state,
 	1 AS n, 0 AS cents

@@ -29,8 +29,8 @@ func TestNightlyCheckRaisesAMetricAndAnErrorOnceANight(t *testing.T) {
 			"name", "Rede Clara", "email", "ana@example.com")))
 		housetest.Must(t, err)
 		housetest.Must(t, program.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents)
-				VALUES (?, 'customers', 0, '', 0, 0, '', 7, 0)`, company.ID)
+			_, err := tx.Exec(t.Context(), `INSERT INTO tally_deltas (company_id, book, day, plan_id, product_id, state, n, cents)
+				VALUES (?, 'customers', '', 0, 0, '', 7, 0)`, company.ID)
 			return err
 		}))
 		housetest.Must(t, program.checkNightly(t.Context())) // the same night

@@ -158,12 +158,11 @@ var owned = map[string]table{
 
 	"idempotency_keys": {owner: "internal/web/idempotency"},
 
-	"secret_keys":   {owner: "internal/platform/keyring"},
-	"tally_deltas":  {owner: "internal/tally"},
-	"tally_sums":    {owner: "internal/tally"},
-	"tally_buckets": {owner: "internal/tally"},
-	"tally_months":  {owner: "internal/tally"},
-	"tally_totals":  {owner: "internal/tally"},
+	"secret_keys":  {owner: "internal/platform/keyring"},
+	"tally_deltas": {owner: "internal/tally"},
+	"tally_sums":   {owner: "internal/tally"},
+	"tally_months": {owner: "internal/tally"},
+	"tally_totals": {owner: "internal/tally"},
 }
 
 const account = "internal/account"

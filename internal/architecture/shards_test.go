@@ -42,7 +42,7 @@ var crossing = map[string]reach{
 
 	"internal/event.readNews":           schedule,
 	"internal/account.ownersOfChildren": tree,
-	"internal/tally.totals":             tree,
+	"internal/tally.Totals":             tree,
 
 	"internal/account.anyAsked":             schedule,
 	"internal/account.askedAfter":           schedule,
@@ -77,7 +77,7 @@ var crossing = map[string]reach{
 	"internal/reminder.pruneMessages":       schedule,
 	"internal/reminder.rulesToPlan":         schedule,
 	"internal/tally.Look":                   schedule,
-	"internal/tally.companiesWithDeltas":    schedule,
+	"internal/tally.Compact":                schedule,
 	"internal/web/idempotency.endLeases":    schedule,
 	"internal/web/idempotency.prune":        schedule,
 	"internal/webhook.ReplayLook":           schedule,

@@ -72,7 +72,6 @@ func counted(invoice Invoice, n int64) tally.Change {
 		worth = max(0, invoice.Amount-invoice.Received)
 	}
 	return tally.Change{N: n, Cents: n * int64(worth), Key: tally.Key{
-		Bucket:    tally.BucketOf(invoice.ID),
 		Day:       invoice.DueOn.String(),
 		PlanID:    invoice.Plan.ID,
 		ProductID: invoice.Product.ID,
@@ -129,9 +128,8 @@ func countPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change
 // countedPayment is a payment as the counter of payments has it.
 func countedPayment(payment Payment) tally.Change {
 	return tally.Change{N: 1, Key: tally.Key{
-		Bucket: tally.BucketOf(payment.ID),
-		Day:    payment.PaidOn.String(),
-		State:  string(payment.Status) + "/" + payment.Via,
+		Day:   payment.PaidOn.String(),
+		State: string(payment.Status) + "/" + payment.Via,
 	}}
 }
 
@@ -180,22 +178,22 @@ func Recounts() []tally.Recount {
 }
 
 const (
-	invoiceRecords = `SELECT id / 4096 AS bucket, due_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
+	invoiceRecords = `SELECT due_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 		status AS state, 1 AS n,
 		CASE WHEN status <> 'open' THEN amount_cents WHEN amount_cents > received_cents THEN amount_cents - received_cents ELSE 0 END AS cents
 		FROM invoices WHERE company_id = ?`
-	receiptRecords = `SELECT 0 AS bucket, paid_on AS day, plan_id, product_id, paid_via AS state, 1 AS n, amount_cents AS cents
+	receiptRecords = `SELECT paid_on AS day, plan_id, product_id, paid_via AS state, 1 AS n, amount_cents AS cents
 		FROM payments WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded', 'credit') AND provider <> 'credit'
 		UNION ALL
-		SELECT 0 AS bucket, r.refunded_on AS day, p.plan_id, p.product_id, p.paid_via AS state, 0 AS n, -r.amount_cents AS cents
+		SELECT r.refunded_on AS day, p.plan_id, p.product_id, p.paid_via AS state, 0 AS n, -r.amount_cents AS cents
 		FROM payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id WHERE r.company_id = ?`
-	paidRecords = `SELECT 0 AS bucket, paid_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
+	paidRecords = `SELECT paid_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 		CASE WHEN paid_on > due_on THEN 'late' ELSE 'on_time' END AS state, 1 AS n, received_cents AS cents
 		FROM invoices WHERE company_id = ? AND status = 'paid'`
-	paymentRecordsText = `SELECT id / 4096 AS bucket, paid_on AS day, 0 AS plan_id, 0 AS product_id, status || '/' || paid_via AS state,
+	paymentRecordsText = `SELECT paid_on AS day, 0 AS plan_id, 0 AS product_id, status || '/' || paid_via AS state,
 		1 AS n, 0 AS cents
 		FROM payments WHERE company_id = ?`
-	debtorRecords = `SELECT 0 AS bucket, since AS day, plan_id, product_id, '' AS state, 1 AS n, 0 AS cents
+	debtorRecords = `SELECT since AS day, plan_id, product_id, '' AS state, 1 AS n, 0 AS cents
 		FROM debtors WHERE company_id = ?`
 	// owing are the debtors as the invoices have them.
 	owing = `SELECT i.company_id, i.customer_id, MIN(i.due_on) AS since, COALESCE(c.plan_id, 0) AS plan_id,

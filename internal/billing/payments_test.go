@@ -54,8 +54,7 @@ func (w *world) fillPayments(tb testing.TB, count int) {
 			`INSERT INTO tally_months (company_id, book, month, plan_id, product_id, state, n, cents)
 				SELECT company_id, book, substr(day, 1, 7), 0, 0, state, SUM(n), 0 FROM tally_sums WHERE book = 'payments'
 				GROUP BY company_id, book, substr(day, 1, 7), state`,
-			`INSERT INTO tally_buckets (company_id, book, bucket, n) SELECT company_id, 'payments', id / 4096, COUNT(*) FROM payments GROUP BY company_id, id / 4096`,
-			`INSERT INTO tally_totals (company_id, book, n, folds) SELECT company_id, 'payments', COUNT(*), 1 FROM payments GROUP BY company_id`,
+			`INSERT INTO tally_totals (company_id, book, n) SELECT company_id, 'payments', COUNT(*) FROM payments GROUP BY company_id`,
 		} {
 			if _, err := tx.Exec(tb.Context(), statement); err != nil {
 				return err

@@ -14,14 +14,13 @@ import (
 	"carteira/internal/tally"
 )
 
-// book counts customers by due date, plan and product, which are what lists
-// are filtered by, and by where they stand in the list.
+// counter counts customers by due date, plan and product, which are what lists
+// are filtered by.
 const counter = tally.Customers
 
 // counted is a customer as the book sees it.
 func counted(customer Customer, n int64) tally.Change {
 	return tally.Change{N: n, Key: tally.Key{
-		Bucket:    tally.BucketOf(customer.ID),
 		Day:       customer.onTimeThrough().String(),
 		PlanID:    customer.Plan.ID,
 		ProductID: customer.Product.ID,
@@ -238,13 +237,12 @@ func Recounts() []tally.Recount {
 }
 
 const (
-	customerRecords = `SELECT id / 4096 AS bucket,
-		CASE WHEN expiry_on > due_on THEN expiry_on ELSE COALESCE(due_on, '') END AS day, COALESCE(plan_id, 0) AS plan_id,
+	customerRecords = `SELECT CASE WHEN expiry_on > due_on THEN expiry_on ELSE COALESCE(due_on, '') END AS day, COALESCE(plan_id, 0) AS plan_id,
 		COALESCE(product_id, 0) AS product_id,
 		CASE WHEN cancelled_at IS NOT NULL THEN 'cancelled' WHEN price_cents IS NOT NULL THEN 'own' ELSE '' END AS state,
 		1 AS n, 0 AS cents
 		FROM customers WHERE company_id = ? AND ` + Visible
-	creationRecords = `SELECT 0 AS bucket, created_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
+	creationRecords = `SELECT created_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 		'' AS state, 1 AS n, 0 AS cents
 		FROM customers WHERE company_id = ? AND ` + Visible + ` AND created_on <> ''`
 )
@@ -265,7 +263,7 @@ func movedThisMonth(scope tally.Scope) tally.Records {
 		if n > 0 {
 			records.SQL += ` UNION ALL `
 		}
-		records.SQL += `SELECT 0 AS bucket, mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
+		records.SQL += `SELECT mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
 			1 AS n, ` + part.amount + ` AS cents
 			FROM customers WHERE company_id = ? AND ` + Visible + ` AND mrr_month = ? AND ` + part.condition
 		records.Args = append(records.Args, scope.CompanyID, month)
@@ -302,7 +300,7 @@ func worthNow(scope tally.Scope) tally.Records {
 			CASE WHEN state IN ('base', 'new', 'in') THEN n WHEN state IN ('lost', 'lost_gone', 'out') THEN -n ELSE 0 END AS n,
 			CASE WHEN state IN ('base', 'new', 'in', 'up') THEN cents
 				WHEN state IN ('lost', 'lost_gone', 'out', 'down') THEN -cents ELSE 0 END AS cents`,
-		SQL: `SELECT 0 AS bucket, '' AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
+		SQL: `SELECT '' AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 			'base' AS state, 1 AS n, mrr_cents AS cents
 			FROM customers WHERE company_id = ? AND ` + Visible + ` AND mrr_cents > 0`,
 		Args: []any{scope.CompanyID},

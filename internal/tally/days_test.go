@@ -66,8 +66,8 @@ func TestSpansThatFollowEachOtherAreReadTogether(t *testing.T) {
 func TestDaysThatNobodyHasLeaveNoRow(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		db := newThings(t, engine)[0]
-		first := Change{Key: Key{Bucket: 40, Day: "2026-01-31", PlanID: 1}, N: 1, Cents: 7}
-		second := Change{Key: Key{Bucket: 40, Day: "2026-02-28", PlanID: 1}, N: 1, Cents: 7}
+		first := Change{Key: Key{Day: "2026-01-31", PlanID: 1}, N: 1, Cents: 7}
+		second := Change{Key: Key{Day: "2026-02-28", PlanID: 1}, N: 1, Cents: 7}
 		write(t, db, func(tx *sqldb.Tx) error { return Customers.Add(t.Context(), tx, 1, first) })
 		must(t, Compact(t.Context(), db))
 		write(t, db, func(tx *sqldb.Tx) error { return Customers.Move(t.Context(), tx, 1, first, second) })

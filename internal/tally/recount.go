@@ -32,8 +32,8 @@ type Derived struct {
 
 // Records are what a counter should have of a company.
 type Records struct {
-	// SQL selects bucket, day, plan_id, product_id, state, n and cents of each
-	// record, under these names.
+	// SQL selects day, plan_id, product_id, state, n and cents of each record,
+	// under these names.
 	SQL  string
 	Args []any
 	// States are those that SQL selects, where it does not select all: a counter
@@ -42,13 +42,13 @@ type Records struct {
 	// Day is the only one that SQL selects; empty: all of them.
 	Day string
 	// View is what of the counter is compared, where that is not its keys: a list
-	// of expressions named as those of SQL, without the bucket. What is wrong is
-	// corrected at the keys that it has.
+	// of expressions named as those of SQL. What is wrong is corrected at the keys
+	// that it has.
 	View string
 }
 
 // partial reports whether the records are not all that the counter has, so that
-// its buckets and its total cannot be compared.
+// its total cannot be compared.
 func (r Records) partial() bool {
 	return len(r.States) > 0 || r.Day != "" || r.View != ""
 }
@@ -94,7 +94,7 @@ func (r Recount) Differences(ctx context.Context, querier sqldb.Querier, scope S
 			found = append(found, Change{N: wrong})
 		}
 	}
-	months, err := wrongMonths(ctx, querier, companyID, r.Counter)
+	months, err := differentMonths(ctx, querier, companyID, r.Counter)
 	if err != nil {
 		return nil, err
 	}
@@ -102,27 +102,11 @@ func (r Recount) Differences(ctx context.Context, querier sqldb.Querier, scope S
 	if records.partial() {
 		return found, nil
 	}
-	places, err := differentPlaces(ctx, querier, companyID, r.Counter, records)
-	return append(found, places...), err
-}
-
-// differentPlaces compares where in the list records are, and how many there are.
-func differentPlaces(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	records Records,
-) ([]Change, error) {
-	buckets, err := differentBuckets(ctx, querier, companyID, counter, records)
-	if err != nil {
-		return nil, err
-	}
-	total, err := differentTotal(ctx, querier, companyID, counter, records)
+	total, err := differentTotal(ctx, querier, companyID, r.Counter, records)
 	if total != 0 {
-		buckets = append(buckets, Change{N: total})
+		found = append(found, Change{N: total})
 	}
-	return buckets, err
+	return found, err
 }
 
 // Correct makes the counter say what the records are, while others change both:
@@ -163,63 +147,44 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, e
 		return 0, err
 	}
 	records := r.Records(scope)
-	keys, err := r.correctSums(ctx, tx, companyID, records)
+	keys, err := r.takeAway(ctx, tx, companyID, byDay, func() ([]Change, error) {
+		return differentSums(ctx, tx, companyID, r.Counter, records)
+	})
 	if err != nil {
 		return 0, err
 	}
-	months, err := r.correctMonths(ctx, tx, companyID)
+	months, err := r.takeAway(ctx, tx, companyID, byMonth, func() ([]Change, error) {
+		return differentMonths(ctx, tx, companyID, r.Counter)
+	})
 	if keys += months; err != nil || records.partial() {
 		return keys, err
 	}
-	places, err := r.correctPlaces(ctx, tx, companyID, records)
-	return keys + places, err
-}
-
-// correctPlaces corrects where in the list records are, and how many there are.
-func (r Recount) correctPlaces(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	buckets, err := r.correctBuckets(ctx, tx, companyID, records)
-	if err != nil {
-		return 0, err
-	}
 	total, err := differentTotal(ctx, tx, companyID, r.Counter, records)
 	if err != nil || total == 0 {
-		return buckets, err
+		return keys, err
 	}
-	return buckets + 1, addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: -total})
+	return keys + 1, addTotals(ctx, tx, companyID, map[Counter]int64{r.Counter: -total})
 }
 
-// correctSums corrects the sums by key.
-func (r Recount) correctSums(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	find := func() ([]Change, error) { return differentSums(ctx, tx, companyID, r.Counter, records) }
-	return correctAll(find, func(wrong []Change) error {
-		sums := map[sumKey]Sums{}
-		for _, at := range wrong {
-			sums[sumKey{r.Counter, at.Key}] = Sums{-at.N, -at.Cents}
-		}
-		return addKeys(ctx, tx, companyID, sums)
-	})
-}
-
-func (r Recount) correctBuckets(ctx context.Context, tx *sqldb.Tx, companyID int64, records Records) (int, error) {
-	find := func() ([]Change, error) { return differentBuckets(ctx, tx, companyID, r.Counter, records) }
-	return correctAll(find, func(wrong []Change) error {
-		sums := map[bucketKey]int64{}
-		for _, at := range wrong {
-			sums[bucketKey{r.Counter, at.Bucket}] = -at.N
-		}
-		return addBuckets(ctx, tx, companyID, sums)
-	})
-}
-
-// correctAll finds differences and takes them away, as many at a time as are
+// takeAway finds differences and takes them away, as many at a time as are
 // found, and returns how many there were.
-func correctAll[D any](find func() ([]D, error), takeAway func(wrong []D) error) (corrected int, err error) {
+func (r Recount) takeAway(
+	ctx context.Context,
+	tx *sqldb.Tx,
+	companyID int64,
+	table sumTable,
+	find func() ([]Change, error),
+) (corrected int, err error) {
 	for {
 		wrong, err := find()
 		if err != nil {
 			return 0, err
 		}
-		if err := takeAway(wrong); err != nil {
+		sums := map[sumKey]Sums{}
+		for _, at := range wrong {
+			sums[sumKey{r.Counter, at.Key}] = Sums{-at.N, -at.Cents}
+		}
+		if err := addKeys(ctx, tx, companyID, table, sums); err != nil {
 			return 0, err
 		}
 		if corrected += len(wrong); len(wrong) < maxDifferences {
@@ -240,34 +205,27 @@ func differentSums(
 	records Records,
 ) ([]Change, error) {
 	counted, args := records.counted(companyID, counter)
+	return differences(ctx, querier, `SELECT `+keysAndSums+` FROM (`+counted+`) AS counted
+		UNION ALL SELECT day, plan_id, product_id, state, -n, -cents FROM (`+records.SQL+`) AS actual`, append(args, records.Args...))
+}
+
+// differentMonths compares the sums by month with those by day. Both are changed
+// in the same transactions, so deltas have no part in it.
+func differentMonths(ctx context.Context, querier sqldb.Querier, companyID int64, counter Counter) ([]Change, error) {
+	return differences(ctx, querier, `
+		SELECT month AS day, plan_id, product_id, state, n, cents FROM tally_months WHERE company_id = ? AND book = ?
+		UNION ALL SELECT substr(day, 1, 7), plan_id, product_id, state, -n, -cents FROM tally_sums WHERE company_id = ? AND book = ?`,
+		[]any{companyID, string(counter), companyID, string(counter)})
+}
+
+// differences are the keys at which what is compared does not add up to zero.
+func differences(ctx context.Context, querier sqldb.Querier, compared string, args []any) ([]Change, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
 		err = row.Scan(&change.Day, &change.PlanID, &change.ProductID, &change.State, &change.N, &change.Cents)
 		return change, err
-	}, `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (
-			SELECT `+keysAndSums+` FROM (`+counted+`) AS counted
-			UNION ALL SELECT day, plan_id, product_id, state, -n, -cents FROM (`+records.SQL+`) AS actual
-		) AS compared GROUP BY day, plan_id, product_id, state
-		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT ?`,
-		append(append(args, records.Args...), maxDifferences)...)
-}
-
-func differentBuckets(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	records Records,
-) ([]Change, error) {
-	args := []any{companyID, string(counter), companyID, string(counter)}
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
-		err = row.Scan(&change.Bucket, &change.N)
-		return change, err
-	}, `SELECT bucket, CAST(SUM(n) AS BIGINT) FROM (
-			SELECT bucket, n FROM tally_buckets WHERE company_id = ? AND book = ?
-			UNION ALL SELECT bucket, n FROM tally_deltas WHERE company_id = ? AND book = ?
-			UNION ALL SELECT bucket, -n FROM (`+records.SQL+`) AS actual
-		) AS compared GROUP BY bucket HAVING SUM(n) <> 0 ORDER BY bucket LIMIT ?`,
-		append(append(args, records.Args...), maxDifferences)...)
+	}, `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (`+compared+`) AS compared
+		GROUP BY day, plan_id, product_id, state
+		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT ?`, append(args, maxDifferences)...)
 }
 
 func differentTotal(

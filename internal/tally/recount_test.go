@@ -12,16 +12,19 @@ import (
 // recountThings counts the table of the tests again.
 var recountThings = Recount{Counter: things, Records: func(scope Scope) Records {
 	return Records{Args: []any{scope.CompanyID}, SQL: `
-		SELECT id / 4096 AS bucket, '2027-01-31' AS day, 7 AS plan_id, 0 AS product_id, 'kept' AS state, 1 AS n, 100 AS cents
+		SELECT '2027-01-31' AS day, id / 4096 AS plan_id, 0 AS product_id, 'kept' AS state, 1 AS n, 100 AS cents
 		FROM things WHERE company_id = ?`}
 }}
+
+// planOf puts things under many plans.
+func planOf(id int64) int64 { return id / 4096 }
 
 func thing(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO things (company_id, id) VALUES (?, ?)`, companyID, id); err != nil {
 		return err
 	}
 	return things.Add(ctx, tx, companyID, Change{
-		N: 1, Cents: 100, Key: Key{Bucket: BucketOf(id), Day: "2027-01-31", PlanID: 7, State: "kept"},
+		N: 1, Cents: 100, Key: Key{Day: "2027-01-31", PlanID: planOf(id), State: "kept"},
 	})
 }
 
@@ -45,8 +48,8 @@ func TestRecountFindsAndCorrectsWhatIsWrong(t *testing.T) {
 		write(t, db, func(tx *sqldb.Tx) error { return thing(t.Context(), tx, 1, 99) }) // still a delta
 		wantDifferences(t, db, 1, 0)
 		for _, damage := range []string{
-			`UPDATE tally_sums SET n = n + 1, cents = cents - 5 WHERE company_id = 1`,
-			`UPDATE tally_buckets SET n = n - 1 WHERE company_id = 1 AND bucket = 2`,
+			`UPDATE tally_sums SET n = n + 1, cents = cents - 5 WHERE company_id = 1 AND plan_id = 1`,
+			`UPDATE tally_months SET n = n - 1 WHERE company_id = 1 AND plan_id = 2`,
 			`UPDATE tally_totals SET n = 0 WHERE company_id = 1`,
 			`DELETE FROM tally_deltas WHERE company_id = 1`,
 		} {
@@ -55,7 +58,7 @@ func TestRecountFindsAndCorrectsWhatIsWrong(t *testing.T) {
 				return err
 			})
 		}
-		wantDifferences(t, db, 1, 5) // the sum, its month, two buckets, the total
+		wantDifferences(t, db, 1, 5) // two sums, two months, the total
 		wantDifferences(t, db, 2, 0)
 		corrected, err := recountThings.Correct(t.Context(), db, Scope{CompanyID: 1})
 		must(t, err)
@@ -74,7 +77,7 @@ func TestMoreThanIsFoundAtOnceIsCorrected(t *testing.T) {
 		db := newThings(t, engine)[0]
 		write(t, db, func(tx *sqldb.Tx) error {
 			for id := range int64(maxDifferences + 50) {
-				if err := thing(t.Context(), tx, 1, id*bucketSize); err != nil {
+				if err := thing(t.Context(), tx, 1, id*4096); err != nil {
 					return err
 				}
 			}
@@ -82,7 +85,7 @@ func TestMoreThanIsFoundAtOnceIsCorrected(t *testing.T) {
 		})
 		must(t, Compact(t.Context(), db))
 		write(t, db, func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE tally_buckets SET n = n + 1 WHERE company_id = 1`)
+			_, err := tx.Exec(t.Context(), `UPDATE tally_months SET n = n + 1 WHERE company_id = 1`)
 			return err
 		})
 		wantDifferences(t, db, 1, maxDifferences)
@@ -110,7 +113,7 @@ func TestRecountLeavesOtherStatesAlone(t *testing.T) {
 		if found, err := some.Differences(t.Context(), db, Scope{CompanyID: 1}); err != nil || len(found) != 0 {
 			t.Errorf("%+v, %v", found, err)
 		}
-		wantDifferences(t, db, 1, 3) // the state that has no records, its bucket and the total
+		wantDifferences(t, db, 1, 2) // the state that has no records and the total
 	})
 }
 

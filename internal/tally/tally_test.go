@@ -78,7 +78,7 @@ func randomDay(random *rand.Rand) string {
 
 func randomPlace(random *rand.Rand) Key {
 	return Key{
-		Bucket: random.Int64N(40), Day: randomDay(random), PlanID: random.Int64N(3), ProductID: random.Int64N(2),
+		Day: randomDay(random), PlanID: random.Int64N(3), ProductID: random.Int64N(2),
 		State: []string{"", "open", "paid"}[random.IntN(3)],
 	}
 }

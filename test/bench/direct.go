@@ -298,11 +298,11 @@ func (c *creation) run() {
 	c.exec(debtorSQL, company, customerID, in.Due, planID, productID)
 	c.exec(linkSQL, company, invoiceID, id.NewLink(c.now), micros)
 	c.exec(deltasSQL,
-		company, "customers", 0, in.Due, planID, productID, "", 1, 0,
-		company, "created", 0, today, planID, productID, "", 1, 0,
-		company, "recurring", 0, today[:7], planID, productID, "new", 1, value,
-		company, "invoices", 0, in.Due, planID, productID, "open", 1, value,
-		company, "debtors", 0, in.Due, planID, productID, "", 1, 0)
+		company, "customers", in.Due, planID, productID, "", 1, 0,
+		company, "created", today, planID, productID, "", 1, 0,
+		company, "recurring", today[:7], planID, productID, "new", 1, value,
+		company, "invoices", in.Due, planID, productID, "open", 1, value,
+		company, "debtors", in.Due, planID, productID, "", 1, 0)
 	c.record(map[string]any{"customer": in, "plan": planName, "product": productName}, "customer.created", "invoice.created")
 }
 
@@ -373,9 +373,9 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, '', '', '', '', NULL, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'none', ?, ?, 0, 0, 0)
 		ON CONFLICT DO NOTHING RETURNING id`
 	textSQL   = `INSERT INTO customer_texts (company_id, id, text) VALUES (?, ?, ?)`
-	deltasSQL = `INSERT INTO tally_deltas (company_id, book, bucket, day, plan_id, product_id, state, n, cents) VALUES ` + deltaValues +
+	deltasSQL = `INSERT INTO tally_deltas (company_id, book, day, plan_id, product_id, state, n, cents) VALUES ` + deltaValues +
 		`, ` + deltaValues + `, ` + deltaValues + `, ` + deltaValues + `, ` + deltaValues
-	deltaValues = `(?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	deltaValues = `(?, ?, ?, ?, ?, ?, ?, ?)`
 	auditSQL    = `INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch)
 		VALUES (?, ?, NULL, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ''), ?, ?, ?, ?, ?, ?, '')`
 	eventsSQL   = `INSERT INTO events (company_id, event_id, name, occurred_at, body) VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?)`
