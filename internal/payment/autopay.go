@@ -218,13 +218,8 @@ type AutopayFilter struct {
 // in.Err.
 func ReadAutopayFilter(in *input.Form) AutopayFilter {
 	const failed = "failed"
-	state, _ := in.Choice(
-		"state",
-		string(customer.AutopayActive),
-		string(customer.AutopayAsked),
-		failed,
-		string(customer.AutopayEnded),
-	).Get()
+	state, _ := in.Choice("state", string(customer.AutopayActive), string(customer.AutopayAsked), failed,
+		string(customer.AutopayEnded)).Get()
 	if state == failed {
 		return AutopayFilter{Failed: true}
 	}

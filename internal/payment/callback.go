@@ -195,16 +195,8 @@ func (s *Service) resolveCallbacks(ctx context.Context) (int, error) {
 		case worker.Panicked(err):
 			s.strikeCallback(ctx, callback, err)
 		case err != nil && !isGatewayError(err):
-			s.options.Log.ErrorContext(
-				ctx,
-				"callback not looked into; it will be",
-				"company_id",
-				callback.companyID,
-				"callback",
-				callback.id,
-				"error",
-				err,
-			)
+			s.options.Log.ErrorContext(ctx, "callback not looked into; it will be", "company_id", callback.companyID,
+				"callback", callback.id, "error", err)
 		}
 	}
 	return len(list), nil

@@ -214,12 +214,8 @@ func changeOf(locked charge) chargeChange {
 // and markHinted, which are the engine's leases, and pauseGateway.
 func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, change *chargeChange) error {
 	if !change.before.state.leadsTo(change.after.state) {
-		return fmt.Errorf(
-			"charge %s: no step leads from %q to %q",
-			change.after.order.Reference,
-			change.before.state,
-			change.after.state,
-		)
+		return fmt.Errorf("charge %s: no step leads from %q to %q", change.after.order.Reference, change.before.state,
+			change.after.state)
 	}
 	if err := change.writeRow(ctx, tx); err != nil {
 		return err

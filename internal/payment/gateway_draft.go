@@ -190,10 +190,8 @@ func (s *Service) ClearGateway(ctx context.Context, actor account.Actor) error {
 }
 
 func errNoGateway() error {
-	return fault.Field(
-		"gateway",
-		"no payment gateway is set up; choose one in the panel, or with `carteira gateway set`",
-	)
+	return fault.Field("gateway",
+		"no payment gateway is set up; choose one in the panel, or with `carteira gateway set`")
 }
 
 func optionsContext(id int64) string { return fmt.Sprintf("gateway:%d", id) }

@@ -286,10 +286,8 @@ const (
 	exchangeSpan = time.Hour
 )
 
-var errExchanged = fault.New(
-	fault.KindRateLimited,
-	"the code of this invoice was exchanged too often; pay the one that is there, or wait an hour",
-)
+var errExchanged = fault.New(fault.KindRateLimited,
+	"the code of this invoice was exchanged too often; pay the one that is there, or wait an hour")
 
 func (s *Service) chargePage(ctx context.Context, code string, page Page, kind codeKind) (Page, error) {
 	if page.has(kind) || page.Invoice.Status != billing.Open || page.Provider.Name == "" {

@@ -77,8 +77,7 @@ type unresolved struct{ service *Service }
 var (
 	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
 	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds",
-		"How long it has not been known of the oldest charge whether the gateway made it.", nil,
-		nil)
+		"How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
 	overdueDesc = prometheus.NewDesc("carteira_payment_oldest_due_seconds",
 		"How long the oldest charge that nobody looks after has been due.", nil, nil)
 )

@@ -189,11 +189,7 @@ func forgetAccounts(ctx context.Context, tx *sqldb.Tx, companyID, customerID int
 }
 
 func namelessCharges(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`,
-		companyID,
-		customerID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, companyID,
+		customerID)
 	return err
 }

@@ -13,18 +13,8 @@ const setupColumns = `id, company_id, provider, options, callback_key, active, f
 
 func scanSetup(row sqldb.Row) (setup Setup, err error) {
 	var resume, updated int64
-	err = row.Scan(
-		&setup.ID,
-		&setup.CompanyID,
-		&setup.name,
-		&setup.sealed,
-		&setup.key,
-		&setup.Active,
-		&setup.Failures,
-		&setup.Problem,
-		&resume,
-		&updated,
-	)
+	err = row.Scan(&setup.ID, &setup.CompanyID, &setup.name, &setup.sealed, &setup.key, &setup.Active, &setup.Failures,
+		&setup.Problem, &resume, &updated)
 	setup.resumeAt, setup.UpdatedAt = instant(resume), time.UnixMicro(updated)
 	return setup, err
 }
@@ -49,14 +39,8 @@ func micros(at time.Time) int64 {
 func orNull(at time.Time) sqldb.Ref { return sqldb.RefTo(micros(at)) }
 
 func activeSetup(ctx context.Context, querier sqldb.Querier, companyID int64) (Setup, error) {
-	return sqldb.One(
-		ctx,
-		querier,
-		scanSetup,
-		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`,
-		companyID,
-		true,
-	)
+	return sqldb.One(ctx, querier, scanSetup,
+		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)
 }
 
 func lockSetup(ctx context.Context, tx *sqldb.Tx, companyID int64, provider string) (Setup, error) {
@@ -66,14 +50,8 @@ func lockSetup(ctx context.Context, tx *sqldb.Tx, companyID int64, provider stri
 }
 
 func setupByID(ctx context.Context, querier sqldb.Querier, companyID, gatewayID int64) (Setup, error) {
-	return sqldb.One(
-		ctx,
-		querier,
-		scanSetup,
-		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`,
-		companyID,
-		gatewayID,
-	)
+	return sqldb.One(ctx, querier, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`,
+		companyID, gatewayID)
 }
 
 // setupByKey finds the setup that a callback is for, by the secret part of its
@@ -99,13 +77,8 @@ func updateSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
 }
 
 func setOptions(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`,
-		setup.sealed,
-		setup.CompanyID,
-		setup.ID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`, setup.sealed,
+		setup.CompanyID, setup.ID)
 	return err
 }
 
@@ -149,13 +122,8 @@ func countFailure(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string
 // pauseGateway keeps a gateway from being called, and its charges from being due.
 // It writes the engine's schedule and no state.
 func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Time) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`,
-		until.UnixMicro(),
-		setup.CompanyID,
-		setup.ID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(),
+		setup.CompanyID, setup.ID)
 	if err != nil {
 		return err
 	}
@@ -203,13 +171,8 @@ func (s *Service) spaceOut(ctx context.Context, tx *sqldb.Tx, uses []gatewayUse)
 }
 
 func codeOfInvoice(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (string, error) {
-	return sqldb.Value[string](
-		ctx,
-		querier,
-		`SELECT code FROM pay_links WHERE company_id = ? AND invoice_id = ?`,
-		companyID,
-		invoiceID,
-	)
+	return sqldb.Value[string](ctx, querier, `SELECT code FROM pay_links WHERE company_id = ? AND invoice_id = ?`,
+		companyID, invoiceID)
 }
 
 // codesOfInvoices returns the codes of the pages of invoices, by invoice.
@@ -274,9 +237,8 @@ func insertCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page
 }
 
 func deleteCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page customerPage) error {
-	_, err := tx.Exec(ctx,
-		`DELETE FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
-		companyID, page.customer.ID)
+	_, err := tx.Exec(ctx, `DELETE FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID,
+		page.customer.ID)
 	return err
 }
 
@@ -289,14 +251,8 @@ func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (co
 }
 
 func setupNamed(ctx context.Context, querier sqldb.Querier, companyID int64, provider string) (Setup, error) {
-	return sqldb.One(
-		ctx,
-		querier,
-		scanSetup,
-		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ?`,
-		companyID,
-		provider,
-	)
+	return sqldb.One(ctx, querier, scanSetup,
+		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ?`, companyID, provider)
 }
 
 // liveCharges reads only those that are open, which have an index of their own.

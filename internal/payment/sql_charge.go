@@ -19,12 +19,10 @@ const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, custome
 
 func scanCharge(row sqldb.Row) (charge charge, err error) {
 	var expires, closed, next, hinted, created int64
-	err = row.Scan(&charge.id, &charge.companyID, &charge.gatewayID, &charge.provider,
-		&charge.invoiceID, &charge.customerID, &charge.customerName, &charge.order.Reference,
-		&charge.ID,
-		(*int64)(&charge.order.Amount), (*string)(&charge.state), &charge.PixCode,
-		&charge.CheckoutURL, &charge.problem, &expires, &closed, &next, &charge.checks, &hinted,
-		&charge.claim, &created, &charge.payableOn, &charge.dueTerms,
+	err = row.Scan(&charge.id, &charge.companyID, &charge.gatewayID, &charge.provider, &charge.invoiceID,
+		&charge.customerID, &charge.customerName, &charge.order.Reference, &charge.ID, (*int64)(&charge.order.Amount),
+		(*string)(&charge.state), &charge.PixCode, &charge.CheckoutURL, &charge.problem, &expires, &closed, &next,
+		&charge.checks, &hinted, &charge.claim, &created, &charge.payableOn, &charge.dueTerms,
 		&charge.debit.authorisationID, &charge.debit.on, &charge.debit.retries, &charge.debit.failure)
 	charge.ExpiresAt = time.UnixMicro(expires)
 	charge.closedAt = instant(closed)
@@ -265,8 +263,7 @@ func updateCallback(ctx context.Context, tx *sqldb.Tx, callback storedCallback, 
 		}
 		hints = string(text)
 	}
-	_, err := tx.Exec(ctx,
-		`UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND id = ?`,
+	_, err := tx.Exec(ctx, `UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND id = ?`,
 		hints, orNull(again), callback.companyID, callback.id)
 	return err
 }

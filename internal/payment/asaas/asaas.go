@@ -285,11 +285,8 @@ func (g *gateway) code(ctx context.Context, id string) (string, error) {
 // Check asks for something that only needs the credentials.
 func (g *gateway) Check(ctx context.Context) error {
 	var page struct{ Data []charge }
-	return wire.Outcome(g.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"limit": {"1"}}},
-		&page,
-	))
+	return wire.Outcome(g.api.Do(ctx,
+		wire.Request{Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"limit": {"1"}}}, &page))
 }
 
 // The rules of Asaas for the token of a webhook (docs.asaas.com, "Criar novo

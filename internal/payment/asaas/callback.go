@@ -133,11 +133,8 @@ func (g *gateway) findWebhook(ctx context.Context) (string, error) {
 	var page struct {
 		Data []struct{ ID, URL string }
 	}
-	err := g.api.Do(
-		ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v3/webhooks", Query: url.Values{"limit": {"100"}}},
-		&page,
-	)
+	err := g.api.Do(ctx,
+		wire.Request{Method: http.MethodGet, Path: "/v3/webhooks", Query: url.Values{"limit": {"100"}}}, &page)
 	if err == nil && page.Data == nil {
 		err = errors.New("GET /v3/webhooks: answered without data")
 	}

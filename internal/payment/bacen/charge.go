@@ -51,12 +51,8 @@ func (g *gateway) madeBefore(ctx context.Context, call cobCall, order payment.Or
 		return charge, wire.Outcome(refused)
 	}
 	if err == nil && (charge.Valor.Original != original(order).String() || charge.Status != statusActive) {
-		err = fmt.Errorf(
-			"charge %s was made before, for %.20q, and is %.40q",
-			order.Reference,
-			charge.Valor.Original,
-			charge.Status,
-		)
+		err = fmt.Errorf("charge %s was made before, for %.20q, and is %.40q", order.Reference, charge.Valor.Original,
+			charge.Status)
 	}
 	return charge, err
 }

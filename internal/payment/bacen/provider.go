@@ -48,9 +48,8 @@ func EfiProvider(settings Settings) payment.Provider {
 	known := &sessions{}
 	return payment.Provider{
 		Name: "efi", Title: "Efí", Flow: payment.FlowPix, Computes: wire.Computes,
-		Options: slices.Concat(
-			credentials("Efí > API > Aplicações; it needs the scopes "+usualScopes, true), autopayOptions,
-		),
+		Options: slices.Concat(credentials("Efí > API > Aplicações; it needs the scopes "+usualScopes, true),
+			autopayOptions),
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			return open(opening{known, settings, bankNamed("efi"), &wire.Options{Given: options}, env})
 		},

@@ -181,11 +181,8 @@ func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
 		}
 		var after mpPayment
 		body := map[string]string{"status": "cancelled"}
-		err := c.api.Do(
-			ctx,
-			wire.Request{Method: http.MethodPut, Path: "/v1/payments/" + paid.ID.String(), Body: body},
-			&after,
-		)
+		err := c.api.Do(ctx, wire.Request{Method: http.MethodPut, Path: "/v1/payments/" + paid.ID.String(), Body: body},
+			&after)
 		if err != nil {
 			return err
 		}

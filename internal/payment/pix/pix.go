@@ -96,12 +96,8 @@ func write(method string, account objects, amount money.Cents, name, city, txID 
 	if amount > 0 {
 		list = append(list, object{"54", amount.String()})
 	}
-	list = append(list,
-		object{"58", "BR"},
-		object{"59", ShownName(name)},
-		object{"60", ShownCity(city)},
-		object{"62", objects{{"05", label}}.String()},
-	)
+	list = append(list, object{"58", "BR"}, object{"59", ShownName(name)}, object{"60", ShownCity(city)},
+		object{"62", objects{{"05", label}}.String()})
 	return seal(list.String()), nil
 }
 

@@ -72,8 +72,7 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, c Charge) error {
 }
 
 func insertPayment(ctx context.Context, tx *sqldb.Tx, chargeID string, amount money.Cents) error {
-	_, err := tx.Exec(ctx,
-		`INSERT INTO sandbox_payments (id, charge_id, amount_cents, paid_at) VALUES (?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx, `INSERT INTO sandbox_payments (id, charge_id, amount_cents, paid_at) VALUES (?, ?, ?, ?)`,
 		"SANDBOX"+id.NewCode(25), chargeID, amount, tx.Now().UnixMicro())
 	if err != nil {
 		return err
@@ -82,12 +81,8 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, chargeID string, amount mo
 }
 
 func cancelCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id = ?`,
-		tx.Now().UnixMicro(),
-		chargeID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id = ?`,
+		tx.Now().UnixMicro(), chargeID)
 	return err
 }
 

@@ -252,10 +252,7 @@ func (a *API) clean(request Request, text string) string {
 			text = strings.ReplaceAll(text, secret, "…")
 		}
 	}
-	text = strings.Join(
-		strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }),
-		" ",
-	)
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	if runes := []rune(text); len(runes) > maxReason {
 		text = string(runes[:maxReason]) + "…"
 	}

@@ -145,11 +145,9 @@ func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
 	var page struct {
 		Webhooks []webhook `json:"webhooks"`
 	}
-	err := g.api.Do(
-		ctx,
+	err := g.api.Do(ctx,
 		wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook", Query: url.Values{"url": {g.env.CallbackURL}}},
-		&page,
-	)
+		&page)
 	if err == nil && page.Webhooks == nil {
 		err = errors.New("GET /api/v1/webhook: answered without webhooks")
 	}
@@ -166,11 +164,8 @@ func (g *gateway) register(ctx context.Context, event string, there []webhook) e
 		if webhook.IsActive && wire.Same(webhook.Authorization, g.proof) {
 			return nil
 		}
-		err := g.api.Do(
-			ctx,
-			wire.Request{Method: http.MethodDelete, Path: "/api/v1/webhook/" + url.PathEscape(webhook.ID)},
-			nil,
-		)
+		err := g.api.Do(ctx,
+			wire.Request{Method: http.MethodDelete, Path: "/api/v1/webhook/" + url.PathEscape(webhook.ID)}, nil)
 		if err != nil {
 			return err
 		}

@@ -43,11 +43,9 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 	var page struct {
 		Transactions []transaction `json:"transactions"`
 	}
-	err := g.api.Do(
-		ctx,
+	err := g.api.Do(ctx,
 		wire.Request{Method: http.MethodGet, Path: "/api/v1/transaction", Query: url.Values{"charge": {reference}}},
-		&page,
-	)
+		&page)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +61,7 @@ func received(all []transaction, reference string) ([]payment.Received, error) {
 	var back refunds
 	for _, transaction := range all {
 		switch {
-		case !transaction.of(reference) || transaction.is("WITHDRAW", "FEE", "REJECTED", "CREATED",
-			"IN_PROCESSING",
+		case !transaction.of(reference) || transaction.is("WITHDRAW", "FEE", "REJECTED", "CREATED", "IN_PROCESSING",
 			"INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK"):
 			continue
 		}

@@ -196,12 +196,8 @@ func made(charge charge, order payment.Order) (payment.Charge, error) {
 	case err != nil || charge.CorrelationID != order.Reference || charge.BRCode == "":
 		return payment.Charge{}, errors.New("POST /api/v1/charge: the answer lacks value, id or code")
 	case value != order.Amount || states[charge.Status] != payment.StatePending:
-		return payment.Charge{}, fmt.Errorf(
-			"charge %s was made before, for %s, and is %.40q",
-			order.Reference,
-			value,
-			charge.Status,
-		)
+		return payment.Charge{}, fmt.Errorf("charge %s was made before, for %s, and is %.40q", order.Reference, value,
+			charge.Status)
 	}
 	made := charge.public()
 	if made.ExpiresAt.IsZero() {
