@@ -11,6 +11,7 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
@@ -88,22 +89,25 @@ func (c *candidate) leaveOut(refused fault.Fields) (any bool) {
 
 // forgetFaults drops what the sheet had against values that were left out.
 func (c *candidate) forgetFaults() {
-	var kept fault.Fields
-	for field, reasons := range c.row.Faults.All() {
-		if _, left := c.row.Left[field]; left {
-			continue
-		}
+	c.row.Faults = without(c.row.Faults, func(field string) bool { return c.row.Left[field] != "" })
+}
+
+func without(faults fault.Fields, gone func(field string) bool) (kept fault.Fields) {
+	for field, reasons := range faults.All() {
 		for _, reason := range reasons {
-			kept.Add(field, reason)
+			if !gone(field) {
+				kept.Add(field, reason)
+			}
 		}
 	}
-	c.row.Faults = kept
+	return kept
 }
 
 // read makes customers of rows, or says what is wrong with them.
 func (im *importer) read(batch []sheet.Row, on *catalogCache, now time.Time) ([]*candidate, error) {
 	all := make([]*candidate, 0, len(batch))
 	for _, row := range batch {
+		row = complete(row, im.actor.Today(now))
 		c := &candidate{row: row, faults: row.Faults}
 		if row.Values != nil {
 			err := im.readRow(c, on, now)
@@ -118,6 +122,26 @@ func (im *importer) read(batch []sheet.Row, on *catalogCache, now time.Time) ([]
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// complete gives a row what it says in another way: the plan of one that only has an amount, and the next day 10
+// where it has 10, or "dia 10", in place of a date.
+func complete(row sheet.Row, today civil.Date) sheet.Row {
+	if plan := planOf(row); plan != row.Values["plan"] {
+		row.Values = maps.Clone(row.Values)
+		row.Values["plan"] = plan
+	}
+	const due = "data_de_vencimento"
+	if row.Faults.Get(due) == nil {
+		return row
+	}
+	if day, ok := sheet.NextDay(row.Values[due], today); ok {
+		row.Values, row.Warnings = maps.Clone(row.Values), row.Warnings.Clone()
+		row.Values[due] = day.String()
+		row.Faults = without(row.Faults, func(field string) bool { return field == due })
+		row.Warnings.Add(due, "is a day of the month: the next one was taken")
+	}
+	return row
 }
 
 func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Time) error {
@@ -272,6 +296,17 @@ func (im *importer) batches(rows Rows) iter.Seq2[[]sheet.Row, error] {
 	}
 }
 
+// monthly is the plan of rows that say what is paid, and not for which plan.
+const monthly = "Mensal"
+
+// planOf is the name of the plan of a row.
+func planOf(row sheet.Row) string {
+	if row.Values["plan"] == "" && row.Values["plan_id"] == "" && row.Values["value"] != "" {
+		return monthly
+	}
+	return row.Values["plan"]
+}
+
 // planPrices is how often rows give each price for a plan, by its folded name.
 type planPrices map[string]*pricesOfPlan
 
@@ -291,8 +326,8 @@ func usualPrices(rows Rows) planPrices {
 		}
 		for _, field := range []string{"value", "price"} {
 			amount, err := money.Parse(row.Values[field])
-			if err == nil && row.Values["plan"] != "" {
-				prices.add(row.Values["plan"], amount)
+			if plan := planOf(row); err == nil && plan != "" {
+				prices.add(plan, amount)
 				break
 			}
 		}

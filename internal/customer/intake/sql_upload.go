@@ -90,15 +90,12 @@ func pruneUploads(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
 // uploadSize is how much an upload takes.
 type uploadSize struct {
 	id, bytes int64
-	waits     bool // it is yet to be imported, or being imported
+	state     UploadState
 }
 
 func uploadSizes(ctx context.Context, querier sqldb.Querier, companyID int64) ([]uploadSize, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (size uploadSize, err error) {
-		var state UploadState
-		err = row.Scan(&size.id, &size.bytes, (*string)(&state))
-		size.waits = state == UploadNew || state == UploadRunning
-		return size, err
+		return size, row.Scan(&size.id, &size.bytes, (*string)(&size.state))
 	}, `SELECT id, length(content), state FROM customer_uploads WHERE company_id = ? ORDER BY id`,
 		companyID)
 }

@@ -3,8 +3,8 @@ package intake
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +44,9 @@ const (
 	UploadDone    UploadState = "done"
 	UploadFailed  UploadState = "failed" // broken off; what was written stays written
 )
+
+// rank is how dear an upload is: one that was imported goes first when room is needed.
+func (s UploadState) rank() int { return slices.Index([]UploadState{UploadNew, UploadRunning}, s) }
 
 // Upload is a file of customers on its way in.
 type Upload struct {
@@ -237,8 +240,8 @@ func (u *Upload) choose(choices Choices) error {
 	}
 	named := map[string]bool{}
 	for _, field := range choices.Fields {
-		if field != "" && (named[field] || !sheet.IsField(field)) {
-			return fault.Field("columns", fmt.Sprintf("two columns cannot both be %s", field))
+		if field != "" && !sheet.IsField(field) {
+			return fault.Field("columns", "every column must be named or passed over")
 		}
 		named[field] = true
 	}

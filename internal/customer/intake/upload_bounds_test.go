@@ -14,8 +14,8 @@ import (
 	"carteira/test/kit/worldtest"
 )
 
-// Files that wait are bounded by count and by size; those that were imported
-// make room first.
+// Files are bounded by count and by size; those that were imported make room first, then
+// those that were uploaded longest ago, and never one that is being imported.
 func TestUploadsHaveABound(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		world := worldtest.New(t, engine)
@@ -27,16 +27,27 @@ func TestUploadsHaveABound(t *testing.T) {
 		for range 10 {
 			housetest.Must(t, save(100))
 		}
-		if err := save(100); fault.KindOf(err) != fault.KindInvalid {
-			t.Errorf("an eleventh file was taken: %v", err)
+		become := func(state intake.UploadState, ids string) {
+			housetest.Must(t, world.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+				_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id IN (`+ids+`)`, string(state), world.Actor.Company.ID)
+				return err
+			}))
 		}
-		housetest.Must(t, world.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE customer_uploads SET state = ? WHERE company_id = ? AND id = 4`, string(intake.UploadDone), world.Actor.Company.ID)
-			return err
-		}))
-		housetest.Must(t, save(100))
-		if _, err := world.Intake.Upload(t.Context(), world.Actor, 4); fault.KindOf(err) != fault.KindNotFound {
-			t.Errorf("the one that was imported is still there: %v", err)
+		gone := func(id int64) {
+			t.Helper()
+			housetest.Must(t, save(100))
+			if _, err := world.Intake.Upload(t.Context(), world.Actor, id); fault.KindOf(err) != fault.KindNotFound {
+				t.Errorf("file %d is still there: %v", id, err)
+			}
+		}
+		become(intake.UploadRunning, "1")
+		become(intake.UploadDone, "4")
+		gone(4)
+		gone(2)
+		gone(3)
+		become(intake.UploadRunning, "5, 6, 7, 8, 9, 10, 11, 12, 13")
+		if err := save(100); fault.KindOf(err) != fault.KindInvalid {
+			t.Errorf("a file was taken while ten are being imported: %v", err)
 		}
 		world.Actor.Company.Subscription.Anonymous = true
 		if err := save(2 << 20); fault.KindOf(err) != fault.KindInvalid {

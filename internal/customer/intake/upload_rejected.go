@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -144,8 +145,9 @@ func addTo(groups []Group, problem Problem) []Group {
 }
 
 // roomForUpload makes room for a file by removing those that were imported
-// longest ago, and refuses it when those that wait leave none. The company is
-// locked, so that two at once cannot both be the last.
+// longest ago and then those that were uploaded longest ago, and refuses it when
+// those that are being imported leave none. A person who corrects a file uploads
+// it many times. The company is locked, so that two at once cannot both be the last.
 func roomForUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, size int64) error {
 	if err := account.LockTx(ctx, tx, actor); err != nil {
 		return err
@@ -162,12 +164,10 @@ func roomForUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, size 
 	for _, uploadSize := range kept {
 		bytes += uploadSize.bytes
 	}
-	for _, uploadSize := range kept { // the oldest first
-		if count < bounds.Uploads && bytes <= bounds.UploadBytes {
+	slices.SortStableFunc(kept, func(a, b uploadSize) int { return cmp.Compare(a.state.rank(), b.state.rank()) }) // the oldest of each first
+	for _, uploadSize := range kept {
+		if count < bounds.Uploads && bytes <= bounds.UploadBytes || uploadSize.state == UploadRunning {
 			break
-		}
-		if uploadSize.waits {
-			continue
 		}
 		if err := deleteUpload(ctx, tx, actor.Company.ID, uploadSize.id); err != nil {
 			return err
@@ -177,7 +177,7 @@ func roomForUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, size 
 	if count >= bounds.Uploads || bytes > bounds.UploadBytes {
 		return fault.Field(
 			"file",
-			"too many files wait to be imported; import one, or wait until they are removed after three days",
+			"too many files are being imported; wait until one is done",
 		)
 	}
 	return nil

@@ -36,8 +36,16 @@ func decode(r io.Reader) (io.Reader, error) {
 		return decodeWorkbook(reader)
 	case bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
 		return nil, errors.New("the file is an old spreadsheet; open it and save it as .xlsx or CSV")
+	case isMarkup(reader):
+		return nil, errors.New("the file is a web page and not a spreadsheet; open it and save it as .xlsx or CSV")
 	}
 	return &guesser{b: reader}, nil
+}
+
+// isMarkup finds the tables of HTML that some programs call .xls.
+func isMarkup(reader *bufio.Reader) bool {
+	start, _ := reader.Peek(512) // a shorter file has less
+	return bytes.HasPrefix(bytes.TrimSpace(start), []byte("<"))
 }
 
 // decodeWorkbook makes CSV of a workbook.

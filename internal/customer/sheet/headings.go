@@ -158,6 +158,77 @@ func fieldOf(heading string) (field string, known bool) {
 	return sharedField(heading)
 }
 
+// wordings are what a heading may be made of beyond the names above: a word of the field, and words that change nothing
+// about it. Tel. Celular, Dt. Vencto and Vl. Mensal are no names, but say what they are; Valor pago has a word that
+// says it is something else.
+var wordings = []struct {
+	field       string
+	words, with []string
+}{
+	{
+		"data_de_vencimento",
+		[]string{"vencimento", "vencto", "vencim", "vcto", "venc", "validade"},
+		[]string{"plano", "mensalidade", "fatura", "boleto", "contrato", "assinatura", "proximo", "prox"},
+	},
+	{
+		"value",
+		[]string{"valor", "vlr", "vl", "preco", "mensalidade"},
+		[]string{"plano", "pacote", "assinatura", "contrato", "mensal", "mes", "pagar"},
+	},
+	{
+		"plan",
+		[]string{"plano", "pacote", "modalidade", "velocidade"},
+		[]string{"nome", "tipo", "internet", "servico", "contratado", "contratada", "mega", "mb", "mbps"},
+	},
+	{
+		"whatsapp",
+		[]string{"telefone", "tel", "fone", "celular", "cel", "whatsapp", "whats", "wpp", "zap"},
+		[]string{"contato", "principal", "movel", "ddd", "numero", "n", "1", "2", "responsavel", "cobranca"},
+	},
+	{"email", []string{"email", "mail"}, []string{"contato", "principal", "responsavel", "cobranca"}},
+	{"cpf_cnpj", []string{"cpf", "cnpj"}, []string{"documento", "numero", "n"}},
+	{"name", []string{"nome", "razao"}, []string{"social", "completo", "fantasia", "empresa"}},
+}
+
+// fillers may be in any heading.
+var fillers = []string{
+	"de", "do", "da", "dos", "das", "o", "a", "e", "em", "no", "na", "para", "p", "com", "r", "rs", "dt", "data", "dia",
+	"cliente", "clientes", "assinante", "aluno", "titular", "contratante", "atual",
+}
+
+// guessed is the field that the words of a heading say; "": none.
+func guessed(heading string) string {
+	words := strings.Fields(key(heading))
+	for _, wording := range wordings {
+		own := false
+		if !slices.ContainsFunc(words, func(word string) bool {
+			of := slices.Contains(wording.words, word)
+			own = own || of
+			return !of && !slices.Contains(wording.with, word) && !slices.Contains(fillers, word)
+		}) && own {
+			return wording.field
+		}
+	}
+	return ""
+}
+
+// columnsOf gives headings their fields. A guess gives way to a heading that has the name of the field.
+func columnsOf(header []string) []Column {
+	columns, named := make([]Column, len(header)), map[string]bool{}
+	for n, heading := range header {
+		field, _ := fieldOf(heading)
+		columns[n] = Column{strings.TrimSpace(heading), field}
+		named[field] = true
+	}
+	for n, column := range columns {
+		if guess := guessed(column.Heading); column.Field == "" && !knows(column.Heading) && (guess == "whatsapp" || !named[guess]) {
+			columns[n].Field = guess
+			named[guess] = true
+		}
+	}
+	return columns
+}
+
 // sharedField is the field of a heading with several parts, between slashes, that are all names of it.
 func sharedField(heading string) (field string, known bool) {
 	parts := strings.FieldsFunc(heading, func(r rune) bool {
@@ -199,7 +270,7 @@ type layout struct {
 // Padaria Sol"), so that the header is looked for beyond the first only with two.
 func layoutOf(start []byte) layout {
 	best, most := layout{comma: ','}, 0
-	for _, comma := range []rune{',', ';', '\t'} {
+	for _, comma := range []rune{',', ';', '\t', '|'} {
 		header, score := headerOf(start[:min(len(start), maxBeginning)], comma)
 		if score > most {
 			best, most = layout{comma, header}, score
@@ -236,7 +307,7 @@ func headerOf(start []byte, comma rune) (header, most int) {
 func knownHeadings(record []string) int {
 	known := 0
 	for _, heading := range record {
-		if _, ok := fieldOf(heading); ok {
+		if _, ok := fieldOf(heading); ok || guessed(heading) != "" {
 			known++
 		}
 	}

@@ -101,9 +101,8 @@ func (s *Reader) readHeader(preface int) error {
 		if strings.ContainsRune(heading, 0) {
 			return errors.New("the file is not text: it has NUL bytes in its first line")
 		}
-		field, _ := fieldOf(heading)
-		s.Columns = append(s.Columns, Column{strings.TrimSpace(heading), field})
 	}
+	s.Columns = columnsOf(header)
 	return nil
 }
 
@@ -194,7 +193,7 @@ func (s *Reader) Next() (Row, error) {
 		if err != nil {
 			return Row{}, err
 		}
-		if blank(fields) {
+		if blank(fields) || s.isHeader(fields) {
 			continue
 		}
 		if isTotal(fields) {
@@ -204,7 +203,10 @@ func (s *Reader) Next() (Row, error) {
 		if len(fields) > len(s.Columns) && blank(fields[len(s.Columns):]) {
 			fields = fields[:len(s.Columns)]
 		}
-		if len(fields) != len(s.Columns) {
+		for len(fields) < len(s.Columns) { // spreadsheets leave out the empty cells at the end
+			fields = append(fields, "")
+		}
+		if len(fields) > len(s.Columns) {
 			return s.refused(fmt.Sprintf("has %d fields where the header has %d", len(fields), len(s.Columns))), nil
 		}
 		return s.row(fields), nil
@@ -271,14 +273,45 @@ func (s *Reader) noteTotal() {
 	}
 }
 
+// isHeader finds the header again, which printed lists have on each page.
+func (s *Reader) isHeader(fields []string) bool {
+	return len(fields) == len(s.Columns) && !slices.ContainsFunc(s.Columns, func(column Column) bool {
+		heading := strings.TrimSpace(fields[0])
+		fields = fields[1:]
+		return heading != column.Heading
+	})
+}
+
 func (s *Reader) row(fields []string) Row {
 	row := Row{Line: s.line, Values: make(map[string]string, len(fields))}
+	used, phoned := 0, false
 	for i, column := range s.Columns {
-		if column.Field != "" && row.Values[column.Field] == "" {
+		switch {
+		case column.Field == "":
+			continue
+		case column.Field == "whatsapp" && !phoned:
+			phoned = true
+			s.read(&row, column.Field, s.phone(fields))
+		case column.Field != "whatsapp" && row.Values[column.Field] == "":
 			s.read(&row, column.Field, tidy(fields[i]))
 		}
+		used++
+	}
+	if len(row.Values) == 1 && row.Values["name"] != "" && used > 2 && len(row.Left) == 0 {
+		row.Warnings.Add("name", "has nothing else in its line: perhaps it is no customer")
 	}
 	return row
+}
+
+// phone is the cell of the columns of phones that is taken.
+func (s *Reader) phone(fields []string) string {
+	var cells []string
+	for i, column := range s.Columns {
+		if cell := tidy(fields[i]); column.Field == "whatsapp" && cell != "" && !absent[text.Fold(cell)] {
+			cells = append(cells, cell)
+		}
+	}
+	return s.Phones.best(cells)
 }
 
 // read puts a cell into a row, spelled as the API takes it.

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"carteira/internal/platform/civil"
 )
 
 // read returns the rows of a file as `line field=value …` and the error that
@@ -123,9 +125,14 @@ func TestHeadingsAreUnderstood(t *testing.T) {
 		"Complemento": "address.complement", "Bairro": "address.district", "Cidade": "address.city", "Município": "address.city",
 		"UF": "address.state", "Estado": "address.state", "CEP": "address.cep", "Observações gerais": "notes", "address.city": "address.city",
 		"custom.MAC": "custom.MAC", "Custom. Contrato Nº": "custom.Contrato Nº", "custom.": "", "custom.\x01": "",
+		"Tel. Celular": "whatsapp", "Telefone do responsável": "whatsapp", "Fone/Whats": "whatsapp", "Telefone fixo": "",
+		"Vencto": "data_de_vencimento", "Dt. Vencto.": "data_de_vencimento", "Dia de vencimento": "data_de_vencimento", "Vencimento da mensalidade": "data_de_vencimento",
+		"Vl. Mensal": "value", "Valor Mensalidade (R$)": "value", "Preço do plano": "value", "Valor pago": "", "Valor em atraso": "",
+		"Plano/Velocidade": "plan", "Tipo de plano": "plan", "Modalidade": "plan", "Nome do titular": "name", "Cliente desde": "", "Nome da mãe": "",
+		"E-mail do cliente": "email", "CPF do titular": "cpf_cnpj", "Data": "", "Situação": "", "Forma de pagamento": "", "Data de cadastro do cliente": "",
 		"Nome / Telefone": "", "Nome / Foo": "", "uuid / status": "", "(R$)": "", "/": "", "a/b/c/d/e": "",
 	} {
-		if got, _ := fieldOf(heading); got != want {
+		if got := columnsOf([]string{heading})[0].Field; got != want {
 			t.Errorf("%q is read as %q, want %q", heading, got, want)
 		}
 	}
@@ -186,6 +193,8 @@ func TestDatesAndAmountsAreSpelledForTheAPI(t *testing.T) {
 		"29/02/27": "must be a day that exists in the calendar", "31/xyz/2027": "must be a date such as 31/12/2027 or 2027-12-31",
 		"31/12/127": "must be a date such as 31/12/2027 or 2027-12-31", "31/12": "must be a date such as 31/12/2027 or 2027-12-31",
 		"46387": "2026-12-31", "10": "must be a date such as 31/12/2027 or 2027-12-31", "amanhã": "must be a date such as 31/12/2027 or 2027-12-31",
+		"5 de dezembro de 2027": "2027-12-05", "Sábado, 5 de dezembro de 2027": "2027-12-05", "sex, 31/12/2027": "2027-12-31",
+		"46387,5": "2026-12-31", "31122027": "2027-12-31", "20271231": "2027-12-31", "20112027": "2027-11-20", "99999999": "must be a day that exists in the calendar",
 		"31/12/2027 ou antes": "must be a date such as 31/12/2027 or 2027-12-31",
 	} {
 		if got, err := spellDate(in); got != want && (err == nil || err.Error() != want) {
@@ -194,7 +203,8 @@ func TestDatesAndAmountsAreSpelledForTheAPI(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"R$ 1.234,56": "1234.56", "R$\u00a035,00": "35.00", "35": "35.00", "1234.5": "1234.50", "1.234": "1234.00",
-		"-5,00": "must not be negative", "trinta": "must be an amount such as 1.234,56", "1,234": "must have at most two decimal places",
+		"R$ 99,90/mês": "99.90", "99,90 reais": "99.90", "R$ -": "0.00", "R$  -  ": "0.00", "1,234.56": "1234.56", "R$ 1,234,567.89": "1234567.89",
+		"2 x 99,90": "must be an amount such as 1.234,56", "-5,00": "must not be negative", "trinta": "must be an amount such as 1.234,56", "1,234": "must have at most two decimal places",
 	} {
 		if got, err := spellAmount(in); got != want && (err == nil || err.Error() != want) {
 			t.Errorf("amount %q: %q, %v", in, got, err)
@@ -223,12 +233,12 @@ func TestRowsBearTheLineTheyBeginIn(t *testing.T) {
 	want := []string{
 		"2 data_de_vencimento=2027-02-01 name=Ana notes=duas\nlinhas",
 		"6 data_de_vencimento=31/02/2027 name=Bia [data_de_vencimento: must be a day that exists in the calendar]",
-		"7 [: has 2 fields where the header has 3]",
+		"7 name=Caio (name: has nothing else in its line: perhaps it is no customer)",
 		"8 [: has 4 fields where the header has 3]",
 		`9 [: has a quote inside a field; write the field in quotes, and the quote twice ("")]`,
 		`10 [: has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice ("")]`,
 		`11 [: has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice (""); the lines up to 12 are lost with it]`,
-		"13 name=Íris",
+		"13 name=Íris (name: has nothing else in its line: perhaps it is no customer)",
 		`14 [: has a quoted field that is not closed, or goes on after its closing quote; a quote inside is written twice (""); the lines up to 15 are lost with it]`,
 	}
 	if err != nil || !slices.Equal(got, want) {
@@ -244,6 +254,7 @@ func TestFilesThatAreNoSheetAreRefused(t *testing.T) {
 		"nome\x00,obs\x00":      "NUL bytes",
 		"\xd0\xcf\x11\xe0\xa1b": "save it as .xlsx",
 		`nome,"obs` + "\n":      "the header cannot be read",
+		"\r\n<html><table>":     "save it as .xlsx",
 	} {
 		if _, err := read(t, file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", file, err)
@@ -371,4 +382,39 @@ func (d *dribble) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), 1+d.rand.IntN(7))], d.rest)
 	d.rest = d.rest[n:]
 	return n, nil
+}
+
+func TestHeadingThatIsNamedComesBeforeOneThatIsGuessed(t *testing.T) {
+	reader, got := readAll(t, "Velocidade;Nome;Plano;Telefone;Celular;Tel. 2\n100 MB;Ana;Fibra;3532211234;;\n;Bia;Fibra;3532211234;35 98765-4321;35987654322\n;Caio;;não tem;123;35987654323\n", false)
+	if want := []Column{{"Velocidade", ""}, {"Nome", "name"}, {"Plano", "plan"}, {"Telefone", "whatsapp"}, {"Celular", "whatsapp"}, {"Tel. 2", "whatsapp"}}; !slices.Equal(reader.Columns, want) {
+		t.Errorf("columns: %+v", reader.Columns)
+	}
+	want := []string{ // a mobile number before others, whatever the order
+		"2 name=Ana plan=Fibra whatsapp=+553532211234",
+		"3 name=Bia plan=Fibra whatsapp=+5535987654321",
+		"4 name=Caio whatsapp=+5535987654323",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestHeaderOfEveryPrintedPageIsNoCustomer(t *testing.T) {
+	got, err := read(t, "Nome;Obs\nAna;a\nNome;Obs\nBia;b\n")
+	if want := []string{"2 name=Ana notes=a", "4 name=Bia notes=b"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestDayOfTheMonthIsTheNextSuchDay(t *testing.T) {
+	today := civil.MustParse("2026-11-18")
+	for cell, want := range map[string]string{
+		"10": "2026-12-10", "18": "2026-11-18", "dia 20": "2026-11-20", "Todo dia 5": "2026-12-05", "31": "2026-12-31", "05": "2026-12-05",
+		"0": "", "32": "", "dia": "", "10 ou 15": "", "": "",
+	} {
+		due, ok := NextDay(cell, today)
+		if ok != (want != "") || ok && due.String() != want {
+			t.Errorf("%q: %s, %t", cell, due, ok)
+		}
+	}
 }

@@ -1,10 +1,12 @@
 package sheet
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
@@ -87,7 +89,40 @@ func (p Phones) spell(value string) (spelling, error) {
 	if len(pieces) > 1 {
 		_, err = p.complete(pieces[0])
 	}
+	for _, piece := range pieces {
+		if spelled, err := p.complete(withoutWords(piece)); err == nil {
+			return spelling{spelled.value, "has words with the number, which were left out"}, nil
+		}
+	}
 	return spelling{}, err
+}
+
+// withoutWords leaves what a number can be made of: 0xx35 98765-4321 (esposa) has more.
+func withoutWords(piece string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || r == ':' {
+			return -1
+		}
+		return r
+	}, piece)
+}
+
+// best is the cell to take of those that have a phone: the first mobile number, or else the first that can be read.
+func (p Phones) best(cells []string) string {
+	if len(cells) < 2 {
+		return strings.Join(cells, "")
+	}
+	best := ""
+	for _, cell := range cells {
+		spelled, err := p.spell(cell)
+		if err == nil && (!strings.HasPrefix(spelled.value, "+55") || len(spelled.value) == len("+5535987654321")) {
+			return cell
+		}
+		if err == nil && best == "" {
+			best = cell
+		}
+	}
+	return cmp.Or(best, cells[0])
 }
 
 // complete reads one number.
@@ -196,8 +231,19 @@ func spellCEP(value string) (string, error) {
 	return address.ParseCEP(value)
 }
 
-// spellAmount reads R$ 1.234,56, 1234,56 and 1234.56.
+// spellAmount reads R$ 1.234,56, 1234,56 and 1234.56, also with the words of 99,90/mês behind it, R$ -, which is what
+// spreadsheets show of zero, and the 1,234.56 of programs in English.
 func spellAmount(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	if number := strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsLetter(r) || r == '/' || r == ' ' }); number != "" {
+		s = number
+	}
+	if strings.EqualFold(strings.ReplaceAll(s, " ", ""), "R$-") {
+		s = "0"
+	}
+	if comma, dot := strings.Index(s, ","), strings.LastIndex(s, "."); comma >= 0 && comma < dot && dot == len(s)-3 {
+		s = strings.NewReplacer(",", ".", ".", ",").Replace(s)
+	}
 	amount, err := money.ParseBR(s)
 	if errors.Is(err, money.ErrSyntax) {
 		return "", errors.New("must be an amount such as 1.234,56")
@@ -208,17 +254,24 @@ func spellAmount(s string) (string, error) {
 	return amount.String(), nil
 }
 
-// spellDate reads 31/12/2027, 1/2/2027, 31-12-27, 31.12.2027, 31/dez/2027 and 2027-12-31. A time of day behind it is what
+// spellDate reads 31/12/2027, 1/2/2027, 31-12-27, 31.12.2027, 31/dez/2027, 31 de dezembro de 2027, 31122027 and
+// 2027-12-31. A day of the week before it is dropped. A time of day behind it is what
 // databases and spreadsheets write for a bare day, and is dropped. Two digits are a year from 2000 to 2099: no due date
 // is of another century, and a rule that looks at today's date would read one file in two ways.
 func spellDate(value string) (string, error) {
+	if weekday, rest, cut := strings.Cut(value, ","); cut && !strings.ContainsAny(weekday, "0123456789") {
+		value = strings.TrimSpace(rest)
+	}
+	value = strings.ReplaceAll(value, " de ", "/")
 	if day, clock, cut := cutTime(value); cut && strings.Trim(clock, "0123456789:.Z") == "" {
 		value = day
 	}
 	if parts := strings.FieldsFunc(value, isDateSeparator); len(parts) == 3 {
 		value = dateOf(parts)
-	} else if serial, err := strconv.Atoi(value); err == nil && serial > firstSerial && serial < lastSerial {
-		value = dayOf(serial - serial1900)
+	} else if serial, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64); err == nil && isSerial(serial) {
+		value = dayOf(int(serial) - serial1900)
+	} else if len(value) == len("31122027") && text.Digits(value) == value {
+		value = bareDate(value)
 	}
 	day, err := civil.ParseBR(value)
 	if errors.Is(err, civil.ErrSyntax) {
@@ -234,9 +287,39 @@ func spellDate(value string) (string, error) {
 // its format shows one.
 const firstSerial, lastSerial = 36525, 73051
 
+func isSerial(number float64) bool { return number > firstSerial && number < lastSerial }
+
 // dayOf is a day as people write it, by its number since 1 January 1970.
 func dayOf(number int) string {
 	return time.Unix(int64(number)*24*60*60, 0).UTC().Format("02/01/2006")
+}
+
+// bareDate reads eight digits, with the year first or last.
+func bareDate(digits string) string {
+	year, month, day := digits[:4], digits[4:6], digits[6:]
+	if !strings.HasPrefix(year, "20") || month > "12" {
+		day, month, year = digits[:2], digits[2:4], digits[4:]
+	}
+	return day + "/" + month + "/" + year
+}
+
+// NextDay is the next date that has the day of the month that a cell gives instead of a date: 10, dia 10, todo dia 10.
+func NextDay(cell string, today civil.Date) (due civil.Date, ok bool) {
+	words := strings.Fields(text.Fold(cell))
+	for len(words) > 1 && (words[0] == "todo" || words[0] == "dia") {
+		words = words[1:]
+	}
+	if len(words) != 1 {
+		return due, false
+	}
+	day, err := strconv.Atoi(words[0])
+	if err != nil || day < 1 || day > 31 {
+		return due, false
+	}
+	for due = today; due.Day() != day; {
+		due = due.AddDays(1)
+	}
+	return due, true
 }
 
 func isDateSeparator(r rune) bool { return r == '/' || r == '-' || r == '.' }

@@ -27,6 +27,7 @@ func readAll(t *testing.T, file string, leaveOut bool) (*Reader, []string) {
 
 func TestTheFirstOfSeveralPhonesIsTaken(t *testing.T) {
 	const others = "has several numbers, of which the first was taken"
+	const words = "has words with the number, which were left out"
 	tests := []struct{ in, want, warning, reason string }{
 		{"(11) 98765-4321", "+5511987654321", "", ""},
 		{"+351 912 345 678", "+351912345678", "", ""},
@@ -45,6 +46,9 @@ func TestTheFirstOfSeveralPhonesIsTaken(t *testing.T) {
 		{"11 8765-4321", "", "", "lacks the ninth digit: a mobile number has nine digits after the area code and begins with 9"},
 		{"1,19877E+10", "", "", errCut.Error()},
 		{"5.51199E+12", "", "", errCut.Error()},
+		{"0xx11 98765-4321", "+5511987654321", words, ""},
+		{"Cel: 11 98765-4321 (esposa)", "+5511987654321", words, ""},
+		{"11 98765-432 (falta um)", "", "", "must be a phone number: digits, with country and area code"},
 		{"ligar depois", "", "", "must be a phone number: digits, with country and area code"},
 	}
 	for _, tt := range tests {

@@ -31,7 +31,8 @@ var (
 // IsWorkbook reports whether a file is a workbook (.xlsx) by its first bytes.
 func IsWorkbook(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
 
-// FromWorkbook makes CSV of the first sheet of a workbook (.xlsx). Lines of the CSV
+// FromWorkbook makes CSV of a workbook (.xlsx): of the first sheet that names customers and something about them, or
+// else of the first. Lines of the CSV
 // are rows of the sheet, so that a problem is found where it is. Numbers are written
 // as they are stored and days as 31/12/2027, whatever format the cells show them in.
 func FromWorkbook(content []byte) ([]byte, error) { return fromWorkbook(content, maxUnpacked) }
@@ -49,7 +50,11 @@ func fromWorkbook(content []byte, limit int64) ([]byte, error) {
 	lines := csv.NewWriter(out)
 	lines.Comma = ';'
 	line := 1
-	err = book.rows(func(number int, cells []string) error {
+	sheet, err := book.choose()
+	if err != nil {
+		return nil, bookError(err)
+	}
+	err = book.rows(sheet, func(number int, cells []string) error {
 		for gap := min(number-line, maxGap); gap > 0; gap-- {
 			if err := lines.Write([]string{"", ""}); err != nil {
 				return err
@@ -79,8 +84,8 @@ func bookError(err error) error {
 // workbook is what the cells of a sheet refer to.
 type workbook struct {
 	archive *zip.Reader
-	left    int64 // bytes that may still be unpacked
-	sheet   string
+	left    int64    // bytes that may still be unpacked
+	sheets  []string // that are not hidden
 	shared  []string
 	days    []bool // by style: a number is a day
 	from    int    // serial of 1 January 1970
@@ -94,11 +99,11 @@ const (
 
 func (b *workbook) open() error {
 	b.from = serial1900
-	var id string
+	var ids []string
 	err := b.each("xl/workbook.xml", func(_ *xml.Decoder, at xml.StartElement) error {
 		switch {
-		case at.Name.Local == "sheet" && id == "" && attribute(at, "state") != "hidden" && attribute(at, "state") != "veryHidden":
-			id = attribute(at, "id")
+		case at.Name.Local == "sheet" && attribute(at, "state") != "hidden" && attribute(at, "state") != "veryHidden":
+			ids = append(ids, attribute(at, "id"))
 		case at.Name.Local == "workbookPr" && (attribute(at, "date1904") == "1" || attribute(at, "date1904") == "true"):
 			b.from = serial1904
 		}
@@ -107,13 +112,14 @@ func (b *workbook) open() error {
 	if err != nil {
 		return err
 	}
+	b.sheets = make([]string, len(ids))
 	err = b.each("xl/_rels/workbook.xml.rels", func(_ *xml.Decoder, at xml.StartElement) error {
-		if at.Name.Local == "Relationship" && attribute(at, "Id") == id {
+		if n := slices.Index(ids, attribute(at, "Id")); n >= 0 && at.Name.Local == "Relationship" {
 			target := attribute(at, "Target")
 			if !strings.HasPrefix(target, "/") {
 				target = "xl/" + target
 			}
-			b.sheet = strings.TrimPrefix(path.Clean(target), "/")
+			b.sheets[n] = strings.TrimPrefix(path.Clean(target), "/")
 		}
 		return nil
 	})
@@ -249,10 +255,34 @@ type cell struct {
 	Inline richText `xml:"is"`
 }
 
-// rows walks the rows of the sheet that have cells.
-func (b *workbook) rows(visit func(number int, cells []string) error) error {
+// choose finds the sheet of the customers: others may be a summary or a price list.
+func (b *workbook) choose() (string, error) {
+	for _, sheet := range b.sheets {
+		found, left := false, 1+maxPreface
+		err := b.rows(sheet, func(_ int, cells []string) error {
+			found = knownHeadings(cells) > 1 && slices.ContainsFunc(columnsOf(cells), func(c Column) bool { return c.Field == "name" })
+			if left--; found || left == 0 {
+				return io.EOF // of what has to be looked at
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		if found {
+			return sheet, nil
+		}
+	}
+	if len(b.sheets) == 0 {
+		return "", errWorkbook
+	}
+	return b.sheets[0], nil
+}
+
+// rows walks the rows of a sheet that have cells.
+func (b *workbook) rows(sheet string, visit func(number int, cells []string) error) error {
 	number := 0
-	return b.each(b.sheet, func(decoder *xml.Decoder, at xml.StartElement) error {
+	return b.each(sheet, func(decoder *xml.Decoder, at xml.StartElement) error {
 		if at.Name.Local != "row" {
 			return nil
 		}

@@ -133,3 +133,18 @@ func TestSerialOfADayIsADay(t *testing.T) {
 		t.Errorf("12345 is %s", got)
 	}
 }
+
+func TestSheetOfTheCustomersIsTaken(t *testing.T) {
+	parts := sampleBook()
+	parts["xl/worksheets/sheet2.xml"] = parts["xl/worksheets/sheet1.xml"]
+	parts["xl/worksheets/sheet1.xml"] = `<worksheet><sheetData><row r="1"><c t="str"><v>Plano</v></c><c t="str"><v>Valor</v></c></row></sheetData></worksheet>`
+	lines, err := FromWorkbook(bookOf(t, parts))
+	if err != nil || !strings.HasPrefix(string(lines), "\ufeffNome;Vencimento;") {
+		t.Errorf("%q, %v", lines, err)
+	}
+	parts["xl/worksheets/sheet2.xml"] = `<worksheet><sheetData/></worksheet>`
+	lines, err = FromWorkbook(bookOf(t, parts))
+	if err != nil || string(lines) != "\ufeffPlano;Valor\n" {
+		t.Errorf("%q, %v", lines, err)
+	}
+}

@@ -12,9 +12,11 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/phone"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
 )
@@ -91,7 +93,8 @@ func readFileOf(r *http.Request, field string) (name string, content []byte, err
 type uploadData struct {
 	Upload  intake.Upload
 	Columns []columnData
-	Rows    [][]string
+	Passed  string // headings of columns that are passed over
+	Lacks   string // fields that most files have and this one does not
 	Form    *page.Form
 	Percent int
 	Ready   bool // checked, with something to import
@@ -135,6 +138,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 	if data.Columns, err = columns(req, upload); err != nil {
 		return err
 	}
+	data.Passed, data.Lacks = unread(req, data.Columns)
 	return s.show(req, page.View{
 		Name:   "import_columns",
 		Title:  "Import customers",
@@ -210,15 +214,36 @@ func choicesForm(choices intake.Choices) *page.Form {
 func namedProblems(req *request, list []intake.Problem) []intake.Problem {
 	var named []intake.Problem
 	for _, problem := range list {
-		if amount, err := money.Parse(problem.Value); err == nil && (problem.Field == "value" || problem.Field == "price") {
-			problem.Value = amount.BR()
-		}
+		problem.Value = asWritten(problem.Field, problem.Value)
 		if name, ok := fieldNames[problem.Field]; ok {
 			problem.Field = req.lang.T(name.Label)
 		}
 		named = append(named, problem)
 	}
 	return named
+}
+
+// asWritten is a value that was read as people write it; one that could not be read is as it was.
+func asWritten(field, value string) string {
+	switch field {
+	case "value", "price":
+		if amount, err := money.Parse(value); err == nil {
+			return amount.BR()
+		}
+	case "whatsapp":
+		if digits, read := strings.CutPrefix(value, "+"); read {
+			return page.LocalPhone(digits)
+		}
+	case "data_de_vencimento":
+		if day, err := civil.Parse(value); err == nil {
+			return day.BR()
+		}
+	case "cpf_cnpj":
+		if number, err := taxid.Parse(value); err == nil {
+			return taxid.Format(number)
+		}
+	}
+	return value
 }
 
 // fieldNames are what the fields of a file are called on a page.
@@ -259,6 +284,24 @@ func columns(req *request, upload intake.Upload) ([]columnData, error) {
 		}
 	}
 	return list, nil
+}
+
+// unread says what an import would leave out without a word: columns, and what is charged by.
+func unread(req *request, columns []columnData) (passed, lacks string) {
+	var headings, fields []string
+	has := map[string]bool{}
+	for _, column := range columns {
+		if has[column.Field] = true; column.Field == "" && column.Heading != "" {
+			headings = append(headings, column.Heading)
+		}
+	}
+	has["plan"] = has["plan"] || has["plan_id"] || has["value"]
+	for _, field := range []string{"whatsapp", "data_de_vencimento", "plan"} {
+		if !has[field] {
+			fields = append(fields, req.lang.T(fieldNames[field].Label))
+		}
+	}
+	return strings.Join(headings, ", "), strings.Join(fields, ", ")
 }
 
 func (s *Server) checkUpload(req *request) error {

@@ -216,7 +216,9 @@ func TestImportByUpload(t *testing.T) {
 		}
 		person.get(answer.location).want(t, http.StatusOK, "Assinante", "11987650001", "Qual coluna é qual")
 		person.post(answer.location, "column", "", "column", "whatsapp", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "uma coluna deve ser o nome do cliente")
-		person.post(answer.location, "column", "name", "column", "name", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "duas colunas não podem ser name")
+		person.post(answer.location, "column", "name", "column", "cpf", "column", "", "column", "plan").want(t, http.StatusUnprocessableEntity, "cada coluna deve ter um nome ou ser ignorada")
+		person.follow(answer.location, "column", "name", "column", "", "column", "", "column", "plan").want(t, http.StatusOK,
+			"Nenhuma coluna foi entendida como: WhatsApp, Vencimento.", "Colunas que não são importadas: Celular, Vence.")
 		named := []string{"column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan"}
 		checked := person.follow(answer.location, named...).want(t, http.StatusOK, "Linhas certas: 1. Com algum problema: 2.", "deve ter 10 ou 11 dígitos com o DDD", "não existe")
 		checked.want(t, http.StatusOK, "Importar 1 cliente", `name="keep_going" value="true"`)
