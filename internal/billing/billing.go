@@ -54,6 +54,12 @@ type Invoice struct {
 	LateInterest money.Cents
 	Discount     money.Cents
 	Forgiven     money.Cents // less money came, and a person said that it is enough
+	Settled      money.Cents // what had come when it was paid: a refund does not change the day of the payment
+	Given        money.Cents // of Forgiven: a discount by hand
+	WrittenOff   money.Cents // of Forgiven: it will never come; or all of an invoice that was cancelled for that
+
+	WrittenOffOn civil.Date
+	TakenOff     money.Cents // a discount by hand that lowered Amount
 
 	renewal renewal
 }

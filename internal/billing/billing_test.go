@@ -318,7 +318,7 @@ func (w *world) wantTrueLedger(t *testing.T) {
 	here.And("state IN (?, ?)", onTime, late)
 	got, err := tally.By[string](t.Context(), w.db, paid, w.actor.Company.ID, "day", here)
 	must(t, err)
-	want := w.read(t, `SELECT paid_on, count(*), CAST(SUM(received_cents) AS BIGINT) FROM invoices
+	want := w.read(t, `SELECT paid_on, count(*), CAST(SUM(settled_cents) AS BIGINT) FROM invoices
 		WHERE company_id = ? AND status = 'paid' GROUP BY 1`, w.actor.Company.ID)
 	wantSameSums(t, "paid invoices", got, want)
 	for _, odd := range texts(t, w.db, `
@@ -329,7 +329,8 @@ func (w *world) wantTrueLedger(t *testing.T) {
 	}
 	for _, odd := range texts(t, w.db, `SELECT 'invoice ' || id || ' is ' || status || ' with ' || received_cents FROM invoices
 		WHERE status = 'paid' AND received_cents < amount_cents + late_fee_cents + late_interest_cents - discount_cents - forgiven_cents
-			OR status <> 'paid' AND (late_fee_cents <> 0 OR late_interest_cents <> 0 OR discount_cents <> 0 OR forgiven_cents <> 0)`) {
+			OR status <> 'paid' AND (late_fee_cents <> 0 OR late_interest_cents <> 0 OR discount_cents <> 0 OR forgiven_cents <> 0 OR settled_cents <> 0)
+			OR status = 'paid' AND settled_cents < received_cents`) {
 		t.Error(odd)
 	}
 }

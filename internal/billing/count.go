@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -25,7 +26,7 @@ const (
 // countChange counts changes of invoices. What was received for one that is
 // deleted stays received.
 func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes ...Change) error {
-	var invoices, settled, bound []tally.Change
+	var invoices, settled, writtenOff []tally.Change
 	for _, change := range changes {
 		if change.Action != ActionCreated {
 			invoices = append(invoices, counted(change.Before, -1))
@@ -33,13 +34,10 @@ func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes
 		if change.Action != ActionDeleted {
 			invoices = append(invoices, counted(change.After, 1))
 		}
-		moved := settledBy(change)
-		settled = append(settled, moved...)
-		if !change.refundedByGateway() {
-			bound = append(bound, moved...)
-		}
+		settled = append(settled, settledBy(change)...)
+		writtenOff = append(writtenOff, writtenOffBy(change)...)
 	}
-	if err := keepClosed(ctx, tx, actor, bound); err != nil {
+	if err := keepClosed(ctx, tx, actor, slices.Concat(settled, writtenOff)); err != nil {
 		return err
 	}
 	entries := append(entriesOf(counter, invoices), entriesOf(paid, settled)...)
@@ -94,7 +92,7 @@ func countedPaid(invoice Invoice, n int64) []tally.Change {
 	if invoice.PaidOn.After(invoice.DueOn) {
 		state = late
 	}
-	return []tally.Change{{N: n, Cents: n * int64(invoice.Received), Key: tally.Key{
+	return []tally.Change{{N: n, Cents: n * int64(invoice.Settled), Key: tally.Key{
 		Day:       invoice.PaidOn.String(),
 		PlanID:    invoice.Plan.ID,
 		ProductID: invoice.Product.ID,
@@ -188,7 +186,7 @@ const (
 		SELECT r.refunded_on AS day, p.plan_id, p.product_id, p.paid_via AS state, 0 AS n, -r.amount_cents AS cents
 		FROM payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id WHERE r.company_id = ?`
 	paidRecords = `SELECT paid_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
-		CASE WHEN paid_on > due_on THEN 'late' ELSE 'on_time' END AS state, 1 AS n, received_cents AS cents
+		CASE WHEN paid_on > due_on THEN 'late' ELSE 'on_time' END AS state, 1 AS n, settled_cents AS cents
 		FROM invoices WHERE company_id = ? AND status = 'paid'`
 	paymentRecordsText = `SELECT paid_on AS day, 0 AS plan_id, 0 AS product_id, status || '/' || paid_via AS state,
 		1 AS n, 0 AS cents

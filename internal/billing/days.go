@@ -3,7 +3,6 @@ package billing
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -200,8 +199,15 @@ func settledBy(change Change) (settled []tally.Change) {
 	return append(settled, countedPaid(change.After, 1)...)
 }
 
-// refundedByGateway reports whether a gateway says that money of the invoice went
-// back, which cannot be refused.
-func (c Change) refundedByGateway() bool {
-	return slices.ContainsFunc(c.payments, func(p paymentChange) bool { return p.refund != nil && p.refund.by == "" })
+// writtenOffBy is how a change moves what is written off on a day.
+func writtenOffBy(change Change) (moved []tally.Change) {
+	if change.Action == ActionDeleted {
+		return nil
+	}
+	for n, invoice := range map[int64]Invoice{-1: change.Before, 1: change.After} {
+		if !invoice.WrittenOffOn.IsZero() {
+			moved = append(moved, tally.Change{N: n, Cents: n * int64(invoice.WrittenOff), Key: tally.Key{Day: invoice.WrittenOffOn.String()}})
+		}
+	}
+	return moved
 }

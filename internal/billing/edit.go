@@ -64,7 +64,7 @@ func ReadEditOff(in *input.Form) Edit {
 // much; the note, which the company reads, says why. The same form sent twice writes
 // one note.
 func (i *Invoice) takeOff(off money.Cents, reason string) {
-	i.Amount, i.Edited = i.Amount-off, true
+	i.Amount, i.TakenOff, i.Edited = i.Amount-off, i.TakenOff+off, true
 	i.Description = strings.TrimSpace(i.Description + " (desconto de " + off.BR() + ")")
 	if line := "Desconto de " + off.BR() + ": " + reason; !strings.HasSuffix(i.Note, line) {
 		i.Note = strings.TrimSpace(i.Note + "\n" + line)
@@ -175,7 +175,7 @@ func (e Edit) refuseOff(invoice Invoice, refused *fault.Fields) {
 // field is a field of the record that a change can set. The table below is
 // what the columns and the audit log are made of.
 type field struct {
-	name   string             // as the audit log has it
+	name   string             // as the audit log has it; "": it has not
 	column string             // that stores it as it is; "": sql.go writes it
 	at     func(*Invoice) any // where the record has it
 	shown  func(*Invoice) any // what the audit log shows, if not the value
@@ -229,6 +229,11 @@ var fields = []field{
 		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Forgiven) },
 		shown:  func(invoice *Invoice) any { return invoice.Forgiven },
 	},
+	{column: "settled_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.Settled) }},
+	{column: "given_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.Given) }},
+	{column: "taken_off_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.TakenOff) }},
+	{column: "written_off_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.WrittenOff) }},
+	{column: "written_off_on", at: func(invoice *Invoice) any { return &invoice.WrittenOffOn }},
 	{name: "own_discount", column: "own_discount_cents", at: func(invoice *Invoice) any { return &invoice.OwnDiscount }},
 	{name: "edited", column: "edited", at: func(invoice *Invoice) any { return &invoice.Edited }},
 	{name: "superseded", column: "superseded", at: func(invoice *Invoice) any { return &invoice.Superseded }},
@@ -246,11 +251,13 @@ var fields = []field{
 func auditFields(invoice Invoice) account.AuditFields {
 	audit := make(account.AuditFields, len(fields))
 	for _, field := range fields {
-		if field.shown != nil {
+		switch {
+		case field.name == "":
+		case field.shown != nil:
 			audit[field.name] = fmt.Sprint(field.shown(&invoice))
-			continue
+		default:
+			audit[field.name] = fmt.Sprint(sqldb.ValueAt(field.at(&invoice)))
 		}
-		audit[field.name] = fmt.Sprint(sqldb.ValueAt(field.at(&invoice)))
 	}
 	return audit
 }

@@ -20,7 +20,7 @@ func full() Invoice {
 		ID: 7, Customer: Customer{1, "uuid", "Ana Lima", "5511987654321", "ana@example.com", "crm-1"}, Generated: true, Status: Paid, Amount: 3500, Description: "Fibra 300",
 		DueOn: day("2026-02-10"), Plan: customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, Product: customer.Product{ID: 1, Name: "Fibra"},
 		PaidAt: noon.Add(time.Hour), PaidOn: day("2026-01-30"), PaidVia: "woovi", Note: "in cash", CreatedAt: noon, UpdatedAt: noon,
-		Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9,
+		Received: 3560, LateFee: 70, LateInterest: 1, Discount: 2, Forgiven: 9, Settled: 3570, Given: 4, WrittenOff: 5, WrittenOffOn: day("2026-01-30"), TakenOff: 8,
 		IssuedFor: day("2026-02-09"), OwnDiscount: OwnDiscount{250, true}, Edited: true, Superseded: true, Withdrawn: withdrawnMoved,
 		Period:  civil.Period{Unit: civil.Month, Count: 1},
 		renewal: renewal{day("2026-02-10"), day("2026-03-10"), 10, day("2026-01-30")},
@@ -36,6 +36,12 @@ var notAudited = map[string]string{
 	"PaidAt":    "paid_on has the day; the line has its own instant",
 	"CreatedAt": "the instant of the creation",
 	"UpdatedAt": "the instant of the last change",
+
+	"Settled":      "amount_received has it when the invoice is paid",
+	"Given":        "forgiven has it",
+	"WrittenOff":   "forgiven or the status has it, and the note says why",
+	"WrittenOffOn": "paid_on has it, or the line its own instant",
+	"TakenOff":     "total_amount has what it lowered",
 }
 
 // notInEvents are the fields that invoice.created does not carry.
@@ -50,6 +56,11 @@ var notInEvents = map[string]string{
 	"LateInterest": "the contract's event has none; GET /invoices/{id} shows it",
 	"Discount":     "the contract's event has none; GET /invoices/{id} shows it",
 	"Forgiven":     "the contract's event has none; the audit log shows it",
+	"Settled":      "the company's own",
+	"Given":        "the company's own",
+	"WrittenOff":   "the company's own",
+	"WrittenOffOn": "the company's own",
+	"TakenOff":     "total_amount is what is left",
 	"Note":         "the company's own",
 	"IssuedFor":    "due_date is the contract's",
 	"OwnDiscount":  "the contract's event has none; GET /invoices/{id} shows what it comes to",
@@ -101,6 +112,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		changed.Status, changed.Amount, changed.Description, changed.DueOn = Cancelled, 1, "other", day("2026-02-11")
 		changed.PaidAt, changed.PaidOn, changed.PaidVia, changed.Note = noon, day("2026-01-29"), "efi", "other"
 		changed.Received, changed.LateFee, changed.LateInterest, changed.Discount, changed.Forgiven = 5, 4, 3, 1, 6
+		changed.Settled, changed.Given, changed.WrittenOff, changed.WrittenOffOn, changed.TakenOff = 7, 8, 9, day("2026-01-29"), 10
 		changed.renewal = renewal{day("2026-02-11"), day("2026-03-11"), 11, day("2026-01-29")}
 		changed.IssuedFor = day("2026-02-12")
 		changed.OwnDiscount, changed.Edited, changed.Superseded, changed.Withdrawn = OwnDiscount{}, false, false, ""

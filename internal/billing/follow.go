@@ -32,6 +32,11 @@ func (i *Invoice) withdraw(why Withdrawal) {
 	i.Status, i.Withdrawn = Cancelled, why
 }
 
+// open makes a cancelled invoice open: what is owed is not given up any more.
+func (i *Invoice) open() {
+	i.Status, i.Withdrawn, i.WrittenOff, i.WrittenOffOn = Open, "", 0, civil.Date{}
+}
+
 // follows reports whether a generated invoice follows its customer. One that a
 // person edited, or that has money on it, does not. One that was withdrawn with
 // its customer does: it is right when the customer comes back.
@@ -163,7 +168,7 @@ func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, actor account.A
 func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
 	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
 		if invoice.Withdrawn == withdrawnCustomer {
-			invoice.Status, invoice.Withdrawn = Open, ""
+			invoice.open()
 		}
 	})
 }
@@ -202,7 +207,7 @@ func (s *Service) reviveFor(ctx context.Context, tx *sqldb.Tx, actor account.Act
 		return err
 	}
 	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
-	change.After.Status, change.After.Withdrawn = Open, ""
+	change.After.open()
 	change.After.reprice(record)
 	return s.apply(ctx, tx, actor, &change)
 }

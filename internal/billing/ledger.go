@@ -321,8 +321,12 @@ func (r Receipt) settle(actor account.Actor, decision *decision) error {
 	case r.Difference == DifferencePartial:
 		came.Status = PaymentPartial
 		return nil
-	case r.Difference == DifferenceDiscount, r.Difference == DifferenceWriteOff:
+	case r.Difference == DifferenceDiscount:
 		invoice.Forgiven = due.Rest - came.left()
+		invoice.Given = invoice.Forgiven
+	case r.Difference == DifferenceWriteOff:
+		invoice.Forgiven = due.Rest - came.left()
+		invoice.WrittenOff = invoice.Forgiven
 	default:
 		return fault.Field("difference", fmt.Sprintf(
 			"is required: %s is less than the %s to pay; say %s or %s",

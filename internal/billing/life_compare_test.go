@@ -89,7 +89,7 @@ func (l *life) compareInvoices() {
 		got := bill{
 			id: invoice.ID, of: b.of, generated: invoice.Generated, status: invoice.Status, amount: invoice.Amount, dueOn: invoice.DueOn, date: invoice.IssuedFor, planID: invoice.Plan.ID,
 			product: invoice.Product.ID, paidOn: invoice.PaidOn, renewal: invoice.renewal, issuedFor: b.issuedFor, withdrawn: invoice.Withdrawn,
-			edited: invoice.Edited, superseded: invoice.Superseded, received: invoice.Received, forgiven: invoice.Forgiven,
+			edited: invoice.Edited, superseded: invoice.Superseded, received: invoice.Received, forgiven: invoice.Forgiven, settled: invoice.Settled,
 			own: invoice.OwnDiscount, cost: due{invoice.LateFee, invoice.LateInterest, invoice.Discount},
 		}
 		if got != *b || invoice.Customer.ID != b.of.id || periodOf(b.issuedFor) != invoice.Period {

@@ -42,7 +42,7 @@ func (m *model) receive(bill *bill, entry entry) bool {
 		m.money[len(m.money)-1].completed = true
 	}
 	bill.forgiven = max(0, rest-entry.amount)
-	bill.cost = costs
+	bill.cost, bill.settled = costs, bill.received
 	bill.status, bill.paidOn = Paid, entry.on
 	m.tell(event.InvoicePaid, bill.of, bill.dueOn)
 	person := bill.of
@@ -106,7 +106,7 @@ func (m *model) reopen(bill *bill) {
 			deposit.completed = false
 		}
 	}
-	bill.status, bill.paidOn, bill.forgiven, bill.cost = Open, civil.Date{}, 0, due{}
+	bill.status, bill.paidOn, bill.forgiven, bill.settled, bill.cost = Open, civil.Date{}, 0, 0, due{}
 	if bill.superseded {
 		bill.status = Cancelled
 	}

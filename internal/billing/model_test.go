@@ -65,6 +65,7 @@ type bill struct {
 	superseded bool
 	received   money.Cents
 	forgiven   money.Cents
+	settled    money.Cents // what had come when it was paid
 	cost       due // what it cost when it was paid
 	own        OwnDiscount
 }

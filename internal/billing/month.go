@@ -25,7 +25,8 @@ const (
 	MonthRefunds   MonthPart = "refunds"   // money that went back, as a minus
 	MonthCredit    MonthPart = "credit"    // what customers' credit paid: no money came
 	MonthDiscounts MonthPart = "discounts" // until the due date, on invoices that were paid
-	MonthForgiven  MonthPart = "forgiven"  // given by hand or written off, on invoices that were paid
+	MonthGiven     MonthPart = "given"     // by hand, on invoices that were paid
+	MonthWriteOffs MonthPart = "written_off" // given up, on invoices that were paid with less or cancelled
 	MonthFees      MonthPart = "fees"      // late fees on invoices that were paid
 	MonthInterest  MonthPart = "interest"  // late interest on invoices that were paid
 	MonthOpen      MonthPart = "open"      // still to come at the end of the month
@@ -33,7 +34,7 @@ const (
 
 // MonthParts lists the parts in the order in which people read them.
 var MonthParts = []MonthPart{
-	MonthReceived, MonthRefunds, MonthCredit, MonthDiscounts, MonthForgiven, MonthFees, MonthInterest, MonthOpen,
+	MonthReceived, MonthRefunds, MonthCredit, MonthDiscounts, MonthGiven, MonthWriteOffs, MonthFees, MonthInterest, MonthOpen,
 }
 
 // MonthFigure is a figure: how many rows, and their sum.
@@ -233,8 +234,11 @@ func (q MonthQuestion) source(companyID int64) (string, []any) {
 		return monthPayments + ` AND p.provider = 'credit' AND p.status IN ('applied', 'partial')`, within
 	case MonthDiscounts:
 		return paid(`i.discount_cents`)
-	case MonthForgiven:
-		return paid(`i.forgiven_cents`)
+	case MonthGiven:
+		return paid(`i.taken_off_cents + i.given_cents`)
+	case MonthWriteOffs:
+		return `SELECT i.id, i.written_off_on` + monthInvoices + `i.written_off_cents` + monthInvoicesFrom +
+			` AND i.written_off_on >= ? AND i.written_off_on <= ?`, within
 	case MonthFees:
 		return paid(`i.late_fee_cents`)
 	case MonthInterest:
@@ -242,8 +246,9 @@ func (q MonthQuestion) source(companyID int64) (string, []any) {
 	case MonthOpen:
 		last := q.last()
 		return `SELECT i.id, i.due_on` + monthInvoices + openAtEnd + monthInvoicesFrom + ` AND i.created_on <= ?
-			AND (i.status = 'open' OR i.status = 'paid' AND i.paid_on > ?) AND ` + openAtEnd + ` > 0`,
-			[]any{last, last, companyID, last, last, last, last}
+			AND (i.status = 'open' OR i.status = 'paid' AND i.paid_on > ? OR i.status = 'cancelled' AND i.written_off_on > ?) AND ` +
+				openAtEnd + ` > 0`,
+			[]any{last, last, companyID, last, last, last, last, last}
 	case MonthReceived:
 	}
 	return monthPayments + ` AND p.provider <> 'credit' AND p.status IN ('applied', 'partial', 'refunded', 'credit')`, within

@@ -82,7 +82,7 @@ func TestMonthIsTheSumOfItsRows(t *testing.T) {
 			}
 		}
 		february := world.wantMonth(t, day("2026-02-01"))
-		want := map[MonthPart]money.Cents{MonthReceived: 2000, MonthRefunds: -1000, MonthFees: 350, MonthForgiven: 850}
+		want := map[MonthPart]money.Cents{MonthReceived: 2000, MonthRefunds: -1000, MonthFees: 350, MonthGiven: 850}
 		for part, amount := range want {
 			if february.Parts[part].Amount != amount {
 				t.Errorf("%s of February is %s, want %s", part, february.Parts[part].Amount, amount)
@@ -92,6 +92,48 @@ func TestMonthIsTheSumOfItsRows(t *testing.T) {
 		if ReadMonthQuestion(in, day("2026-02-01")); in.Err() == nil {
 			t.Error("a month that does not exist is taken")
 		}
+	})
+}
+
+// A discount that counts now, a difference that is called a discount, and what will
+// never come are three things; the last two are two figures.
+func TestMonthHasDiscountsByHandAndWriteOffs(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		var ids []int64
+		for range 4 {
+			ids = append(ids, world.only(t, world.customer(t, 1, "2026-01-31").ID).ID)
+		}
+		world.clock.Advance(24 * time.Hour) // 1 February: overdue
+		_, err := world.Edit(t.Context(), world.actor, ids[0], ReadEditOff(values("off", "5.00", "off_reason", "a friend")))
+		must(t, err)
+		world.set(t, ids[0], Paid, "amount", "28.00", "difference", "discount") // of 30.00
+		world.set(t, ids[1], Paid, "amount", "10.00", "difference", "partial")
+		world.set(t, ids[1], Paid, "amount", "0.00", "difference", "write_off", "note", "moved away")
+		world.set(t, ids[2], Paid, "amount", "0.00", "difference", "write_off", "note", "moved away")
+		world.set(t, ids[3], Paid)
+		world.refund(t, Refund{PaymentID: 3, Amount: 500, RefundID: "r"}) // neither: it is among the refunds
+		february := world.wantMonth(t, day("2026-02-01"))
+		want := map[MonthPart]MonthFigure{
+			MonthGiven: {Count: 1, Amount: 700}, MonthWriteOffs: {Count: 2, Amount: 6000}, MonthRefunds: {Count: 1, Amount: -500},
+			MonthReceived: {Count: 3, Amount: 7300}, MonthDiscounts: {}, MonthOpen: {},
+		}
+		for part, figure := range want {
+			if february.Parts[part] != figure {
+				t.Errorf("%s of February is %+v, want %+v", part, february.Parts[part], figure)
+			}
+		}
+		if open := world.wantMonth(t, day("2026-01-01")).Parts[MonthOpen]; open.Count != 4 || open.Amount != 13500 {
+			t.Errorf("open at the end of January, less the discount of 5.00: %+v", open)
+		}
+		world.set(t, ids[2], Open)
+		if losses := world.wantMonth(t, day("2026-02-01")).Parts[MonthWriteOffs]; losses.Count != 1 || losses.Amount != 2500 {
+			t.Errorf("written off after one was opened again: %+v", losses)
+		}
+		world.clock.Advance(24 * time.Hour)
+		world.closeBooks(t, "2026-02-01")
+		_, err = world.SetStatus(t.Context(), world.actor, ids[2], ReadStatusChange(values(
+			"status", "Pago", "amount", "0.00", "difference", "write_off", "note", "moved away", "paid_at", "2026-02-01")))
+		wantField(t, err, "books_closed_through")
 	})
 }
 

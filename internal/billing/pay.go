@@ -156,7 +156,8 @@ func (s *Service) statusTx(
 	if change.Status == Paid {
 		return s.payByHand(ctx, tx, actor, decision, change)
 	}
-	decision.After.Status, decision.After.Withdrawn = change.Status, "" // a person decides now
+	decision.After.open() // a person decides now
+	decision.After.Status = change.Status
 	change.Note.To(&decision.After.Note)
 	if change.Status == Cancelled && before.Received > 0 {
 		if err := decision.giveBack(ctx, tx, actor, change); err != nil {
@@ -208,13 +209,13 @@ func (s *Service) writeOff(
 	ctx context.Context, tx *sqldb.Tx, actor account.Actor, decision decision, r Receipt,
 ) (Outcome, error) {
 	r.note.To(&decision.After.Note)
-	if decision.Before.Received == 0 {
-		decision.After.Status, decision.After.Withdrawn = Cancelled, ""
+	r.dated(actor, tx.Now())
+	if invoice := &decision.After; invoice.Received == 0 {
+		invoice.Status, invoice.Withdrawn, invoice.WrittenOff, invoice.WrittenOffOn = Cancelled, "", invoice.Amount, r.PaidOn
 		return s.applyDecision(ctx, tx, actor, &decision)
 	}
-	r.dated(actor, tx.Now())
 	due := decision.Before.PayableOn(actor.Company, r.PaidOn)
-	decision.After.Forgiven = due.Rest
+	decision.After.Forgiven, decision.After.WrittenOff = due.Rest, due.Rest
 	decision.pay(due, r.Payment)
 	if r.Renew {
 		if err := decision.renew(actor); err != nil {
@@ -229,6 +230,10 @@ func (d *decision) pay(due Payable, came Payment) {
 	invoice := &d.After
 	invoice.LateFee, invoice.LateInterest, invoice.Discount = due.Fee, due.Interest, due.Discount
 	invoice.Status, invoice.PaidAt, invoice.PaidOn, invoice.PaidVia = Paid, came.PaidAt, came.PaidOn, came.Via
+	invoice.Settled = invoice.Received
+	if invoice.WrittenOff > 0 {
+		invoice.WrittenOffOn = came.PaidOn
+	}
 }
 
 // via is how the money came: no value, or null in a record that was sent back,
@@ -400,6 +405,7 @@ func (d *decision) dismiss(payment Payment) {
 	change.after.undone()
 	d.payments = append(d.payments, change)
 	d.After.Received -= payment.Amount
+	d.After.Settled = max(0, d.After.Settled-payment.Amount)
 	d.credit += change.after.credit() - change.before.credit()
 }
 
@@ -424,12 +430,13 @@ func (d *decision) keepCredit(payment Payment) {
 // renew a second time.
 func (d *decision) reopen(payments []Payment) {
 	invoice := &d.After
-	invoice.Status = Open
+	invoice.open()
 	if invoice.Superseded { // the invoice that was issued after it claims the money
 		invoice.Status = Cancelled
 	}
 	invoice.PaidAt, invoice.PaidOn, invoice.PaidVia = time.Time{}, civil.Date{}, ""
 	invoice.LateFee, invoice.LateInterest, invoice.Discount, invoice.Forgiven = 0, 0, 0, 0
+	invoice.Settled, invoice.Given = 0, 0
 	d.leaveParts(payments)
 	if put := d.Before.renewal.to; put.IsZero() || d.owner.DueOn != put {
 		return

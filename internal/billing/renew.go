@@ -116,7 +116,7 @@ func (s *Service) billToPay(
 	case bill.Withdrawn.revivable():
 		change.After.reprice(owner)
 	}
-	change.After.Status, change.After.Withdrawn = Open, ""
+	change.After.open()
 	if err := s.apply(ctx, tx, actor, &change); err != nil {
 		return Invoice{}, err
 	}

@@ -436,7 +436,7 @@ func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Cust
 		switch {
 		case invoice.Status == billing.Paid:
 			if s.in(invoice.PaidOn) {
-				s.Invoices.Paid.one(invoice.Received)
+				s.Invoices.Paid.one(invoice.Settled)
 			}
 			s.addPunctual(invoice)
 		case invoice.Status == billing.Cancelled:
@@ -461,7 +461,7 @@ func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Cust
 			continue
 		}
 		if s.in(invoice.PaidOn) {
-			s.Invoices.Paid.one(invoice.Received)
+			s.Invoices.Paid.one(invoice.Settled)
 		}
 		s.addPunctual(invoice)
 	}

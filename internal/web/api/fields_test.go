@@ -27,6 +27,8 @@ var (
 		"IssuedFor":  "due_date is what a payer reads",
 		"Edited":     "why an invoice follows nobody is the company's own; the panel shows it",
 		"Superseded": "as Edited", "Withdrawn": "as Edited",
+		"Settled": "for the sums of days; amount_received is what is left", "Given": "as Settled", "TakenOff": "as Settled",
+		"WrittenOff": "as Settled", "WrittenOffOn": "as Settled",
 	}
 )
 
@@ -63,6 +65,7 @@ func TestEveryFieldOfARecordIsInItsJSON(t *testing.T) {
 		ID: 1, Customer: billing.Customer{ID: 1, UUID: "u", Name: "Ana"}, Generated: true, Status: billing.Open, Amount: 1, Description: "d",
 		DueOn: due, Plan: plan, Product: product, PaidAt: housetest.Morning, PaidOn: due, PaidVia: "efi", Note: "n", CreatedAt: housetest.Morning, UpdatedAt: housetest.Morning,
 		Period: civil.Period{Unit: civil.Month, Count: 1}, Received: 1, LateFee: 1, LateInterest: 1, Discount: 1, Forgiven: 1,
+		Settled: 1, Given: 1, TakenOff: 1, WrittenOff: 1, WrittenOffOn: due,
 		IssuedFor:   due,
 		OwnDiscount: billing.OwnDiscount{Amount: 1, Given: true}, Edited: true, Superseded: true, Withdrawn: "moved",
 	}, notInInvoice, func(invoice billing.Invoice) bool { // the terms of a paid one are frozen, those of an open one computed

@@ -40,7 +40,8 @@ type monthData struct {
 // monthWords are the parts of a month as pages name them.
 var monthWords = map[billing.MonthPart]string{
 	billing.MonthReceived: "Received", billing.MonthRefunds: "Given back", billing.MonthCredit: "Paid with credit (no money came)",
-	billing.MonthDiscounts: "Discounts until the due date", billing.MonthForgiven: "Discounts by hand and write-offs",
+	billing.MonthDiscounts: "Discounts until the due date", billing.MonthGiven: "Discounts by hand",
+	billing.MonthWriteOffs: "Write-offs",
 	billing.MonthFees: "Late fees", billing.MonthInterest: "Late interest", billing.MonthOpen: "Open at the end of the month",
 }
 
@@ -117,7 +118,7 @@ func (s *Server) monthData(req *request, month billing.Month) monthData {
 		data.Days = append(data.Days, monthLine{page.FormatDate(civil.MustParse(figure.Key)), link, figure.Count, figure.Amount})
 	}
 	for _, part := range []billing.MonthPart{
-		billing.MonthCredit, billing.MonthDiscounts, billing.MonthForgiven, billing.MonthFees, billing.MonthInterest,
+		billing.MonthCredit, billing.MonthDiscounts, billing.MonthGiven, billing.MonthWriteOffs, billing.MonthFees, billing.MonthInterest,
 	} {
 		data.Other = append(data.Other, line(part))
 	}
