@@ -66,7 +66,7 @@ type bill struct {
 	received   money.Cents
 	forgiven   money.Cents
 	settled    money.Cents // what had come when it was paid
-	cost       due // what it cost when it was paid
+	cost       due         // what it cost when it was paid
 	own        OwnDiscount
 }
 

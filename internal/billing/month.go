@@ -21,15 +21,15 @@ type MonthPart string
 
 // The parts.
 const (
-	MonthReceived  MonthPart = "received"  // money that came
-	MonthRefunds   MonthPart = "refunds"   // money that went back, as a minus
-	MonthCredit    MonthPart = "credit"    // what customers' credit paid: no money came
-	MonthDiscounts MonthPart = "discounts" // until the due date, on invoices that were paid
-	MonthGiven     MonthPart = "given"     // by hand, on invoices that were paid
+	MonthReceived  MonthPart = "received"    // money that came
+	MonthRefunds   MonthPart = "refunds"     // money that went back, as a minus
+	MonthCredit    MonthPart = "credit"      // what customers' credit paid: no money came
+	MonthDiscounts MonthPart = "discounts"   // until the due date, on invoices that were paid
+	MonthGiven     MonthPart = "given"       // by hand, on invoices that were paid
 	MonthWriteOffs MonthPart = "written_off" // given up, on invoices that were paid with less or cancelled
-	MonthFees      MonthPart = "fees"      // late fees on invoices that were paid
-	MonthInterest  MonthPart = "interest"  // late interest on invoices that were paid
-	MonthOpen      MonthPart = "open"      // still to come at the end of the month
+	MonthFees      MonthPart = "fees"        // late fees on invoices that were paid
+	MonthInterest  MonthPart = "interest"    // late interest on invoices that were paid
+	MonthOpen      MonthPart = "open"        // still to come at the end of the month
 )
 
 // MonthParts lists the parts in the order in which people read them.

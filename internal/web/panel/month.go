@@ -42,7 +42,7 @@ var monthWords = map[billing.MonthPart]string{
 	billing.MonthReceived: "Received", billing.MonthRefunds: "Given back", billing.MonthCredit: "Paid with credit (no money came)",
 	billing.MonthDiscounts: "Discounts until the due date", billing.MonthGiven: "Discounts by hand",
 	billing.MonthWriteOffs: "Write-offs",
-	billing.MonthFees: "Late fees", billing.MonthInterest: "Late interest", billing.MonthOpen: "Open at the end of the month",
+	billing.MonthFees:      "Late fees", billing.MonthInterest: "Late interest", billing.MonthOpen: "Open at the end of the month",
 }
 
 // askedMonth is the month that a request is about.
