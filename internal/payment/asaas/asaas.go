@@ -8,7 +8,6 @@ package asaas
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -161,10 +160,9 @@ func reason(body []byte) string {
 // Create makes the charge unless the search finds it. Once it is made, no
 // failure may pass for a refusal: the charge could be paid.
 func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	charge, err := g.byReference(ctx, order.Reference)
-	if errors.Is(err, payment.ErrNoCharge) {
-		charge, err = g.make(ctx, order)
-	}
+	charge, err := wire.Make(
+		func() (charge, error) { return g.byReference(ctx, order.Reference) },
+		func() (charge, error) { return g.make(ctx, order) })
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
@@ -182,18 +180,15 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 	}
 	made.PixCode, err = g.code(ctx, charge.ID)
 	if wire.Changed(err) {
-		return payment.Charge{}, g.withdraw(ctx, charge.ID, err)
+		return payment.Charge{}, g.withdraw(ctx, charge, err)
 	}
-	if err != nil {
-		return payment.Charge{}, err
-	}
-	return made, nil
+	return made, err
 }
 
 // withdraw takes back a charge for which Asaas makes no code, as it does when
 // the account has no PIX key.
-func (g *gateway) withdraw(ctx context.Context, id string, why error) error {
-	if err := g.remove(ctx, id); err != nil {
+func (g *gateway) withdraw(ctx context.Context, made charge, why error) error {
+	if err := g.remove(ctx, made); err != nil {
 		return fmt.Errorf("the charge has no code (%w), and could not be taken back: %w", why, err)
 	}
 	return wire.Outcome(why)
@@ -233,6 +228,8 @@ func (r *chargeRequest) leaveToAsaas(due payment.Due) {
 	}
 }
 
+const chargesPath = "/v3/payments"
+
 // billingTypes are how a charge may be paid, by what we make of it.
 var billingTypes = map[payment.Flow]string{
 	payment.FlowPix:      "PIX",
@@ -264,29 +261,23 @@ func (g *gateway) make(ctx context.Context, order payment.Order) (charge, error)
 
 // post has Asaas make a charge.
 func (g *gateway) post(ctx context.Context, body any, reference string) (made charge, err error) {
-	err = g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/payments", Body: body}, &made)
-	if err == nil && (made.ID == "" || made.ExternalReference != reference) {
-		err = errors.New("POST /v3/payments: the answer lacks id or reference")
-	}
-	return made, err
+	err = g.api.Send(ctx, http.MethodPost, chargesPath, body, &made)
+	whole := made.ID != "" && made.ExternalReference == reference
+	return made, wire.Expect(err, whole, "POST %s: the answer lacks id or reference", chargesPath)
 }
 
 // code asks for the code of a charge.
 func (g *gateway) code(ctx context.Context, id string) (string, error) {
 	var qr struct{ Payload string }
-	path := "/v3/payments/" + url.PathEscape(id) + "/pixQrCode"
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &qr)
-	if err == nil && qr.Payload == "" {
-		err = errors.New("GET " + path + ": the answer lacks a code")
-	}
-	return qr.Payload, err
+	path := chargesPath + "/" + url.PathEscape(id) + "/pixQrCode"
+	err := g.api.Get(ctx, path, nil, &qr)
+	return qr.Payload, wire.Expect(err, qr.Payload != "", "GET %s: the answer lacks a code", path)
 }
 
 // Check asks for something that only needs the credentials.
 func (g *gateway) Check(ctx context.Context) error {
 	var page struct{ Data []charge }
-	return wire.Outcome(g.api.Do(ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"limit": {"1"}}}, &page))
+	return wire.Outcome(g.api.Get(ctx, chargesPath, url.Values{"limit": {"1"}}, &page))
 }
 
 // The rules of Asaas for the token of a webhook (docs.asaas.com, "Criar novo

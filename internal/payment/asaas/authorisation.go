@@ -3,8 +3,6 @@ package asaas
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -116,10 +114,9 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 	if err != nil {
 		return payment.Authorisation{}, wire.Outcome(err)
 	}
-	found, err := d.searchAuthorisation(ctx, customer, func(a *authorisation) bool { return a.ContractID == mandate.Reference })
-	if errors.Is(err, payment.ErrNoCharge) {
-		found, err = d.makeAuthorisation(ctx, mandate, customer)
-	}
+	found, err := wire.Make(
+		func() (authorisation, error) { return d.byContract(ctx, customer, mandate.Reference) },
+		func() (authorisation, error) { return d.makeAuthorisation(ctx, mandate, customer) })
 	if err != nil {
 		return payment.Authorisation{}, wire.Outcome(err)
 	}
@@ -160,28 +157,23 @@ func (d *debitor) makeAuthorisation(ctx context.Context, mandate payment.Mandate
 	body.QR.Seconds = int64(max(codeEnd(*mandate.Charge).Sub(d.env.Now()), time.Minute) / time.Second)
 	body.QR.Description = wire.Cut(mandate.Charge.Description, 35)
 	var made authorisation
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: authorisationsPath, Body: body}, &made)
-	if err == nil && (made.ID == "" || made.ContractID != mandate.Reference || made.Payload == "" || made.QR.ConciliationID == "") {
-		err = errors.New("POST " + authorisationsPath + ": the answer lacks id, contract or code")
-	}
-	return made, err
+	err := d.api.Send(ctx, http.MethodPost, authorisationsPath, body, &made)
+	whole := made.ID != "" && made.ContractID == mandate.Reference && made.Payload != "" && made.QR.ConciliationID != ""
+	return made, wire.Expect(err, whole, "POST %s: the answer lacks id, contract or code", authorisationsPath)
 }
 
-// maxPages bounds a search: with more pages the search fails, instead of taking
-// what was not seen for something that is not there.
-const (
-	maxPages = 50
-	perPage  = 100
-)
+// byContract finds the authorisation with our reference; of all customers when none is given.
+func (d *debitor) byContract(ctx context.Context, customer, reference string) (authorisation, error) {
+	return d.searchAuthorisation(ctx, customer, func(a *authorisation) bool { return a.ContractID == reference })
+}
 
 // searchAuthorisation finds one; of several the one that is active counts, and then
 // the one that can be.
 func (d *debitor) searchAuthorisation(
 	ctx context.Context, customer string, wanted func(*authorisation) bool,
 ) (authorisation, error) {
-	matches := map[string]authorisation{}
-	for page := range maxPages {
-		query := url.Values{"limit": {strconv.Itoa(perPage)}, "offset": {strconv.Itoa(page * perPage)}}
+	return wire.Search(func(page int) ([]authorisation, bool, error) {
+		query := url.Values{"limit": {strconv.Itoa(wire.PerPage)}, "offset": {strconv.Itoa(page * wire.PerPage)}}
 		if customer != "" {
 			query.Set("customerId", customer)
 		}
@@ -189,85 +181,49 @@ func (d *debitor) searchAuthorisation(
 			Data    []authorisation
 			HasMore bool
 		}
-		err := d.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: authorisationsPath, Query: query}, &list)
-		if err == nil && list.Data == nil {
-			err = errors.New("GET " + authorisationsPath + ": answered without data")
+		err := d.api.Get(ctx, authorisationsPath, query, &list)
+		return list.Data, list.HasMore, wire.Expect(err, list.Data != nil, "GET %s: answered without data", authorisationsPath)
+	}, func(a *authorisation) int {
+		switch {
+		case !wanted(a):
+			return 0
+		case a.Status == "ACTIVE":
+			return 3
+		case a.Status == "CREATED":
+			return 2
 		}
-		if err != nil {
-			return authorisation{}, err
-		}
-		for i := range list.Data {
-			if wanted(&list.Data[i]) {
-				matches[list.Data[i].Status] = list.Data[i]
-			}
-		}
-		if !list.HasMore {
-			return best(matches)
-		}
-	}
-	return authorisation{}, errors.New("GET " + authorisationsPath + ": there are too many authorisations to search")
-}
-
-func best(matches map[string]authorisation) (authorisation, error) {
-	for _, status := range []string{"ACTIVE", "CREATED"} {
-		if found, ok := matches[status]; ok {
-			return found, nil
-		}
-	}
-	for _, found := range matches {
-		return found, nil
-	}
-	return authorisation{}, payment.ErrNoCharge
+		return 1
+	})
 }
 
 // findAuthorisation reads one by its id, or else by our reference.
-func (d *debitor) findAuthorisation(ctx context.Context, ref payment.Ref) (authorisation, error) {
-	found, err := d.readAuthorisation(ctx, ref)
-	if err == nil && authorisationStates[found.Status] == "" {
-		err = fmt.Errorf("an authorisation of Asaas has the unknown status %.40q", found.Status)
-	}
-	return found, err
-}
-
-func (d *debitor) readAuthorisation(ctx context.Context, ref payment.Ref) (authorisation, error) {
+func (d *debitor) findAuthorisation(ctx context.Context, ref payment.Ref) (found authorisation, err error) {
 	if ref.ID == "" {
-		return d.searchAuthorisation(ctx, "", func(a *authorisation) bool { return a.ContractID == ref.Reference })
+		found, err = d.byContract(ctx, "", ref.Reference)
+	} else {
+		err = d.readByID(ctx, authorisationsPath, ref.ID, &found)
+		err = wire.Expect(err, found.ID == ref.ID, "asked for authorisation %s, got %.40q", ref.ID, found.ID)
 	}
-	var found authorisation
-	err := d.readByID(ctx, authorisationsPath, ref.ID, &found)
-	if err == nil && found.ID != ref.ID {
-		err = fmt.Errorf("asked for authorisation %s, got %.40q", ref.ID, found.ID)
-	}
-	return found, err
+	known := authorisationStates[found.Status] != ""
+	return found, wire.Expect(err, known, "an authorisation of Asaas has the unknown status %.40q", found.Status)
 }
 
 // FetchAuthorisation reads it back.
 func (d *debitor) FetchAuthorisation(ctx context.Context, ref payment.Ref) (payment.Authorisation, error) {
-	found, err := d.findAuthorisation(ctx, ref)
-	if err != nil {
-		return payment.Authorisation{}, wire.Outcome(err)
-	}
-	return found.public(), nil
+	return wire.Look(ctx, ref, d.findAuthorisation, func(found authorisation) (payment.Authorisation, error) {
+		return found.public(), nil
+	})
 }
 
 // EndAuthorisation cancels it.
 func (d *debitor) EndAuthorisation(ctx context.Context, ref payment.Ref) error {
-	return wire.Twice(func() error { return d.endAuthorisation(ctx, ref) })
+	return wire.End(ctx, ref, d.findAuthorisation, authorisation.live, d.end)
 }
 
-func (d *debitor) endAuthorisation(ctx context.Context, ref payment.Ref) error {
-	found, err := d.findAuthorisation(ctx, ref)
-	if errors.Is(err, payment.ErrNoCharge) {
-		return nil
-	}
-	if err != nil || found.Status != "CREATED" && found.Status != "ACTIVE" {
-		return err
-	}
+func (a authorisation) live() bool { return a.Status == "CREATED" || a.Status == "ACTIVE" }
+
+func (d *debitor) end(ctx context.Context, live authorisation) error {
 	var after authorisation
-	path := authorisationsPath + "/" + url.PathEscape(found.ID)
-	err = d.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: path}, &after)
-	if err == nil && after.Status != "CANCELLED" {
-		err = fmt.Errorf("DELETE %s: the authorisation is %.40q", path, after.Status)
-	}
-	return err
+	err := d.api.Send(ctx, http.MethodDelete, authorisationsPath+"/"+url.PathEscape(live.ID), nil, &after)
+	return wire.Expect(err, after.Status == "CANCELLED", "authorisation %s was to be cancelled and is %.40q", live.ID, after.Status)
 }

@@ -3,7 +3,6 @@ package asaas
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -130,15 +129,8 @@ func (g *gateway) Register(ctx context.Context) error {
 }
 
 func (g *gateway) findWebhook(ctx context.Context) (string, error) {
-	var page struct {
-		Data []struct{ ID, URL string }
-	}
-	err := g.api.Do(ctx,
-		wire.Request{Method: http.MethodGet, Path: "/v3/webhooks", Query: url.Values{"limit": {"100"}}}, &page)
-	if err == nil && page.Data == nil {
-		err = errors.New("GET /v3/webhooks: answered without data")
-	}
-	for _, w := range page.Data {
+	list, err := listOf[struct{ ID, URL string }](ctx, g, "/v3/webhooks", url.Values{"limit": {"100"}})
+	for _, w := range list {
 		if w.URL == g.env.CallbackURL {
 			return w.ID, err
 		}

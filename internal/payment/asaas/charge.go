@@ -3,7 +3,6 @@ package asaas
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -127,19 +126,12 @@ func (c *charge) received(now time.Time) ([]payment.Received, error) {
 // byReference finds the charge that was made for one of ours: of several, the
 // one that was paid, and then the one that could be.
 func (g *gateway) byReference(ctx context.Context, reference string) (charge, error) {
-	var page struct{ Data []charge }
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: "/v3/payments",
-		Query: url.Values{"externalReference": {reference}, "limit": {"20"}},
-	}, &page)
+	list, err := listOf[charge](ctx, g, chargesPath, url.Values{"externalReference": {reference}, "limit": {"20"}})
 	if err != nil {
 		return charge{}, err
 	}
-	if page.Data == nil {
-		return charge{}, errors.New("GET /v3/payments: answered without data")
-	}
 	for _, state := range []payment.State{payment.StatePaid, payment.StatePending, "", payment.StateCancelled} {
-		for _, charge := range page.Data {
+		for _, charge := range list {
 			if charge.ExternalReference == reference && charge.state() == state {
 				return charge, nil
 			}
@@ -148,47 +140,37 @@ func (g *gateway) byReference(ctx context.Context, reference string) (charge, er
 	return charge{}, payment.ErrNoCharge
 }
 
-func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, error) {
-	charge, err := g.read(ctx, ref)
-	if err == nil && charge.state() == "" {
-		err = fmt.Errorf("a charge of Asaas has the unknown status %.40q", charge.Status)
-	}
-	return charge, err
-}
-
-func (g *gateway) read(ctx context.Context, ref payment.Ref) (charge, error) {
+func (g *gateway) find(ctx context.Context, ref payment.Ref) (c charge, state payment.State, err error) {
 	if ref.ID == "" {
-		return g.byReference(ctx, ref.Reference)
+		c, err = g.byReference(ctx, ref.Reference)
+	} else {
+		err = g.readByID(ctx, chargesPath, ref.ID, &c)
+		err = wire.Expect(err, c.ID == ref.ID, "asked for charge %s, got %.40q", ref.ID, c.ID)
 	}
-	var c charge
-	err := g.readByID(ctx, "/v3/payments", ref.ID, &c)
-	if err == nil && c.ID != ref.ID {
-		err = fmt.Errorf("asked for charge %s, got %.40q", ref.ID, c.ID)
-	}
-	return c, err
+	state = c.state()
+	return c, state, wire.Expect(err, state != "", "a charge of Asaas has the unknown status %.40q", c.Status)
 }
 
 // readByID reads a record of a list. ErrNoCharge: there is none.
 func (g *gateway) readByID(ctx context.Context, list, id string, record any) error {
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: list + "/" + url.PathEscape(id)}, record)
-	if wire.Status(err) == http.StatusNotFound {
-		return payment.ErrNoCharge
-	}
-	return err
+	return wire.Known(g.api.Get(ctx, list+"/"+url.PathEscape(id), nil, record))
+}
+
+// listOf reads records of a list.
+func listOf[R any](ctx context.Context, g *gateway, path string, query url.Values) ([]R, error) {
+	var page struct{ Data []R }
+	err := g.api.Get(ctx, path, query, &page)
+	return page.Data, wire.Expect(err, page.Data != nil, "GET %s: answered without data", path)
 }
 
 // Fetch reads the charge back. The code costs one more call of a quota that
 // Asaas is strict about, so it is read only when it is not stored yet.
 func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
-	charge, err := g.find(ctx, ref)
+	charge, state, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
 	}
-	report := payment.Report{
-		Charge:    payment.Charge{ID: charge.ID},
-		Reference: charge.ExternalReference,
-		State:     charge.state(),
-	}
+	report := payment.Report{Charge: payment.Charge{ID: charge.ID}, Reference: charge.ExternalReference, State: state}
 	if report.Payments, err = charge.received(g.env.Now()); err != nil {
 		return report, fmt.Errorf("look at charge %s: %w", charge.ID, err)
 	}
@@ -206,25 +188,13 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 
 // Cancel removes the charge.
 func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	return wire.Twice(func() error { return g.cancel(ctx, ref) })
+	return wire.Cancel(ctx, ref, g.find, g.remove)
 }
 
-func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
-	charge, err := g.find(ctx, ref)
-	if live, err := wire.Live(charge.state(), err); !live {
-		return err
-	}
-	return g.remove(ctx, charge.ID)
-}
-
-func (g *gateway) remove(ctx context.Context, id string) error {
+func (g *gateway) remove(ctx context.Context, c charge) error {
 	var answer struct{ Deleted bool }
-	path := "/v3/payments/" + url.PathEscape(id)
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: path}, &answer)
-	if err == nil && !answer.Deleted {
-		err = errors.New("DELETE " + path + ": the charge was not removed")
-	}
-	return err
+	err := g.api.Send(ctx, http.MethodDelete, chargesPath+"/"+url.PathEscape(c.ID), nil, &answer)
+	return wire.Expect(err, answer.Deleted, "charge %s was not removed", c.ID)
 }
 
 // customer is a payer as Asaas knows one.
@@ -300,25 +270,18 @@ func (g *gateway) customer(ctx context.Context, payer payment.Payer) (string, er
 	return id, err
 }
 
+const customersPath = "/v3/customers"
+
 func (g *gateway) makeCustomer(ctx context.Context, wanted customer) (string, error) {
 	var made customer
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: "/v3/customers", Body: wanted}, &made)
-	if err == nil && made.ID == "" {
-		err = errors.New("POST /v3/customers: the answer lacks an id")
-	}
-	return made.ID, err
+	err := g.api.Send(ctx, http.MethodPost, customersPath, wanted, &made)
+	return made.ID, wire.Expect(err, made.ID != "", "POST %s: the answer lacks an id", customersPath)
 }
 
 func (g *gateway) findCustomer(ctx context.Context, wanted customer) (string, error) {
-	var page struct{ Data []customer }
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: "/v3/customers",
-		Query: url.Values{"externalReference": {wanted.ExternalReference}, "limit": {"100"}},
-	}, &page)
-	if err == nil && page.Data == nil {
-		err = errors.New("GET /v3/customers: answered without data")
-	}
-	for _, customer := range page.Data {
+	query := url.Values{"externalReference": {wanted.ExternalReference}, "limit": {"100"}}
+	list, err := listOf[customer](ctx, g, customersPath, query)
+	for _, customer := range list {
 		if customer.ExternalReference == wanted.ExternalReference && customer.CpfCnpj == wanted.CpfCnpj && !customer.Deleted {
 			return customer.ID, err
 		}

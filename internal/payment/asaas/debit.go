@@ -98,30 +98,20 @@ func (d *debitor) report(found *debit, ref payment.Ref) (payment.DebitReport, er
 // findDebit reads a charge with its instructions, which say nothing more once it is
 // paid or removed.
 func (d *debitor) findDebit(ctx context.Context, ref payment.Ref) (*debit, error) {
-	charge, err := d.find(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
+	charge, state, err := d.find(ctx, ref)
 	found := &debit{charge: charge}
-	if found.charge.state() == payment.StatePending {
+	if err == nil && state == payment.StatePending {
 		found.instructions, err = d.instructions(ctx, charge.ID)
 	}
 	return found, err
 }
 
 func (d *debitor) instructions(ctx context.Context, paymentID string) ([]instruction, error) {
-	var list struct{ Data []instruction }
-	err := d.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: instructionsPath,
-		Query: url.Values{"paymentId": {paymentID}, "limit": {"100"}},
-	}, &list)
-	if err == nil && list.Data == nil {
-		err = errors.New("GET " + instructionsPath + ": answered without data")
-	}
-	others := func(instruction instruction) bool { return instruction.PaymentID != paymentID }
-	list.Data = slices.DeleteFunc(list.Data, others)
-	slices.SortStableFunc(list.Data, func(a, b instruction) int { return a.day().Compare(b.day()) })
-	return list.Data, err
+	query := url.Values{"paymentId": {paymentID}, "limit": {"100"}}
+	list, err := listOf[instruction](ctx, d.gateway, instructionsPath, query)
+	list = slices.DeleteFunc(list, func(i instruction) bool { return i.PaymentID != paymentID })
+	slices.SortStableFunc(list, func(a, b instruction) int { return a.day().Compare(b.day()) })
+	return list, err
 }
 
 type debitRequest struct {
@@ -132,10 +122,9 @@ type debitRequest struct {
 // Announce makes a charge of the authorisation, unless the search finds it. Asaas
 // makes the order to the payer's bank by itself.
 func (d *debitor) Announce(ctx context.Context, wanted payment.Debit) (payment.DebitReport, error) {
-	found, err := d.findDebit(ctx, payment.Ref{Reference: wanted.Reference})
-	if errors.Is(err, payment.ErrNoCharge) {
-		found, err = d.announce(ctx, wanted)
-	}
+	found, err := wire.Make(
+		func() (*debit, error) { return d.findDebit(ctx, payment.Ref{Reference: wanted.Reference}) },
+		func() (*debit, error) { return d.announce(ctx, wanted) })
 	if err != nil {
 		return payment.DebitReport{}, wire.Outcome(err)
 	}
@@ -165,61 +154,41 @@ func (d *debitor) announce(ctx context.Context, wanted payment.Debit) (*debit, e
 
 // FetchDebit reads a debit back.
 func (d *debitor) FetchDebit(ctx context.Context, ref payment.DebitRef) (payment.DebitReport, error) {
-	found, err := d.findDebit(ctx, ref.Ref)
-	if err != nil {
-		return payment.DebitReport{}, wire.Outcome(err)
-	}
-	return d.report(found, ref.Authorisation)
+	return wire.Look(ctx, ref.Ref, d.findDebit, func(found *debit) (payment.DebitReport, error) {
+		return d.report(found, ref.Authorisation)
+	})
 }
 
 // CancelDebit removes the charge: one that failed could still be paid by its code.
 func (d *debitor) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
-	err := d.cancel(ctx, ref.Ref)
-	if !wire.Changed(err) {
-		return wire.Outcome(err)
-	}
-	found, err := d.find(ctx, ref.Ref)
-	if live, err := wire.Live(found.state(), err); !live {
-		return wire.Outcome(err)
-	}
-	return payment.ErrPaid // the payer's bank has it already
+	return wire.Cancel(ctx, ref.Ref, d.find, func(ctx context.Context, c charge) error {
+		err := d.remove(ctx, c)
+		if !wire.Changed(err) {
+			return err
+		}
+		_, state, err := d.find(ctx, ref.Ref)
+		if live, err := wire.Live(state, err); !live {
+			return err
+		}
+		return payment.ErrPaid // the payer's bank has it already
+	})
 }
 
 // RetryDebit asks for one more attempt.
 func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil.Date) error {
-	found, err := d.findDebit(ctx, ref.Ref)
-	if err != nil {
-		return wire.Outcome(err)
-	}
-	switch newest := found.newest(); {
-	case found.charge.state() == payment.StatePaid:
-		return payment.ErrPaid
-	case found.triedOn(on):
-		return nil
-	case newest.ID == "":
-		return &payment.Refusal{Reason: "no attempt was made yet"}
-	default:
-		return d.retry(ctx, ref, newest, on)
-	}
-}
-
-func (d *debit) triedOn(on civil.Date) bool {
-	return slices.ContainsFunc(d.instructions, func(i instruction) bool { return i.day() == on })
-}
-
-func (d *debitor) retry(ctx context.Context, ref payment.DebitRef, newest instruction, on civil.Date) error {
-	var made instruction
-	path := instructionsPath + "/" + url.PathEscape(newest.ID) + "/retries"
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: path, Body: map[string]string{"dueDate": on.String()}}, &made)
-	if wire.Changed(err) { // the one before may be under way: its answer was lost
-		if again, lookErr := d.findDebit(ctx, ref.Ref); lookErr == nil && again.triedOn(on) {
-			return nil
+	return wire.Retry(func() (*debit, error) { return d.findDebit(ctx, ref.Ref) }, func(found *debit) (tried, paid bool) {
+		tried = slices.ContainsFunc(found.instructions, func(i instruction) bool { return i.day() == on })
+		return tried, found.charge.state() == payment.StatePaid
+	}, func(found *debit) error {
+		newest := found.newest()
+		if newest.ID == "" {
+			return &payment.Refusal{Reason: "no attempt was made yet"}
 		}
-	}
-	if err == nil && made.ID == "" {
-		err = errors.New("POST " + path + ": the answer lacks an id")
-	}
-	return wire.Outcome(err)
+		var made instruction
+		path := instructionsPath + "/" + url.PathEscape(newest.ID) + "/retries"
+		err := d.api.Send(ctx, http.MethodPost, path, map[string]string{"dueDate": on.String()}, &made)
+		return wire.Expect(err, made.ID != "", "POST %s: the answer lacks an id", path)
+	})
 }
 
 // Fetch also reads the charge that an authorisation's code pays: the payments that
@@ -230,18 +199,12 @@ func (d *debitor) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 		return d.gateway.Fetch(ctx, ref)
 	}
 	report := payment.Report{Charge: payment.Charge{ID: ref.ID}, Reference: ref.Reference, State: payment.StatePending}
-	var page struct{ Data []charge }
-	err := d.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: "/v3/payments", Query: url.Values{"pixQrCodeId": {code}, "limit": {"20"}},
-	}, &page)
-	if err == nil && page.Data == nil {
-		err = errors.New("GET /v3/payments: answered without data")
-	}
-	for i := range page.Data {
-		if page.Data[i].PixQrCodeID != code || page.Data[i].state() != payment.StatePaid {
+	list, err := listOf[charge](ctx, d.gateway, chargesPath, url.Values{"pixQrCodeId": {code}, "limit": {"20"}})
+	for i := range list {
+		if list[i].PixQrCodeID != code || list[i].state() != payment.StatePaid {
 			continue
 		}
-		received, err := page.Data[i].received(d.env.Now())
+		received, err := list[i].received(d.env.Now())
 		if err != nil {
 			return report, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -102,6 +101,8 @@ func hints(body []byte) []payment.Hint {
 	}}}
 }
 
+const webhooksPath = "/api/v1/webhook"
+
 type webhook struct {
 	ID            string `json:"id,omitempty"`
 	Name          string `json:"name"`
@@ -145,15 +146,9 @@ func (g *gateway) webhooks(ctx context.Context) ([]webhook, error) {
 	var page struct {
 		Webhooks []webhook `json:"webhooks"`
 	}
-	err := g.api.Do(ctx,
-		wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook", Query: url.Values{"url": {g.env.CallbackURL}}},
-		&page)
-	if err == nil && page.Webhooks == nil {
-		err = errors.New("GET /api/v1/webhook: answered without webhooks")
-	}
-	return slices.DeleteFunc(page.Webhooks, func(webhook webhook) bool {
-		return webhook.URL != g.env.CallbackURL
-	}), err
+	err := g.api.Get(ctx, webhooksPath, url.Values{"url": {g.env.CallbackURL}}, &page)
+	err = wire.Expect(err, page.Webhooks != nil, "GET %s: answered without webhooks", webhooksPath)
+	return slices.DeleteFunc(page.Webhooks, func(webhook webhook) bool { return webhook.URL != g.env.CallbackURL }), err
 }
 
 func (g *gateway) register(ctx context.Context, event string, there []webhook) error {
@@ -164,21 +159,16 @@ func (g *gateway) register(ctx context.Context, event string, there []webhook) e
 		if webhook.IsActive && wire.Same(webhook.Authorization, g.proof) {
 			return nil
 		}
-		err := g.api.Do(ctx,
-			wire.Request{Method: http.MethodDelete, Path: "/api/v1/webhook/" + url.PathEscape(webhook.ID)}, nil)
+		err := g.api.Send(ctx, http.MethodDelete, webhooksPath+"/"+url.PathEscape(webhook.ID), nil, nil)
 		if err != nil {
 			return err
 		}
 	}
-	return g.api.Do(ctx, wire.Request{
-		Method: http.MethodPost,
-		Path:   "/api/v1/webhook",
-		Body: map[string]webhook{"webhook": {
-			Name:          "Carteira " + eventName(event),
-			Event:         event,
-			URL:           g.env.CallbackURL,
-			Authorization: g.proof,
-			IsActive:      true,
-		}},
-	}, nil)
+	return g.api.Send(ctx, http.MethodPost, webhooksPath, map[string]webhook{"webhook": {
+		Name:          "Carteira " + eventName(event),
+		Event:         event,
+		URL:           g.env.CallbackURL,
+		Authorization: g.proof,
+		IsActive:      true,
+	}}, nil)
 }

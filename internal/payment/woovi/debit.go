@@ -83,7 +83,7 @@ func (d *debitor) readInstalment(ctx context.Context, id string) (*instalment, e
 		Inside *instalment `json:"installment"`
 	}
 	path := instalmentsPath + url.PathEscape(id)
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &answer)
+	err := d.api.Get(ctx, path, nil, &answer)
 	if wire.Changed(err) {
 		return nil, d.unknown(ctx)
 	}
@@ -91,10 +91,7 @@ func (d *debitor) readInstalment(ctx context.Context, id string) (*instalment, e
 	if found == nil {
 		found = &answer.instalment
 	}
-	if err == nil && found.GlobalID != id {
-		err = fmt.Errorf("GET %s: the answer is about %.60q", path, found.GlobalID)
-	}
-	return found, err
+	return found, wire.Expect(err, found.GlobalID == id, "GET %s: the answer is about %.60q", path, found.GlobalID)
 }
 
 // maxShift is how many days a debit's day may differ from Woovi's: it was moved to
@@ -114,14 +111,12 @@ func (d *debitor) instalmentFor(ctx context.Context, authorisation payment.Ref, 
 	var list struct {
 		Instalments []instalment `json:"installments"`
 	}
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &list)
-	switch {
-	case wire.Changed(err):
+	err := d.api.Get(ctx, path, nil, &list)
+	if wire.Changed(err) {
 		return nil, d.unknown(ctx)
-	case err != nil:
+	}
+	if err = wire.Expect(err, list.Instalments != nil, "GET %s: answered without instalments", path); err != nil {
 		return nil, err
-	case list.Instalments == nil:
-		return nil, errors.New("GET " + path + ": answered without instalments")
 	}
 	var nearest *instalment
 	for i := range list.Instalments {
@@ -148,34 +143,26 @@ func apart(one, other civil.Date) int {
 // itself; then its amount is returned, and money of another amount is a person's
 // matter.
 func (d *debitor) Announce(ctx context.Context, wanted payment.Debit) (payment.DebitReport, error) {
-	report, err := d.announce(ctx, wanted)
-	return report, wire.Outcome(err)
+	ref := payment.DebitRef{Ref: payment.Ref{Reference: wanted.Reference}, Authorisation: wanted.Authorisation, Due: wanted.On}
+	return wire.Look(ctx, wanted, d.announce, func(found *instalment) (payment.DebitReport, error) { return d.report(found, ref) })
 }
 
-func (d *debitor) announce(ctx context.Context, wanted payment.Debit) (payment.DebitReport, error) {
-	ref := payment.DebitRef{Ref: payment.Ref{Reference: wanted.Reference}, Authorisation: wanted.Authorisation, Due: wanted.On}
+func (d *debitor) announce(ctx context.Context, wanted payment.Debit) (*instalment, error) {
 	found, err := d.instalmentFor(ctx, wanted.Authorisation, wanted.On)
 	if errors.Is(err, payment.ErrNoCharge) {
-		return payment.DebitReport{}, &payment.Refusal{Reason: "Woovi has no instalment for that day"}
+		return nil, &payment.Refusal{Reason: "Woovi has no instalment for that day"}
 	}
-	if err != nil {
-		return payment.DebitReport{}, err
+	if err != nil || found.Debit != nil {
+		return found, err
 	}
-	if found.Debit == nil {
-		if found, err = d.have(ctx, found.GlobalID, wanted); err != nil {
-			return payment.DebitReport{}, err
-		}
-	}
-	return d.report(found, ref)
+	return d.have(ctx, found.GlobalID, wanted)
 }
 
 // have has an instalment debited, and reads it back: the document does not say
 // what is answered.
 func (d *debitor) have(ctx context.Context, id string, wanted payment.Debit) (*instalment, error) {
 	path := instalmentsPath + url.PathEscape(id) + "/cobr"
-	err := d.api.Do(ctx, wire.Request{
-		Method: http.MethodPost, Path: path, Body: map[string]int64{"value": int64(wanted.Amount)},
-	}, nil)
+	err := d.api.Send(ctx, http.MethodPost, path, map[string]int64{"value": int64(wanted.Amount)}, nil)
 	if err != nil && !wire.Changed(err) {
 		return nil, err
 	}
@@ -212,11 +199,7 @@ func (d *debitor) findDebit(ctx context.Context, ref payment.DebitRef) (*instalm
 
 // FetchDebit reads a debit back.
 func (d *debitor) FetchDebit(ctx context.Context, ref payment.DebitRef) (payment.DebitReport, error) {
-	found, err := d.findDebit(ctx, ref)
-	if err != nil {
-		return payment.DebitReport{}, wire.Outcome(err)
-	}
-	return d.report(found, ref)
+	return wire.Look(ctx, ref, d.findDebit, func(found *instalment) (payment.DebitReport, error) { return d.report(found, ref) })
 }
 
 // CancelDebit cannot stop a debit: Woovi has no call for it.

@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"carteira/internal/payment"
@@ -87,7 +86,7 @@ func (k *keys) fetch(ctx context.Context, env payment.Env) error {
 		} `json:"public_keys"`
 	}
 	api := wire.API{Base: k.base, Client: env.Client, Reason: reason}
-	err := api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/webhook/public-keys"}, &answer)
+	err := api.Get(ctx, "/api/v1/webhook/public-keys", nil, &answer)
 	if err != nil {
 		if ctx.Err() == nil {
 			k.tried = now

@@ -3,8 +3,6 @@ package woovi
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -43,17 +41,11 @@ func (g *gateway) payments(ctx context.Context, reference string) ([]payment.Rec
 	var page struct {
 		Transactions []transaction `json:"transactions"`
 	}
-	err := g.api.Do(ctx,
-		wire.Request{Method: http.MethodGet, Path: "/api/v1/transaction", Query: url.Values{"charge": {reference}}},
-		&page)
-	if err != nil {
+	if err := g.api.Get(ctx, "/api/v1/transaction", url.Values{"charge": {reference}}, &page); err != nil {
 		return nil, err
 	}
 	list, err := received(page.Transactions, reference)
-	if err == nil && len(list) == 0 {
-		err = errors.New("charge " + reference + " is paid, and its payment is not listed")
-	}
-	return list, err
+	return list, wire.Expect(err, len(list) > 0, "charge %s is paid, and its payment is not listed", reference)
 }
 
 func received(all []transaction, reference string) ([]payment.Received, error) {

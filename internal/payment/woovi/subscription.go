@@ -40,7 +40,7 @@ type recurring struct {
 	Status string `json:"status"`
 }
 
-func (s *subscription) status() string { return wire.Pick(s.Recurring.Status, s.Options.Status) }
+func (s subscription) status() string { return wire.Pick(s.Recurring.Status, s.Options.Status) }
 
 // authorisations are the states of an authorisation by what Woovi calls it. It has one
 // word for a payer who refuses and for one who ends.
@@ -52,23 +52,23 @@ var authorisations = map[string]payment.Authorisation{
 	"EXPIRED":  {State: payment.AuthorisationRefused, EndedBy: payment.ByExpiry},
 }
 
-func (s *subscription) public() payment.Authorisation {
+func (s subscription) public() (payment.Authorisation, error) {
 	public := authorisations[s.status()]
 	public.Ref = payment.Ref{ID: s.GlobalID, Reference: s.CorrelationID}
 	if public.State == payment.AuthorisationAsked {
 		public.PixCode = wire.Pick(s.Recurring.Code, s.Options.Code)
 	}
-	return public
+	return public, nil
 }
 
 // check wants an answer that says what it is about.
-func (s *subscription) check(call string) error {
+func (s subscription) check(call string) error {
 	switch {
 	case s.GlobalID == "" || s.CorrelationID == "":
 		return errors.New(call + ": the answer lacks a subscription")
 	case authorisations[s.status()].State == "":
 		return fmt.Errorf("%s: a subscription has the unknown status %.40q", call, s.status())
-	case s.status() == "CREATED" && s.public().PixCode == "":
+	case s.status() == "CREATED" && s.Recurring.Code == "" && s.Options.Code == "":
 		return errors.New(call + ": the answer lacks a code")
 	}
 	return nil
@@ -104,14 +104,12 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 	if err := refuseMandate(mandate); err != nil {
 		return payment.Authorisation{}, err
 	}
-	found, err := d.findSubscription(ctx, payment.Ref{Reference: mandate.Reference})
-	if errors.Is(err, payment.ErrNoCharge) {
-		found, err = d.subscribe(ctx, mandate)
-	}
-	if err != nil {
-		return payment.Authorisation{}, wire.Outcome(err)
-	}
-	return found.public(), nil
+	return wire.Look(ctx, payment.Ref{Reference: mandate.Reference},
+		func(ctx context.Context, ref payment.Ref) (subscription, error) {
+			return wire.Make(
+				func() (subscription, error) { return d.findSubscription(ctx, ref) },
+				func() (subscription, error) { return d.subscribe(ctx, mandate) })
+		}, subscription.public)
 }
 
 func refuseMandate(mandate payment.Mandate) error {
@@ -148,7 +146,7 @@ func (d *debitor) subscribe(ctx context.Context, mandate payment.Mandate) (subsc
 	var answer struct {
 		Subscription subscription `json:"subscription"`
 	}
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: subscriptionsPath, Body: body}, &answer)
+	err := d.api.Send(ctx, http.MethodPost, subscriptionsPath, body, &answer)
 	if err == nil {
 		err = answer.Subscription.check("POST " + subscriptionsPath)
 	}
@@ -163,7 +161,7 @@ func (d *debitor) findSubscription(ctx context.Context, ref payment.Ref) (subscr
 		Subscription subscription `json:"subscription"`
 	}
 	path := subscriptionsPath + "/" + url.PathEscape(wire.Pick(ref.ID, ref.Reference))
-	err := d.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &answer)
+	err := d.api.Get(ctx, path, nil, &answer)
 	if wire.Changed(err) {
 		return subscription{}, d.unknown(ctx)
 	}
@@ -173,52 +171,30 @@ func (d *debitor) findSubscription(ctx context.Context, ref payment.Ref) (subscr
 	return answer.Subscription, err
 }
 
-// unknown returns ErrNoCharge if that is certain.
-func (d *debitor) unknown(ctx context.Context) error {
-	if err := d.checkCharges(ctx); err != nil {
-		return err
-	}
-	return payment.ErrNoCharge
-}
-
 // FetchAuthorisation reads it back.
 func (d *debitor) FetchAuthorisation(ctx context.Context, ref payment.Ref) (payment.Authorisation, error) {
-	found, err := d.findSubscription(ctx, ref)
-	if err != nil {
-		return payment.Authorisation{}, wire.Outcome(err)
-	}
-	return found.public(), nil
+	return wire.Look(ctx, ref, d.findSubscription, subscription.public)
 }
 
 // EndAuthorisation cancels the subscription. Woovi's document does not say what it
 // answers, so it is read back.
 func (d *debitor) EndAuthorisation(ctx context.Context, ref payment.Ref) error {
-	return wire.Twice(func() error { return d.endAuthorisation(ctx, ref) })
+	return wire.End(ctx, ref, d.findSubscription, subscription.live, d.end)
 }
 
-func (d *debitor) endAuthorisation(ctx context.Context, ref payment.Ref) error {
-	found, err := d.findSubscription(ctx, ref)
-	if errors.Is(err, payment.ErrNoCharge) {
-		return nil
-	}
-	if err != nil || found.over() {
+func (d *debitor) end(ctx context.Context, live subscription) error {
+	path := subscriptionsPath + "/" + url.PathEscape(live.GlobalID) + "/cancel"
+	if err := d.api.Send(ctx, http.MethodPut, path, nil, nil); err != nil {
 		return err
 	}
-	path := subscriptionsPath + "/" + url.PathEscape(found.GlobalID) + "/cancel"
-	if err := d.api.Do(ctx, wire.Request{Method: http.MethodPut, Path: path}, nil); err != nil {
-		return err
-	}
-	after, err := d.findSubscription(ctx, payment.Ref{ID: found.GlobalID})
-	if err == nil && !after.over() {
-		err = fmt.Errorf("PUT %s: the subscription is %.40q", path, after.status())
-	}
-	return err
+	after, err := d.findSubscription(ctx, payment.Ref{ID: live.GlobalID})
+	return wire.Expect(err, !after.live(), "PUT %s: the subscription is %.40q", path, after.status())
 }
 
-// over reports whether nothing more is debited by it.
-func (s *subscription) over() bool {
+// live reports whether something more may be debited by it.
+func (s subscription) live() bool {
 	state := authorisations[s.status()].State
-	return state != payment.AuthorisationAsked && state != payment.AuthorisationActive
+	return state == payment.AuthorisationAsked || state == payment.AuthorisationActive
 }
 
 // instalment is one period of a subscription.

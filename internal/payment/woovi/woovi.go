@@ -101,6 +101,8 @@ type charge struct {
 	ExpiresDate   string      `json:"expiresDate"`
 }
 
+const chargesPath = "/api/v1/charge"
+
 var states = map[string]payment.State{
 	"ACTIVE":    payment.StatePending,
 	"COMPLETED": payment.StatePaid,
@@ -177,7 +179,7 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 	}
 	err := g.api.Do(ctx, wire.Request{
 		Method: http.MethodPost,
-		Path:   "/api/v1/charge",
+		Path:   chargesPath,
 		Query:  url.Values{"return_existing": {"true"}},
 		Body:   body,
 	}, &answer)
@@ -213,20 +215,23 @@ func (g *gateway) find(ctx context.Context, ref payment.Ref) (charge, payment.St
 	var answer struct {
 		Charge charge `json:"charge"`
 	}
-	path := "/api/v1/charge/" + url.PathEscape(wire.Pick(ref.Reference, ref.ID))
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: path}, &answer)
+	path := chargesPath + "/" + url.PathEscape(wire.Pick(ref.Reference, ref.ID))
+	err := g.api.Get(ctx, path, nil, &answer)
 	if wire.Changed(err) {
-		if err := g.checkCharges(ctx); err != nil {
-			return charge{}, "", err
-		}
-		return charge{}, "", payment.ErrNoCharge
+		return charge{}, "", g.unknown(ctx)
 	}
 	charge := answer.Charge
 	state := states[charge.Status]
-	if err == nil && (state == "" || charge.CorrelationID == "") {
-		err = fmt.Errorf("GET %s: a charge has the unknown status %.40q", path, charge.Status)
+	known := state != "" && charge.CorrelationID != ""
+	return charge, state, wire.Expect(err, known, "GET %s: a charge has the unknown status %.40q", path, charge.Status)
+}
+
+// unknown returns ErrNoCharge if that is certain.
+func (g *gateway) unknown(ctx context.Context) error {
+	if err := g.checkCharges(ctx); err != nil {
+		return err
 	}
-	return charge, state, err
+	return payment.ErrNoCharge
 }
 
 // Fetch reads the charge back, and once it is paid, with what.
@@ -244,21 +249,14 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 
 // Cancel deletes the charge.
 func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	return wire.Twice(func() error { return g.cancel(ctx, ref) })
+	return wire.Cancel(ctx, ref, g.find, g.remove)
 }
 
-func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
-	charge, state, err := g.find(ctx, ref)
-	if live, err := wire.Live(state, err); !live {
-		return err
-	}
+func (g *gateway) remove(ctx context.Context, c charge) error {
 	var answer struct{ Status string }
-	path := "/api/v1/charge/" + url.PathEscape(charge.CorrelationID)
-	err = g.api.Do(ctx, wire.Request{Method: http.MethodDelete, Path: path}, &answer)
-	if err == nil && answer.Status != "OK" {
-		err = fmt.Errorf("DELETE %s: answered %.40q", path, answer.Status)
-	}
-	return err
+	path := chargesPath + "/" + url.PathEscape(c.CorrelationID)
+	err := g.api.Send(ctx, http.MethodDelete, path, nil, &answer)
+	return wire.Expect(err, answer.Status == "OK", "DELETE %s: answered %.40q", path, answer.Status)
 }
 
 // Check asks for what the application must be allowed to read.
@@ -267,10 +265,7 @@ func (g *gateway) Check(ctx context.Context) error {
 		return wire.Outcome(err)
 	}
 	var page struct{ Transactions []transaction }
-	return wire.Outcome(g.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: "/api/v1/transaction",
-		Query: g.lastMinute(),
-	}, &page))
+	return wire.Outcome(g.api.Get(ctx, "/api/v1/transaction", g.lastMinute(), &page))
 }
 
 // lastMinute is a period in which little happened: Woovi's document has no other
@@ -285,5 +280,5 @@ func (g *gateway) lastMinute() url.Values {
 
 func (g *gateway) checkCharges(ctx context.Context) error {
 	var page struct{ Charges []charge }
-	return g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/api/v1/charge", Query: g.lastMinute()}, &page)
+	return g.api.Get(ctx, chargesPath, g.lastMinute(), &page)
 }
