@@ -2,7 +2,6 @@ package bacen
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -31,10 +30,9 @@ func (d *debitor) authorise(ctx context.Context, mandate payment.Mandate) (payme
 		}
 		charge = &made
 	}
-	found, err := d.searchRec(ctx, mandate.Reference, mandate.Payer.TaxID)
-	if errors.Is(err, payment.ErrNoCharge) {
-		found, err = d.makeRec(ctx, mandate)
-	}
+	found, err := wire.Make(
+		func() (rec, error) { return d.searchRec(ctx, mandate.Reference, mandate.Payer.TaxID) },
+		func() (rec, error) { return d.makeRec(ctx, mandate) })
 	if err != nil {
 		return payment.Authorisation{}, err
 	}
@@ -113,24 +111,17 @@ func (d *debitor) makeRec(ctx context.Context, mandate payment.Mandate) (rec, er
 		body.Loc = loc
 	}
 	var made rec
-	request := wire.Request{Method: http.MethodPost, Path: "/rec", Body: body}
-	err := d.do(ctx, d.env.Now(), request, &made)
-	if err == nil && (!validRecID.MatchString(made.ID) || made.Vinculo.Contrato != wanted.Vinculo.Contrato) {
-		err = errMissing(request, "id or contract")
-	}
-	return made, err
+	err := d.send(ctx, http.MethodPost, "/rec", body, &made)
+	whole := validRecID.MatchString(made.ID) && made.Vinculo.Contrato == wanted.Vinculo.Contrato
+	return made, wire.Expect(err, whole, "POST /rec: the answer lacks id or contract")
 }
 
 func (d *debitor) makeLocation(ctx context.Context) (int64, error) {
 	var made struct {
 		ID int64 `json:"id"`
 	}
-	request := wire.Request{Method: http.MethodPost, Path: "/locrec"}
-	err := d.do(ctx, d.env.Now(), request, &made)
-	if err == nil && made.ID == 0 {
-		err = errMissing(request, "an id")
-	}
-	return made.ID, err
+	err := d.send(ctx, http.MethodPost, "/locrec", nil, &made)
+	return made.ID, wire.Expect(err, made.ID != 0, "POST /locrec: the answer lacks an id")
 }
 
 // recOf encodes the mandate as the Central Bank's "rec" object.
@@ -188,12 +179,8 @@ func (d *debitor) request(ctx context.Context, mandate payment.Mandate, id strin
 		body.Destinatario.CPF, body.Destinatario.CNPJ = payer.CPF, payer.CNPJ
 	}
 	var made solicitacao
-	request := wire.Request{Method: http.MethodPost, Path: "/solicrec", Body: body}
-	err := d.do(ctx, d.env.Now(), request, &made)
-	if err == nil && made.ID == "" {
-		err = errMissing(request, "an id")
-	}
-	return err
+	err := d.send(ctx, http.MethodPost, "/solicrec", body, &made)
+	return wire.Expect(err, made.ID != "", "POST /solicrec: the answer lacks an id")
 }
 
 // findRec reads an authorisation by its id, or else by our reference.
@@ -210,47 +197,29 @@ func (d *debitor) findRec(ctx context.Context, ref payment.Ref) (rec, error) {
 
 // FetchAuthorisation reads it back, with the code while it can be used.
 func (d *debitor) FetchAuthorisation(ctx context.Context, ref payment.Ref) (payment.Authorisation, error) {
-	found, err := d.fetchAuthorisation(ctx, ref)
-	return found, wire.Outcome(err)
-}
-
-func (d *debitor) fetchAuthorisation(ctx context.Context, ref payment.Ref) (payment.Authorisation, error) {
-	found, err := d.findRec(ctx, ref)
-	if err != nil {
-		return payment.Authorisation{}, err
-	}
-	read, err := found.authorisation()
-	if err != nil || read.State != payment.AuthorisationAsked || found.paysWithDue() {
-		return read, err
-	}
-	read.PixCode = found.QR.Code
-	if txID := found.txID(); txID != "" { // the code that pays is another one
-		return d.withCode(ctx, found.ID, txID)
-	}
-	return read, nil
+	return wire.Look(ctx, ref, d.findRec, func(found rec) (payment.Authorisation, error) {
+		read, err := found.authorisation()
+		if err != nil || read.State != payment.AuthorisationAsked || found.paysWithDue() {
+			return read, err
+		}
+		read.PixCode = found.QR.Code
+		if txID := found.txID(); txID != "" { // the code that pays is another one
+			read, err = d.withCode(ctx, found.ID, txID)
+		}
+		return read, wire.Outcome(err)
+	})
 }
 
 // EndAuthorisation cancels it.
 func (d *debitor) EndAuthorisation(ctx context.Context, ref payment.Ref) error {
-	return wire.Twice(func() error { return d.endAuthorisation(ctx, ref) })
+	return wire.End(ctx, ref, d.findRec, rec.live, d.end)
 }
 
-func (d *debitor) endAuthorisation(ctx context.Context, ref payment.Ref) error {
-	found, err := d.findRec(ctx, ref)
-	if errors.Is(err, payment.ErrNoCharge) {
-		return nil
-	}
-	// One with a failed request is cancelled too: the bank still has it.
-	if err != nil || found.Status != recAsked && found.Status != recApproved {
-		return err
-	}
+// live reports whether the bank has it still, with a failed request too.
+func (r rec) live() bool { return r.Status == recAsked || r.Status == recApproved }
+
+func (d *debitor) end(ctx context.Context, live rec) error {
 	var after rec
-	request := wire.Request{
-		Method: http.MethodPatch, Path: "/rec/" + found.ID, Body: map[string]string{"status": recEnded},
-	}
-	err = d.do(ctx, d.env.Now(), request, &after)
-	if err == nil && after.Status != recEnded {
-		err = fmt.Errorf("authorisation %s was to be cancelled and is %.40q", found.ID, after.Status)
-	}
-	return err
+	err := d.send(ctx, http.MethodPatch, "/rec/"+live.ID, map[string]string{"status": recEnded}, &after)
+	return wire.Expect(err, after.Status == recEnded, "authorisation %s was to be cancelled and is %.40q", live.ID, after.Status)
 }

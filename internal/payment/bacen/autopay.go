@@ -2,7 +2,6 @@ package bacen
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -129,12 +128,8 @@ func (d *debitor) recs(ctx context.Context, search recSearch) (recPage, error) {
 	var page recPage
 	// A bank's clock may run ahead of ours, and what it has just made must be found.
 	until := d.env.Now().Add(time.Hour)
-	request := wire.Request{Method: http.MethodGet, Path: "/rec", Query: search.query(until)}
-	err := d.do(ctx, d.env.Now(), request, &page)
-	if err == nil && page.Recs == nil {
-		err = errMissing(request, "a list")
-	}
-	return page, err
+	err := d.get(ctx, "/rec", search.query(until), &page)
+	return page, wire.Expect(err, page.Recs != nil, "GET /rec: the answer lacks a list")
 }
 
 // slots are the webhooks that a gateway registers.

@@ -28,33 +28,37 @@ func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Char
 	if order.Due != nil {
 		kind = withDue
 	}
-	charge, err := g.cob(ctx, cobCall{http.MethodPut, kind, order.Reference, g.request(order)})
+	charge, err := g.cob(ctx, http.MethodPut, kind, order.Reference, g.request(order))
 	if wire.Changed(err) {
-		charge, err = g.madeBefore(ctx, cobCall{http.MethodGet, kind, order.Reference, nil}, order, err)
-	} else {
-		err = wire.Outcome(err)
+		charge, err = madeBefore(err, func() (cob, error) {
+			return g.cob(ctx, http.MethodGet, kind, order.Reference, nil)
+		}, func(known cob) error {
+			same := known.Valor.Original == original(order).String() && known.Status == statusActive
+			return wire.Expect(nil, same, "charge %s was made before, for %.20q, and is %.40q",
+				order.Reference, known.Valor.Original, known.Status)
+		})
 	}
 	if err != nil {
-		return payment.Charge{}, err
+		return payment.Charge{}, wire.Outcome(err)
 	}
-	return g.charge(ctx, charge)
+	made, err := g.charge(ctx, charge)
+	return made, wire.Unsure(err)
 }
 
-// madeBefore looks for the charge of a call that was refused. Banks have no word
-// in common for an id that is taken, so each refusal is looked into.
-func (g *gateway) madeBefore(ctx context.Context, call cobCall, order payment.Order, refused error) (cob, error) {
-	charge, err := g.cob(ctx, call)
-	if status := wire.Status(err); status >= 400 && status < 500 {
-		if wire.Status(refused) == http.StatusConflict {
-			return charge, err // it was said to be there: this is no refusal
-		}
-		return charge, wire.Outcome(refused)
+// madeBefore looks for the record of a call that was refused. Banks have no word in
+// common for an id that is taken, so each refusal is looked into. One that is said to be
+// there and is not found is no refusal.
+func madeBefore[R any](refused error, read func() (R, error), same func(R) error) (R, error) {
+	known, err := read()
+	switch status := wire.Status(err); {
+	case err == nil:
+		return known, same(known)
+	case status < 400 || status >= 500:
+		return known, err
+	case wire.Status(refused) == http.StatusConflict:
+		return known, wire.Unsure(err)
 	}
-	if err == nil && (charge.Valor.Original != original(order).String() || charge.Status != statusActive) {
-		err = fmt.Errorf("charge %s was made before, for %.20q, and is %.40q", order.Reference, charge.Valor.Original,
-			charge.Status)
-	}
-	return charge, err
+	return known, refused
 }
 
 const minLife = time.Minute
@@ -139,9 +143,9 @@ func (g *gateway) state(charge *cob) (payment.State, error) {
 
 func (g *gateway) find(ctx context.Context, ref payment.Ref) (cob, payment.State, error) {
 	txID := wire.Pick(ref.ID, ref.Reference)
-	charge, err := g.cob(ctx, cobCall{http.MethodGet, immediate, txID, nil})
+	charge, err := g.cob(ctx, http.MethodGet, immediate, txID, nil)
 	if wire.Status(err) == http.StatusNotFound {
-		charge, err = g.cob(ctx, cobCall{http.MethodGet, withDue, txID, nil})
+		charge, err = g.cob(ctx, http.MethodGet, withDue, txID, nil)
 	}
 	// An application that may not read charges with a due date has made none.
 	if status := wire.Status(err); status == http.StatusNotFound || charge.kind == withDue && status == http.StatusForbidden {
@@ -180,21 +184,12 @@ func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, e
 
 // Cancel removes the charge.
 func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
-	return wire.Twice(func() error { return g.cancel(ctx, ref) })
+	return wire.Cancel(ctx, ref, g.find, g.remove)
 }
 
-func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
-	charge, state, err := g.find(ctx, ref)
-	if live, err := wire.Live(state, err); !live {
-		return err
-	}
-	after, err := g.cob(ctx, cobCall{
-		http.MethodPatch, charge.kind, charge.TxID, map[string]string{"status": statusRemoved},
-	})
-	if err == nil && after.Status != statusRemoved {
-		err = fmt.Errorf("charge %s was to be removed and is %.40q", charge.TxID, after.Status)
-	}
-	return err
+func (g *gateway) remove(ctx context.Context, charge cob) error {
+	after, err := g.cob(ctx, http.MethodPatch, charge.kind, charge.TxID, map[string]string{"status": statusRemoved})
+	return wire.Expect(err, after.Status == statusRemoved, "charge %s was to be removed and is %.40q", charge.TxID, after.Status)
 }
 
 // Check gets a token and reads the charges of the last minute, which shows
@@ -210,10 +205,10 @@ func (g *gateway) Check(ctx context.Context) error {
 	var page struct {
 		Cobs []cob `json:"cobs"`
 	}
-	err := g.do(ctx, now, wire.Request{Method: http.MethodGet, Path: "/cob", Query: query}, &page)
+	err := g.get(ctx, "/cob", query, &page)
 	switch wire.Status(err) {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		err = g.do(ctx, now, wire.Request{Method: http.MethodGet, Path: "/cob/" + noCharge}, &cob{})
+		err = g.get(ctx, "/cob/"+noCharge, nil, &cob{})
 		if wire.Status(err) == http.StatusNotFound {
 			return nil
 		}

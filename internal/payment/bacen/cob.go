@@ -3,9 +3,7 @@ package bacen
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -131,29 +129,18 @@ const (
 	statusReturned = "DEVOLVIDO"
 )
 
-// cobCall is a call about one charge.
-type cobCall struct {
-	method string
-	kind   kind
-	txID   string
-	body   any
-}
-
 // validTxID is what a charge may be called.
 var validTxID = regexp.MustCompile(`^[a-zA-Z0-9]{26,35}$`)
 
 // cob calls one charge by its id.
-func (g *gateway) cob(ctx context.Context, call cobCall) (cob, error) {
-	charge := cob{kind: call.kind}
-	method, txID := call.method, call.txID
+func (g *gateway) cob(ctx context.Context, method string, kind kind, txID string, body any) (cob, error) {
+	charge := cob{kind: kind}
 	if !validTxID.MatchString(txID) {
 		return charge, payment.ErrNoCharge
 	}
-	err := g.do(ctx, g.env.Now(), wire.Request{Method: method, Path: string(call.kind) + txID, Body: call.body}, &charge)
-	if err == nil && (charge.TxID != txID || charge.Status == "") {
-		err = fmt.Errorf("%s %s%s: the answer is about %.40q", method, call.kind, txID, charge.TxID)
-	}
-	return charge, err
+	err := g.send(ctx, method, string(kind)+txID, body, &charge)
+	whole := charge.TxID == txID && charge.Status != ""
+	return charge, wire.Expect(err, whole, "%s %s%s: the answer is about %.40q", method, kind, txID, charge.TxID)
 }
 
 // code is the text that a payer copies. The document lets a bank leave it out;
@@ -176,11 +163,8 @@ func (g *gateway) codeAtLocation(ctx context.Context, id int64) (string, error) 
 		Code string `json:"qrcode"`
 	}
 	path := "/loc/" + strconv.FormatInt(id, 10) + "/qrcode"
-	err := g.do(ctx, g.env.Now(), wire.Request{Method: http.MethodGet, Path: path}, &answer)
-	if err == nil && answer.Code == "" {
-		err = errors.New("GET " + path + ": the answer lacks a code")
-	}
-	return answer.Code, err
+	err := g.get(ctx, path, nil, &answer)
+	return answer.Code, wire.Expect(err, answer.Code != "", "GET %s: the answer lacks a code", path)
 }
 
 func (c *cob) expiry() time.Time {
@@ -196,10 +180,8 @@ func (c *cob) expiry() time.Time {
 
 func (c *cob) received() ([]payment.Received, error) {
 	list, err := received(c.Pix)
-	if err == nil && c.Status == statusPaid && len(list) == 0 {
-		err = errors.New("it is paid, and its payment is not listed")
-	}
-	return list, err
+	listed := c.Status != statusPaid || len(list) > 0
+	return list, wire.Expect(err, listed, "it is paid, and its payment is not listed")
 }
 
 // received are the payments of a charge or debit.

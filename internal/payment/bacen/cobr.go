@@ -63,7 +63,7 @@ var cobrStates = map[string]payment.DebitState{
 }
 
 // newest is the attempt of the latest day; zero: there is none yet.
-func (c *cobr) newest() attempt {
+func (c cobr) newest() attempt {
 	var newest attempt
 	for _, attempt := range c.Tentativas {
 		if attempt.Day >= newest.Day {
@@ -75,7 +75,7 @@ func (c *cobr) newest() attempt {
 
 // state is the state of the debit. The API calls it active after a failed
 // attempt as long as another one may be requested.
-func (c *cobr) state() (payment.DebitState, error) {
+func (c cobr) state() (payment.DebitState, error) {
 	state := cobrStates[c.Status]
 	switch newest := c.newest(); {
 	case state == "":
@@ -91,7 +91,7 @@ func (c *cobr) state() (payment.DebitState, error) {
 }
 
 // reason is why the newest attempt failed, or why the debit ended.
-func (c *cobr) reason() string {
+func (c cobr) reason() string {
 	return wire.Pick(c.newest().Rejeicao.reason(), c.Encerramento.Rejeicao.reason(), c.Encerramento.Cancelamento.reason())
 }
 
@@ -107,7 +107,7 @@ func (c *cobr) event() string {
 	return wire.Cut(strings.Join(parts, " "), 200)
 }
 
-func (c *cobr) report() (payment.DebitReport, error) {
+func (c cobr) report() (payment.DebitReport, error) {
 	state, err := c.state()
 	if err != nil {
 		return payment.DebitReport{}, err
@@ -135,54 +135,32 @@ func (c *cobr) report() (payment.DebitReport, error) {
 	return report, err
 }
 
-// cobrCall is a call about one debit.
-type cobrCall struct {
-	method string
-	txID   string
-	suffix string // of the path
-	body   any
-}
-
-// cobr calls one debit by its id.
-func (d *debitor) cobr(ctx context.Context, call cobrCall) (cobr, error) {
+// cobr calls one debit by its id; suffix is that of the path.
+func (d *debitor) cobr(ctx context.Context, method, txID, suffix string, body any) (cobr, error) {
 	var debit cobr
-	if !validTxID.MatchString(call.txID) {
+	if !validTxID.MatchString(txID) {
 		return debit, payment.ErrNoCharge
 	}
-	request := wire.Request{Method: call.method, Path: "/cobr/" + call.txID + call.suffix, Body: call.body}
-	err := d.do(ctx, d.env.Now(), request, &debit)
-	if err == nil && (debit.TxID != call.txID || debit.Status == "") {
-		err = errMissing(request, "id or status")
-	}
-	return debit, err
+	err := d.send(ctx, method, "/cobr/"+txID+suffix, body, &debit)
+	whole := debit.TxID == txID && debit.Status != ""
+	return debit, wire.Expect(err, whole, "%s /cobr/%s: the answer lacks id or status", method, txID)
 }
 
 // readCobr reads a debit back.
 func (d *debitor) readCobr(ctx context.Context, ref payment.DebitRef) (cobr, error) {
-	debit, err := d.cobr(ctx, cobrCall{method: http.MethodGet, txID: wire.Pick(ref.ID, ref.Reference)})
-	if wire.Status(err) == http.StatusNotFound {
-		err = payment.ErrNoCharge
-	}
-	return debit, err
+	debit, err := d.cobr(ctx, http.MethodGet, wire.Pick(ref.ID, ref.Reference), "", nil)
+	return debit, wire.Known(err)
 }
 
 // FetchDebit reads a debit back.
 func (d *debitor) FetchDebit(ctx context.Context, ref payment.DebitRef) (payment.DebitReport, error) {
-	debit, err := d.readCobr(ctx, ref)
-	if err != nil {
-		return payment.DebitReport{}, wire.Outcome(err)
-	}
-	return debit.report()
+	return wire.Look(ctx, ref, d.readCobr, cobr.report)
 }
 
 // Announce puts the debit under our reference. That there is one already is as
 // good as having made it.
 func (d *debitor) Announce(ctx context.Context, debit payment.Debit) (payment.DebitReport, error) {
-	made, err := d.announce(ctx, debit)
-	if err != nil {
-		return payment.DebitReport{}, wire.Outcome(err)
-	}
-	return made.report()
+	return wire.Look(ctx, debit, d.announce, cobr.report)
 }
 
 func (d *debitor) announce(ctx context.Context, debit payment.Debit) (cobr, error) {
@@ -200,29 +178,17 @@ func (d *debitor) announce(ctx context.Context, debit payment.Debit) (cobr, erro
 	wanted := cobr{RecID: id, Info: wire.Cut(debit.Description, 140), Recebedor: d.receiver}
 	wanted.Calendario.Vencimento = debit.On.String()
 	wanted.Valor.Original = debit.Amount.String()
-	made, err := d.cobr(ctx, cobrCall{method: http.MethodPut, txID: debit.Reference, body: wanted})
-	if wire.Changed(err) {
-		return d.announcedBefore(ctx, debit.Reference, wanted, err)
+	made, err := d.cobr(ctx, http.MethodPut, debit.Reference, "", wanted)
+	if !wire.Changed(err) {
+		return made, err
 	}
-	return made, err
-}
-
-// announcedBefore looks for the debit of a call that was refused. Banks have no
-// word in common for an id that is taken, so each refusal is looked into.
-func (d *debitor) announcedBefore(ctx context.Context, txID string, wanted cobr, refused error) (cobr, error) {
-	debit, err := d.cobr(ctx, cobrCall{method: http.MethodGet, txID: txID})
-	if status := wire.Status(err); status >= 400 && status < 500 {
-		if wire.Status(refused) == http.StatusConflict {
-			return debit, err // it was said to be there: this is no refusal
-		}
-		return debit, refused
-	}
-	same := debit.RecID == wanted.RecID && debit.Valor == wanted.Valor && debit.Calendario == wanted.Calendario
-	if err == nil && !same {
-		err = fmt.Errorf("debit %s was announced before, of %.20q for %.20q",
-			txID, debit.Valor.Original, debit.Calendario.Vencimento)
-	}
-	return debit, err
+	return madeBefore(err, func() (cobr, error) {
+		return d.cobr(ctx, http.MethodGet, debit.Reference, "", nil)
+	}, func(known cobr) error {
+		same := known.RecID == id && known.Valor == wanted.Valor && known.Calendario == wanted.Calendario
+		return wire.Expect(nil, same, "debit %s was announced before, of %.20q for %.20q",
+			known.TxID, known.Valor.Original, known.Calendario.Vencimento)
+	})
 }
 
 // CancelDebit cancels it. From its day on a bank refuses that.
@@ -231,19 +197,15 @@ func (d *debitor) CancelDebit(ctx context.Context, ref payment.DebitRef) error {
 	if !live || err != nil {
 		return wire.Outcome(err)
 	}
-	after, err := d.cobr(ctx, cobrCall{
-		method: http.MethodPatch, txID: debit.TxID, body: map[string]string{"status": "CANCELADA"},
-	})
+	after, err := d.cobr(ctx, http.MethodPatch, debit.TxID, "", map[string]string{"status": "CANCELADA"})
 	if wire.Changed(err) {
 		if _, live, err = d.liveCobr(ctx, ref); live {
 			return payment.ErrPaid
 		}
 		return wire.Outcome(err)
 	}
-	if err == nil && cobrStates[after.Status] != payment.DebitCancelled {
-		err = fmt.Errorf("debit %s was to be cancelled and is %.40q", debit.TxID, after.Status)
-	}
-	return wire.Outcome(err)
+	cancelled := cobrStates[after.Status] == payment.DebitCancelled
+	return wire.Outcome(wire.Expect(err, cancelled, "debit %s was to be cancelled and is %.40q", debit.TxID, after.Status))
 }
 
 // liveCobr reads a debit and reports whether an attempt may still come.
@@ -264,30 +226,15 @@ func (d *debitor) liveCobr(ctx context.Context, ref payment.DebitRef) (debit cob
 
 // RetryDebit asks for one more attempt.
 func (d *debitor) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil.Date) error {
-	debit, err := d.readCobr(ctx, ref)
-	if err != nil || debit.triedOn(on) {
-		return wire.Outcome(err)
-	}
-	if cobrStates[debit.Status] == payment.DebitPaid {
-		return payment.ErrPaid
-	}
-	after, err := d.cobr(ctx, cobrCall{
-		method: http.MethodPost, txID: debit.TxID, suffix: "/retentativa/" + on.String(),
+	return wire.Retry(func() (cobr, error) { return d.readCobr(ctx, ref) }, func(debit cobr) (tried, paid bool) {
+		return debit.triedOn(on), cobrStates[debit.Status] == payment.DebitPaid
+	}, func(debit cobr) error {
+		after, err := d.cobr(ctx, http.MethodPost, debit.TxID, "/retentativa/"+on.String(), nil)
+		return wire.Expect(err, after.triedOn(on), "debit %s was to be tried again on %s, and the bank does not say so", debit.TxID, on)
 	})
-	if wire.Changed(err) {
-		refused := err
-		if debit, err = d.readCobr(ctx, ref); err == nil && !debit.triedOn(on) {
-			err = refused
-		}
-		return wire.Outcome(err)
-	}
-	if err == nil && !after.triedOn(on) {
-		err = fmt.Errorf("debit %s was to be tried again on %s, and the bank does not say so", debit.TxID, on)
-	}
-	return wire.Outcome(err)
 }
 
 // triedOn reports whether there is an attempt on a day, or was.
-func (c *cobr) triedOn(on civil.Date) bool {
+func (c cobr) triedOn(on civil.Date) bool {
 	return slices.ContainsFunc(c.Tentativas, func(attempt attempt) bool { return attempt.Day == on.String() })
 }

@@ -2,9 +2,7 @@ package bacen
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -101,11 +99,6 @@ const (
 
 var validRecID = regexp.MustCompile(`^[a-zA-Z0-9]{29}$`)
 
-// errMissing says that an answer lacks something without which it says nothing.
-func errMissing(request wire.Request, what string) error {
-	return fmt.Errorf("%s %s: the answer lacks %s", request.Method, request.Path, what)
-}
-
 // readRec reads one authorisation. txID names a charge that its code is to pay
 // too.
 func (d *debitor) readRec(ctx context.Context, id, txID string) (rec, error) {
@@ -113,65 +106,38 @@ func (d *debitor) readRec(ctx context.Context, id, txID string) (rec, error) {
 	if !validRecID.MatchString(id) {
 		return found, payment.ErrNoCharge
 	}
-	request := wire.Request{Method: http.MethodGet, Path: "/rec/" + id}
+	var query url.Values
 	if txID != "" {
-		request.Query = url.Values{"txid": {txID}}
+		query = url.Values{"txid": {txID}}
 	}
-	err := d.do(ctx, d.env.Now(), request, &found)
-	if wire.Status(err) == http.StatusNotFound {
-		return found, payment.ErrNoCharge
-	}
-	if err == nil && (found.ID != id || found.Status == "") {
-		err = errMissing(request, "id or status")
-	}
-	return found, err
+	err := wire.Known(d.get(ctx, "/rec/"+id, query, &found))
+	whole := found.ID == id && found.Status != ""
+	return found, wire.Expect(err, whole, "GET /rec/%s: the answer lacks id or status", id)
 }
 
 // searchDays bounds the search by our reference. Only an authorisation with a
 // lost answer has nothing else, and that is found out within hours.
 const searchDays = 30
 
-// maxPages bounds it too: with more pages the search fails, instead of taking
-// what was not seen for something that is not there.
-const (
-	maxPages = 50
-	perPage  = 100
-)
-
 // searchRec finds an authorisation by our reference, which is its contract's
 // number. Of several the one that is active counts, and then the one that can be.
 func (d *debitor) searchRec(ctx context.Context, reference, taxID string) (rec, error) {
-	var matches []rec
-	search := recSearch{since: d.env.Now().AddDate(0, 0, -searchDays), taxID: taxID, perPage: perPage}
-	for ; search.page < maxPages; search.page++ {
+	search := recSearch{since: d.env.Now().AddDate(0, 0, -searchDays), taxID: taxID, perPage: wire.PerPage}
+	return wire.Search(func(number int) ([]rec, bool, error) {
+		search.page = number
 		page, err := d.recs(ctx, search)
-		if err != nil {
-			return rec{}, err
+		return page.Recs, number+1 < page.Parametros.Paginacao.Paginas, err
+	}, func(listed *rec) int {
+		switch {
+		case listed.reference() != reference || !validRecID.MatchString(listed.ID):
+			return 0
+		case listed.Status == recApproved:
+			return 3
+		case listed.Status == recAsked:
+			return 2
 		}
-		for i := range page.Recs {
-			if page.Recs[i].reference() == reference && validRecID.MatchString(page.Recs[i].ID) {
-				matches = append(matches, page.Recs[i])
-			}
-		}
-		if search.page+1 >= page.Parametros.Paginacao.Paginas {
-			return best(matches)
-		}
-	}
-	if len(matches) > 0 {
-		return best(matches)
-	}
-	return rec{}, errors.New("GET /rec: there are too many authorisations to search")
-}
-
-func best(matches []rec) (rec, error) {
-	for _, status := range []string{recApproved, recAsked, ""} {
-		for i := range matches {
-			if status == "" || matches[i].Status == status {
-				return matches[i], nil
-			}
-		}
-	}
-	return rec{}, payment.ErrNoCharge
+		return 1
+	})
 }
 
 // withDueMark is appended to the reference of an authorisation by a code that

@@ -39,6 +39,7 @@ type session struct {
 	tokens  wire.API // the server that gives tokens out
 	path    string   // of the token there
 
+	now   func() time.Time
 	turn  chan struct{} // its holder may get a token
 	token string
 	until time.Time
@@ -66,6 +67,7 @@ func newSession(account account, client *http.Client, now func() time.Time) *ses
 		api:     api,
 		tokens:  wire.API{Base: server, Client: client, Secrets: secrets, Reason: reason, Now: now, Account: account.id},
 		path:    path,
+		now:     now,
 		turn:    make(chan struct{}, 1),
 	}
 }
@@ -98,7 +100,8 @@ func reason(body []byte) string {
 const tokenMargin = 30 * time.Second
 
 // bearer returns a token, the kept one while it lasts. fresh wants another.
-func (s *session) bearer(ctx context.Context, now time.Time, fresh bool) (string, error) {
+func (s *session) bearer(ctx context.Context, fresh bool) (string, error) {
+	now := s.now()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -113,10 +116,7 @@ func (s *session) bearer(ctx context.Context, now time.Time, fresh bool) (string
 		ExpiresIn   json.Number `json:"expires_in"`
 	}
 	err := s.tokens.Do(ctx, s.tokenRequest(), &answer)
-	if err == nil && answer.AccessToken == "" {
-		err = errors.New("POST " + s.path + ": the answer lacks a token")
-	}
-	if err != nil {
+	if err = wire.Expect(err, answer.AccessToken != "", "POST %s: the answer lacks a token", s.path); err != nil {
 		return "", err
 	}
 	seconds, err := answer.ExpiresIn.Int64()
@@ -161,13 +161,21 @@ func (s *session) tokenRequest() wire.Request {
 
 // do makes a call with the kept token, and once more with a new one when it is
 // no longer accepted.
-func (s *session) do(ctx context.Context, now time.Time, request wire.Request, into any) error {
+func (s *session) do(ctx context.Context, request wire.Request, into any) error {
 	request.Query = s.query(request.Query)
-	err := s.try(ctx, now, request, into, false)
+	err := s.try(ctx, request, into, false)
 	if wire.Status(err) == http.StatusUnauthorized {
-		err = s.try(ctx, now, request, into, true)
+		err = s.try(ctx, request, into, true)
 	}
 	return certificateRefused(err)
+}
+
+func (s *session) get(ctx context.Context, path string, query url.Values, into any) error {
+	return s.do(ctx, wire.Request{Method: http.MethodGet, Path: path, Query: query}, into)
+}
+
+func (s *session) send(ctx context.Context, method, path string, body, into any) error {
+	return s.do(ctx, wire.Request{Method: method, Path: path, Body: body}, into)
 }
 
 // query adds the extras of the bank that are there.
@@ -184,8 +192,8 @@ func (s *session) query(values url.Values) url.Values {
 	return values
 }
 
-func (s *session) try(ctx context.Context, now time.Time, request wire.Request, into any, fresh bool) error {
-	token, err := s.bearer(ctx, now, fresh)
+func (s *session) try(ctx context.Context, request wire.Request, into any, fresh bool) error {
+	token, err := s.bearer(ctx, fresh)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (g *gateway) registerSlot(ctx context.Context, slot string, agreed *string)
 	if taken := g.taken(present); taken != nil && (agreed == nil || *agreed != taken.URL) {
 		return taken
 	}
-	return wire.Outcome(g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodPut, slot), nil))
+	return wire.Outcome(g.do(ctx, g.webhookRequest(http.MethodPut, slot), nil))
 }
 
 // unknownWebhook is what the webhook is called that the application may not read.
@@ -103,7 +103,7 @@ func (g *gateway) webhook(ctx context.Context, slot string) (string, error) {
 	var answer struct {
 		URL string `json:"webhookUrl"`
 	}
-	err := g.do(ctx, g.env.Now(), g.webhookRequest(http.MethodGet, slot), &answer)
+	err := g.do(ctx, g.webhookRequest(http.MethodGet, slot), &answer)
 	switch wire.Status(err) {
 	case http.StatusNotFound:
 		return "", nil
