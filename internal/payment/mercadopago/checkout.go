@@ -88,10 +88,9 @@ var allButPix = []paymentType{
 // Create looks for the page before it makes one: nothing says that Mercado Pago
 // knows a repeated call of this kind by its key.
 func (g *checkoutGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	preference, err := g.preferenceOf(ctx, order.Reference)
-	if errors.Is(err, payment.ErrNoCharge) {
-		preference, err = g.make(ctx, order)
-	}
+	preference, err := wire.Make(
+		func() (preference, error) { return g.preferenceOf(ctx, order.Reference) },
+		func() (preference, error) { return g.make(ctx, order) })
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
@@ -100,15 +99,8 @@ func (g *checkoutGateway) Create(ctx context.Context, order payment.Order) (paym
 
 func (g *checkoutGateway) make(ctx context.Context, order payment.Order) (preference, error) {
 	var p preference
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodPost, Path: "/checkout/preferences",
-		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
-		Body:   g.requestOf(order),
-	}, &p)
-	if err == nil {
-		err = g.complete(p, order.Reference)
-	}
-	return p, err
+	err := g.post(ctx, "/checkout/preferences", order.Reference, g.requestOf(order), &p)
+	return p, g.complete(err, p, order.Reference)
 }
 
 func (g *checkoutGateway) requestOf(order payment.Order) preferenceRequest {
@@ -136,11 +128,9 @@ func (g *checkoutGateway) requestOf(order payment.Order) preferenceRequest {
 }
 
 // complete wants what a page is made for.
-func (g *checkoutGateway) complete(preference preference, reference string) error {
-	if preference.ID == "" || g.address(preference) == "" || reference != "" && preference.ExternalReference != reference {
-		return errors.New("a preference of Mercado Pago lacks id, address or reference")
-	}
-	return nil
+func (g *checkoutGateway) complete(err error, preference preference, reference string) error {
+	whole := preference.ID != "" && g.address(preference) != "" && (reference == "" || preference.ExternalReference == reference)
+	return wire.Expect(err, whole, "a preference of Mercado Pago lacks id, address or reference")
 }
 
 // address of the page: test credentials have one of their own.
@@ -165,15 +155,10 @@ func (g *checkoutGateway) preferenceOf(ctx context.Context, reference string) (p
 	var page struct {
 		Elements []preference `json:"elements"`
 	}
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodGet, Path: "/checkout/preferences/search",
-		Query: url.Values{"external_reference": {reference}, "limit": {"30"}},
-	}, &page)
-	if err != nil {
+	const path = "/checkout/preferences/search"
+	err := g.api.Get(ctx, path, url.Values{"external_reference": {reference}, "limit": {"30"}}, &page)
+	if err = wire.Expect(err, page.Elements != nil, "GET %s: answered without elements", path); err != nil {
 		return preference{}, err
-	}
-	if page.Elements == nil {
-		return preference{}, errors.New("GET /checkout/preferences/search: answered without elements")
 	}
 	for _, element := range page.Elements {
 		if element.ExternalReference == reference {
@@ -185,14 +170,8 @@ func (g *checkoutGateway) preferenceOf(ctx context.Context, reference string) (p
 
 func (g *checkoutGateway) preference(ctx context.Context, id string) (preference, error) {
 	var p preference
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/checkout/preferences/" + url.PathEscape(id)}, &p)
-	if wire.Status(err) == http.StatusNotFound {
-		return p, payment.ErrNoCharge
-	}
-	if err == nil {
-		err = g.complete(p, "")
-	}
-	return p, err
+	err := wire.Known(g.api.Get(ctx, "/checkout/preferences/"+url.PathEscape(id), nil, &p))
+	return p, g.complete(err, p, "")
 }
 
 // find reads the page and what was paid there. A number is the id of a payment,
@@ -268,13 +247,6 @@ func (g *checkoutGateway) cancel(ctx context.Context, ref payment.Ref) error {
 	if err != nil {
 		return err
 	}
-	state, _, err := sum(list)
-	switch {
-	case err != nil:
-		return err
-	case state == payment.StatePaid:
-		return payment.ErrPaid
-	}
 	return g.cancelPending(ctx, list)
 }
 
@@ -287,18 +259,12 @@ func (g *checkoutGateway) close(ctx context.Context, p preference) error {
 		items[i] = it
 	}
 	var after preference
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodPut, Path: "/checkout/preferences/" + url.PathEscape(p.ID),
-		Body: preferenceRequest{
-			Items:             items,
-			ExternalReference: p.ExternalReference,
-			NotificationURL:   g.notificationURL(),
-			Expires:           true,
-			ExpiresAt:         timestamp(g.env.Now().Add(-time.Second)),
-		},
+	err := g.api.Send(ctx, http.MethodPut, "/checkout/preferences/"+url.PathEscape(p.ID), preferenceRequest{
+		Items:             items,
+		ExternalReference: p.ExternalReference,
+		NotificationURL:   g.notificationURL(),
+		Expires:           true,
+		ExpiresAt:         timestamp(g.env.Now().Add(-time.Second)),
 	}, &after)
-	if err == nil && !g.expired(after) {
-		err = fmt.Errorf("the page %s was to be closed and expires at %.40q", p.ID, after.ExpiresAt)
-	}
-	return err
+	return wire.Expect(err, g.expired(after), "the page %s was to be closed and expires at %.40q", p.ID, after.ExpiresAt)
 }

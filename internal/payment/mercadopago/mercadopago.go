@@ -152,7 +152,13 @@ func reason(body []byte) string {
 // Check asks for something that only needs the credentials.
 func (c *client) Check(ctx context.Context) error {
 	var methods []struct{ ID string }
-	return wire.Outcome(c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payment_methods"}, &methods))
+	return wire.Outcome(c.api.Get(ctx, "/v1/payment_methods", nil, &methods))
+}
+
+// post makes something; Mercado Pago knows a repeated call by its key.
+func (c *client) post(ctx context.Context, path, key string, body, into any) error {
+	header := map[string]string{"X-Idempotency-Key": idempotencyKey(key)}
+	return c.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: path, Header: header, Body: body}, into)
 }
 
 // idempotencyKey is a UUID by which a repeated call is known.

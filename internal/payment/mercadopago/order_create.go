@@ -53,11 +53,7 @@ type orderMethod struct {
 // for. A second one is never made.
 func (g *pixGateway) createOrder(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
 	var made mpOrder
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodPost, Path: "/v1/orders",
-		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
-		Body:   g.orderRequestOf(order, email),
-	}, &made)
+	err := g.post(ctx, ordersPath, order.Reference, g.orderRequestOf(order, email), &made)
 	if wire.Status(err) == http.StatusConflict {
 		made, err = g.madeBefore(ctx, order.Reference, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -82,6 +81,8 @@ func (o *mpOrder) charge() payment.Charge {
 	return charge
 }
 
+const ordersPath = "/v1/orders"
+
 // isOrderID reports whether an id is an order's: those of payments are numbers.
 func isOrderID(id string) bool {
 	for _, r := range id {
@@ -95,14 +96,8 @@ func isOrderID(id string) bool {
 // orderByID reads one order.
 func (g *pixGateway) orderByID(ctx context.Context, id string) (mpOrder, error) {
 	var order mpOrder
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/orders/" + id}, &order)
-	if wire.Status(err) == http.StatusNotFound {
-		return order, payment.ErrNoCharge
-	}
-	if err == nil && order.ID != id {
-		err = fmt.Errorf("asked for order %s, got %.40q", id, order.ID)
-	}
-	return order, err
+	err := wire.Known(g.api.Get(ctx, ordersPath+"/"+id, nil, &order))
+	return order, wire.Expect(err, order.ID == id, "asked for order %s, got %.40q", id, order.ID)
 }
 
 const (
@@ -128,18 +123,11 @@ func (g *pixGateway) searchOrders(ctx context.Context, reference string) ([]mpOr
 		"begin_date":         {now.Add(-searchBack).Format(time.RFC3339)},
 		"end_date":           {now.Add(searchAhead).Format(time.RFC3339)},
 	}
-	request := wire.Request{Method: http.MethodGet, Path: "/v1/orders", Query: query}
-	if err := g.api.Do(ctx, request, &page); err != nil {
-		return nil, err
-	}
+	err := g.api.Get(ctx, ordersPath, query, &page)
 	isOther := func(order mpOrder) bool { return order.ExternalReference != reference }
-	switch {
-	case page.Data == nil:
-		return nil, errors.New("GET /v1/orders: answered without data")
-	case slices.ContainsFunc(page.Data, isOther):
-		return nil, errors.New("GET /v1/orders: answered with orders of other references")
-	}
-	return page.Data, nil
+	err = wire.Expect(err, page.Data != nil, "GET %s: answered without data", ordersPath)
+	return page.Data, wire.Expect(err, !slices.ContainsFunc(page.Data, isOther),
+		"GET %s: answered with orders of other references", ordersPath)
 }
 
 // ordersByReference reads the orders of a reference. What a search lists need not be
@@ -262,13 +250,8 @@ func (g *pixGateway) cancelOrders(ctx context.Context, orders []mpOrder) error {
 // for the next one.
 func (g *pixGateway) cancelOrder(ctx context.Context, id string) error {
 	var after mpOrder
-	key := idempotencyKey("cancel " + id + " " + g.env.Now().Format(time.RFC3339Nano))
-	err := g.api.Do(ctx, wire.Request{
-		Method: http.MethodPost, Path: "/v1/orders/" + id + "/cancel",
-		Header: map[string]string{"X-Idempotency-Key": key},
-	}, &after)
-	if err == nil && orderStates[after.Status] != payment.StateCancelled {
-		err = fmt.Errorf("order %s was to be cancelled and is %.40q", id, after.Status)
-	}
-	return err
+	key := "cancel " + id + " " + g.env.Now().Format(time.RFC3339Nano)
+	err := g.post(ctx, ordersPath+"/"+id+"/cancel", key, nil, &after)
+	cancelled := orderStates[after.Status] == payment.StateCancelled
+	return wire.Expect(err, cancelled, "order %s was to be cancelled and is %.40q", id, after.Status)
 }

@@ -3,7 +3,6 @@ package mercadopago
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -101,14 +100,8 @@ func (c *client) byID(ctx context.Context, id string) (mpPayment, error) {
 	if !isNumber(id) {
 		return paid, payment.ErrNoCharge
 	}
-	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/" + id}, &paid)
-	if wire.Status(err) == http.StatusNotFound {
-		return paid, payment.ErrNoCharge
-	}
-	if err == nil && paid.ID.String() != id {
-		err = fmt.Errorf("asked for payment %s, got %s", id, paid.ID)
-	}
-	return paid, err
+	err := wire.Known(c.api.Get(ctx, "/v1/payments/"+id, nil, &paid))
+	return paid, wire.Expect(err, paid.ID.String() == id, "asked for payment %s, got %s", id, paid.ID)
 }
 
 func isNumber(text string) bool {
@@ -129,10 +122,8 @@ func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment
 		"external_reference": {reference}, "sort": {"date_created"}, "criteria": {"desc"},
 		"limit": {"50"},
 	}
-	err := c.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/v1/payments/search", Query: query}, &page)
-	if err == nil && page.Results == nil {
-		err = errors.New("GET /v1/payments/search: answered without results")
-	}
+	err := c.api.Get(ctx, "/v1/payments/search", query, &page)
+	err = wire.Expect(err, page.Results != nil, "GET /v1/payments/search: answered without results")
 	return slices.DeleteFunc(page.Results, func(paid mpPayment) bool {
 		return paid.ExternalReference != reference
 	}), err
@@ -172,22 +163,25 @@ func furthest(x, y payment.State) payment.State {
 	return payment.StateCancelled
 }
 
-// cancelPending makes payments that are only asked for impossible. One that was
-// made meanwhile is turned down by Mercado Pago.
+// cancelPending makes payments that are only asked for impossible, unless one was made.
+// One that is made meanwhile is turned down by Mercado Pago.
 func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
+	state, _, err := sum(list)
+	if err == nil && state == payment.StatePaid {
+		err = payment.ErrPaid
+	}
+	if err != nil {
+		return err
+	}
 	for _, paid := range list {
 		if states[paid.Status] != payment.StatePending {
 			continue
 		}
 		var after mpPayment
-		body := map[string]string{"status": "cancelled"}
-		err := c.api.Do(ctx, wire.Request{Method: http.MethodPut, Path: "/v1/payments/" + paid.ID.String(), Body: body},
-			&after)
-		if err != nil {
+		err := c.api.Send(ctx, http.MethodPut, "/v1/payments/"+paid.ID.String(), map[string]string{"status": "cancelled"}, &after)
+		cancelled := after.Status == "cancelled"
+		if err = wire.Expect(err, cancelled, "payment %s was to be cancelled and is %.40q", paid.ID, after.Status); err != nil {
 			return err
-		}
-		if after.Status != "cancelled" {
-			return fmt.Errorf("payment %s was to be cancelled and is %.40q", paid.ID, after.Status)
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -95,13 +94,8 @@ func (g *pixGateway) createPayment(ctx context.Context, order payment.Order, ema
 		Payer:     payer{Email: email, Identification: identificationOf(order.Payer.TaxID)},
 	}
 	body.About.Payer.FirstName, body.About.Payer.LastName = names(order.Payer.Name)
-	request := wire.Request{
-		Method: http.MethodPost, Path: "/v1/payments",
-		Header: map[string]string{"X-Idempotency-Key": idempotencyKey(order.Reference)},
-		Body:   body,
-	}
 	var paid mpPayment
-	if err := g.api.Do(ctx, request, &paid); err != nil {
+	if err := g.post(ctx, "/v1/payments", order.Reference, body, &paid); err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
 	return created(paid, order)
@@ -124,7 +118,7 @@ func (g *pixGateway) Check(ctx context.Context) error {
 		return nil
 	}
 	var account struct{ Email string }
-	err := g.api.Do(ctx, wire.Request{Method: http.MethodGet, Path: "/users/me"}, &account)
+	err := g.api.Get(ctx, "/users/me", nil, &account)
 	if status := wire.Status(err); status >= 400 && status < 500 {
 		return nil // it may not be read: the charge will tell
 	}
@@ -215,27 +209,18 @@ func (g *pixGateway) Cancel(ctx context.Context, ref payment.Ref) error {
 
 func (g *pixGateway) cancel(ctx context.Context, ref payment.Ref) error {
 	orders, err := g.findOrders(ctx, ref)
-	switch {
-	case errors.Is(err, payment.ErrNoCharge):
-		return nil
-	case err != nil:
-		return err
-	case len(orders) > 0:
+	if err == nil && len(orders) > 0 {
 		return g.cancelOrders(ctx, orders)
 	}
-	list, err := g.find(ctx, ref)
+	var list []mpPayment
+	if err == nil {
+		list, err = g.find(ctx, ref)
+	}
 	if errors.Is(err, payment.ErrNoCharge) {
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	state, _, err := sum(list)
-	switch {
-	case err != nil:
-		return err
-	case state == payment.StatePaid:
-		return payment.ErrPaid
 	}
 	return g.cancelPending(ctx, list)
 }
