@@ -69,7 +69,8 @@ func ReadQuery(in *input.Form, zone *time.Location) Query {
 // table has the customers as lists show them. Each order has an index, in which
 // are the columns that lists are filtered by.
 var table = listing.Table[Customer]{
-	From: "customers c", ID: "c.id", Owner: "c.company_id", Visible: visible,
+	From: "customers c", ID: "c.id", Owner: "c.company_id",
+	Hidden:  listing.Hidden{From: "customer_staging s", None: "s.id = 1 AND s.hidden_to < s.hidden_from", Shown: visible},
 	Columns: columns, Joins: joins, Scan: scanJoined,
 	RowID: func(customer Customer) int64 { return customer.ID },
 	Orders: map[string]listing.Order{

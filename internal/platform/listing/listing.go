@@ -12,11 +12,12 @@
 //	query.Where.And("c.plan_id + 0 = ?", 3)
 //	list, total, err := table.Page(ctx, db, query, page)
 //
-// There are two ways to a page. Without a search, the total comes from a counter
-// or a count, and the ids of the page along the index of the order, from the
-// nearer end of the list. With a search, the company's texts are read from end to
-// end, which finds the ids of all matches in their order, and so the total. Rows
-// are read by their ids at the end of both. Nothing is kept between two calls.
+// There are two ways to a page. A list whose order has an index, and a search of
+// texts alone, newest first, is counted, by a counter where there is one, and its
+// page is read along the index from the nearer end of the list. A search next to
+// other conditions, or in another order, reads the company's texts from end to
+// end and joins the rows that match: that gives the order and the total at once.
+// Nothing is kept between two calls.
 //
 // The index of an order begins with the owner, then its column, then the id. It
 // is best to have the columns of the usual conditions in it too: the conditions
@@ -35,12 +36,10 @@ import (
 
 // Table is a table that can be listed.
 type Table[T any] struct {
-	From  string // with its alias: "customers c"
-	ID    string // "c.id"
-	Owner string // the column of the owner: "c.company_id"
-	// Visible is a condition on the id of a row, in whichever column it is, that
-	// every row of the list meets; nil: there is none.
-	Visible func(id string) string
+	From    string // with its alias: "customers c"
+	ID      string // "c.id"
+	Owner   string // the column of the owner: "c.company_id"
+	Hidden  Hidden
 	Columns string
 	Joins   string // what Columns need besides From
 	Scan    func(sqldb.Row) (T, error)
@@ -49,6 +48,14 @@ type Table[T any] struct {
 	Texts   Texts
 	// Refs completes the rows of a page with what they refer to; nil: nothing.
 	Refs func(ctx context.Context, querier sqldb.Querier, companyID int64, page []T) error
+}
+
+// Hidden says which rows of a table lists pass over on SQLite, where an import is
+// many transactions. The zero value: none, ever.
+type Hidden struct {
+	From  string                 // one row that knows: "customer_staging s"
+	None  string                 // holds while no row is hidden: "s.id = 1 AND s.hidden_to < s.hidden_from"
+	Shown func(id string) string // a condition on the id of a row, in whichever column it is
 }
 
 // Order is what a list can be sorted by. The id breaks ties, in the same
@@ -84,6 +91,11 @@ type Query struct {
 	Sort      input.Sort // "": newest first
 	// Total knows how many rows match without a search; nil: they are counted.
 	Total func(ctx context.Context) (int64, error)
+
+	// hiding checks each row. Without it the statement finds nothing while any row
+	// is hidden, which spares all others the check: it doubles the cost of a row
+	// that is skipped.
+	hiding bool
 }
 
 // Page returns the rows of a page, and how many there are on all pages.
@@ -91,14 +103,8 @@ func (t *Table[T]) Page(ctx context.Context, querier sqldb.Querier, query Query,
 	if page.Sort != "" {
 		query.Sort = page.Sort
 	}
-	if len(query.Search) > 0 {
-		ids, err := t.IDs(ctx, querier, query)
-		if err != nil {
-			return nil, 0, err
-		}
-		total := int64(len(ids))
-		list, err := t.Rows(ctx, querier, query.CompanyID, ids[min(page.Offset(), total):min(page.Offset()+page.Size, total)])
-		return list, total, err
+	if len(query.Search) > 0 && !t.textsAlone(query) {
+		return t.found(ctx, querier, query, page)
 	}
 	total, err := t.Count(ctx, querier, query)
 	if err != nil || page.Offset() >= total {
@@ -125,7 +131,36 @@ func (t *Table[T]) Count(ctx context.Context, querier sqldb.Querier, query Query
 	}
 	query.Sort = input.Newest
 	from, where := t.matches(querier.Engine(), query)
-	return sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM `+from+where.String(), where.Args...)
+	var count, clear int64
+	err := sqldb.Each(ctx, querier, `SELECT COUNT(*), `+t.clear(querier.Engine(), query)+` FROM `+from+where.String(), where.Args,
+		func(row sqldb.Row) error { return row.Scan(&count, &clear) })
+	if err == nil && clear == 0 {
+		query.hiding = true
+		return t.Count(ctx, querier, query)
+	}
+	return count, err
+}
+
+// found reads the page of a search in one pass over all matches, of which it keeps
+// no more than the page.
+func (t *Table[T]) found(ctx context.Context, querier sqldb.Querier, query Query, page input.Page) ([]T, int64, error) {
+	text, args := t.ids(querier.Engine(), query)
+	var ids []int64
+	total, first := int64(0), page.Offset()
+	err := sqldb.Each(ctx, querier, text, args, func(row sqldb.Row) error {
+		if total++; total <= first || total > first+page.Size {
+			return nil
+		}
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := t.Rows(ctx, querier, query.CompanyID, ids)
+	return list, total, err
 }
 
 // IDs returns the ids of all rows that match, in their order.
@@ -164,18 +199,31 @@ func (t *Table[T]) Rows(ctx context.Context, querier sqldb.Querier, companyID in
 	if len(ids) == 0 {
 		return []T{}, nil
 	}
-	// The expression keeps SQLite from reading all rows of the company.
-	list, err := sqldb.All(ctx, querier, t.Scan, `SELECT `+t.Columns+` FROM `+t.From+t.Joins+`
-		WHERE `+t.ID+` {in ?} AND `+t.Owner+` + 0 = ?`, ids, companyID)
-	if err != nil {
-		return nil, err
-	}
 	place := make(map[int64]int, len(ids))
 	for i, id := range ids {
 		place[id] = i
 	}
-	slices.SortFunc(list, func(a, b T) int { return place[t.RowID(a)] - place[t.RowID(b)] })
-	return list, t.complete(ctx, querier, companyID, list)
+	list, found := make([]T, len(ids)), make([]bool, len(ids))
+	// The expression keeps SQLite from reading all rows of the company.
+	text := `SELECT ` + t.Columns + ` FROM ` + t.From + t.Joins + ` WHERE ` + t.ID + ` {in ?} AND ` + t.Owner + ` + 0 = ?`
+	err := sqldb.Each(ctx, querier, text, []any{ids, companyID}, func(row sqldb.Row) error {
+		value, err := t.Scan(row)
+		if err == nil {
+			i := place[t.RowID(value)]
+			list[i], found[i] = value, true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept := list[:0] // without rows that have been deleted since
+	for i := range list {
+		if found[i] {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept, t.complete(ctx, querier, companyID, kept)
 }
 
 func (t *Table[T]) complete(ctx context.Context, querier sqldb.Querier, companyID int64, list []T) error {
@@ -188,18 +236,17 @@ func (t *Table[T]) complete(ctx context.Context, querier sqldb.Querier, companyI
 // window is a part of a list.
 type window struct{ offset, limit int64 }
 
-// window reads a part of a list without a search and with a known total: the ids
-// first, along an index, then their rows. Joining before the offset is applied
-// would read every row that is skipped. Where some rows come last, no index has
-// that order: the list is read as two, one after the other.
+// window reads a part of a list with a known total. Where some rows come last, no
+// index has that order: the list is read as two, one after the other.
 func (t *Table[T]) window(ctx context.Context, querier sqldb.Querier, query Query, part window, total int64) ([]T, error) {
+	list := make([]T, 0, part.limit)
 	last := t.Orders[query.sort().Field()].Last
 	if last == "" {
-		ids, err := t.part(ctx, querier, query, part, total)
+		list, err := t.part(ctx, querier, query, part, total, list)
 		if err != nil {
 			return nil, err
 		}
-		return t.Rows(ctx, querier, query.CompanyID, ids)
+		return list, t.complete(ctx, querier, query.CompanyID, list)
 	}
 	front, back := query.with("NOT ("+last+")"), query.with(last)
 	behind, err := t.Count(ctx, querier, back)
@@ -207,16 +254,14 @@ func (t *Table[T]) window(ctx context.Context, querier sqldb.Querier, query Quer
 		return nil, err
 	}
 	ahead := total - behind
-	ids, err := t.part(ctx, querier, front, part, ahead)
-	if err != nil {
+	if list, err = t.part(ctx, querier, front, part, ahead, list); err != nil {
 		return nil, err
 	}
-	rest := window{max(0, part.offset-ahead), part.limit - int64(len(ids))}
-	more, err := t.part(ctx, querier, back, rest, behind)
-	if err != nil {
+	rest := window{max(0, part.offset-ahead), part.limit - int64(len(list))}
+	if list, err = t.part(ctx, querier, back, rest, behind, list); err != nil {
 		return nil, err
 	}
-	return t.Rows(ctx, querier, query.CompanyID, append(ids, more...))
+	return list, t.complete(ctx, querier, query.CompanyID, list)
 }
 
 // with is the query with one more condition, and without a total.
@@ -228,27 +273,34 @@ func (q Query) with(condition string) Query {
 	return q
 }
 
-// part finds ids along the index of the order, from the end of the list that is
-// nearer.
-func (t *Table[T]) part(ctx context.Context, querier sqldb.Querier, query Query, part window, total int64) ([]int64, error) {
+// part adds rows to a list: it finds their ids along the index of the order, from
+// the end that is nearer, and joins the rows to the ids. Joining before the offset
+// is applied would read every row that is skipped.
+func (t *Table[T]) part(
+	ctx context.Context, querier sqldb.Querier, query Query, part window, total int64, list []T,
+) ([]T, error) {
 	if part.limit = min(part.limit, total-part.offset); part.limit <= 0 {
-		return nil, nil
+		return list, nil
 	}
-	sort, turned := query.sort(), part.offset > total/2
+	asked, offset, turned := query, part.offset, part.offset > total/2
 	if turned {
-		sort, part.offset = sort.Turned(), total-part.offset-part.limit
+		asked.Sort, offset = query.sort().Turned(), total-part.offset-part.limit
 	}
-	from, where := t.matches(querier.Engine(), query)
-	order := t.ID + sort.Direction()
-	if column := t.Orders[sort.Field()].Column; column != "" {
-		order = column + sort.Direction() + ", " + order
+	before := len(list)
+	text, args := t.page(querier.Engine(), asked, window{offset, part.limit})
+	err := sqldb.Each(ctx, querier, text, args, func(row sqldb.Row) error {
+		value, err := t.Scan(row)
+		list = append(list, value)
+		return err
+	})
+	if err == nil && len(list) == before && !query.hiding && t.hides(querier.Engine()) {
+		query.hiding = true
+		return t.part(ctx, querier, query, part, total, list)
 	}
-	ids, err := sqldb.Values[int64](ctx, querier, `SELECT `+t.ID+` FROM `+from+where.String()+` ORDER BY `+order+` LIMIT ? OFFSET ?`,
-		append(where.Args, part.limit, part.offset)...)
 	if turned {
-		slices.Reverse(ids)
+		slices.Reverse(list[before:])
 	}
-	return ids, err
+	return list, err
 }
 
 func (q Query) sort() input.Sort {

@@ -9,12 +9,36 @@ import (
 
 // ids is the statement that finds the ids of all matches in their order.
 func (t *Table[T]) ids(engine sqldb.Engine, query Query) (text string, args []any) {
+	query.hiding = true
 	from, where := t.matches(engine, query)
 	id := t.ID
 	if t.textsAlone(query) {
 		id = t.Texts.ID
 	}
 	return `SELECT ` + id + ` FROM ` + from + where.String() + ` ORDER BY ` + t.orderBy(id, query.sort()), where.Args
+}
+
+// page is the statement that reads the rows of a part of the list in their order.
+// SQLite goes through a CROSS JOIN from left to right, so that the rows keep the
+// order of the ids; another ORDER BY would have it sort whole rows. PostgreSQL
+// promises no order without one, and sorts a page for next to nothing.
+func (t *Table[T]) page(engine sqldb.Engine, query Query, part window) (text string, args []any) {
+	from, where := t.matches(engine, query)
+	id, sort := t.ID, query.sort()
+	if t.textsAlone(query) {
+		id = t.Texts.ID
+	}
+	column, order, outer := id+" AS id", id+sort.Direction(), "page.id"+sort.Direction()
+	if by := t.Orders[sort.Field()].Column; by != "" {
+		column, order, outer = column+", "+by+" AS place", by+sort.Direction()+", "+order, "page.place"+sort.Direction()+", "+outer
+	}
+	text = `SELECT ` + t.Columns + `
+		FROM (SELECT ` + column + ` FROM ` + from + where.String() + ` ORDER BY ` + order + ` LIMIT ? OFFSET ?) AS page
+		CROSS JOIN ` + t.From + t.Joins + ` WHERE ` + t.ID + ` = page.id`
+	if engine == sqldb.Postgres {
+		text += ` ORDER BY ` + outer
+	}
+	return text, append(where.Args, part.limit, part.offset)
 }
 
 // textsAlone reports whether a search needs the table of texts and nothing else.
@@ -46,11 +70,30 @@ func (t *Table[T]) matches(engine sqldb.Engine, query Query) (from string, where
 		condition, args := term.Contained(t.Texts.Text)
 		where.And(condition, args...)
 	}
-	if t.Visible != nil {
-		where.And(t.Visible(id))
+	switch {
+	case !t.hides(engine):
+	case query.hiding:
+		where.And(t.Hidden.Shown(id))
+	default:
+		from = t.Hidden.From + " CROSS JOIN " + from
+		where.And(t.Hidden.None)
 	}
 	where.Join(query.Where)
 	return from, where
+}
+
+// hides reports whether some rows may be hidden.
+func (t *Table[T]) hides(engine sqldb.Engine) bool {
+	return engine == sqldb.SQLite && t.Hidden.From != ""
+}
+
+// clear is 1 when what the statement finds is all there is to find, and 0 when
+// some row is hidden and it has not looked at each.
+func (t *Table[T]) clear(engine sqldb.Engine, query Query) string {
+	if query.hiding || !t.hides(engine) {
+		return "1"
+	}
+	return "(SELECT COUNT(*) FROM " + t.Hidden.From + " WHERE " + t.Hidden.None + ")"
 }
 
 // on joins the list's table to its texts.

@@ -69,7 +69,7 @@ func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
 }
 
 func (db *sqliteDB) openReader() (*sqlite.Conn, error) {
-	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-4000)", "query_only(1)")
+	pragmas := append(slices.Clone(sqlitePragmas), "query_only(1)")
 	return openSQLiteConn(db.path, sqlite.Options{Pragmas: pragmas})
 }
 

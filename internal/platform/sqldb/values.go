@@ -3,6 +3,7 @@ package sqldb
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -102,10 +103,12 @@ type OrZero int64
 
 // Scan takes a number of SQLite.
 func (o *OrZero) Scan(src any) error {
-	var number Ref
-	err := number.Scan(src)
-	*o = OrZero(number.V)
-	return err
+	number, ok := src.(int64)
+	if !ok && src != nil {
+		return fmt.Errorf("a %T is no number", src)
+	}
+	*o = OrZero(number)
+	return nil
 }
 
 // ScanInt64 takes a number of PostgreSQL.
