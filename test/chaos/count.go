@@ -22,13 +22,13 @@ const recoverTimeout = 150 * time.Second
 // recover waits until everything goes on: callers who began after the fault are
 // answered, receivers hear of that, charges are settled, and what was
 // acknowledged before the fault has arrived.
-func (l *lab) recover(most time.Duration) error {
-	ctx, cancel := context.WithTimeout(l.ctx, most)
+func (l *lab) recover() error {
+	ctx, cancel := context.WithTimeout(l.ctx, l.house.wait)
 	defer cancel()
 	for {
 		missing := l.missing()
-		if missing == "" {
-			pause(ctx, time.Second)
+		if missing == "" || l.load.refused() {
+			pause(ctx, l.span(time.Second))
 			return nil
 		}
 		select {
@@ -39,13 +39,18 @@ func (l *lab) recover(most time.Duration) error {
 	}
 }
 
-const enough = 20
+// enough is how many writes, and enoughPaid how many payments, prove that they go on.
+const (
+	enough     = 20
+	enoughPaid = 2
+)
 
 func (l *lab) missing() string {
-	writes, arrived := l.load.snapshot(), l.receiver.arrivals()
+	arrived := l.receiver.arrivals()
+	writes, payments := l.load.snapshot()
 	fresh, heard, late := 0, 0, 0
 	for _, write := range writes {
-		_, came := arrived.last(write.name)
+		_, came := arrived.last(created, write.name)
 		switch {
 		case write.acked.IsZero():
 		case write.sent.After(l.hurtAt):
@@ -57,7 +62,6 @@ func (l *lab) missing() string {
 			late++
 		}
 	}
-	settled := slices.ContainsFunc(l.pulse.times(), func(at time.Time) bool { return at.After(l.hurtAt) })
 	switch {
 	case fresh < enough:
 		return "no caller answered"
@@ -65,39 +69,74 @@ func (l *lab) missing() string {
 		return "no delivery of what was written since"
 	case late > 0:
 		return fmt.Sprintf("%d deliveries of what was written before", late)
-	case !settled:
+	}
+	return l.unsettled(payments)
+}
+
+func (l *lab) unsettled(payments []payment) string {
+	settled, owed := 0, 0
+	for _, p := range payments {
+		switch {
+		case p.paid.Before(l.hurtAt) && p.settled.IsZero():
+			owed++
+		case p.paid.After(l.hurtAt) && !p.settled.IsZero():
+			settled++
+		}
+	}
+	switch {
+	case settled < enoughPaid:
 		return "no settlement"
+	case owed > 0:
+		return fmt.Sprintf("%d payments from before that are not settled", owed)
 	}
 	return ""
 }
 
-// finish stops the callers and waits until all that was acknowledged has
-// arrived.
+// finish stops the callers and waits until all that was paid is settled, and all
+// that was acknowledged or settled has arrived.
 func (l *lab) finish() error {
 	l.load.end()
-	ctx, cancel := context.WithTimeout(l.ctx, recoverTimeout)
+	ctx, cancel := context.WithTimeout(l.ctx, l.house.wait)
 	defer cancel()
 	for {
-		missing := l.undelivered()
-		if missing == 0 {
+		missing := l.unfinished()
+		if missing == "" || l.load.refused() {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d events have not arrived", missing)
+			return errors.New(missing)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-func (l *lab) undelivered() (n int) {
+func (l *lab) unfinished() string {
 	arrived := l.receiver.arrivals()
-	for _, write := range l.load.snapshot() {
-		if _, came := arrived.last(write.name); !came && !write.acked.IsZero() {
-			n++
+	writes, payments := l.load.snapshot()
+	events, owed := 0, 0
+	for _, write := range writes {
+		if _, came := arrived.last(created, write.name); !came && !write.acked.IsZero() {
+			events++
 		}
 	}
-	return n
+	for _, p := range payments {
+		_, paid := arrived.last(paid, p.name)
+		_, renewed := arrived.last(renewed, p.name)
+		switch {
+		case p.settled.IsZero():
+			owed++
+		case !paid || !renewed:
+			events++
+		}
+	}
+	switch {
+	case owed > 0:
+		return fmt.Sprintf("%d payments are not settled", owed)
+	case events > 0:
+		return fmt.Sprintf("%d events have not arrived", events)
+	}
+	return ""
 }
 
 // api calls the API of the first process that answers.
@@ -126,36 +165,6 @@ func (l *lab) api(method, path string, body, into any) (status int, err error) {
 	return 0, errors.New("no process answers")
 }
 
-// customers are the ids of those of each name. What a caller who was stopped
-// had asked for may still come in, and move others to another page.
-func (l *lab) customers() (map[string]map[int64]bool, error) {
-	there := map[string]map[int64]bool{}
-	for page := 1; ; page++ {
-		var list struct {
-			Data []struct {
-				ID   int64
-				Name string
-			}
-			Meta struct {
-				LastPage int `json:"last_page"`
-			}
-		}
-		status, err := l.api(http.MethodGet, fmt.Sprintf("/customers?per_page=200&page=%d", page), nil, &list)
-		if err != nil || status != http.StatusOK {
-			return nil, errors.Join(err, fmt.Errorf("list customers: %d", status))
-		}
-		for _, c := range list.Data {
-			if there[c.Name] == nil {
-				there[c.Name] = map[int64]bool{}
-			}
-			there[c.Name][c.ID] = true
-		}
-		if page >= list.Meta.LastPage {
-			return there, nil
-		}
-	}
-}
-
 // longestGap is the longest time after from in which nothing of at happened.
 func longestGap(from time.Time, at []time.Time) (longest time.Duration) {
 	slices.SortFunc(at, time.Time.Compare)
@@ -174,7 +183,7 @@ func longestGap(from time.Time, at []time.Time) (longest time.Duration) {
 // the event.
 func slowest(from time.Time, writes []write, arrived arrivals) (longest time.Duration) {
 	for _, write := range writes {
-		at, came := arrived.last(write.name)
+		at, came := arrived.last(created, write.name)
 		if came && !write.acked.IsZero() && at.After(from) {
 			longest = max(longest, at.Sub(write.acked))
 		}

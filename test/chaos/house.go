@@ -12,13 +12,16 @@ import (
 	"time"
 )
 
-// house has what all trials share: the binary under trial, with the test
-// builds' hooks and without.
+// house has what all trials share: the binary under trial.
 type house struct {
 	dir    string
-	binary string
-	hooked string // with -tags crashpoints: its clock can be set wrong
+	binary string // with the tests' hooks: its bank is ours, and its clock can be wrong
 	short  bool
+	env    []string
+	pace   float64       // how long trials take: 1 as long as they should
+	wait   time.Duration // how long a trial waits for everything to go on
+	server func(context.Context) (server, error)
+	proxy  func(to string) (proxy, error)
 }
 
 func newHouse(ctx context.Context, short bool) (*house, error) {
@@ -26,13 +29,12 @@ func newHouse(ctx context.Context, short bool) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &house{dir: dir, binary: filepath.Join(dir, "carteira"), hooked: filepath.Join(dir, "carteira-hooked"), short: short}
-	for to, tags := range map[string]string{h.binary: "", h.hooked: "crashpoints"} {
-		build := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-o", to, "carteira/cmd/carteira")
-		if out, err := build.CombinedOutput(); err != nil {
-			h.close()
-			return nil, fmt.Errorf("build the program: %w\n%s", err, out)
-		}
+	h := &house{dir: dir, binary: filepath.Join(dir, "carteira"), short: short, pace: 1, wait: recoverTimeout}
+	h.server, h.proxy = startServer, startProxy
+	build := exec.CommandContext(ctx, "go", "build", "-tags", "crashpoints", "-o", h.binary, "carteira/cmd/carteira")
+	if out, err := build.CombinedOutput(); err != nil {
+		h.close()
+		return nil, fmt.Errorf("build the program: %w\n%s", err, out)
 	}
 	return h, nil
 }

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"carteira/tools/pgserver"
 )
 
 // lab is one installation under trial.
@@ -28,10 +26,13 @@ type lab struct {
 	env      []string
 	company  string
 	token    string
-	primary  *pgserver.Server
+	primary  server
 	receiver *receiver
 	load     *load
-	pulse    *pulse
+	bank     *bank
+	plan     int64  // of the customers who pay
+	callback string // path where the bank calls
+	imported int    // customers that a file must have brought
 	cleanup  []func()
 	hurtAt   time.Time
 	measured string // what the goal is about, where it is none of the usual three
@@ -46,8 +47,9 @@ type lab struct {
 }
 
 func newLab(ctx context.Context, house *house, trial trial) (l *lab, err error) {
-	l = &lab{ctx: ctx, house: house, receiver: newReceiver()}
+	l = &lab{ctx: ctx, house: house, receiver: newReceiver(), bank: newBank()}
 	l.later(l.receiver.Close)
+	l.later(l.bank.Close)
 	defer func() {
 		if err != nil {
 			l.close()
@@ -58,7 +60,7 @@ func newLab(ctx context.Context, house *house, trial trial) (l *lab, err error) 
 	}
 	l.data = filepath.Join(l.dir, "data")
 	if trial.database == postgres {
-		if l.primary, err = pgserver.Start(ctx, pgserver.Options{Durable: true}); err != nil {
+		if l.primary, err = house.server(ctx); err != nil {
 			return l, err
 		}
 		l.later(l.primary.Stop)
@@ -73,26 +75,66 @@ func (l *lab) setUp(trial trial) error {
 	if err != nil {
 		return err
 	}
-	l.env = append(trust, "CARTEIRA_DATA_DIR="+l.data, "CARTEIRA_RATE_LIMIT=0", "CARTEIRA_LOG_FORMAT=json",
-		"CARTEIRA_SECRET_KEY="+strings.Repeat("00", 32), "CARTEIRA_WEBHOOKS_PER_COMPANY=1000")
+	l.env = append(append(trust, l.house.env...), "CARTEIRA_DATA_DIR="+l.data, "CARTEIRA_RATE_LIMIT=0", "CARTEIRA_LOG_FORMAT=json",
+		"CARTEIRA_SECRET_KEY="+strings.Repeat("00", 32), "CARTEIRA_WEBHOOKS_PER_COMPANY=1000", "CARTEIRA_FAKE_GATEWAY="+l.bank.URL)
 	if trial.prepare != nil {
 		if err := trial.prepare(l); err != nil {
 			return err
 		}
 	}
-	made, err := l.command("company", "create", "--name", "Ana Internet", "--email", "ana@example.com")
-	if err != nil {
-		return err
-	}
 	var company struct {
 		ID int64 `json:"company_id"`
 	}
-	if err := json.Unmarshal([]byte(made), &company); err != nil {
+	if err := l.make(&company, "company", "create", "--name", "Ana Internet", "--email", "ana@example.com"); err != nil {
 		return err
 	}
 	l.company = fmt.Sprint(company.ID)
-	l.token, err = l.command("token", "create", "--company", l.company, "--name", "chaos")
-	return err
+	if l.token, err = l.command("token", "create", "--company", l.company, "--name", "chaos"); err != nil {
+		return err
+	}
+	return l.openTill()
+}
+
+// openTill makes a plan, and has the company paid at the bank of the trial.
+func (l *lab) openTill() error {
+	var plan struct{ ID int64 }
+	err := l.make(&plan, "plan", "create", "--company", l.company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
+	if err != nil {
+		return err
+	}
+	l.plan = plan.ID
+	args := []string{"gateway", "set", "--company", l.company, "--provider", "mercadopago"}
+	for option, text := range map[string]string{"access_token": bankToken, "webhook_secret": bankSecret} {
+		file := filepath.Join(l.dir, option)
+		if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
+			return err
+		}
+		args = append(args, "--option", option+"=@"+file)
+	}
+	var gateway struct {
+		Callback string `json:"callback_url"`
+	}
+	if err := l.make(&gateway, args...); err != nil {
+		return err
+	}
+	at := strings.Index(gateway.Callback, "/gateways/")
+	if at < 0 {
+		return fmt.Errorf("gateway set printed no address for the bank: %q", gateway.Callback)
+	}
+	l.callback = gateway.Callback[at:]
+	return nil
+}
+
+// make runs a command that prints what it made.
+func (l *lab) make(into any, args ...string) error {
+	made, err := l.command(args...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(made), into); err != nil {
+		return fmt.Errorf("%s: %w", made, err)
+	}
+	return nil
 }
 
 // settings are the environment of a process with a database at url.
@@ -156,9 +198,9 @@ func (l *lab) processes() []*proc {
 	return append([]*proc(nil), l.procs...)
 }
 
-// webhook subscribes an address to every customer.
-func (l *lab) webhook(url string) error {
-	status, err := l.api(http.MethodPost, "/webhooks", map[string]any{"url": url, "events": []string{"customer.created"}}, nil)
+// webhook subscribes an address to events.
+func (l *lab) webhook(url string, events ...string) error {
+	status, err := l.api(http.MethodPost, "/webhooks", map[string]any{"url": url, "events": events}, nil)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("webhook: %d", status)
 	}
@@ -168,13 +210,18 @@ func (l *lab) webhook(url string) error {
 // begin starts the callers, and returns when everything runs.
 func (l *lab) begin() error {
 	for i := range webhooks {
-		if err := l.webhook(l.receiver.URL + path(i)); err != nil {
+		if err := l.webhook(l.receiver.URL+path(i), counted...); err != nil {
 			return err
 		}
 	}
-	l.load, l.pulse = startLoad(l.ctx, l), startPulse(l.ctx, l)
-	pause(l.ctx, 2*time.Second)
+	l.load = startLoad(l.ctx, l)
+	pause(l.ctx, l.span(2*time.Second))
 	return l.ctx.Err()
+}
+
+// span is how long a trial takes over something, less in a test of the trials.
+func (l *lab) span(real time.Duration) time.Duration {
+	return time.Duration(float64(real) * l.house.pace)
 }
 
 // later runs f when the trial is over.
@@ -182,8 +229,7 @@ func (l *lab) later(f func()) { l.cleanup = append(l.cleanup, f) }
 
 func (l *lab) close() {
 	if l.load != nil {
-		l.load.end()
-		l.pulse.end()
+		l.load.close()
 	}
 	for _, proc := range l.procs {
 		proc.kill()

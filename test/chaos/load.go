@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 const (
 	writers = 4
+	payers  = 2
 	// pace is how long a writer rests between writes.
 	pace = 80 * time.Millisecond
 	// callTimeout is how long a caller waits for an answer before it repeats the
@@ -28,34 +30,48 @@ type write struct {
 	name    string
 	sent    time.Time // the first try
 	acked   time.Time // zero: it was never acknowledged
-	took    time.Duration
-	tries   int
-	refused string // an unexpected answer
+	refused string    // an unexpected answer
 }
 
-// load is callers who write all the time.
+// load is callers who write all the time, and customers who pay.
 type load struct {
 	lab    *lab
 	client *http.Client
 	stop   context.CancelFunc
 	done   sync.WaitGroup
+	abort  context.CancelFunc // of what was paid and is not settled
+	paying sync.WaitGroup
 
-	mu     sync.Mutex
-	writes []*write
+	mu       sync.Mutex
+	writes   []*write
+	payments []*payment
+	begun    int // customers who were to pay
 	// internal counts answers of 500, which should have been 503.
 	internal int
 }
 
 func startLoad(ctx context.Context, lab *lab) *load {
+	after, abort := context.WithCancel(ctx)
 	ctx, stop := context.WithCancel(ctx)
-	w := &load{lab: lab, stop: stop, client: &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: writers}}}
+	w := &load{
+		lab: lab, stop: stop, abort: abort,
+		client: &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: writers + payers}},
+	}
 	for i := range writers {
 		w.done.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				w.one(ctx, i, n)
+				w.create(ctx, i, map[string]any{"name": fmt.Sprintf("chaos-%d-%d", i, n)})
 				if !lab.eager {
 					pause(ctx, pace)
 				}
+			}
+		})
+	}
+	for i := range payers {
+		w.done.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				w.payer(ctx, after, i, n)
+				pause(ctx, pace)
 			}
 		})
 	}
@@ -69,52 +85,64 @@ func pause(ctx context.Context, span time.Duration) {
 	}
 }
 
-// one makes a customer and repeats the request until it is answered.
-func (w *load) one(ctx context.Context, writer, n int) {
-	x := &write{name: fmt.Sprintf("chaos-%d-%d", writer, n), sent: time.Now()}
+// create makes a customer and returns the answer; "" when there was none.
+func (w *load) create(ctx context.Context, caller int, customer map[string]any) (text string) {
+	x := &write{name: fmt.Sprint(customer["name"]), sent: time.Now()}
 	w.mu.Lock()
 	w.writes = append(w.writes, x)
 	w.mu.Unlock()
-	for try := writer; ctx.Err() == nil; try++ {
-		began := time.Now()
-		status, body, err := w.post(ctx, w.lab.address(try), x.name)
-		if done := w.settle(x, status, body, err, time.Since(began)); done {
-			return
+	text, refused := w.repeat(ctx, caller, call{http.MethodPost, "/customers", x.name, customer})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if x.refused = refused; text != "" {
+		x.acked = time.Now()
+	}
+	return text
+}
+
+// call is a request to the API.
+type call struct {
+	method, path, key string
+	body              any
+}
+
+// repeat sends a request, at one process after the other, until it is answered or
+// refused. Neither is known when ctx ends before.
+func (w *load) repeat(ctx context.Context, try int, call call) (text, refused string) {
+	for ; ctx.Err() == nil; try++ {
+		status, body, err := w.send(ctx, w.lab.address(try), call)
+		switch {
+		case err != nil, status == http.StatusServiceUnavailable, status == http.StatusBadGateway:
+		case status == http.StatusInternalServerError: // no answer that a caller wants, and it repeats the request all the same
+			w.mu.Lock()
+			w.internal++
+			w.mu.Unlock()
+		case status == http.StatusOK, status == http.StatusConflict && strings.Contains(body, "its answer was lost"):
+			return body, ""
+		case status == http.StatusConflict: // under way, as far as is known
+		default:
+			return "", fmt.Sprintf("%d %.200s", status, body)
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
+	return "", ""
 }
 
-// settle records an answer, and reports whether the write is over.
-func (w *load) settle(write *write, status int, body string, err error, took time.Duration) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	write.tries++
-	switch {
-	case err != nil, status == http.StatusServiceUnavailable, status == http.StatusBadGateway:
-		return false
-	case status == http.StatusInternalServerError: // no answer that anybody wants, and the caller repeats it all the same
-		w.internal++
-		return false
-	case status == http.StatusOK, status == http.StatusConflict && strings.Contains(body, "its answer was lost"):
-		write.acked, write.took = time.Now(), took
-		return true
-	case status == http.StatusConflict: // under way, as far as anybody knows
-		return false
-	}
-	write.refused = fmt.Sprintf("%d %.200s", status, body)
-	return true
-}
-
-func (w *load) post(ctx context.Context, addr, name string) (int, string, error) {
-	body, _ := json.Marshal(map[string]string{"name": name})
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/api/v1/customers", bytes.NewReader(body))
+func (w *load) send(ctx context.Context, addr string, call call) (int, string, error) {
+	body, _ := json.Marshal(call.body)
+	request, err := http.NewRequestWithContext(ctx, call.method, "http://"+addr+"/api/v1"+call.path, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
 	request.Header.Set("Authorization", "Bearer "+w.lab.token)
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Idempotency-Key", name)
+	if call.key != "" {
+		request.Header.Set("Idempotency-Key", call.key)
+	}
+	return w.do(request)
+}
+
+func (w *load) do(request *http.Request) (int, string, error) {
 	response, err := w.client.Do(request)
 	if err != nil {
 		return 0, "", err
@@ -124,19 +152,36 @@ func (w *load) post(ctx context.Context, addr, name string) (int, string, error)
 	return response.StatusCode, string(text), err
 }
 
-// end stops the callers; what is not answered then never is.
+// end stops the callers; what is not answered then never is. What was paid goes
+// on to be settled.
 func (w *load) end() {
 	w.stop()
 	w.done.Wait()
 }
 
-// snapshot is a copy of what was written so far.
-func (w *load) snapshot() []write {
+// close also gives up what was paid.
+func (w *load) close() {
+	w.end()
+	w.abort()
+	w.paying.Wait()
+}
+
+// refused reports whether a caller got an answer that is no good: the trial is lost.
+func (w *load) refused() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list := make([]write, len(w.writes))
-	for i, write := range w.writes {
-		list[i] = *write
+	return slices.ContainsFunc(w.writes, func(write *write) bool { return write.refused != "" })
+}
+
+// snapshot is a copy of what was written and paid so far.
+func (w *load) snapshot() (writes []write, payments []payment) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, write := range w.writes {
+		writes = append(writes, *write)
 	}
-	return list
+	for _, payment := range w.payments {
+		payments = append(payments, *payment)
+	}
+	return writes, payments
 }

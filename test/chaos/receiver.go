@@ -16,14 +16,35 @@ import (
 	"time"
 )
 
-// marked finds the name of a customer of a trial in what is sent about it.
-var marked = regexp.MustCompile(`chaos-[0-9]+-[0-9]+`)
+// marked finds the name of a customer of a trial in what is sent about it, and
+// ofEvent what has happened.
+var (
+	marked  = regexp.MustCompile(`chaos-p?[0-9]+-[0-9]+`)
+	ofEvent = regexp.MustCompile(`"event":\s*"([a-z._]+)"`)
+)
+
+// The events that are counted.
+const (
+	created = "customer.created"
+	renewed = "customer.renewed"
+	paid    = "invoice.paid"
+)
+
+var counted = []string{created, renewed, paid}
+
+// nameOf is the event and the customer that a text is about.
+func nameOf(text []byte) (event, customer string) {
+	if found := ofEvent.FindSubmatch(text); found != nil {
+		event = string(found[1])
+	}
+	return event, string(marked.Find(text))
+}
 
 // receiver is an integrator's server that writes down what came, and when.
 type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
-	first map[string]time.Time // by the customer's name
+	first map[string]time.Time // by the event, the customer's name and the path
 	times map[string]int       // by the event's id and the path it came to
 }
 
@@ -40,12 +61,13 @@ func (r *receiver) receive(_ http.ResponseWriter, request *http.Request) {
 	if err != nil {
 		return
 	}
-	name, now := marked.FindString(string(body)), time.Now()
+	event, customer := nameOf(body)
+	place, now := event+customer+request.URL.Path, time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.times[request.Header.Get("X-Service-Delivery")+request.URL.Path]++
-	if _, known := r.first[name+request.URL.Path]; !known {
-		r.first[name+request.URL.Path] = now
+	if _, known := r.first[place]; !known {
+		r.first[place] = now
 	}
 }
 
@@ -66,7 +88,7 @@ const webhooks = 6
 // path is where a webhook's deliveries come to.
 func path(webhook int) string { return fmt.Sprintf("/healthy/%d", webhook) }
 
-// arrivals are the times of the first arrivals, by the customer's name and path.
+// arrivals are the times of the first arrivals, by event, customer and path.
 type arrivals map[string]time.Time
 
 func (r *receiver) arrivals() arrivals {
@@ -76,9 +98,9 @@ func (r *receiver) arrivals() arrivals {
 }
 
 // last is when all webhooks had the event of a customer.
-func (a arrivals) last(name string) (at time.Time, all bool) {
+func (a arrivals) last(event, name string) (at time.Time, all bool) {
 	for i := range webhooks {
-		came, ok := a[name+path(i)]
+		came, ok := a[event+name+path(i)]
 		if !ok {
 			return at, false
 		}

@@ -15,6 +15,9 @@ const (
 	// byFar is how many times a kept goal must be missed to fail the run: a busy
 	// machine is no bug.
 	byFar = 3
+	// settling is how long what was paid may wait to be settled, in every trial: a
+	// process that dies leaves the lease of a check, which ends after half a minute.
+	settling = 35 * time.Second
 )
 
 // trial is one fault and what must be true of it.
@@ -24,6 +27,7 @@ type trial struct {
 	database string
 	short    bool // part of the short form
 	goal     goal
+	repeats  int              // deliveries that may come once more
 	prepare  func(*lab) error // before the company is made
 	run      func(*lab) error
 }
@@ -39,7 +43,7 @@ type goal struct {
 type what string
 
 const (
-	everything what = "all three"
+	everything what = "writes and deliveries"
 	deliveries what = "deliveries"
 	writing    what = "writes"
 	special    what = "" // what the trial says
@@ -49,9 +53,11 @@ const (
 type row struct {
 	trial    trial
 	acked    int
+	payments int
 	lost     int
 	doubled  int
 	repeated int
+	wrong    []string // what was lost or doubled
 	refused  []string
 	writes   time.Duration
 	arrivals time.Duration
@@ -80,7 +86,7 @@ func (r *row) merge(lab *lab) {
 	if lab.load == nil {
 		return
 	}
-	writes := lab.load.snapshot()
+	writes, payments := lab.load.snapshot()
 	var acks []time.Time
 	for _, write := range writes {
 		if !write.acked.IsZero() {
@@ -96,23 +102,22 @@ func (r *row) merge(lab *lab) {
 	r.repeated = lab.receiver.repeated()
 	r.writes = longestGap(lab.hurtAt, acks)
 	r.arrivals = slowest(lab.hurtAt, writes, lab.receiver.arrivals())
-	r.settled = longestGap(lab.hurtAt, lab.pulse.times())
 	if lab.gone {
 		r.lost = lab.lost
 		return
 	}
-	there, err := lab.customers()
+	r.settled = slowestSettlement(lab.hurtAt, payments)
+	books, err := lab.books()
 	if err != nil {
 		r.err = errors.Join(r.err, err)
 		return
 	}
-	for _, write := range writes {
-		switch n := len(there[write.name]); {
-		case n > 1:
-			r.doubled++
-		case n == 0 && !write.acked.IsZero():
-			r.lost++
-		}
+	r.compare(writes, payments, books)
+	if most := lab.load.begun; books.charges > most {
+		r.double(fmt.Sprintf("%d charges at the bank for %d payers", books.charges, most))
+	}
+	if books.imported != lab.imported {
+		r.lose(fmt.Sprintf("%d of %d imported customers", books.imported, lab.imported))
 	}
 }
 
@@ -120,7 +125,7 @@ func (r *row) merge(lab *lab) {
 func (r row) reached() time.Duration {
 	switch r.trial.goal.of {
 	case everything:
-		return max(r.writes, r.arrivals, r.settled)
+		return max(r.writes, r.arrivals)
 	case deliveries:
 		return r.arrivals
 	case writing:
@@ -130,23 +135,30 @@ func (r row) reached() time.Duration {
 	return r.value
 }
 
-func (r row) met() bool { return r.err == nil && r.reached() <= r.trial.goal.most }
+func (r row) met() bool {
+	return r.err == nil && r.reached() <= r.trial.goal.most && r.settled <= settling
+}
 
-// verdict is what fails a run: something lost or doubled, an unexpected answer,
-// or a kept goal that was missed by far.
+// verdict is what fails a run: something lost or doubled, deliveries that came again
+// without a reason, an unexpected answer, or a kept goal that was missed by far.
 func (r row) verdict() error {
 	name := r.trial.name + " on " + r.trial.database
 	switch {
 	case r.skipped != "":
 		return nil
 	case r.doubled > 0, r.lost > 0 && !r.trial.mayLose():
-		return fmt.Errorf("%s: %d of %d lost, %d doubled", name, r.lost, r.acked, r.doubled)
+		return fmt.Errorf("%s: %d acknowledged and %d paid, of which %d are lost and %d doubled: %q",
+			name, r.acked, r.payments, r.lost, r.doubled, r.wrong)
+	case r.repeated > r.trial.repeats:
+		return fmt.Errorf("%s: %d deliveries came again, at most %d may", name, r.repeated, r.trial.repeats)
 	case len(r.refused) > 0:
 		return fmt.Errorf("%s: %d writes refused, such as %s", name, len(r.refused), r.refused[0])
 	case len(r.ended) > 0:
 		return fmt.Errorf("%s: processes ended by themselves: %s", name, strings.Join(r.ended, ", "))
 	case r.trial.goal.kept && r.err != nil:
 		return fmt.Errorf("%s: %w", name, r.err)
+	case r.settled > byFar*settling:
+		return fmt.Errorf("%s: settlement stood still for %s, and the goal is %s", name, seconds(r.settled), settling)
 	case r.trial.goal.kept && r.reached() > byFar*r.trial.goal.most:
 		return fmt.Errorf("%s: %s, and the goal is %s", name, r.reached().Round(time.Millisecond), r.trial.goal.most)
 	}
@@ -161,8 +173,8 @@ func (r row) line() string {
 	if r.skipped != "" {
 		return fmt.Sprintf("%s: not run, %s", r.trial.name, r.skipped)
 	}
-	text := fmt.Sprintf("%s: %d acknowledged, %d lost, %d doubled, %d repeated; stood still: writes %s, deliveries %s, settlement %s",
-		r.trial.name, r.acked, r.lost, r.doubled, r.repeated, seconds(r.writes), seconds(r.arrivals), seconds(r.settled))
+	text := fmt.Sprintf("%s: %d acknowledged, %d paid, %d lost, %d doubled, %d repeated; stood still: writes %s, deliveries %s, settlement %s",
+		r.trial.name, r.acked, r.payments, r.lost, r.doubled, r.repeated, seconds(r.writes), seconds(r.arrivals), seconds(r.settled))
 	if r.measured != "" {
 		text += "; " + r.measured
 	}
@@ -180,16 +192,17 @@ func seconds(span time.Duration) string { return fmt.Sprintf("%.1f s", span.Seco
 // table is what docs/reliability.md shows.
 func table(rows []row) string {
 	var out strings.Builder
-	out.WriteString("| fault | database | acknowledged | lost | doubled | repeated deliveries " +
+	out.WriteString("| fault | database | acknowledged | paid | lost | doubled | repeated deliveries " +
 		"| writes | deliveries | settlement | goal | |\n" +
-		"|---|---|---|---|---|---|---|---|---|---|---|\n")
+		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range rows {
 		if row.skipped != "" {
-			fmt.Fprintf(&out, "| %s (%s) | %s | not run: %s | | | | | | | | |\n", row.trial.name, row.trial.number, row.trial.database, row.skipped)
+			fmt.Fprintf(&out, "| %s (%s) | %s | not run: %s | | | | | | | | | |\n",
+				row.trial.name, row.trial.number, row.trial.database, row.skipped)
 			continue
 		}
-		fmt.Fprintf(&out, "| %s (%s) | %s | %d | %d | %d | %d | %s | %s | %s | %s | %s |\n",
-			row.trial.name, row.trial.number, row.trial.database, row.acked, row.lost, row.doubled, row.repeated,
+		fmt.Fprintf(&out, "| %s (%s) | %s | %d | %d | %d | %d | %d | %s | %s | %s | %s | %s |\n",
+			row.trial.name, row.trial.number, row.trial.database, row.acked, row.payments, row.lost, row.doubled, row.repeated,
 			seconds(row.writes), seconds(row.arrivals), seconds(row.settled), row.goalText(), row.mark())
 	}
 	return out.String()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -36,7 +37,7 @@ func removeFolder(lab *lab) error {
 	if err != nil {
 		return err
 	}
-	if err := lab.recover(recoverTimeout); err != nil {
+	if err := lab.recover(); err != nil {
 		return err
 	}
 	lab.gone = true
@@ -45,17 +46,18 @@ func removeFolder(lab *lab) error {
 		return err
 	}
 	red := time.Duration(-1)
-	for time.Since(lab.hurtAt) < 10*time.Second && red < 0 {
+	for time.Since(lab.hurtAt) < lab.span(10*time.Second) && red < 0 {
 		if pause(lab.ctx, 100*time.Millisecond); !proc.ready() {
 			red = time.Since(lab.hurtAt)
 		}
 	}
-	pause(lab.ctx, 2*time.Second)
+	pause(lab.ctx, lab.span(2*time.Second))
 	lab.load.end()
 	last := lab.hurtAt
-	for _, write := range lab.load.snapshot() {
-		if write.acked.After(lab.hurtAt) {
-			lab.lost++
+	lab.lost = lab.ackedSince(lab.hurtAt)
+	writes, _ := lab.load.snapshot()
+	for _, write := range writes {
+		if write.acked.After(last) {
 			last = write.acked
 		}
 	}
@@ -79,6 +81,7 @@ func smallDisk(lab *lab) error {
 	return nil
 }
 
+// fullDisk wants /readyz to be red while the disk is full, and green again later.
 func fullDisk(lab *lab) error {
 	proc, err := lab.one()
 	if err != nil {
@@ -90,7 +93,7 @@ func fullDisk(lab *lab) error {
 		return err
 	}
 	red := time.Duration(-1)
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); pause(lab.ctx, 50*time.Millisecond) {
+	for end := time.Now().Add(lab.span(5 * time.Second)); time.Now().Before(end); pause(lab.ctx, 50*time.Millisecond) {
 		if red < 0 && !proc.ready() {
 			red = time.Since(lab.hurtAt)
 		}
@@ -100,9 +103,30 @@ func fullDisk(lab *lab) error {
 	}
 	lab.measured = "/readyz red after " + seconds(red)
 	if red < 0 {
-		lab.measured = "/readyz stayed green"
+		return errors.New("/readyz stayed green while the disk was full")
 	}
-	return lab.goOn()
+	if err := lab.goOn(); err != nil {
+		return err
+	}
+	if !proc.ready() {
+		return errors.New("/readyz is red although the disk has room")
+	}
+	// What was acknowledged must be on the disk, not in the memory of a process.
+	proc.kill()
+	next, err := lab.serve(lab.url)
+	lab.replace(proc, next)
+	return err
+}
+
+// ackedSince counts the writes that were acknowledged after a moment.
+func (l *lab) ackedSince(moment time.Time) (n int) {
+	writes, _ := l.load.snapshot()
+	for _, write := range writes {
+		if write.acked.After(moment) {
+			n++
+		}
+	}
+	return n
 }
 
 // fill writes until there is no room.
@@ -133,25 +157,27 @@ func importing(lab *lab) error {
 	var sheet strings.Builder
 	sheet.WriteString("name,usuario,data_de_vencimento\n")
 	for i := range rows {
-		fmt.Fprintf(&sheet, "Cliente %d,importado%d,2031-01-15\n", i, i)
+		fmt.Fprintf(&sheet, "%s%d,importado%d,2031-01-15\n", importedName, i, i)
 	}
 	file := filepath.Join(lab.dir, "clientes.csv")
 	if err := os.WriteFile(file, []byte(sheet.String()), 0o600); err != nil {
 		return err
 	}
+	lab.imported = rows
 	lab.hurt()
 	if _, err := lab.command("import", "customers", file, "--company", lab.company); err != nil {
 		return err
 	}
 	took := time.Since(lab.hurtAt)
 	var waits []time.Duration
-	for _, write := range lab.load.snapshot() {
-		if write.sent.After(lab.hurtAt) && !write.acked.IsZero() {
+	writes, _ := lab.load.snapshot()
+	for _, write := range writes {
+		switch {
+		case write.acked.IsZero(): // it waits still
+			waits = append(waits, time.Since(write.sent))
+		case write.acked.After(lab.hurtAt):
 			waits = append(waits, write.acked.Sub(write.sent))
 		}
-	}
-	if len(waits) == 0 {
-		waits = []time.Duration{took}
 	}
 	lab.value = quantile(waits, 0.99)
 	lab.measured = fmt.Sprintf("p99 of %d writes %d ms, import %s", len(waits), lab.value.Milliseconds(), seconds(took))
@@ -159,6 +185,9 @@ func importing(lab *lab) error {
 }
 
 func quantile(list []time.Duration, q float64) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
 	slices.Sort(list)
 	return list[min(len(list)-1, int(q*float64(len(list))))]
 }
@@ -185,10 +214,11 @@ func killRepeatedly(lab *lab) error {
 		}
 		lab.replace(proc, next)
 		kills, proc = append(kills, kill{at, next.readyAt}), next
-		pause(lab.ctx, 2*time.Second)
+		pause(lab.ctx, lab.span(2*time.Second))
 	}
 	err = lab.goOn()
-	lab.value = slowestRepeat(lab.load.snapshot(), kills)
+	writes, _ := lab.load.snapshot()
+	lab.value = slowestRepeat(writes, kills)
 	lab.measured = "repeats answered within " + seconds(lab.value) + " of the return"
 	return err
 }
@@ -226,7 +256,7 @@ func hostile(lab *lab) error {
 		if kind == "tls" {
 			address = fmt.Sprintf("https://%s/%d", babble.Addr(), i)
 		}
-		if err := lab.webhook(address); err != nil {
+		if err := lab.webhook(address, created); err != nil {
 			return err
 		}
 	}
@@ -234,12 +264,13 @@ func hostile(lab *lab) error {
 	if err := lab.begin(); err != nil {
 		return err
 	}
-	pause(lab.ctx, 20*time.Second)
+	pause(lab.ctx, lab.span(20*time.Second))
 	lab.load.end()
 	var late []time.Duration
 	arrived := lab.receiver.arrivals()
-	for _, write := range lab.load.snapshot() {
-		at, came := arrived.last(write.name)
+	writes, _ := lab.load.snapshot()
+	for _, write := range writes {
+		at, came := arrived.last(created, write.name)
 		if !came {
 			at = time.Now()
 		}
@@ -350,7 +381,21 @@ func signIns(lab *lab) error {
 	all.Wait()
 	lab.value = time.Since(lab.hurtAt)
 	lab.measured = fmt.Sprintf("answered %v in %s, at most %d MB used", answers, seconds(lab.value), group.peak()>>20)
-	return lab.goOn()
+	return errors.Join(signedIn(answers), lab.goOn())
+}
+
+// signedIn wants every person to have been answered, and most of them about their
+// password: the others were asked to wait.
+func signedIn(answers map[int]int) error {
+	all := 0
+	for _, n := range answers {
+		all += n
+	}
+	checked, waited := answers[http.StatusUnprocessableEntity], answers[http.StatusTooManyRequests]+answers[http.StatusServiceUnavailable]
+	if checked+waited < all || checked < all/2 {
+		return fmt.Errorf("of %d sign-ins %d passwords were checked, %d were to wait: %v", all, checked, waited, answers)
+	}
+	return nil
 }
 
 func signIn(addr, person string) (status int) {

@@ -58,9 +58,9 @@ func hostileSignIns(lab *lab) error {
 		return fmt.Errorf("before the flood: %w", err)
 	}
 	lab.hurt()
-	ctx, stop := context.WithTimeout(context.Background(), floodTime)
+	ctx, stop := context.WithTimeout(context.Background(), lab.span(floodTime))
 	answers, wait := flood(ctx, proc.addr, paths)
-	known, unknown, err := slowestSignIns(person)
+	known, unknown, err := slowestSignIns(person, lab.span(floodTime/goodSignIns/2))
 	stop()
 	wait()
 	if err != nil {
@@ -72,7 +72,7 @@ func hostileSignIns(lab *lab) error {
 	return lab.goOn()
 }
 
-func slowestSignIns(person *visitor) (known, unknown time.Duration, err error) {
+func slowestSignIns(person *visitor, rest time.Duration) (known, unknown time.Duration, err error) {
 	for range goodSignIns {
 		took, err := person.signIn(goodAddress)
 		if err != nil {
@@ -87,7 +87,7 @@ func slowestSignIns(person *visitor) (known, unknown time.Duration, err error) {
 			return 0, 0, fmt.Errorf("from a new browser: %w", err)
 		}
 		unknown = max(unknown, took)
-		time.Sleep(floodTime / goodSignIns / 2)
+		time.Sleep(rest)
 	}
 	return known, unknown, nil
 }

@@ -5,8 +5,6 @@ package main
 import (
 	"syscall"
 	"time"
-
-	"carteira/tools/pgserver"
 )
 
 // three starts three processes, the last with a database of its own address,
@@ -25,7 +23,7 @@ func (l *lab) three(urlOfLast string, more ...string) (last *proc, err error) {
 
 // goOn waits until everything goes on, and stops the callers.
 func (l *lab) goOn() error {
-	if err := l.recover(recoverTimeout); err != nil {
+	if err := l.recover(); err != nil {
 		return err
 	}
 	for _, process := range l.processes() {
@@ -49,13 +47,13 @@ func killDatabase(lab *lab) error {
 }
 
 // standby has commits wait for one, so that a failover loses nothing.
-func (l *lab) standby() (*pgserver.Server, error) {
-	server, err := l.primary.Standby(l.ctx)
+func (l *lab) standby() (server, error) {
+	standby, err := l.primary.Standby(l.ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.later(server.Stop)
-	return server, l.primary.Synchronous(l.ctx)
+	l.later(standby.Stop)
+	return standby, l.primary.Synchronous(l.ctx)
 }
 
 func vanish(lab *lab) error {
@@ -63,7 +61,7 @@ func vanish(lab *lab) error {
 	if err != nil {
 		return err
 	}
-	proxy, err := pgserver.NewProxy(lab.primary.Address())
+	proxy, err := lab.house.proxy(lab.primary.Address())
 	if err != nil {
 		return err
 	}
@@ -74,7 +72,7 @@ func vanish(lab *lab) error {
 	}
 	lab.hurt()
 	proxy.Silence()
-	pause(lab.ctx, 3*time.Second)
+	pause(lab.ctx, lab.span(3*time.Second))
 	if err := standby.Promote(lab.ctx); err != nil {
 		return err
 	}
@@ -102,7 +100,7 @@ func failover(lab *lab) error {
 // cutOff has one process lose its database while it is at work. Callers who are
 // sent to it are answered by the others.
 func cutOff(lab *lab) error {
-	proxy, err := pgserver.NewProxy(lab.primary.Address())
+	proxy, err := lab.house.proxy(lab.primary.Address())
 	if err != nil {
 		return err
 	}
@@ -112,7 +110,7 @@ func cutOff(lab *lab) error {
 	}
 	lab.hurt()
 	proxy.Silence()
-	pause(lab.ctx, 20*time.Second)
+	pause(lab.ctx, lab.span(20*time.Second))
 	proxy.Speak()
 	return lab.goOn()
 }
@@ -147,7 +145,7 @@ func freezeOne(lab *lab) error {
 	}
 	lab.hurt()
 	last.signal(syscall.SIGSTOP)
-	pause(lab.ctx, 15*time.Second)
+	pause(lab.ctx, lab.span(15*time.Second))
 	last.signal(syscall.SIGCONT)
 	return lab.goOn()
 }
@@ -161,14 +159,14 @@ func skewed(by string) func(*lab) error {
 				return err
 			}
 		}
-		if _, err := lab.serveWith([]string{lab.house.hooked, "serve"}, lab.url, "CARTEIRA_CLOCK_SKEW="+by); err != nil {
+		if _, err := lab.serve(lab.url, "CARTEIRA_CLOCK_SKEW="+by); err != nil {
 			return err
 		}
 		if err := lab.begin(); err != nil {
 			return err
 		}
 		lab.hurt()
-		pause(lab.ctx, 20*time.Second)
+		pause(lab.ctx, lab.span(20*time.Second))
 		return lab.goOn()
 	}
 }
