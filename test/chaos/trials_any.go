@@ -384,15 +384,15 @@ func signIns(lab *lab) error {
 	return errors.Join(signedIn(answers), lab.goOn())
 }
 
-// signedIn wants every person to have been answered, and most of them about their
-// password: the others were asked to wait.
+// signedIn wants every person to have been answered: about their password, or that
+// they are to wait, which a busy machine may say to many and not to all.
 func signedIn(answers map[int]int) error {
 	all := 0
 	for _, n := range answers {
 		all += n
 	}
 	checked, waited := answers[http.StatusUnprocessableEntity], answers[http.StatusTooManyRequests]+answers[http.StatusServiceUnavailable]
-	if checked+waited < all || checked < all/2 {
+	if checked+waited < all || checked == 0 {
 		return fmt.Errorf("of %d sign-ins %d passwords were checked, %d were to wait: %v", all, checked, waited, answers)
 	}
 	return nil
