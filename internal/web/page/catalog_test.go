@@ -215,8 +215,11 @@ func TestEveryRefusalHasPortuguese(t *testing.T) {
 	}
 }
 
-// said are the calls by which edges name texts in Go, and which argument it is.
-var said = map[string]int{"page.Say": 2, "page.Complain": 2, "Say": 2, "Complain": 2, "T": 0, "lang.T": 0, "Lang.T": 0, "l.T": 0, "req.done": 1, "s.gone": 2}
+// said are the calls by which edges name texts in Go, and which of its arguments.
+var said = map[string][]int{
+	"page.Say": {2}, "page.Complain": {2}, "Say": {2}, "Complain": {2}, "T": {0}, "lang.T": {0}, "Lang.T": {0}, "l.T": {0}, "s.gone": {2},
+	"req.done": {1}, "req.did": {2}, "req.sent": {3}, "req.option": {1}, "s.showForm": {2}, "data.title": {0, 1},
+}
 
 // shown are the fields of structs that hold translated texts.
 var shown = []string{"Title", "Question", "Button", "Effects", "Label", "Hint", "Text", "Empty"}
@@ -234,8 +237,10 @@ func TestEveryTextInGoHasPortuguese(t *testing.T) {
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch node := node.(type) {
 			case *ast.CallExpr:
-				if at, ok := said[callee(node)]; ok && at < len(node.Args) {
-					want(textOf(node.Args[at]))
+				for _, at := range said[callee(node)] {
+					if at < len(node.Args) {
+						want(textOf(node.Args[at]))
+					}
 				}
 			case *ast.KeyValueExpr:
 				key, ok := node.Key.(*ast.Ident)

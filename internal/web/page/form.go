@@ -35,6 +35,9 @@ func NewForm(pairs ...string) *Form {
 // Set has a field show a value.
 func (f *Form) Set(name, value string) { f.values[name] = []string{value} }
 
+// Add has a field of several values show one more.
+func (f *Form) Add(name, value string) { f.values[name] = append(f.values[name], value) }
+
 // Sent is the form as it came, with why it was refused.
 func Sent(r *http.Request, err error) *Form {
 	form := NewForm()

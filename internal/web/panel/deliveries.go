@@ -17,23 +17,17 @@ var deliveryStatuses = []webhook.Status{
 }
 
 func deliveryChips(req *request) []chipLine {
-	statuses := []page.Option{{Value: "", Label: req.lang.T("All deliveries")}}
-	for _, status := range deliveryStatuses {
-		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(string(status))})
-	}
-	return []chipLine{
-		choiceChips(req, "Status", "status", statuses),
-		dateChips(req, "from", "to", false),
-	}
+	statuses := optionsOf(deliveryStatuses, func(status webhook.Status) page.Option {
+		return req.option(string(status), string(status))
+	}, req.option("", "All deliveries"))
+	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "from", "to", false)}
 }
 
 // eventOptions are the events, for a filter.
 func eventOptions(req *request) []page.Option {
-	options := []page.Option{{Value: "", Label: req.lang.T("All events")}}
-	for _, entry := range event.Catalog {
-		options = append(options, page.Option{Value: string(entry.Name), Label: string(entry.Name)})
-	}
-	return options
+	return optionsOf(event.Catalog, func(entry event.Entry) page.Option {
+		return page.Option{Value: string(entry.Name), Label: string(entry.Name)}
+	}, req.option("", "All events"))
 }
 
 // deliveryRow is a delivery as the list and its own page show it.
@@ -52,11 +46,7 @@ func (d deliveryRow) Last() *webhook.Attempt {
 	return &d.Attempts[len(d.Attempts)-1]
 }
 
-func (s *Server) delivery(req *request) error {
-	found, err := s.Webhooks.Delivery(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) delivery(req *request, found webhook.Delivery) error {
 	where, err := s.deliveryPlace(req, found.WebhookID)
 	if err != nil {
 		return err
@@ -81,14 +71,8 @@ func (s *Server) deliveryPlace(req *request, webhookID int64) (place, error) {
 
 func (s *Server) resendDelivery(req *request) error {
 	delivery, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.id)
-	if err != nil {
-		return req.complain(req.back("/webhooks"), err)
+	if err == nil && delivery.Status != webhook.Delivered {
+		err = fault.Upstream("it was sent again, and not accepted; see its attempts", nil)
 	}
-	if delivery.Status == webhook.Delivered {
-		return req.done(req.back("/webhooks"), "It was delivered.")
-	}
-	return req.complain(
-		req.back("/webhooks"),
-		fault.Upstream("it was sent again, and not accepted; see its attempts", nil),
-	)
+	return req.did(err, req.back("/webhooks"), "It was delivered.")
 }

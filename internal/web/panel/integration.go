@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"time"
@@ -19,12 +20,9 @@ type webhooksData struct {
 	MadeID int64
 }
 
-func (s *Server) webhooks(req *request) error {
-	return s.webhooksPage(req, webhooksData{})
-}
+func (s *Server) webhooks(req *request) error { return s.webhooksPage(req, webhooksData{}) }
 
-func (s *Server) webhooksPage(req *request, data webhooksData) error {
-	var err error
+func (s *Server) webhooksPage(req *request, data webhooksData) (err error) {
 	if data.List, err = s.Webhooks.List(req.Context(), req.Actor); err != nil {
 		return err
 	}
@@ -32,88 +30,57 @@ func (s *Server) webhooksPage(req *request, data webhooksData) error {
 }
 
 type webhookForm struct {
-	Form   *page.Form
+	recordForm
 	Events []event.Entry
-	Action string
-	Back   string
-	New    bool
 }
 
-func (s *Server) webhookForm(req *request, title string, form webhookForm, refusal error) error {
-	for _, entry := range event.Catalog {
-		if entry.Name != event.Ping {
-			form.Events = append(form.Events, entry)
+// webhookForm is the form of a webhook; a new one gets every event.
+func (s *Server) webhookForm(req *request, form *page.Form, refusal error) error {
+	hook := webhook.Webhook{Events: webhook.Subscribable()}
+	if req.id != 0 {
+		var err error
+		if hook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
+			return err
 		}
 	}
-	return s.show(req, page.View{Name: "webhook_form", Title: title, Status: statusOf(refusal), Data: form})
-}
-
-func (s *Server) newWebhook(req *request) error {
-	var pairs []string
-	for _, name := range webhook.Subscribable() {
-		pairs = append(pairs, "events", string(name))
+	if form == nil {
+		form = page.NewForm("url", hook.URL, "description", hook.Description, "retry_refused", boolText(hook.RetryRefused))
+		for _, name := range hook.Events {
+			form.Add("events", string(name))
+		}
 	}
-	return s.webhookForm(req, "New webhook",
-		webhookForm{Form: page.NewForm(pairs...), Action: "/webhooks/new", Back: "/webhooks", New: true},
-		nil)
+	data := webhookForm{recordForm: req.recordForm("/webhooks", form)}
+	for _, entry := range event.Catalog {
+		if entry.Name != event.Ping {
+			data.Events = append(data.Events, entry)
+		}
+	}
+	return s.showForm(req, "webhook_form", data.title("New webhook", "Edit webhook"), refusal, data)
 }
 
 func (s *Server) createWebhook(req *request) error {
 	hook, secret, err := s.Webhooks.Create(req.Context(), req.Actor, webhook.ReadNew(req.formWith([]string{"events"})))
-	if refused(err) {
-		return s.webhookForm(req, "New webhook",
-			webhookForm{Form: page.Sent(req.Request, err), Action: "/webhooks/new", Back: "/webhooks", New: true},
-			err)
-	}
 	if err != nil {
-		return err
+		return req.again(err, s.webhookForm)
 	}
 	return s.webhooksPage(req, webhooksData{Made: secret, MadeID: hook.ID})
-}
-
-func (s *Server) editWebhook(req *request) error {
-	hook, err := s.Webhooks.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	pairs := []string{"url", hook.URL, "description", hook.Description, "retry_refused", boolText(hook.RetryRefused)}
-	for _, name := range hook.Events {
-		pairs = append(pairs, "events", string(name))
-	}
-	return s.webhookForm(req, "Edit webhook",
-		webhookForm{Form: page.NewForm(pairs...), Action: webhookPath(hook.ID) + "/edit", Back: webhookPath(hook.ID)},
-		nil)
 }
 
 func webhookPath(id int64) string { return "/webhooks/" + idText(id) }
 
 func (s *Server) updateWebhook(req *request) error {
 	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.ReadChanges(req.formWith([]string{"events"})))
-	if refused(err) {
-		return s.webhookForm(req, "Edit webhook",
-			webhookForm{
-				Form: page.Sent(req.Request, err), Action: webhookPath(req.id) + "/edit",
-				Back: webhookPath(req.id),
-			}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(webhookPath(req.id), "The webhook was saved.")
+	return req.sent(err, s.webhookForm, webhookPath(req.id), "The webhook was saved.")
 }
 
 // switchWebhook turns a webhook on or off.
 func (s *Server) switchWebhook(req *request) error {
-	hook, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.Draft{
-		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
-	})
-	if err != nil {
-		return req.complain(req.back(webhookPath(req.id)), err)
-	}
+	back := req.back(webhookPath(req.id))
+	hook, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.Draft{Active: req.readActive()})
 	if hook.Active {
-		return req.done(req.back(webhookPath(req.id)), "The webhook is on. What was waiting is being sent.")
+		return req.did(err, back, "The webhook is on. What was waiting is being sent.")
 	}
-	return req.done(req.back(webhookPath(req.id)), "The webhook is off. What is pending waits.")
+	return req.did(err, back, "The webhook is off. What is pending waits.")
 }
 
 type webhookData struct {
@@ -132,9 +99,7 @@ type tested struct {
 	Delivered bool
 }
 
-func (s *Server) webhook(req *request) error {
-	return s.webhookPage(req, webhookData{Replay: page.NewForm("since", req.today.String())}, nil)
-}
+func (s *Server) webhook(req *request) error { return s.webhookPage(req, webhookData{}, nil) }
 
 func (s *Server) webhookPage(req *request, data webhookData, refusal error) error {
 	if req.Method == http.MethodPost { // the answer to a form is the page, and its links lead to the page
@@ -165,8 +130,8 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	}
 	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (webhook.DeliveryFilter{})
 	data.Total = counted(req.lang, total, "1 delivery", "%s deliveries")
-	data.Events = eventOptions(req)
-	return s.show(req, page.View{Name: "webhook", Title: "Webhook", Status: statusOf(refusal), Data: data})
+	data.Events, data.Replay = eventOptions(req), cmp.Or(data.Replay, page.NewForm("since", req.today.String()))
+	return s.showForm(req, "webhook", "Webhook", refusal, data)
 }
 
 func (s *Server) testWebhook(req *request) error {
@@ -174,11 +139,7 @@ func (s *Server) testWebhook(req *request) error {
 	if err != nil {
 		return req.complain(webhookPath(req.id), err)
 	}
-	return s.webhookPage(
-		req,
-		webhookData{Tested: &tested{attempt, delivered}, Replay: page.NewForm("since", req.today.String())},
-		nil,
-	)
+	return s.webhookPage(req, webhookData{Tested: &tested{attempt, delivered}}, nil)
 }
 
 func (s *Server) rotateWebhookSecret(req *request) error {
@@ -186,7 +147,7 @@ func (s *Server) rotateWebhookSecret(req *request) error {
 	if err != nil {
 		return err
 	}
-	return s.webhookPage(req, webhookData{Secret: secret, Replay: page.NewForm("since", req.today.String())}, nil)
+	return s.webhookPage(req, webhookData{Secret: secret}, nil)
 }
 
 func (s *Server) replayWebhook(req *request) error {
@@ -194,13 +155,10 @@ func (s *Server) replayWebhook(req *request) error {
 	if err == nil {
 		_, err = s.Webhooks.StartReplay(req.Context(), req.Actor, req.id, since)
 	}
-	if refused(err) {
-		return s.webhookPage(req, webhookData{Replay: page.Sent(req.Request, err)}, err)
+	again := func(req *request, form *page.Form, refusal error) error {
+		return s.webhookPage(req, webhookData{Replay: form}, refusal)
 	}
-	if err != nil {
-		return err
-	}
-	return req.done(webhookPath(req.id), "What happened since %s is being sent again.",
+	return req.sent(err, again, webhookPath(req.id), "What happened since %s is being sent again.",
 		page.FormatDate(civil.Of(since.In(req.Actor.Company.Zone))))
 }
 
@@ -214,30 +172,18 @@ func readSince(req *request) (time.Time, error) {
 	return day.Start(req.Actor.Company.Zone), nil
 }
 
-func (s *Server) askDeleteWebhook(req *request) error {
-	hook, err := s.Webhooks.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete the webhook to %s?",
-		Args:     []any{hook.URL},
-		Danger:   true,
-		Button:   "Delete webhook",
-		Back:     webhookPath(hook.ID),
-		Action:   webhookPath(hook.ID) + "/delete",
+func askDeleteWebhook(hook webhook.Webhook) page.Confirm {
+	return page.Confirm{
+		Question: "Delete the webhook to %s?", Args: []any{hook.URL}, Danger: true, Button: "Delete webhook", Back: webhookPath(hook.ID),
 		Effects: []string{
 			"Its history goes with it, and so do deliveries that are pending.",
 			"A new one gets another secret.", "This cannot be undone.",
 		},
-	})
+	}
 }
 
 func (s *Server) deleteWebhook(req *request) error {
-	if err := s.Webhooks.Delete(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done("/webhooks", "The webhook was deleted.")
+	return req.did(s.Webhooks.Delete(req.Context(), req.Actor, req.id), "/webhooks", "The webhook was deleted.")
 }
 
 type signatureData struct {
@@ -246,25 +192,18 @@ type signatureData struct {
 	Steps   []webhook.Step
 }
 
-func (s *Server) signaturePage(req *request) error {
-	return s.signatureForm(req, signatureData{Form: page.NewForm("webhook_id", req.URL.Query().Get("webhook_id"))}, nil)
+func (s *Server) signatureForm(req *request, form *page.Form, refusal error) error {
+	return s.signaturePage(req, signatureData{Form: cmp.Or(form, page.NewForm("webhook_id", req.URL.Query().Get("webhook_id")))}, refusal)
 }
 
-func (s *Server) signatureForm(req *request, data signatureData, refusal error) error {
+func (s *Server) signaturePage(req *request, data signatureData, refusal error) error {
 	list, err := s.Webhooks.List(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, hook := range list {
-		data.Secrets = append(data.Secrets, page.Option{Value: idText(hook.ID), Label: hook.URL})
-	}
-	data.Secrets = append(data.Secrets, page.Option{Value: "0", Label: req.lang.T("Callback secret (single invoices)")})
-	return s.show(req, page.View{
-		Name:   "signature",
-		Title:  "Signature checker",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	data.Secrets = optionsOf(list, func(hook webhook.Webhook) page.Option { return page.Option{Value: idText(hook.ID), Label: hook.URL} })
+	data.Secrets = append(data.Secrets, req.option("0", "Callback secret (single invoices)"))
+	return s.showForm(req, "signature", "Signature checker", refusal, data)
 }
 
 func (s *Server) checkSignature(req *request) error {
@@ -272,7 +211,7 @@ func (s *Server) checkSignature(req *request) error {
 	if err != nil && !refused(err) {
 		return err
 	}
-	return s.signatureForm(req, signatureData{Form: page.Sent(req.Request, err), Steps: steps}, err)
+	return s.signaturePage(req, signatureData{Form: page.Sent(req.Request, err), Steps: steps}, err)
 }
 
 func (s *Server) callbackSecret(req *request) error {
@@ -284,8 +223,6 @@ func (s *Server) callbackSecret(req *request) error {
 }
 
 func (s *Server) rotateCallbackSecret(req *request) error {
-	if _, err := s.Webhooks.RotateCallbackSecret(req.Context(), req.Actor); err != nil {
-		return err
-	}
-	return req.done("/webhooks/callback-secret", "There is a new callback secret. The old one signs too for 24 hours.")
+	_, err := s.Webhooks.RotateCallbackSecret(req.Context(), req.Actor)
+	return req.did(err, "/webhooks/callback-secret", "There is a new callback secret. The old one signs too for 24 hours.")
 }

@@ -4,11 +4,14 @@ package panel
 // selects and how they answer.
 
 import (
+	"cmp"
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
 
+	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -57,6 +60,62 @@ func (s *Server) show(req *request, view page.View) error {
 	view.Frame, view.Zone = frame, req.Actor.Company.Zone
 	s.pages.Render(req.w, req.Request, view)
 	return nil
+}
+
+// formPage shows a form: as it is opened where form is nil, or as it was sent and
+// why it was refused.
+type formPage func(req *request, form *page.Form, refusal error) error
+
+// opened shows a form for the first time.
+func opened(show formPage) handler {
+	return func(req *request) error { return show(req, nil, nil) }
+}
+
+// showForm shows the page of a form, with the status of its refusal.
+func (s *Server) showForm(req *request, name, title string, refusal error, data any) error {
+	return s.show(req, page.View{Name: name, Title: title, Status: statusOf(refusal), Data: data})
+}
+
+// again shows a form with what was sent and why it was refused; other errors are
+// returned.
+func (req *request) again(err error, show formPage) error {
+	if !refused(err) {
+		return err
+	}
+	return show(req, page.Sent(req.Request, err), err)
+}
+
+// sent ends a form: it says what was done and goes on, or shows the form again.
+func (req *request) sent(err error, show formPage, to, text string, args ...any) error {
+	if err != nil {
+		return req.again(err, show)
+	}
+	return req.done(to, text, args...)
+}
+
+// did ends what a button did: it says so, or why it was refused, and goes on.
+func (req *request) did(err error, to, text string, args ...any) error {
+	if err != nil {
+		return req.complain(to, err)
+	}
+	return req.done(to, text, args...)
+}
+
+// of makes a handler of one that is for the record of the path.
+func of[T any](find func(context.Context, account.Actor, int64) (T, error), handle func(*request, T) error) handler {
+	return func(req *request) error {
+		record, err := find(req.Context(), req.Actor, req.id)
+		if err != nil {
+			return err
+		}
+		return handle(req, record)
+	}
+}
+
+// asked makes a handler that asks about the record of the path, before the form at
+// the same address does what it asks about.
+func asked[T any](s *Server, find func(context.Context, account.Actor, int64) (T, error), confirm func(T) page.Confirm) handler {
+	return of(find, func(req *request, record T) error { return s.ask(req, confirm(record)) })
 }
 
 // done says what was done and goes on.
@@ -143,6 +202,24 @@ func (s *Server) choices(req *request, inactive bool) (plans, products []page.Op
 	return plans, products, nil
 }
 
+// optionsOf are the options of a list after those that come first.
+func optionsOf[T any](list []T, option func(T) page.Option, first ...page.Option) []page.Option {
+	for _, one := range list {
+		first = append(first, option(one))
+	}
+	return first
+}
+
+// option is a choice with its text in the reader's language.
+func (req *request) option(value, label string) page.Option {
+	return page.Option{Value: value, Label: req.lang.T(label)}
+}
+
+// readActive reads the button that turns a record on or off.
+func (req *request) readActive() input.Opt[bool] {
+	return input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
+}
+
 func idText(id int64) string {
 	if id == 0 {
 		return ""
@@ -150,8 +227,10 @@ func idText(id int64) string {
 	return strconv.FormatInt(id, 10)
 }
 
-// ask shows a question in the panel's frame.
+// ask shows a question in the panel's frame. Its button sends a form to the same
+// address, unless the question says another.
 func (s *Server) ask(req *request, confirm page.Confirm) error {
+	confirm.Action = cmp.Or(confirm.Action, req.URL.Path)
 	return s.show(req, page.View{Name: "ask", Title: "Are you sure?", Data: confirm})
 }
 

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 )
@@ -42,16 +41,11 @@ func (s *Server) channels(req *request) error {
 }
 
 type channelForm struct {
-	Form   *page.Form
+	recordForm
 	Kind   reminder.Kind
 	Preset reminder.Preset // that was chosen; without a name: none
 	Path   string          // what leads to the form with another preset
 	Fields []channelField
-	Action string
-	Back   string
-	New    bool
-
-	kept []string // secrets that are set
 }
 
 // channelField is one setting of a kind of channel.
@@ -72,86 +66,60 @@ func (s *Server) newChannel(req *request) error {
 	if !ok {
 		return fault.NotFound("page")
 	}
-	pairs := []string{
-		"name", kind.Title, "per_minute", strconv.Itoa(kind.PerMinute), "active", "true",
-	}
+	form := page.NewForm("name", kind.Title, "per_minute", strconv.Itoa(kind.PerMinute), "active", "true")
 	for _, option := range kind.Options {
-		pairs = append(pairs, option.Name, option.Default)
+		form.Set(option.Name, option.Default)
 	}
 	if kind.Phone != nil { // a name of its own: two companies under one name would share a phone
-		pairs = append(pairs, "instance", "carteira-"+idText(req.Actor.Company.ID))
+		form.Set("instance", "carteira-"+idText(req.Actor.Company.ID))
 	}
-	form := s.makesChannel(page.NewForm(pairs...), kind)
-	form.preset(req)
-	return s.channelForm(req, "New channel", form, nil)
+	return s.channelForm(req, form, kind, nil, nil)
 }
 
-func (s *Server) makesChannel(form *page.Form, kind reminder.Kind) channelForm {
-	return channelForm{
-		Form:   form,
-		Kind:   kind,
-		Path:   "/messages/channels/new?kind=" + kind.Name + "&preset=",
-		Action: "/messages/channels/new",
-		Back:   "/messages/channels/new",
-		New:    true,
+// channelForm shows the form of a channel; kept are the names of its secrets that are set.
+func (s *Server) channelForm(req *request, form *page.Form, kind reminder.Kind, kept []string, refusal error) error {
+	data := channelForm{recordForm: req.recordForm(channelsPath, form), Kind: kind, Path: req.URL.Path + "?preset="}
+	if data.New {
+		data.Path, data.Back = req.URL.Path+"?kind="+kind.Name+"&preset=", req.URL.Path
 	}
-}
-
-// preset fills in the service that was chosen.
-func (f *channelForm) preset(req *request) {
-	name := req.URL.Query().Get("preset")
-	i := slices.IndexFunc(f.Kind.Presets, func(preset reminder.Preset) bool { return preset.Name == name })
-	if i < 0 {
-		return
-	}
-	f.Preset = f.Kind.Presets[i]
-	for option, value := range f.Preset.Options {
-		f.Form.Set(option, value)
-	}
-}
-
-func (s *Server) channelForm(req *request, title string, form channelForm, refusal error) error {
-	for _, option := range form.Kind.Options {
-		field := channelField{
-			Option:   option,
-			Required: option.Required && (form.New || !option.Secret),
-			Kept:     slices.Contains(form.kept, option.Name),
+	for _, preset := range kind.Presets {
+		if preset.Name == req.URL.Query().Get("preset") {
+			data.Preset = preset
 		}
-		for _, choice := range option.Choices {
-			field.Options = append(field.Options, page.Option{Value: choice, Label: choice})
-		}
-		form.Fields = append(form.Fields, field)
 	}
-	return s.show(req, page.View{Name: "messages_channel_form", Title: title, Status: statusOf(refusal), Data: form})
+	for option, value := range data.Preset.Options {
+		form.Set(option, value)
+	}
+	for _, option := range kind.Options {
+		field := channelField{Option: option, Required: option.Required && (data.New || !option.Secret), Kept: slices.Contains(kept, option.Name)}
+		field.Options = optionsOf(option.Choices, func(choice string) page.Option { return page.Option{Value: choice, Label: choice} })
+		data.Fields = append(data.Fields, field)
+	}
+	return s.showForm(req, "messages_channel_form", data.title("New channel", "Edit channel"), refusal, data)
 }
 
 func (s *Server) createChannel(req *request) error {
 	channel, shown, err := s.Reminders.CreateChannel(req.Context(), req.Actor, s.Reminders.ReadNewChannel(req.form()))
-	if refused(err) {
-		kind, ok := s.messageKind(req.PostFormValue("kind"))
-		if !ok {
-			return err
-		}
-		return s.channelForm(req, "New channel", s.makesChannel(page.Sent(req.Request, err), kind), err)
-	}
-	if err != nil {
+	kind, known := s.messageKind(req.PostFormValue("kind"))
+	switch {
+	case err != nil && !known:
 		return err
-	}
-	if len(shown) > 0 {
+	case err != nil:
+		return req.again(err, func(req *request, form *page.Form, refusal error) error {
+			return s.channelForm(req, form, kind, nil, refusal)
+		})
+	case len(shown) > 0:
 		req.id = channel.ID
 		return s.channelPage(req, channelData{Shown: shown}, nil)
-	}
-	if kind, _ := s.messageKind(channel.Kind); kind.Phone != nil {
+	case kind.Phone != nil:
 		return req.done(phonePath(channel.ID), "The channel %s was saved. Now connect the phone.", channel.Name)
 	}
-	return req.done(
-		channelPath(channel.ID),
-		"The channel %s was saved. Send a test to see whether it works.",
-		channel.Name,
-	)
+	return req.done(channelPath(channel.ID), "The channel %s was saved. Send a test to see whether it works.", channel.Name)
 }
 
-func channelPath(id int64) string { return "/messages/channels/" + idText(id) }
+const channelsPath = "/messages/channels"
+
+func channelPath(id int64) string { return channelsPath + "/" + idText(id) }
 
 type channelData struct {
 	Channel   reminder.Channel
@@ -174,9 +142,7 @@ type optionValue struct {
 	Kept  bool // a secret that is set
 }
 
-func (s *Server) channel(req *request) error {
-	return s.channelPage(req, channelData{}, nil)
-}
+func (s *Server) channel(req *request) error { return s.channelPage(req, channelData{}, nil) }
 
 func (s *Server) channelPage(req *request, data channelData, refusal error) error {
 	var err error
@@ -189,20 +155,13 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		return err
 	}
 	for _, option := range data.Kind.Options {
-		data.Options = append(data.Options, optionValue{
-			Option: option,
-			Value:  data.Channel.Options[option.Name],
-			Kept:   slices.Contains(kept, option.Name),
-		})
+		data.Options = append(data.Options, optionValue{option, data.Channel.Options[option.Name], slices.Contains(kept, option.Name)})
 	}
 	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	data.Templates = []page.Option{{Value: "", Label: req.lang.T("A plain sentence")}}
-	for _, template := range templates {
-		data.Templates = append(data.Templates, page.Option{Value: idText(template.ID), Label: template.Name})
-	}
+	data.Templates = optionsOf(templates, templateOption, req.option("", "A plain sentence"))
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
@@ -219,12 +178,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 	if data.Test == nil {
 		data.Test = page.NewForm("to", s.testAddress(req, data.Kind))
 	}
-	return s.show(req, page.View{
-		Name:   "messages_channel",
-		Title:  data.Channel.Name,
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.showForm(req, "messages_channel", data.Channel.Name, refusal, data)
 }
 
 // testAddress is where a test most likely goes: to the user who asks for it.
@@ -241,16 +195,15 @@ func (s *Server) testChannel(req *request) error {
 	if err == nil {
 		result, err = s.Reminders.Test(req.Context(), req.Actor, req.id, asked)
 	}
-	if refused(err) {
-		return s.channelPage(req, channelData{Test: page.Sent(req.Request, err)}, err)
-	}
 	if err != nil {
-		return err
+		return req.again(err, func(req *request, form *page.Form, refusal error) error {
+			return s.channelPage(req, channelData{Test: form}, refusal)
+		})
 	}
 	return s.channelPage(req, channelData{Test: page.Sent(req.Request, nil), Tested: &result}, nil)
 }
 
-func (s *Server) editChannel(req *request) error {
+func (s *Server) editChannel(req *request, form *page.Form, refusal error) error {
 	channel, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
@@ -259,29 +212,17 @@ func (s *Server) editChannel(req *request) error {
 	if !ok {
 		return fault.NotFound("page")
 	}
-	pairs := []string{
-		"name", channel.Name, "per_minute", strconv.Itoa(channel.PerMinute), "active",
-		strconv.FormatBool(channel.Active),
-	}
-	for name, value := range channel.Options {
-		pairs = append(pairs, name, value)
-	}
-	form := changesChannel(page.NewForm(pairs...), kind, channel.ID)
-	form.preset(req)
-	if form.kept, err = s.Reminders.SecretNames(channel); err != nil {
+	kept, err := s.Reminders.SecretNames(channel)
+	if err != nil && form == nil {
 		return err
 	}
-	return s.channelForm(req, "Edit channel", form, nil)
-}
-
-func changesChannel(form *page.Form, kind reminder.Kind, id int64) channelForm {
-	return channelForm{
-		Form:   form,
-		Kind:   kind,
-		Path:   channelPath(id) + "/edit?preset=",
-		Action: channelPath(id) + "/edit",
-		Back:   channelPath(id),
+	if form == nil {
+		form = page.NewForm("name", channel.Name, "per_minute", strconv.Itoa(channel.PerMinute), "active", boolText(channel.Active))
+		for name, value := range channel.Options {
+			form.Set(name, value)
+		}
 	}
+	return s.channelForm(req, form, kind, kept, refusal)
 }
 
 func (s *Server) updateChannel(req *request) error {
@@ -290,55 +231,31 @@ func (s *Server) updateChannel(req *request) error {
 		return err
 	}
 	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, draft)
-	if refused(err) {
-		kind, _ := s.messageKind(channel.Kind)
-		form := changesChannel(page.Sent(req.Request, err), kind, req.id)
-		if kept, unopened := s.Reminders.SecretNames(channel); unopened == nil {
-			form.kept = kept
-		}
-		return s.channelForm(req, "Edit channel", form, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(channelPath(req.id), "The channel %s was saved. Send a test to see whether it works.", channel.Name)
+	return req.sent(err, s.editChannel, channelPath(req.id), "The channel %s was saved. Send a test to see whether it works.", channel.Name)
 }
 
 // switchChannel turns a channel on or off.
 func (s *Server) switchChannel(req *request) error {
-	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
-	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: active})
-	switch {
-	case err != nil:
-		return req.complain(channelPath(req.id), err)
-	case channel.Active:
-		return req.done(channelPath(req.id), "The channel %s is on.", channel.Name)
+	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: req.readActive()})
+	if channel.Active {
+		return req.did(err, channelPath(req.id), "The channel %s is on.", channel.Name)
 	}
-	return req.done(channelPath(req.id), "The channel %s is off. Rules pass it over.", channel.Name)
+	return req.did(err, channelPath(req.id), "The channel %s is off. Rules pass it over.", channel.Name)
 }
 
-func (s *Server) askDeleteChannel(req *request) error {
-	channel, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete the channel %s?",
-		Args:     []any{channel.Name},
-		Danger:   true,
-		Button:   "Delete channel",
-		Back:     channelPath(channel.ID),
-		Action:   channelPath(channel.ID) + "/delete",
+func askDeleteChannel(channel reminder.Channel) page.Confirm {
+	return page.Confirm{
+		Question: "Delete the channel %s?", Args: []any{channel.Name}, Danger: true, Button: "Delete channel", Back: channelPath(channel.ID),
 		Effects: []string{
 			"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
 			"What waits for it is not sent.", "This cannot be undone.",
 		},
-	})
+	}
 }
 
 func (s *Server) deleteChannel(req *request) error {
 	if err := s.Reminders.DeleteChannel(req.Context(), req.Actor, req.id); err != nil {
 		return req.complain(channelPath(req.id), err)
 	}
-	return req.done("/messages/channels", "The channel was deleted.")
+	return req.done(channelsPath, "The channel was deleted.")
 }

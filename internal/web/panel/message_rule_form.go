@@ -12,18 +12,12 @@ import (
 )
 
 type ruleForm struct {
-	Form      *page.Form
-	Sides     []page.Option
-	Plans     []page.Option
-	Products  []page.Option
-	Statuses  []page.Option
-	Templates []page.Option
-	Turns     []channelTurn
-	Errors    []string // against the channels as a whole
-	Action    string
-	New       bool
-	ID        int64
-	Reach     int64 // how many customers it would reach today; of receipts, how many invoices were paid
+	recordForm
+	Sides, Plans, Products, Statuses, Templates []page.Option
+
+	Turns  []channelTurn
+	Errors []string // against the channels as a whole
+	Reach  int64    // how many customers it would reach today; of receipts, how many invoices were paid
 }
 
 // Receipts reports whether the rule sends receipts, which have no day of their own.
@@ -38,39 +32,47 @@ type channelTurn struct {
 
 func turnName(i int) string { return "channel_" + strconv.Itoa(i+1) }
 
-func (s *Server) ruleForm(req *request, title string, form ruleForm, refusal error) error {
+func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
 	basis, err := s.messageBasis(req)
 	if err != nil {
 		return err
 	}
-	t := req.lang.T
-	form.Plans, form.Products = basis.plans, basis.products
-	form.Sides = []page.Option{{Value: "before", Label: t("before the due date")}, {Value: "after", Label: t("after the due date")}}
-	form.Statuses = []page.Option{{Value: "", Label: t("All")}}
-	for _, status := range []customer.Status{customer.Active, customer.DueToday, customer.Expired} {
-		form.Statuses = append(form.Statuses, page.Option{Value: string(status), Label: word(req.lang, string(status))})
-	}
-	for _, template := range basis.templates {
-		form.Templates = append(form.Templates, page.Option{Value: idText(template.ID), Label: template.Name})
-	}
-	for i := range min(len(basis.channels), reminder.MaxChannels) {
-		turn := channelTurn{Name: turnName(i), Number: i + 1, Options: []page.Option{{Value: "", Label: "—"}}}
-		for _, channel := range basis.channels {
-			turn.Options = append(turn.Options, page.Option{Value: idText(channel.ID), Label: channel.Name})
+	if form == nil {
+		if form, err = s.ruleValues(req, basis.channels); err != nil {
+			return err
 		}
-		form.Turns = append(form.Turns, turn)
 	}
-	form.Errors = form.Form.Errors("channels")
-	if form.Reach, err = s.reachOf(req, form.Form); err != nil {
+	data := ruleForm{recordForm: req.recordForm("/messages/rules", form), Plans: basis.plans, Products: basis.products}
+	data.Sides = []page.Option{req.option("before", "before the due date"), req.option("after", "after the due date")}
+	statuses := []customer.Status{customer.Active, customer.DueToday, customer.Expired}
+	data.Statuses = optionsOf(statuses, func(status customer.Status) page.Option {
+		return page.Option{Value: string(status), Label: word(req.lang, string(status))}
+	}, req.option("", "All"))
+	data.Templates = optionsOf(basis.templates, templateOption)
+	channels := optionsOf(basis.channels, channelOption, page.Option{Label: "—"})
+	for i := range min(len(basis.channels), reminder.MaxChannels) {
+		data.Turns = append(data.Turns, channelTurn{Name: turnName(i), Number: i + 1, Options: channels})
+	}
+	data.Errors = form.Errors("channels")
+	if data.Reach, err = s.reachOf(req, form); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "messages_rule_form", Title: title, Status: statusOf(refusal), Data: form})
+	return s.showForm(req, "messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
 }
 
-func (s *Server) newRule(req *request) error {
-	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
-	if err != nil {
-		return err
+func templateOption(template reminder.Template) page.Option {
+	return page.Option{Value: idText(template.ID), Label: template.Name}
+}
+
+func channelOption(channel reminder.Channel) page.Option {
+	return page.Option{Value: idText(channel.ID), Label: channel.Name}
+}
+
+// ruleValues is the form of a rule as it is, or of a new one.
+func (s *Server) ruleValues(req *request, channels []reminder.Channel) (*page.Form, error) {
+	if req.id != 0 {
+		rule, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
+		return shownRule(rule), err
 	}
 	query := req.URL.Query()
 	form := queryForm(req)
@@ -83,7 +85,7 @@ func (s *Server) newRule(req *request) error {
 		}
 		form = page.NewForm(pairs...)
 	}
-	return s.ruleForm(req, "New rule", ruleForm{Form: form, Action: "/messages/rules/new", New: true}, nil)
+	return form, nil
 }
 
 // reachOf is how many customers the rule of a form would reach today; none when
@@ -124,61 +126,27 @@ func ruleInput(req *request) *input.Form {
 
 func (s *Server) createRule(req *request) error {
 	rule, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
-	if refused(err) {
-		return s.ruleForm(
-			req,
-			"New rule",
-			ruleForm{Form: page.Sent(req.Request, err), Action: "/messages/rules/new", New: true},
-			err,
-		)
+	if rule.Active {
+		return req.sent(err, s.ruleForm, "/messages", switchedOn(rule), rule.Name)
 	}
-	switch {
-	case err != nil:
-		return err
-	case rule.Active:
-		return req.done("/messages", switchedOn(rule), rule.Name)
-	}
-	return req.done("/messages", "The rule %s was saved, and is off.", rule.Name)
+	return req.sent(err, s.ruleForm, "/messages", "The rule %s was saved, and is off.", rule.Name)
 }
 
-func (s *Server) editRule(req *request) error {
-	rule, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func shownRule(rule reminder.Rule) *page.Form {
 	days, side := rule.OffsetDays, "after"
 	if days <= 0 {
 		days, side = -days, "before"
 	}
-	pairs := []string{
-		"name", rule.Name, "active", strconv.FormatBool(rule.Active), "on", string(rule.On), "offset_days",
-		strconv.Itoa(days), "side", side, "hour", reminder.Clock(rule.Minute),
-		"plan_id", idText(rule.PlanID), "product_id", idText(rule.ProductID), "status",
-		string(rule.Status), "template_id", idText(rule.TemplateID),
-	}
+	form := page.NewForm("name", rule.Name, "active", boolText(rule.Active), "on", string(rule.On),
+		"offset_days", strconv.Itoa(days), "side", side, "hour", reminder.Clock(rule.Minute), "plan_id", idText(rule.PlanID),
+		"product_id", idText(rule.ProductID), "status", string(rule.Status), "template_id", idText(rule.TemplateID))
 	for i, id := range rule.Channels {
-		pairs = append(pairs, turnName(i), idText(id))
+		form.Set(turnName(i), idText(id))
 	}
-	return s.ruleForm(
-		req,
-		"Edit rule",
-		ruleForm{Form: page.NewForm(pairs...), Action: rulePath(rule.ID), ID: rule.ID},
-		nil,
-	)
+	return form
 }
 
 func (s *Server) updateRule(req *request) error {
 	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.ReadRuleChanges(ruleInput(req)))
-	if refused(err) {
-		return s.ruleForm(
-			req,
-			"Edit rule",
-			ruleForm{Form: page.Sent(req.Request, err), Action: rulePath(req.id), ID: req.id},
-			err,
-		)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/messages", "The rule %s was saved. What it has not sent yet is planned anew.", rule.Name)
+	return req.sent(err, s.ruleForm, "/messages", "The rule %s was saved. What it has not sent yet is planned anew.", rule.Name)
 }

@@ -40,11 +40,8 @@ func (s *Server) templates(req *request) error {
 }
 
 type templateForm struct {
-	Form      *page.Form
+	recordForm
 	Variables []variableRow
-	Action    string
-	New       bool
-	ID        int64
 	Approved  bool // the part for Meta is open
 	Preview   *templatePreview
 }
@@ -63,113 +60,79 @@ type templatePreview struct {
 	Refused  bool // the words have to be put right first
 }
 
-func (s *Server) templateForm(req *request, title string, form templateForm, refusal error) error {
+// templateForm is the form of a template, or of a new one.
+func (s *Server) templateForm(req *request, form *page.Form, refusal error) error {
+	if form == nil {
+		var template reminder.Template
+		if req.id != 0 {
+			var err error
+			if template, err = s.Reminders.FindTemplate(req.Context(), req.Actor, req.id); err != nil {
+				return err
+			}
+		}
+		form = page.NewForm("name", template.Name, "subject", template.Subject, "text", template.Text,
+			"whatsapp_name", template.Approved.Name, "whatsapp_language", template.Approved.Language,
+			"whatsapp_params", strings.Join(template.Approved.Params, "\n"),
+			"whatsapp_header", template.Approved.Header, "whatsapp_button", template.Approved.Button)
+	}
+	return s.templatePage(req, templateForm{recordForm: req.recordForm(templatesPath, form)}, refusal)
+}
+
+func (s *Server) templatePage(req *request, data templateForm, refusal error) error {
 	for _, variable := range reminder.Variables {
 		row := variableRow{Name: "{" + variable.Name + "}", Help: variable.Help, Sample: variable.Sample}
 		if req.lang == page.Portuguese {
 			row.Name = "{" + variable.Local + "}"
 		}
-		form.Variables = append(form.Variables, row)
+		data.Variables = append(data.Variables, row)
 	}
-	form.Approved = form.Form.Value("whatsapp_name") != "" ||
+	data.Approved = data.Form.Value("whatsapp_name") != "" ||
 		slices.ContainsFunc([]string{"name", "params", "header", "button"}, func(field string) bool {
-			return len(form.Form.Errors("whatsapp_"+field)) > 0
+			return len(data.Form.Errors("whatsapp_"+field)) > 0
 		})
-	return s.show(req, page.View{Name: "messages_template_form", Title: title, Status: statusOf(refusal), Data: form})
+	return s.showForm(req, "messages_template_form", data.title("New template", "Edit template"), refusal, data)
 }
 
-func templatePath(id int64) string {
-	return "/messages/templates/" + idText(id)
-}
+const templatesPath = "/messages/templates"
 
-func (s *Server) newTemplate(req *request) error {
-	return s.templateForm(
-		req,
-		"New template",
-		templateForm{Form: page.NewForm(), Action: "/messages/templates/new", New: true},
-		nil,
-	)
-}
+func templatePath(id int64) string { return templatesPath + "/" + idText(id) }
 
 func (s *Server) createTemplate(req *request) error {
 	template, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
-	if refused(err) {
-		return s.templateForm(req, "New template",
-			templateForm{Form: page.Sent(req.Request, err), Action: "/messages/templates/new", New: true},
-			err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/messages/templates", "The template %s was saved.", template.Name)
-}
-
-func (s *Server) editTemplate(req *request) error {
-	template, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	form := page.NewForm(
-		"name", template.Name, "subject", template.Subject, "text", template.Text, "whatsapp_name",
-		template.Approved.Name, "whatsapp_language", template.Approved.Language,
-		"whatsapp_params", strings.Join(template.Approved.Params, "\n"),
-		"whatsapp_header", template.Approved.Header, "whatsapp_button", template.Approved.Button)
-	return s.templateForm(
-		req,
-		"Edit template",
-		templateForm{Form: form, Action: templatePath(template.ID), ID: template.ID},
-		nil,
-	)
+	return req.sent(err, s.templateForm, templatesPath, "The template %s was saved.", template.Name)
 }
 
 func (s *Server) updateTemplate(req *request) error {
 	template, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
-	if refused(err) {
-		return s.templateForm(req, "Edit template",
-			templateForm{Form: page.Sent(req.Request, err), Action: templatePath(req.id), ID: req.id},
-			err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(
-		"/messages/templates",
-		"The template %s was saved. Messages that are not sent yet have its new words.",
-		template.Name,
-	)
+	return req.sent(err, s.templateForm, templatesPath,
+		"The template %s was saved. Messages that are not sent yet have its new words.", template.Name)
 }
 
 // previewTemplate shows the words as they stand in the form, saved or not, as
 // one customer would get them.
 func (s *Server) previewTemplate(req *request) error {
-	form := templateForm{Form: page.Sent(req.Request, nil), Action: "/messages/templates/new", New: true}
-	title := "New template"
-	id, ok := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get()
-	if ok && id != 0 {
+	id, _ := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get()
+	data := templateForm{recordForm: recordForm{Action: templatesPath + "/new", New: true}}
+	if id != 0 {
 		if _, err := s.Reminders.FindTemplate(req.Context(), req.Actor, id); err != nil {
 			return err
 		}
-		form.Action, form.New, form.ID, title = templatePath(id), false, id, "Edit template"
+		data.recordForm = recordForm{Action: templatePath(id), ID: id}
 	}
 	var err error
-	if form.Preview, err = s.previewMatches(req); err != nil {
+	if data.Preview, err = s.previewMatches(req); err != nil {
 		return err
 	}
-	if form.Preview.Customer.ID == 0 {
-		return s.templateForm(req, title, form, nil)
+	if data.Preview.Customer.ID != 0 {
+		data.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
+			CustomerID: data.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
+		})
 	}
-	form.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
-		CustomerID: form.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
-	})
-	if refused(err) {
-		form.Preview.Refused = true
-		form.Form = page.Sent(req.Request, err)
-		return s.templateForm(req, title, form, err)
-	}
-	if err != nil {
+	if err != nil && !refused(err) {
 		return err
 	}
-	return s.templateForm(req, title, form, nil)
+	data.Form, data.Preview.Refused = page.Sent(req.Request, err), err != nil
+	return s.templatePage(req, data, err)
 }
 
 // previewMatches finds the customers that a search means, and the chosen one.
@@ -182,49 +145,30 @@ func (s *Server) previewMatches(req *request) (*templatePreview, error) {
 	}
 	for _, filter := range filters {
 		var err error
-		preview.Matches, _, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{
-			Number: 1,
-			Size:   shown,
-		})
+		preview.Matches, _, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: shown})
 		if err != nil {
 			return preview, err
 		}
 		if len(preview.Matches) > 0 {
+			preview.Customer = preview.Matches[0]
 			break
 		}
 	}
-	if len(preview.Matches) == 0 {
-		return preview, nil
-	}
-	preview.Customer = preview.Matches[0]
-	chosen := slices.IndexFunc(preview.Matches, func(record customer.Customer) bool {
-		return idText(record.ID) == req.PostFormValue("preview_customer")
-	})
-	if chosen >= 0 {
-		preview.Customer = preview.Matches[chosen]
+	for _, record := range preview.Matches {
+		if idText(record.ID) == req.PostFormValue("preview_customer") {
+			preview.Customer = record
+		}
 	}
 	return preview, nil
 }
 
-func (s *Server) askDeleteTemplate(req *request) error {
-	template, err := s.Reminders.FindTemplate(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
+func askDeleteTemplate(template reminder.Template) page.Confirm {
+	return page.Confirm{
+		Question: "Delete the template %s?", Args: []any{template.Name}, Danger: true, Button: "Delete template", Back: templatesPath,
+		Effects: []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
 	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete the template %s?",
-		Args:     []any{template.Name},
-		Danger:   true,
-		Button:   "Delete template",
-		Back:     "/messages/templates",
-		Action:   templatePath(template.ID) + "/delete",
-		Effects:  []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
-	})
 }
 
 func (s *Server) deleteTemplate(req *request) error {
-	if err := s.Reminders.DeleteTemplate(req.Context(), req.Actor, req.id); err != nil {
-		return req.complain("/messages/templates", err)
-	}
-	return req.done("/messages/templates", "The template was deleted.")
+	return req.did(s.Reminders.DeleteTemplate(req.Context(), req.Actor, req.id), templatesPath, "The template was deleted.")
 }

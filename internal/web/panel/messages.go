@@ -1,11 +1,9 @@
 package panel
 
 import (
-	"slices"
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 )
@@ -50,16 +48,11 @@ func (s *Server) rules(req *request) error {
 	}
 	data := rulesData{Channels: len(basis.channels) > 0, Templates: len(basis.templates) > 0, Quiet: settings.Quiet}
 	for _, rule := range list {
-		row := ruleRow{
-			Rule:     rule,
-			Sentence: basis.sentence(req.lang, rule),
-			Template: basis.template(rule.TemplateID),
-		}
+		row := ruleRow{Rule: rule, Sentence: basis.sentence(req.lang, rule), Template: basis.template(rule.TemplateID)}
 		if rule.On == reminder.OnDue && settings.Quiet.Covers(rule.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
-		row.Reach, err = s.reachedToday(req, rule)
-		if err != nil {
+		if row.Reach, err = s.reachedToday(req, rule); err != nil {
 			return err
 		}
 		data.List = append(data.List, row)
@@ -86,24 +79,22 @@ func (s *Server) messageBasis(req *request) (basis messageBasis, err error) {
 	return basis, err
 }
 
-func (b messageBasis) template(id int64) reminder.Template {
-	i := slices.IndexFunc(b.templates, func(template reminder.Template) bool {
-		return template.ID == id
-	})
-	if i < 0 {
-		return reminder.Template{}
+func (b messageBasis) template(id int64) (found reminder.Template) {
+	for _, template := range b.templates {
+		if template.ID == id {
+			found = template
+		}
 	}
-	return b.templates[i]
+	return found
 }
 
 func (b messageBasis) channel(id int64) string {
-	i := slices.IndexFunc(b.channels, func(channel reminder.Channel) bool {
-		return channel.ID == id
-	})
-	if i < 0 {
-		return "?"
+	for _, channel := range b.channels {
+		if channel.ID == id {
+			return channel.Name
+		}
 	}
-	return b.channels[i].Name
+	return "?"
 }
 
 // sentence describes a rule as a person would.
@@ -111,13 +102,8 @@ func (b messageBasis) sentence(lang page.Lang, rule reminder.Rule) string {
 	if rule.On == reminder.OnPaid {
 		return lang.T("When an invoice is paid, through %s, for %s.", b.through(lang, rule), b.whom(lang, rule))
 	}
-	return lang.T(
-		"%s, at %s, through %s, for %s.",
-		ruleDay(lang, rule),
-		reminder.Clock(rule.Minute),
-		b.through(lang, rule),
-		b.whom(lang, rule),
-	)
+	return lang.T("%s, at %s, through %s, for %s.",
+		ruleDay(lang, rule), reminder.Clock(rule.Minute), b.through(lang, rule), b.whom(lang, rule))
 }
 
 func ruleDay(lang page.Lang, rule reminder.Rule) string {
@@ -178,8 +164,6 @@ func optionLabel(options []page.Option, id int64) string {
 	return ""
 }
 
-func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
-
 // switchedOn is what a person reads of a rule that is on from now.
 func switchedOn(rule reminder.Rule) string {
 	if rule.On == reminder.OnPaid {
@@ -190,66 +174,41 @@ func switchedOn(rule reminder.Rule) string {
 
 // switchRule turns a rule on or off.
 func (s *Server) switchRule(req *request) error {
-	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{
-		Active: input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active"),
-	})
-	switch {
-	case err != nil:
-		return req.complain("/messages", err)
-	case rule.Active:
-		return req.done("/messages", switchedOn(rule), rule.Name)
+	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{Active: req.readActive()})
+	if rule.Active {
+		return req.did(err, "/messages", switchedOn(rule), rule.Name)
 	}
-	return req.done("/messages", "The rule %s is off. What it had scheduled is not sent.", rule.Name)
+	return req.did(err, "/messages", "The rule %s is off. What it had scheduled is not sent.", rule.Name)
 }
 
-func (s *Server) askDeleteRule(req *request) error {
-	rule, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
+func askDeleteRule(rule reminder.Rule) page.Confirm {
+	return page.Confirm{
+		Question: "Delete the rule %s?", Args: []any{rule.Name}, Danger: true, Button: "Delete rule", Back: "/messages",
+		Effects: []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
 	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete the rule %s?",
-		Args:     []any{rule.Name},
-		Danger:   true,
-		Button:   "Delete rule",
-		Back:     "/messages",
-		Action:   rulePath(rule.ID) + "/delete",
-		Effects:  []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
-	})
 }
 
 func (s *Server) deleteRule(req *request) error {
-	if err := s.Reminders.DeleteRule(req.Context(), req.Actor, req.id); err != nil {
-		return req.complain("/messages", err)
-	}
-	return req.done("/messages", "The rule was deleted.")
+	return req.did(s.Reminders.DeleteRule(req.Context(), req.Actor, req.id), "/messages", "The rule was deleted.")
 }
 
-func (s *Server) quiet(req *request) error {
-	settings, err := s.Reminders.Settings(req.Context(), req.Actor)
-	if err != nil {
-		return err
+func (s *Server) quietForm(req *request, form *page.Form, refusal error) error {
+	if form == nil {
+		settings, err := s.Reminders.Settings(req.Context(), req.Actor)
+		if err != nil {
+			return err
+		}
+		form = page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
 	}
-	form := page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
-	return s.show(req, page.View{Name: "messages_quiet", Title: "Quiet hours", Data: form})
+	return s.showForm(req, "messages_quiet", "Quiet hours", refusal, form)
 }
 
 func (s *Server) saveQuiet(req *request) error {
 	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.form()))
-	if refused(err) {
-		return s.show(req, page.View{
-			Name:   "messages_quiet",
-			Title:  "Quiet hours",
-			Status: statusOf(err),
-			Data:   page.Sent(req.Request, err),
-		})
+	quiet := settings.Quiet
+	if quiet.From == quiet.To {
+		return req.sent(err, s.quietForm, "/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
 	}
-	if err != nil {
-		return err
-	}
-	if settings.Quiet.From == settings.Quiet.To {
-		return req.done("/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
-	}
-	return req.done("/messages/quiet", "From %s to %s nothing is sent.",
-		reminder.Clock(settings.Quiet.From), reminder.Clock(settings.Quiet.To))
+	return req.sent(err, s.quietForm, "/messages/quiet", "From %s to %s nothing is sent.",
+		reminder.Clock(quiet.From), reminder.Clock(quiet.To))
 }

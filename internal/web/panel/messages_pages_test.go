@@ -466,3 +466,5 @@ func (p *person) subscribe(change func(*account.Subscription)) {
 		p.t.Fatal(err)
 	}
 }
+
+func rulePath(id int64) string { return "/messages/rules/" + idText(id) }

@@ -34,10 +34,11 @@ type deletion[T any] struct {
 	usedBy         func(reminder.Rule) int64 // the record that a message rule is for
 }
 
-// recordForm is what the page of such a form shows.
+// recordForm is what the page of a form shows that makes a record or changes one.
 type recordForm struct {
 	Form   *page.Form
 	Action string
+	Back   string // the record, or the list where it is new
 	New    bool
 	ID     int64 // 0: it is new
 
@@ -46,6 +47,21 @@ type recordForm struct {
 	Functions       []functionRow // of a subscription plan
 	Active, Trial   bool          // a subscription plan is on sale, can be tried
 	Link            string        // by which resellers sign up
+}
+
+// recordForm is the form of a new record of a list, or of the one that the path names.
+func (req *request) recordForm(list string, form *page.Form) recordForm {
+	if req.id != 0 {
+		list += "/" + idText(req.id)
+	}
+	return recordForm{Form: form, Action: req.URL.Path, Back: list, New: req.id == 0, ID: req.id}
+}
+
+func (f recordForm) title(fresh, edit string) string {
+	if f.New {
+		return fresh
+	}
+	return edit
 }
 
 // routes are the form's pages, for those who may change such records.
@@ -70,14 +86,13 @@ func (k record[T]) at(req *request) string { return k.path + "/" + idText(req.id
 // show shows the form: of a new record, or of the one that the path names. Without
 // a form it has what the record has.
 func (k record[T]) show(s *Server, req *request, form *page.Form, refusal error) error {
-	data, title := recordForm{Form: form, Action: k.path + "/new", New: true}, k.fresh
+	data := req.recordForm(k.path, form)
 	var current T
 	if req.id != 0 {
 		var err error
 		if current, err = k.find(req); err != nil {
 			return err
 		}
-		data, title = recordForm{Form: form, Action: k.at(req), ID: req.id}, k.edit
 		if form == nil {
 			data.Form = k.shown(current)
 		}
@@ -87,7 +102,7 @@ func (k record[T]) show(s *Server, req *request, form *page.Form, refusal error)
 			return err
 		}
 	}
-	return s.show(req, page.View{Name: k.form, Title: title, Status: statusOf(refusal), Data: data})
+	return s.showForm(req, k.form, data.title(k.fresh, k.edit), refusal, data)
 }
 
 // send creates or changes a record by the form that was sent.

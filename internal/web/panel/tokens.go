@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"cmp"
+
 	"carteira/internal/account"
 	"carteira/internal/web/page"
 )
@@ -22,8 +24,9 @@ type tokenRow struct {
 	Expired bool
 }
 
-func (s *Server) tokens(req *request) error {
-	return s.tokensPage(req, tokensData{Form: page.NewForm()}, nil)
+// tokens shows the tokens, and the form of a new one.
+func (s *Server) tokens(req *request, form *page.Form, refusal error) error {
+	return s.tokensPage(req, tokensData{Form: cmp.Or(form, page.NewForm())}, refusal)
 }
 
 func (s *Server) tokensPage(req *request, data tokensData, refusal error) error {
@@ -37,45 +40,29 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 		})
 	}
 	data.Scopes = []page.Option{
-		{Value: string(account.ScopeFull), Label: req.lang.T("Read and change everything")},
-		{Value: string(account.ScopeRead), Label: req.lang.T("Only read")},
+		req.option(string(account.ScopeFull), "Read and change everything"), req.option(string(account.ScopeRead), "Only read"),
 	}
 	if data.Made != "" {
 		data.Curl = "curl -H 'Authorization: Bearer " + data.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"
 	}
-	return s.show(req, page.View{Name: "tokens", Title: "API tokens", Status: statusOf(refusal), Data: data})
+	return s.showForm(req, "tokens", "API tokens", refusal, data)
 }
 
 func (s *Server) createToken(req *request) error {
 	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, account.ReadNewToken(req.form()))
-	if refused(err) {
-		return s.tokensPage(req, tokensData{Form: page.Sent(req.Request, err)}, err)
-	}
 	if err != nil {
-		return err
+		return req.again(err, s.tokens)
 	}
 	return s.tokensPage(req, tokensData{Form: page.NewForm(), Made: plain, Name: t.Name}, nil)
 }
 
-func (s *Server) askDeleteToken(req *request) error {
-	t, err := s.Accounts.Token(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
+func askDeleteToken(t account.Token) page.Confirm {
+	return page.Confirm{
+		Question: "Delete the token %s?", Args: []any{t.Name}, Danger: true, Button: "Delete token", Back: "/api",
+		Effects: []string{"The very next call with it fails.", "This cannot be undone."},
 	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete the token %s?",
-		Args:     []any{t.Name},
-		Danger:   true,
-		Button:   "Delete token",
-		Back:     "/api",
-		Action:   "/api/tokens/" + idText(t.ID) + "/delete",
-		Effects:  []string{"The very next call with it fails.", "This cannot be undone."},
-	})
 }
 
 func (s *Server) deleteToken(req *request) error {
-	if err := s.Accounts.DeleteToken(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done("/api", "The token was deleted.")
+	return req.did(s.Accounts.DeleteToken(req.Context(), req.Actor, req.id), "/api", "The token was deleted.")
 }
