@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -10,9 +11,9 @@ import (
 	"carteira/internal/web/page"
 )
 
-// public shows a page outside the panel's frame.
-func (s *Server) public(req *request, view page.View) error {
-	s.pages.Render(req.w, req.Request, view)
+// public shows a page outside the panel's frame, with the status of a refusal.
+func (s *Server) public(req *request, name, title string, refusal error, data any) error {
+	s.pages.Render(req.w, req.Request, page.View{Name: name, Title: title, Status: statusOf(refusal), Data: data})
 	return nil
 }
 
@@ -28,18 +29,18 @@ func (s *Server) loginPage(req *request) error {
 		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
 		return nil
 	}
-	data := loginData{page.NewForm(), req.URL.Query().Get("next"), s.Accounts.SendsMail()}
-	return s.public(req, page.View{Name: "login", Title: "Sign in", Data: data})
+	return s.loginForm(req, nil, nil)
+}
+
+func (s *Server) loginForm(req *request, form *page.Form, refusal error) error {
+	data := loginData{cmp.Or(form, page.NewForm()), req.FormValue("next"), s.Accounts.SendsMail()}
+	return s.public(req, "login", "Sign in", refusal, data)
 }
 
 func (s *Server) login(req *request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
-	if refused(err) {
-		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
-		return s.public(req, page.View{Name: "login", Title: "Sign in", Status: statusOf(err), Data: data})
-	}
 	if err != nil {
-		return err
+		return req.again(err, s.loginForm)
 	}
 	return s.enter(req, in, page.LocalPath(req.PostFormValue("next")))
 }
@@ -58,24 +59,15 @@ func (s *Server) enter(req *request, in account.SignedIn, next string) error {
 	return nil
 }
 
-func (s *Server) codePage(req *request) error {
-	data := loginData{Form: page.NewForm(), Next: req.URL.Query().Get("next")}
-	return s.public(req, page.View{Name: "code", Title: "Second factor", Data: data})
+func (s *Server) codeForm(req *request, form *page.Form, refusal error) error {
+	data := loginData{Form: cmp.Or(form, page.NewForm()), Next: req.FormValue("next")}
+	return s.public(req, "code", "Second factor", refusal, data)
 }
 
 func (s *Server) code(req *request) error {
-	in, err := s.Accounts.ConfirmCode(
-		req.Context(),
-		token(req.Request),
-		account.ReadCode(req.form()),
-		visitor(req.Request),
-	)
-	if refused(err) {
-		data := loginData{page.Sent(req.Request, err), req.PostFormValue("next"), s.Accounts.SendsMail()}
-		return s.public(req, page.View{Name: "code", Title: "Second factor", Status: statusOf(err), Data: data})
-	}
+	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
 	if err != nil {
-		return err
+		return req.again(err, s.codeForm)
 	}
 	req.remember(in)
 	page.Go(req.w, req.Request, page.LocalPath(req.PostFormValue("next")))
@@ -98,34 +90,22 @@ type setupData struct {
 	URL   string // the public address
 }
 
-func (s *Server) setupPage(req *request) error {
-	if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
-		return s.gone(
-			req,
-			err,
-			"This set-up link was used or has run out. Sign in, or start the server again for a new one.",
-		)
+const goneSetupLink = "This set-up link was used or has run out. Sign in, or start the server again for a new one."
+
+func (s *Server) setupForm(req *request, form *page.Form, refusal error) error {
+	if form == nil {
+		if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
+			return s.gone(req, err, goneSetupLink)
+		}
+		form = page.NewForm("timezone", account.DefaultTimezone)
 	}
-	return s.public(req, page.View{
-		Name: "setup", Title: "Welcome to Carteira",
-		Data: setupData{page.NewForm("timezone", account.DefaultTimezone), zoneOptions(""), s.Reach, s.PublicURL},
-	})
+	return s.public(req, "setup", "Welcome to Carteira", refusal, setupData{form, zoneOptions(""), s.Reach, s.PublicURL})
 }
 
 func (s *Server) setup(req *request) error {
 	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.form()), visitor(req.Request))
-	if refused(err) {
-		return s.public(req, page.View{
-			Name: "setup", Title: "Welcome to Carteira", Status: statusOf(err),
-			Data: setupData{page.Sent(req.Request, err), zoneOptions(""), s.Reach, s.PublicURL},
-		})
-	}
 	if err != nil {
-		return s.gone(
-			req,
-			err,
-			"This set-up link was used or has run out. Sign in, or start the server again for a new one.",
-		)
+		return s.gone(req, req.again(err, s.setupForm), goneSetupLink)
 	}
 	req.remember(in)
 	return req.done("/", "The company is ready. Begin with what you sell: a plan.")
@@ -137,42 +117,25 @@ type passwordData struct {
 	Email string
 }
 
-func (s *Server) passwordPage(req *request) error {
+const gonePasswordLink = "This link was used or has run out. Ask an owner of the company for a new one."
+
+func (s *Server) passwordForm(req *request, form *page.Form, refusal error) error {
 	user, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
-	if err != nil {
-		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
+	if err != nil && form == nil {
+		return s.gone(req, err, gonePasswordLink)
 	}
-	return s.public(req, page.View{
-		Name:  "password",
-		Title: "Choose a password",
-		Data:  passwordData{page.NewForm(), user.Name, user.Email},
-	})
+	data := passwordData{cmp.Or(form, page.NewForm()), user.Name, user.Email} // who cannot be found is not greeted
+	return s.public(req, "password", "Choose a password", refusal, data)
 }
 
 func (s *Server) password(req *request) error {
-	user, err := s.Accounts.UsePasswordLink(
-		req.Context(),
-		req.PathValue("link"),
-		account.ReadNewPassword(req.form()),
-		visitor(req.Request),
-	)
-	if refused(err) {
-		user, _ = s.Accounts.LinkedUser(req.Context(), req.PathValue("link")) // what cannot be found is not greeted
-		return s.public(req, page.View{
-			Name:   "password",
-			Title:  "Choose a password",
-			Status: statusOf(err),
-			Data:   passwordData{page.Sent(req.Request, err), user.Name, user.Email},
-		})
-	}
+	draft := account.ReadNewPassword(req.form())
+	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, visitor(req.Request))
 	if err != nil {
-		return s.gone(req, err, "This link was used or has run out. Ask an owner of the company for a new one.")
+		return s.gone(req, req.again(err, s.passwordForm), gonePasswordLink)
 	}
-	in, err := s.Accounts.SignIn(
-		req.Context(),
-		account.Credentials{Email: user.Email, Password: req.PostFormValue("password")},
-		visitor(req.Request),
-	)
+	credentials := account.Credentials{Email: user.Email, Password: req.PostFormValue("password")}
+	in, err := s.Accounts.SignIn(req.Context(), credentials, visitor(req.Request))
 	if refused(err) { // too many sign-ins: the password is set all the same
 		return req.done("/login", "The password is set. Sign in with it.")
 	}
@@ -185,15 +148,10 @@ func (s *Server) password(req *request) error {
 
 // gone explains a link that no longer works; other errors stay what they are.
 func (s *Server) gone(req *request, err error, text string) error {
-	if fault.KindOf(err) != fault.KindNotFound {
+	if err == nil || fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	return s.public(req, page.View{
-		Name:   "gone",
-		Title:  "This link no longer works",
-		Status: http.StatusNotFound,
-		Data:   text,
-	})
+	return s.public(req, "gone", "This link no longer works", err, text)
 }
 
 // The cookies: one of the session, and one by which a browser is known again
@@ -254,11 +212,7 @@ func (s *Server) forgotPage(req *request) error {
 	if !s.Accounts.SendsMail() {
 		return fault.NotFound("page")
 	}
-	return s.public(req, page.View{
-		Name:  "forgot",
-		Title: "Forgot the password",
-		Data:  forgotData{Form: page.NewForm()},
-	})
+	return s.public(req, "forgot", "Forgot the password", nil, forgotData{Form: page.NewForm()})
 }
 
 // forgot answers the same whether the address is known or not.
@@ -267,12 +221,7 @@ func (s *Server) forgot(req *request) error {
 	if err != nil && !refused(err) {
 		return err
 	}
-	return s.public(req, page.View{
-		Name:   "forgot",
-		Title:  "Forgot the password",
-		Status: statusOf(err),
-		Data:   forgotData{page.Sent(req.Request, err), err == nil},
-	})
+	return s.public(req, "forgot", "Forgot the password", err, forgotData{page.Sent(req.Request, err), err == nil})
 }
 
 const goneAddressLink = "This link was used or has run out."
@@ -282,7 +231,7 @@ func (s *Server) addressPage(req *request) error {
 	if err != nil {
 		return s.gone(req, err, goneAddressLink)
 	}
-	return s.public(req, page.View{Name: "address", Title: "Your e-mail address", Data: link})
+	return s.public(req, "address", "Your e-mail address", nil, link)
 }
 
 func (s *Server) useAddressLink(req *request) error {
@@ -299,23 +248,12 @@ func (s *Server) useAddressLink(req *request) error {
 }
 
 func (s *Server) confirmAddress(req *request) error {
-	if err := s.Accounts.ConfirmAddress(req.Context(), req.Visit); err != nil {
-		return req.complain("/profile", err)
-	}
-	return req.done("/profile", "A link was sent to %s.", req.User.Email)
+	return req.did(s.Accounts.ConfirmAddress(req.Context(), req.Visit), "/profile", "A link was sent to %s.", req.User.Email)
 }
 
 func (s *Server) changeEmail(req *request) error {
 	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.form()))
-	if refused(err) {
-		return s.profilePage(
-			req,
-			profileData{Form: page.NewForm(), Off: page.NewForm(), Email: page.Sent(req.Request, err)},
-			err,
-		)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/profile", "You sign in with %s from now on.", req.PostFormValue("email"))
+	return req.sent(err, func(req *request, form *page.Form, refusal error) error {
+		return s.profilePage(req, profileData{Email: form}, refusal)
+	}, "/profile", "You sign in with %s from now on.", req.PostFormValue("email"))
 }

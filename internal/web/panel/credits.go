@@ -1,7 +1,9 @@
 package panel
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
@@ -35,10 +37,9 @@ type entryRow struct {
 }
 
 func entryChips(req *request) []chipLine {
-	kinds := []page.Option{{Value: "", Label: req.lang.T("All movements")}}
-	for _, kind := range req.entryKinds() {
-		kinds = append(kinds, page.Option{Value: string(kind), Label: req.lang.T(entryWords[kind])})
-	}
+	kinds := optionsOf(req.entryKinds(), func(kind reseller.EntryKind) page.Option {
+		return req.option(string(kind), entryWords[kind])
+	}, req.option("", "All movements"))
 	return []chipLine{choiceChips(req, "What", "kind", kinds), dateChips(req, "from", "to", false)}
 }
 
@@ -147,24 +148,17 @@ type course struct {
 
 func (s *Server) sending() course {
 	return course{
-		Path:   "/send",
-		Title:  "Send credits",
-		Button: "Send credits",
-		Sends:  true,
-		quote:  s.Resellers.QuoteTransfer,
-		move:   s.Resellers.Transfer,
-		done:   "Credits sent to %s. You have %d left; it has %d.",
+		Path: "/send", Title: "Send credits", Button: "Send credits", Sends: true,
+		quote: s.Resellers.QuoteTransfer, move: s.Resellers.Transfer,
+		done: "Credits sent to %s. You have %d left; it has %d.",
 	}
 }
 
 func (s *Server) takingBack() course {
 	return course{
-		Path:   "/take-back",
-		Title:  "Take credits back",
-		Button: "Take credits back",
-		quote:  s.Resellers.QuoteTakeBack,
-		move:   s.Resellers.TakeBack,
-		done:   "Credits taken back from %s. You have %d now; it has %d.",
+		Path: "/take-back", Title: "Take credits back", Button: "Take credits back",
+		quote: s.Resellers.QuoteTakeBack, move: s.Resellers.TakeBack,
+		done: "Credits taken back from %s. You have %d now; it has %d.",
 	}
 }
 
@@ -177,20 +171,13 @@ type moveData struct {
 	Ask      bool // all is well: it is to be confirmed
 }
 
-func (s *Server) sendPage(req *request) error {
-	return s.movePage(req, s.sending())
-}
-
-func (s *Server) takeBackPage(req *request) error {
-	return s.movePage(req, s.takingBack())
-}
-
-func (s *Server) sendCredits(req *request) error {
-	return s.move(req, s.sending())
-}
-
-func (s *Server) takeBackCredits(req *request) error {
-	return s.move(req, s.takingBack())
+// moves are the pages of one of the two ways.
+func (s *Server) moves(course course) []route {
+	path := "/resellers/{id}" + course.Path
+	return []route{
+		{http.MethodGet, path, owner, resellers, func(req *request) error { return s.movePage(req, course) }},
+		{http.MethodPost, path, owner, resellers, func(req *request) error { return s.move(req, course) }},
+	}
 }
 
 // movePage asks how many credits. Once it knows, it says what will happen and
@@ -212,7 +199,7 @@ func (s *Server) movePage(req *request, course course) error {
 
 func (s *Server) moveForm(req *request, course course, data moveData, refusal error) error {
 	data.Course, data.Action, data.Back = course, resellerPath(req.id)+course.Path, resellerPath(req.id)
-	return s.show(req, page.View{Name: "credits_move", Title: course.Title, Status: statusOf(refusal), Data: data})
+	return s.showForm(req, "credits_move", course.Title, refusal, data)
 }
 
 func (s *Server) move(req *request, course course) error {
@@ -238,30 +225,16 @@ type grantData struct {
 	Top     bool // others get theirs from the company above
 }
 
-func (s *Server) grantPage(req *request) error {
-	return s.grantForm(req, page.NewForm(), nil)
-}
-
 func (s *Server) grantForm(req *request, form *page.Form, refusal error) error {
 	balance, err := s.Resellers.Balance(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:   "credits_grant",
-		Title:  "Grant credits",
-		Status: statusOf(refusal),
-		Data:   grantData{form, balance, req.Actor.Company.ParentID == 0},
-	})
+	data := grantData{cmp.Or(form, page.NewForm()), balance, req.Actor.Company.ParentID == 0}
+	return s.showForm(req, "credits_grant", "Grant credits", refusal, data)
 }
 
 func (s *Server) grantCredits(req *request) error {
 	balance, err := s.Resellers.Grant(req.Context(), req.Actor, reseller.ReadCreditRequest(req.form()))
-	if refused(err) {
-		return s.grantForm(req, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/credits", "The credits were granted. You have %d now.", balance)
+	return req.sent(err, s.grantForm, "/credits", "The credits were granted. You have %d now.", balance)
 }

@@ -59,10 +59,8 @@ func (s *Server) gatewayPage(req *request) error {
 	}
 	for _, provider := range s.Payments.Providers() {
 		if !found || provider.Name != setup.Provider.Name {
-			data.Providers = append(
-				data.Providers,
-				providerRow{provider, optionWord(req.lang, provider.Title), providerTexts[provider.Name]},
-			)
+			title := optionWord(req.lang, provider.Title)
+			data.Providers = append(data.Providers, providerRow{provider, title, providerTexts[provider.Name]})
 		}
 	}
 	return s.show(req, page.View{Name: "gateway", Title: "Payment gateway", Data: data})
@@ -83,6 +81,8 @@ func shownOptions(req *request, setup payment.Setup) []shownOption {
 	}
 	return list
 }
+
+const gatewayPath = "/payments/gateway"
 
 type gatewayForm struct {
 	Form     *page.Form
@@ -106,10 +106,6 @@ type optionField struct {
 	Known       string // how the secret ends that is kept
 	MustHave    bool   // it cannot be forgotten
 	Choices     []page.Option
-}
-
-func (s *Server) gatewayFormPage(req *request) error {
-	return s.gatewayForm(req, nil, nil)
 }
 
 func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error {
@@ -142,16 +138,11 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 	if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "gateway_form", Title: "Set up a gateway", Status: statusOf(refusal), Data: d})
+	return s.showForm(req, "gateway_form", "Set up a gateway", refusal, d)
 }
 
 func newOptionField(req *request, option payment.Option, kept string) optionField {
-	field := optionField{
-		Option:   option,
-		MustHave: option.Required,
-		Label:    optionWord(req.lang, option.Title),
-		Hint:     req.lang.T(option.Help),
-	}
+	field := optionField{Option: option, MustHave: option.Required, Label: optionWord(req.lang, option.Title), Hint: req.lang.T(option.Help)}
 	if option.Files != "" {
 		field.Required = false // a file may tell it
 	}
@@ -160,12 +151,12 @@ func newOptionField(req *request, option payment.Option, kept string) optionFiel
 		field.Hint = req.lang.T("Set (%s). Leave it empty to keep it.", kept)
 		field.Required = false
 	}
-	for _, choice := range option.Choices {
-		field.Choices = append(field.Choices, page.Option{Value: choice, Label: optionWord(req.lang, choice)})
+	if len(option.Choices) > 0 && !option.Required {
+		field.Choices = []page.Option{req.option("", "As usual")}
 	}
-	if len(field.Choices) > 0 && !option.Required {
-		field.Choices = append([]page.Option{{Value: "", Label: req.lang.T("As usual")}}, field.Choices...)
-	}
+	field.Choices = optionsOf(option.Choices, func(choice string) page.Option {
+		return page.Option{Value: choice, Label: optionWord(req.lang, choice)}
+	}, field.Choices...)
 	return field
 }
 
@@ -180,30 +171,23 @@ func (s *Server) setGateway(req *request) error {
 	req.PostForm.Del("anyway")
 	draft := s.Payments.ReadGateway(req.form())
 	err = s.tryBeforeLeaving(req, draft, anyway)
-	if err != nil && !refused(err) && fault.KindOf(err) != fault.KindUpstream {
-		return err
-	}
-	if err != nil {
+	if err != nil && fault.KindOf(err) == fault.KindUpstream {
 		return s.gatewayForm(req, page.Sent(req.Request, err), err)
 	}
-	setup, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, draft)
-	if refused(err) {
-		return s.gatewayForm(req, page.Sent(req.Request, err), err)
+	if err == nil {
+		setup, err = s.Payments.ConfigureGateway(req.Context(), req.Actor, draft)
 	}
 	if err != nil {
-		return err
+		return req.again(err, s.gatewayForm)
 	}
 	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
 		return s.checkFailed(req, err)
 	}
+	title := optionWord(req.lang, setup.Provider.Title)
 	if setup.Provider.Manual {
-		return req.done("/payments/gateway", "%s is in use.", optionWord(req.lang, setup.Provider.Title))
+		return req.done(gatewayPath, "%s is in use.", title)
 	}
-	return req.done(
-		"/payments/gateway",
-		"%s is in use, and the credentials work.",
-		optionWord(req.lang, setup.Provider.Title),
-	)
+	return req.done(gatewayPath, "%s is in use, and the credentials work.", title)
 }
 
 // tryBeforeLeaving checks what is to replace a gateway in use. After a failure it
@@ -244,7 +228,7 @@ func (s *Server) checkGateway(req *request) error {
 	if err := s.Payments.CheckGateway(req.Context(), req.Actor); err != nil {
 		return s.checkFailed(req, err)
 	}
-	return req.done("/payments/gateway", "The gateway answers, and the credentials work.")
+	return req.done(gatewayPath, "The gateway answers, and the credentials work.")
 }
 
 // checkFailed says what a check found. A webhook that belongs to another system
@@ -252,15 +236,11 @@ func (s *Server) checkGateway(req *request) error {
 func (s *Server) checkFailed(req *request, err error) error {
 	taken, found := errors.AsType[*payment.WebhookTaken](err)
 	if !found {
-		return req.complain("/payments/gateway", err)
+		return req.complain(gatewayPath, err)
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Replace the webhook of the PIX key?",
-		Danger:   true,
-		Button:   "Send its notices here",
-		Back:     "/payments/gateway",
-		Action:   "/payments/gateway/webhook",
-		Hidden:   map[string]string{"webhook": taken.URL},
+		Question: "Replace the webhook of the PIX key?", Danger: true, Button: "Send its notices here",
+		Back: gatewayPath, Action: gatewayPath + "/webhook", Hidden: map[string]string{"webhook": taken.URL},
 		Effects: []string{
 			req.lang.T("The credentials work. A key calls one system, and this one calls: %s", taken.URL),
 			"That system hears of no payment to the key any more, and we hear of each within seconds.",
@@ -274,13 +254,13 @@ func (s *Server) replaceWebhook(req *request) error {
 	if err != nil {
 		return s.checkFailed(req, err)
 	}
-	return req.done("/payments/gateway", "The webhook was replaced: payments are heard of by themselves.")
+	return req.done(gatewayPath, "The webhook was replaced: payments are heard of by themselves.")
 }
 
 func (s *Server) askClearGateway(req *request) error {
 	setup, err := s.Payments.Gateway(req.Context(), req.Actor)
 	if err != nil {
-		return req.complain("/payments/gateway", err)
+		return req.complain(gatewayPath, err)
 	}
 	live, err := s.Payments.Live(req.Context(), req.Actor)
 	if err != nil {
@@ -296,19 +276,11 @@ func (s *Server) askClearGateway(req *request) error {
 			live.Charges, live.Amount.BR()))
 	}
 	return s.ask(req, page.Confirm{
-		Question: "Stop using %s?",
-		Args:     []any{optionWord(req.lang, setup.Provider.Title)},
-		Danger:   true,
-		Button:   "Stop using it",
-		Back:     "/payments/gateway",
-		Action:   "/payments/gateway/clear",
-		Effects:  effects,
+		Question: "Stop using %s?", Args: []any{optionWord(req.lang, setup.Provider.Title)}, Danger: true,
+		Button: "Stop using it", Back: gatewayPath, Effects: effects,
 	})
 }
 
 func (s *Server) clearGateway(req *request) error {
-	if err := s.Payments.ClearGateway(req.Context(), req.Actor); err != nil {
-		return req.complain("/payments/gateway", err)
-	}
-	return req.done("/payments/gateway", "The company has no payment gateway now.")
+	return req.did(s.Payments.ClearGateway(req.Context(), req.Actor), gatewayPath, "The company has no payment gateway now.")
 }

@@ -102,14 +102,12 @@ type messageLogData struct {
 }
 
 func messageChips(req *request) []chipLine {
-	statuses := []page.Option{{Value: "", Label: req.lang.T("All messages")}}
-	for _, status := range reminder.Statuses {
-		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(statusWords[status])})
-	}
-	arrivals := []page.Option{{Value: "", Label: req.lang.T("Any report")}}
-	for _, arrival := range reminder.Arrivals {
-		arrivals = append(arrivals, page.Option{Value: string(arrival), Label: req.lang.T(arrivalWords[arrival])})
-	}
+	statuses := optionsOf(reminder.Statuses, func(status reminder.Status) page.Option {
+		return req.option(string(status), statusWords[status])
+	}, req.option("", "All messages"))
+	arrivals := optionsOf(reminder.Arrivals, func(arrival reminder.Arrival) page.Option {
+		return req.option(string(arrival), arrivalWords[arrival])
+	}, req.option("", "Any report"))
 	return []chipLine{
 		choiceChips(req, "Status", "status", statuses),
 		choiceChips(req, "Reported by the carrier", "arrival", arrivals),
@@ -149,22 +147,18 @@ func (s *Server) messageLog(req *request) error {
 }
 
 func (s *Server) messageLogPage(req *request, data messageLogData) error {
-	all := page.Option{Value: "", Label: req.lang.T("All")}
-	data.Rules, data.Channels = []page.Option{{Value: "", Label: req.lang.T("All rules")}}, []page.Option{all}
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, rule := range rules {
-		data.Rules = append(data.Rules, page.Option{Value: idText(rule.ID), Label: rule.Name})
-	}
+	data.Rules = optionsOf(rules, func(rule reminder.Rule) page.Option {
+		return page.Option{Value: idText(rule.ID), Label: rule.Name}
+	}, req.option("", "All rules"))
 	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
 	if err != nil {
 		return err
 	}
-	for _, channel := range channels {
-		data.Channels = append(data.Channels, page.Option{Value: idText(channel.ID), Label: channel.Name})
-	}
+	data.Channels = optionsOf(channels, channelOption, req.option("", "All"))
 	data.HasRules = len(rules) > 0
 	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})
 }
@@ -193,13 +187,9 @@ func (s *Server) message(req *request) error {
 	data := messageData{Message: messageRows(req, []reminder.Message{m})[0]}
 	for _, attempt := range attempts {
 		kind, _ := s.messageKind(attempt.Kind)
-		data.Attempts = append(
-			data.Attempts,
-			sendingRow{
-				attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title,
-				req.lang.T(arrivalWords[attempt.Arrival]),
-			},
-		)
+		data.Attempts = append(data.Attempts, sendingRow{
+			attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title, req.lang.T(arrivalWords[attempt.Arrival]),
+		})
 	}
 	if data.Next, err = s.Reminders.Upcoming(req.Context(), req.Actor, req.id); err != nil {
 		return err
@@ -215,19 +205,12 @@ func (s *Server) message(req *request) error {
 
 // messagePlace is where a message is in the log.
 func (s *Server) messagePlace(req *request) (place, error) {
-	return placeIn(req, "/messages/log", func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := reminder.ReadFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an invalid address has no list
-		}
+	list := func(query url.Values, filter reminder.Filter, at input.Page) ([]reminder.Message, error) {
 		at.Sort = sortIn(query, input.ByDueDate)
-		list, _, err := s.Reminders.Messages(req.Context(), req.Actor, filter, at)
-		if err != nil || len(list) == 0 {
-			return 0, err
-		}
-		return list[0].ID, nil
-	})
+		found, _, err := s.Reminders.Messages(req.Context(), req.Actor, filter, at)
+		return found, err
+	}
+	return placeIn(req, "/messages/log", nth(reminder.ReadFilter, list, func(m reminder.Message) int64 { return m.ID }))
 }
 
 var decided = map[reminder.Decision]string{
@@ -239,10 +222,8 @@ var decided = map[reminder.Decision]string{
 func (s *Server) decideMessage(req *request) error {
 	back := req.back("/messages/log/" + idText(req.id))
 	decision := reminder.Decision(req.PostFormValue("as"))
-	if _, err := s.Reminders.Decide(req.Context(), req.Actor, req.id, decision); err != nil {
-		return req.complain(back, err)
-	}
-	return req.done(back, decided[decision])
+	_, err := s.Reminders.Decide(req.Context(), req.Actor, req.id, decision)
+	return req.did(err, back, decided[decision])
 }
 
 // customerMessages is the part of a customer's page about messages; nil where
@@ -269,13 +250,11 @@ func (s *Server) customerMessages(req *request, record customer.Customer) (*cust
 
 func (s *Server) setOptOut(req *request) error {
 	out := req.PostFormValue("opted_out") == "true"
-	if err := s.Reminders.SetOptOut(req.Context(), req.Actor, req.id, out); err != nil {
-		return err
-	}
+	err := s.Reminders.SetOptOut(req.Context(), req.Actor, req.id, out)
 	if out {
-		return req.done(customerPath(req.id), "The customer gets no more messages.")
+		return req.did(err, customerPath(req.id), "The customer gets no more messages.")
 	}
-	return req.done(customerPath(req.id), "The customer gets messages again.")
+	return req.did(err, customerPath(req.id), "The customer gets messages again.")
 }
 
 // messageNotices are what needs attention, for the first page.

@@ -42,36 +42,21 @@ func chatWith(number, text string) string {
 }
 
 func (s *Server) sharePage(req *request) error {
-	if _, err := s.Payments.ShareCustomerPage(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done(customerPath(req.id)+"#own-page", "The link is ready to be sent.")
+	_, err := s.Payments.ShareCustomerPage(req.Context(), req.Actor, req.id)
+	return req.did(err, customerPath(req.id)+"#own-page", "The link is ready to be sent.")
 }
 
-func (s *Server) askWithdrawPage(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
+func askWithdrawPage(record customer.Customer) page.Confirm {
+	return page.Confirm{
+		Question: "Withdraw the link of %s?", Args: []any{record.Name}, Danger: true, Button: "Withdraw the link",
+		Back:    customerPath(record.ID),
+		Effects: []string{"The link stops working at once, for everybody who has it.", "You can make another one whenever you like."},
 	}
-	return s.ask(req, page.Confirm{
-		Question: "Withdraw the link of %s?",
-		Args:     []any{record.Name},
-		Danger:   true,
-		Button:   "Withdraw the link",
-		Back:     customerPath(record.ID),
-		Action:   customerPath(record.ID) + "/page/withdraw",
-		Effects: []string{
-			"The link stops working at once, for everybody who has it.",
-			"You can make another one whenever you like.",
-		},
-	})
 }
 
 func (s *Server) withdrawPage(req *request) error {
-	if err := s.Payments.WithdrawCustomerPage(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done(customerPath(req.id)+"#own-page", "The link was withdrawn.")
+	err := s.Payments.WithdrawCustomerPage(req.Context(), req.Actor, req.id)
+	return req.did(err, customerPath(req.id)+"#own-page", "The link was withdrawn.")
 }
 
 // saveLogo takes the picture. Its size is bounded before it is read.
@@ -82,15 +67,11 @@ func (s *Server) saveLogo(req *request) error {
 	if err == nil {
 		err = s.Accounts.SetLogo(req.Context(), req.Actor, content)
 	}
-	if refused(err) {
+	return req.sent(err, func(req *request, _ *page.Form, refusal error) error {
 		form := s.settingsValues(req)
-		form.Fail(err)
-		return s.settingsPage(req, form, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/settings#brand", "The logo was saved.")
+		form.Fail(refusal)
+		return s.settings(req, form, refusal)
+	}, "/settings#brand", "The logo was saved.")
 }
 
 func readLogo(r *http.Request) ([]byte, error) {
@@ -105,10 +86,7 @@ func readLogo(r *http.Request) ([]byte, error) {
 }
 
 func (s *Server) removeLogo(req *request) error {
-	if err := s.Accounts.RemoveLogo(req.Context(), req.Actor); err != nil {
-		return err
-	}
-	return req.done("/settings#brand", "The logo was removed.")
+	return req.did(s.Accounts.RemoveLogo(req.Context(), req.Actor), "/settings#brand", "The logo was removed.")
 }
 
 // customerFile is everything that is kept about a customer, to hand to them.
@@ -126,29 +104,17 @@ func (s *Server) customerFile(req *request) error {
 	return nil
 }
 
-func (s *Server) askEraseCustomer(req *request) error {
-	customer, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Erase everything about %s?",
-		Args:     []any{customer.Name},
-		Danger:   true,
-		Button:   "Erase",
-		Back:     customerPath(customer.ID),
-		Action:   customerPath(customer.ID) + "/erase",
+func askEraseCustomer(record customer.Customer) page.Confirm {
+	return page.Confirm{
+		Question: "Erase everything about %s?", Args: []any{record.Name}, Danger: true, Button: "Erase", Back: customerPath(record.ID),
 		Effects: []string{
 			"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
 			"The money that came stays in the books without a name, as the law wants it.",
 			"This cannot be undone.",
 		},
-	})
+	}
 }
 
 func (s *Server) eraseCustomer(req *request) error {
-	if err := s.Privacy.Erase(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done("/customers", "Everything about the customer was erased.")
+	return req.did(s.Privacy.Erase(req.Context(), req.Actor, req.id), "/customers", "Everything about the customer was erased.")
 }

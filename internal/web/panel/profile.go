@@ -28,9 +28,7 @@ type sessionRow struct {
 	Current bool
 }
 
-func (s *Server) profile(req *request) error {
-	return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.NewForm()}, nil)
-}
+func (s *Server) profile(req *request) error { return s.profilePage(req, profileData{}, nil) }
 
 func (s *Server) profilePage(req *request, data profileData, refusal error) error {
 	list, err := s.Accounts.Sessions(req.Context(), req.Actor)
@@ -38,27 +36,20 @@ func (s *Server) profilePage(req *request, data profileData, refusal error) erro
 		return err
 	}
 	for _, one := range list {
-		data.Sessions = append(
-			data.Sessions,
-			sessionRow{
-				one, req.lang.Ago(one.SeenAt, s.DB.Now()), device(one.Agent),
-				one.ID == req.Session.ID,
-			},
-		)
+		seen := req.lang.Ago(one.SeenAt, s.DB.Now())
+		data.Sessions = append(data.Sessions, sessionRow{one, seen, device(one.Agent), one.ID == req.Session.ID})
 	}
-	data.Factor, data.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
-	if err != nil {
+	if data.Factor, data.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
 		return err
 	}
-	if data.Email == nil {
-		data.Email = page.NewForm("email", req.User.Email)
-	}
+	data.Form, data.Off = cmp.Or(data.Form, page.NewForm()), cmp.Or(data.Off, page.NewForm())
+	data.Email = cmp.Or(data.Email, page.NewForm("email", req.User.Email))
 	data.Mail = s.Accounts.SendsMail()
 	if data.Known, err = s.Accounts.AddressConfirmed(req.Context(), req.Actor); err != nil {
 		return err
 	}
 	data.Role = word(req.lang, string(req.User.Role))
-	return s.show(req, page.View{Name: "profile", Title: "My account", Status: statusOf(refusal), Data: data})
+	return s.showForm(req, "profile", "My account", refusal, data)
 }
 
 // device makes of what a browser calls itself what a person would call it.
@@ -82,20 +73,13 @@ func device(agent string) string {
 
 func (s *Server) changePassword(req *request) error {
 	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
-	if refused(err) {
-		return s.profilePage(req, profileData{Form: page.Sent(req.Request, err), Off: page.NewForm()}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/profile", "The password was changed. Other sessions were ended.")
+	return req.sent(err, func(req *request, form *page.Form, refusal error) error {
+		return s.profilePage(req, profileData{Form: form}, refusal)
+	}, "/profile", "The password was changed. Other sessions were ended.")
 }
 
 func (s *Server) endSession(req *request) error {
-	if err := s.Accounts.EndSession(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done("/profile", "The session was ended.")
+	return req.did(s.Accounts.EndSession(req.Context(), req.Actor, req.id), "/profile", "The session was ended.")
 }
 
 type factorData struct {
@@ -105,11 +89,7 @@ type factorData struct {
 	Codes  []string // recovery codes, this once
 }
 
-func (s *Server) secondFactor(req *request) error {
-	return s.factorPage(req, page.NewForm(), nil)
-}
-
-func (s *Server) factorPage(req *request, form *page.Form, refusal error) error {
+func (s *Server) secondFactor(req *request, form *page.Form, refusal error) error {
 	factor, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
 	if err != nil {
 		return req.complain("/profile", err)
@@ -118,32 +98,21 @@ func (s *Server) factorPage(req *request, form *page.Form, refusal error) error 
 	if err != nil {
 		return err
 	}
-	return s.show(req, page.View{
-		Name:   "second_factor",
-		Title:  "Second factor",
-		Status: statusOf(refusal),
-		Data:   factorData{Form: form, Factor: factor, QR: qr},
-	})
+	data := factorData{Form: cmp.Or(form, page.NewForm()), Factor: factor, QR: qr}
+	return s.showForm(req, "second_factor", "Second factor", refusal, data)
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {
 	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.form()))
-	if refused(err) {
-		return s.factorPage(req, page.Sent(req.Request, err), err)
-	}
 	if err != nil {
-		return err
+		return req.again(err, s.secondFactor)
 	}
 	return s.show(req, page.View{Name: "recovery", Title: "Recovery codes", Data: codes})
 }
 
 func (s *Server) dropSecondFactor(req *request) error {
 	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
-	if refused(err) {
-		return s.profilePage(req, profileData{Form: page.NewForm(), Off: page.Sent(req.Request, err)}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/profile", "The second factor is off.")
+	return req.sent(err, func(req *request, form *page.Form, refusal error) error {
+		return s.profilePage(req, profileData{Off: form}, refusal)
+	}, "/profile", "The second factor is off.")
 }

@@ -22,40 +22,28 @@ type levelChoice struct {
 	Label, Help string
 }
 
-func (s *Server) levelPage(req *request) error {
-	return s.levels(req, page.NewForm(), nil)
-}
-
-func (s *Server) levels(req *request, form *page.Form, refusal error) error {
+func (s *Server) levelForm(req *request, form *page.Form, refusal error) error {
 	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	data := levelData{Reseller: resellerRowOf(req, seller, s.DB.Now()), Form: form}
+	data := levelData{Reseller: resellerRowOf(req, seller, s.DB.Now()), Form: cmp.Or(form, page.NewForm())}
 	levels, why := reseller.LevelsFor(req.Actor.Company.Level, seller.Level)
 	if why != nil && refusal == nil {
-		form.Fail(why)
+		data.Form.Fail(why)
 	}
 	for _, level := range levels {
 		data.Levels = append(data.Levels, levelChoice{Level: level, Label: levelWords[level], Help: levelHelp[level]})
 	}
-	return s.show(req, page.View{
-		Name:   "reseller_level",
-		Title:  "Change level",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.showForm(req, "reseller_level", "Change level", refusal, data)
 }
 
 func (s *Server) setLevel(req *request) error {
 	seller, err := s.Resellers.SetLevel(req.Context(), req.Actor, req.id, reseller.ReadLevelRequest(req.form()))
-	if refused(err) || fault.KindOf(err) == fault.KindForbidden {
-		return s.levels(req, page.Sent(req.Request, err), err)
+	if err != nil && fault.KindOf(err) == fault.KindForbidden {
+		return s.levelForm(req, page.Sent(req.Request, err), err)
 	}
-	if err != nil {
-		return err
-	}
-	return req.done(resellerPath(seller.ID), "%s has the level %s now.", seller.Name, req.lang.T(levelWords[seller.Level]))
+	return req.sent(err, s.levelForm, resellerPath(req.id), "%s has the level %s now.", seller.Name, req.lang.T(levelWords[seller.Level]))
 }
 
 type renewalData struct {
@@ -66,12 +54,8 @@ type renewalData struct {
 	Current resellerRow
 }
 
-func (s *Server) renewalPage(req *request) error {
-	return s.renewal(req, req.URL.Query().Get("plan_id"), req.URL.Query().Get("periods"), nil)
-}
-
 // renewal shows what a renewal costs and brings, with the button that does it.
-func (s *Server) renewal(req *request, planID, periods string, refusal error) error {
+func (s *Server) renewal(req *request, _ *page.Form, refusal error) error {
 	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
@@ -80,14 +64,12 @@ func (s *Server) renewal(req *request, planID, periods string, refusal error) er
 	if err != nil {
 		return err
 	}
-	data := renewalData{
-		Plans:   planOptions(req, plans, seller.Plan.ID),
-		Current: resellerRowOf(req, seller, s.DB.Now()),
-	}
-	if planID = cmp.Or(planID, idText(seller.Plan.ID)); planID == "" && len(data.Plans) > 0 {
+	data := renewalData{Plans: planOptions(req, plans, seller.Plan.ID), Current: resellerRowOf(req, seller, s.DB.Now())}
+	planID := cmp.Or(req.FormValue("plan_id"), idText(seller.Plan.ID))
+	if planID == "" && len(data.Plans) > 0 {
 		planID = data.Plans[0].Value
 	}
-	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(periods), "1")}
+	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(req.FormValue("periods")), "1")}
 	data.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
 	request := reseller.ReadRenewRequest(input.FromStrings(fields))
 	data.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
@@ -97,58 +79,34 @@ func (s *Server) renewal(req *request, planID, periods string, refusal error) er
 	data.Priced = err == nil
 	data.Form.Fail(cmp.Or(refusal, err))
 	// A choice that cannot be reckoned with is no failure: it is asked as one types.
-	return s.show(req, page.View{
-		Name:   "reseller_renew",
-		Title:  "Renew subscription",
-		Status: statusOf(refusal),
-		Data:   data,
-	})
+	return s.showForm(req, "reseller_renew", "Renew subscription", refusal, data)
 }
 
 func (s *Server) renewReseller(req *request) error {
 	paid, err := s.Resellers.Renew(req.Context(), req.Actor, req.id, reseller.ReadAgreedRenewal(req.form()))
-	if refused(err) {
-		return s.renewal(req, req.PostFormValue("plan_id"), req.PostFormValue("periods"), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(resellerPath(paid.ID),
-		"%s was renewed until %s. Credits spent: %d. Credits left: %d.",
-		paid.Name, page.FormatDate(paid.Subscription.ExpiresOn), paid.CreditsSpent,
-		paid.CreditsBalance)
+	return req.sent(err, s.renewal, resellerPath(req.id), "%s was renewed until %s. Credits spent: %d. Credits left: %d.",
+		paid.Name, page.FormatDate(paid.Subscription.ExpiresOn), paid.CreditsSpent, paid.CreditsBalance)
 }
 
-func (s *Server) askSuspendReseller(req *request) error {
-	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Suspend %s?", Args: []any{seller.Name}, Danger: true, Button: "Suspend reseller",
-		Back: resellerPath(seller.ID), Action: resellerPath(seller.ID) + "/suspend",
+func askSuspendReseller(seller reseller.Reseller) page.Confirm {
+	return page.Confirm{
+		Question: "Suspend %s?", Args: []any{seller.Name}, Danger: true, Button: "Suspend reseller", Back: resellerPath(seller.ID),
 		Effects: []string{
 			"It can sign in and look, and change nothing. Its webhooks stop.",
 			"Its days go on: the subscription ends when it would have.",
 			"You can resume it at any time. A renewal resumes it too.",
 		},
-	})
+	}
 }
 
 func (s *Server) suspendReseller(req *request) error {
 	seller, err := s.Resellers.Suspend(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return req.done(resellerPath(seller.ID), "%s is suspended.", seller.Name)
+	return req.did(err, resellerPath(req.id), "%s is suspended.", seller.Name)
 }
 
 func (s *Server) resumeReseller(req *request) error {
 	seller, err := s.Resellers.Resume(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return req.done(resellerPath(seller.ID), "%s is no longer suspended.", seller.Name)
+	return req.did(err, resellerPath(req.id), "%s is no longer suspended.", seller.Name)
 }
 
 func (s *Server) inviteReseller(req *request) error {

@@ -50,14 +50,10 @@ type resellersData struct {
 }
 
 func resellerChips(req *request) []chipLine {
-	statuses := []page.Option{{Value: "", Label: req.lang.T("All")}}
-	for _, standing := range account.Standings {
-		statuses = append(statuses, page.Option{Value: string(standing), Label: req.lang.T(standingWords[standing])})
-	}
-	return []chipLine{
-		choiceChips(req, "Status", "status", statuses),
-		dateChips(req, "expires_from", "expires_to", true),
-	}
+	statuses := optionsOf(account.Standings, func(standing account.Standing) page.Option {
+		return req.option(string(standing), standingWords[standing])
+	}, req.option("", "All"))
+	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "expires_from", "expires_to", true)}
 }
 
 func (s *Server) resellers(req *request) error {
@@ -85,27 +81,22 @@ func (s *Server) resellers(req *request) error {
 		return err
 	}
 	data.Total = counted(req.lang, total, "1 reseller", "%s resellers")
-	all := page.Option{Value: "", Label: req.lang.T("All")}
-	data.Levels, data.Plans = []page.Option{all}, []page.Option{all}
-	for _, level := range account.Levels {
-		data.Levels = append(data.Levels, page.Option{Value: string(level), Label: req.lang.T(levelWords[level])})
-	}
+	data.Levels = optionsOf(account.Levels, func(level account.Level) page.Option {
+		return req.option(string(level), levelWords[level])
+	}, req.option("", "All"))
 	plans, err := s.planChoices(req)
 	if err != nil {
 		return err
 	}
-	for _, plan := range plans {
-		data.Plans = append(data.Plans, page.Option{Value: idText(plan.ID), Label: plan.Name})
-	}
+	data.Plans = optionsOf(plans, func(plan reseller.Plan) page.Option {
+		return page.Option{Value: idText(plan.ID), Label: plan.Name}
+	}, req.option("", "All"))
 	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: data})
 }
 
 // planChoices are the subscription plans that a select offers, newest first.
 func (s *Server) planChoices(req *request) ([]reseller.Plan, error) {
-	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{
-		Number: 1,
-		Size:   maxChoices,
-	})
+	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{Number: 1, Size: maxChoices})
 	return list, err
 }
 
@@ -130,58 +121,43 @@ func creditsText(lang page.Lang, n int64) string {
 }
 
 type resellerForm struct {
-	Form    *page.Form
+	recordForm
 	Plans   []page.Option
 	Balance int64
-	Action  string
-	Back    string
-	New     bool
 }
 
-func (s *Server) newReseller(req *request) error {
-	return s.resellerForm(
-		req,
-		"New reseller",
-		resellerForm{New: true, Form: page.NewForm("type", string(account.Trial), "periods", "1")},
-		nil,
-	)
-}
-
-func (s *Server) resellerForm(req *request, title string, form resellerForm, refusal error) error {
-	form.Action, form.Back = resellerPath(req.id)+"/edit", resellerPath(req.id)
-	if form.New {
-		form.Action, form.Back = "/resellers/new", "/resellers"
+// resellerForm is the form of a reseller, or of a new one, which costs credits.
+func (s *Server) resellerForm(req *request, form *page.Form, refusal error) (err error) {
+	var seller reseller.Reseller
+	data := resellerForm{recordForm: req.recordForm("/resellers", form)}
+	if data.New {
 		plans, err := s.planChoices(req)
 		if err != nil {
 			return err
 		}
-		form.Plans = planOptions(req, plans, 0)
-		if form.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
+		data.Plans = planOptions(req, plans, 0)
+		if data.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 			return err
 		}
+	} else if seller, err = s.Resellers.Find(req.Context(), req.Actor, req.id); err != nil {
+		return err
 	}
-	return s.show(req, page.View{Name: "reseller_form", Title: title, Status: statusOf(refusal), Data: form})
+	if form == nil {
+		data.Form = page.NewForm("name", seller.Name, "email", seller.Email, "whatsapp", page.FormatPhone(seller.Whatsapp),
+			"type", string(account.Trial), "periods", "1")
+	}
+	return s.showForm(req, "reseller_form", data.title("New reseller", "Edit reseller"), refusal, data)
 }
 
 func (s *Server) createReseller(req *request) error {
 	made, err := s.Resellers.Create(req.Context(), req.Actor, reseller.ReadNewReseller(req.form()))
-	if refused(err) {
-		return s.resellerForm(req, "New reseller", resellerForm{New: true, Form: page.Sent(req.Request, err)}, err)
-	}
-	if err != nil {
-		return err
-	}
-	if made.InvitationLink == "" {
-		return req.done(resellerPath(made.ID),
-			"%s was created. Credits spent: %d. Credits left: %d.",
+	if err != nil || made.InvitationLink == "" {
+		return req.sent(err, s.resellerForm, resellerPath(made.ID), "%s was created. Credits spent: %d. Credits left: %d.",
 			made.Name, made.CreditsSpent, made.CreditsBalance)
 	}
 	req.id = made.ID
 	return s.resellerPage(req, resellerData{
-		Link:  made.InvitationLink,
-		Made:  true,
-		Spent: made.CreditsSpent,
-		Left:  made.CreditsBalance,
+		Link: made.InvitationLink, Made: true, Spent: made.CreditsSpent, Left: made.CreditsBalance,
 	})
 }
 
@@ -203,25 +179,16 @@ type resellerData struct {
 	Below     reseller.Below // the companies below it
 }
 
-func (s *Server) reseller(req *request) error {
-	return s.resellerPage(req, resellerData{})
-}
+func (s *Server) reseller(req *request) error { return s.resellerPage(req, resellerData{}) }
 
 // resellerPlace is where a reseller is in the list.
 func (s *Server) resellerPlace(req *request) (place, error) {
-	return placeIn(req, "/resellers", func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := reseller.ReadFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an invalid address has no list
-		}
+	list := func(query url.Values, filter reseller.Filter, at input.Page) ([]reseller.Reseller, error) {
 		at.Sort = sortIn(query, sortsOfResellers...)
-		list, _, err := s.Resellers.List(req.Context(), req.Actor, filter, at)
-		if err != nil || len(list) == 0 {
-			return 0, err
-		}
-		return list[0].ID, nil
-	})
+		found, _, err := s.Resellers.List(req.Context(), req.Actor, filter, at)
+		return found, err
+	}
+	return placeIn(req, "/resellers", nth(reseller.ReadFilter, list, func(seller reseller.Reseller) int64 { return seller.ID }))
 }
 
 func (s *Server) resellerPage(req *request, data resellerData) error {
@@ -259,22 +226,7 @@ func (s *Server) resellerPage(req *request, data resellerData) error {
 	return s.show(req, page.View{Name: "reseller", Title: seller.Name, Data: data})
 }
 
-func (s *Server) editReseller(req *request) error {
-	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	form := page.NewForm("name", seller.Name, "email", seller.Email, "whatsapp", page.FormatPhone(seller.Whatsapp))
-	return s.resellerForm(req, "Edit reseller", resellerForm{Form: form}, nil)
-}
-
 func (s *Server) updateReseller(req *request) error {
 	seller, err := s.Resellers.Update(req.Context(), req.Actor, req.id, reseller.ReadChanges(req.form()))
-	if refused(err) {
-		return s.resellerForm(req, "Edit reseller", resellerForm{Form: page.Sent(req.Request, err)}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(resellerPath(seller.ID), "%s was saved.", seller.Name)
+	return req.sent(err, s.resellerForm, resellerPath(req.id), "%s was saved.", seller.Name)
 }

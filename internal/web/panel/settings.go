@@ -58,10 +58,6 @@ func zoneOptions(current string) []page.Option {
 	return list
 }
 
-func (s *Server) settings(req *request) error {
-	return s.settingsPage(req, s.settingsValues(req), nil)
-}
-
 // settingsValues is the form of the settings as they are.
 func (s *Server) settingsValues(req *request) *page.Form {
 	company := req.Actor.Company
@@ -93,18 +89,12 @@ func amountText(amount money.Cents) string {
 	return strings.TrimPrefix(amount.BR(), "R$ ")
 }
 
-func (s *Server) settingsPage(req *request, form *page.Form, refusal error) error {
-	return s.show(req, page.View{
-		Name:   "settings",
-		Title:  "Settings",
-		Status: statusOf(refusal),
-		Data: settingsData{
-			Form: form, Zones: zoneOptions(req.Actor.Company.Zone.String()),
-			RenewInvoice: renewChoices(req),
-			From: []page.Option{
-				{Value: string(account.FromDueDate), Label: req.lang.T("the due date, as if nothing had happened")},
-				{Value: string(account.FromToday), Label: req.lang.T("the day of the renewal")},
-			},
+func (s *Server) settings(req *request, form *page.Form, refusal error) error {
+	return s.showForm(req, "settings", "Settings", refusal, settingsData{
+		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: renewChoices(req),
+		From: []page.Option{
+			req.option(string(account.FromDueDate), "the due date, as if nothing had happened"),
+			req.option(string(account.FromToday), "the day of the renewal"),
 		},
 	})
 }
@@ -112,13 +102,7 @@ func (s *Server) settingsPage(req *request, form *page.Form, refusal error) erro
 func (s *Server) saveSettings(req *request) error {
 	req.PostForm.Del("level") // which is the parent's to give
 	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.settingsForm()))
-	if refused(err) {
-		return s.settingsPage(req, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/settings", "The settings were saved.")
+	return req.sent(err, s.settings, "/settings", "The settings were saved.")
 }
 
 // settingsForm is what was sent, with amounts and percentages as people in Brazil
@@ -151,9 +135,7 @@ type userRow struct {
 	RoleText string
 }
 
-func (s *Server) users(req *request) error {
-	return s.usersPage(req, usersData{})
-}
+func (s *Server) users(req *request) error { return s.usersPage(req, usersData{}) }
 
 func (s *Server) usersPage(req *request, data usersData) error {
 	list, err := s.Accounts.Users(req.Context(), req.Actor)
@@ -161,53 +143,45 @@ func (s *Server) usersPage(req *request, data usersData) error {
 		return err
 	}
 	for _, person := range list {
-		data.List = append(
-			data.List,
-			userRow{person, req.lang.Ago(person.SeenAt, s.DB.Now()), word(req.lang, string(person.Role))},
-		)
+		data.List = append(data.List, userRow{person, req.lang.Ago(person.SeenAt, s.DB.Now()), word(req.lang, string(person.Role))})
 	}
 	data.Me = req.User.ID
 	return s.show(req, page.View{Name: "users", Title: "Users", Data: data})
 }
 
 type userForm struct {
-	Form   *page.Form
-	Roles  []page.Option
-	Action string
-	New    bool
-	ID     int64
-	Me     bool
+	recordForm
+	Roles []page.Option
+	Me    bool
 }
 
-func (s *Server) userForm(req *request, title string, form userForm, refusal error) error {
-	form.Roles = []page.Option{
-		{Value: string(account.RoleOwner), Label: req.lang.T("Owner: everything, users and settings too")},
-		{Value: string(account.RoleStaff), Label: req.lang.T("Staff: customers, invoices, plans and products")},
-		{Value: string(account.RoleAttendant), Label: req.lang.T("Attendant: works with customers, without totals, export and deleting")},
-		{Value: string(account.RoleReadOnly), Label: req.lang.T("Read-only: sees and changes nothing")},
+// userForm is the form of a user, or of a new one.
+func (s *Server) userForm(req *request, form *page.Form, refusal error) error {
+	if form == nil {
+		user := account.User{Role: account.RoleStaff}
+		if req.id != 0 {
+			var err error
+			if user, err = s.Accounts.User(req.Context(), req.Actor, req.id); err != nil {
+				return err
+			}
+		}
+		form = page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role))
 	}
-	return s.show(req, page.View{Name: "user_form", Title: title, Status: statusOf(refusal), Data: form})
+	data := userForm{recordForm: req.recordForm(usersPath, form), Me: req.id == req.User.ID, Roles: []page.Option{
+		req.option(string(account.RoleOwner), "Owner: everything, users and settings too"),
+		req.option(string(account.RoleStaff), "Staff: customers, invoices, plans and products"),
+		req.option(string(account.RoleAttendant), "Attendant: works with customers, without totals, export and deleting"),
+		req.option(string(account.RoleReadOnly), "Read-only: sees and changes nothing"),
+	}}
+	return s.showForm(req, "user_form", data.title("New user", "Edit user"), refusal, data)
 }
 
-func (s *Server) newUser(req *request) error {
-	return s.userForm(req, "New user", userForm{
-		Form:   page.NewForm("role", string(account.RoleStaff)),
-		Action: "/settings/users/new", New: true,
-	}, nil)
-}
+const usersPath = "/settings/users"
 
 func (s *Server) createUser(req *request) error {
 	user, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.form()))
-	if refused(err) {
-		return s.userForm(
-			req,
-			"New user",
-			userForm{Form: page.Sent(req.Request, err), Action: "/settings/users/new", New: true},
-			err,
-		)
-	}
 	if err != nil {
-		return err
+		return req.again(err, s.userForm)
 	}
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
@@ -222,31 +196,9 @@ func inviting(name, link string) string {
 	return page.Portuguese.T("Hello, %s! Choose your password here to begin: %s (it works once, for 7 days)", name, link)
 }
 
-func (s *Server) editUser(req *request) error {
-	user, err := s.Accounts.User(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.userForm(req, "Edit user", userForm{
-		Form:   page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role)),
-		Action: "/settings/users/" + idText(user.ID), ID: user.ID, Me: user.ID == req.User.ID,
-	}, nil)
-}
-
 func (s *Server) updateUser(req *request) error {
 	user, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, account.ReadUserChanges(req.form()))
-	if refused(err) {
-		return s.userForm(req, "Edit user", userForm{
-			Form:   page.Sent(req.Request, err),
-			Action: "/settings/users/" + idText(req.id),
-			ID:     req.id,
-			Me:     req.id == req.User.ID,
-		}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/settings/users", "%s was saved.", user.Name)
+	return req.sent(err, s.userForm, usersPath, "%s was saved.", user.Name)
 }
 
 func (s *Server) userLink(req *request) error {
@@ -258,29 +210,18 @@ func (s *Server) userLink(req *request) error {
 }
 
 func (s *Server) removeSecondFactor(req *request) error {
-	if _, err := s.Accounts.RemoveSecondFactor(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done("/settings/users", "The second factor is off.")
+	_, err := s.Accounts.RemoveSecondFactor(req.Context(), req.Actor, req.id)
+	return req.did(err, usersPath, "The second factor is off.")
 }
 
-func (s *Server) askRemoveUser(req *request) error {
-	user, err := s.Accounts.User(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) askRemoveUser(req *request, user account.User) error {
 	made, err := s.Accounts.TokensMadeBy(req.Context(), req.Actor, user.ID)
 	if err != nil {
 		return err
 	}
 	confirm := page.Confirm{
-		Question: "Remove %s?",
-		Args:     []any{user.Name},
-		Danger:   true,
-		Button:   "Remove user",
-		Back:     "/settings/users",
-		Action:   "/settings/users/" + idText(user.ID) + "/remove",
-		Effects:  []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
+		Question: "Remove %s?", Args: []any{user.Name}, Danger: true, Button: "Remove user", Back: usersPath,
+		Effects: []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
 	}
 	if len(made) > 0 {
 		confirm.Effects = append(confirm.Effects, "The API tokens that they made are deleted: programs that use one stop at once.")
@@ -290,9 +231,6 @@ func (s *Server) askRemoveUser(req *request) error {
 }
 
 func (s *Server) removeUser(req *request) error {
-	keep := req.PostFormValue("keep_tokens") == "true"
-	if err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id, keep); err != nil {
-		return req.complain("/settings/users", err)
-	}
-	return req.done("/settings/users", "The user was removed.")
+	err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id, req.PostFormValue("keep_tokens") == "true")
+	return req.did(err, usersPath, "The user was removed.")
 }

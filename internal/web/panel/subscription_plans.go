@@ -53,11 +53,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 		data.List = append(data.List, row)
 	}
 	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.PlanFilter{})
-	data.States = []page.Option{
-		{Value: "", Label: req.lang.T("All")},
-		{Value: "true", Label: req.lang.T("On sale")},
-		{Value: "false", Label: req.lang.T("Not on sale")},
-	}
+	data.States = []page.Option{req.option("", "All"), req.option("true", "On sale"), req.option("false", "Not on sale")}
 	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: data})
 }
 
@@ -110,25 +106,19 @@ func (s *Server) subscriptionPlanOffers(req *request, form *recordForm, plan res
 
 // planShown is a plan as its form shows it.
 func planShown(plan reseller.Plan) *page.Form {
-	return page.NewForm("name", plan.Name, "value", plan.Value.BR()[len("R$ "):], "credits",
-		strconv.FormatInt(plan.Credits, 10),
+	return page.NewForm("name", plan.Name, "value", decimal(plan.Value), "credits", strconv.FormatInt(plan.Credits, 10),
 		"period_count", strconv.Itoa(plan.Period.Count), "period_unit", string(plan.Period.Unit),
-		"trial_days",
-		strconv.Itoa(plan.TrialDays), "active", boolText(plan.Active))
+		"trial_days", strconv.Itoa(plan.TrialDays), "active", boolText(plan.Active))
 }
 
-func subscriptionPlanPath(id int64) string {
-	return "/subscription-plans/" + idText(id)
-}
+func subscriptionPlanPath(id int64) string { return "/subscription-plans/" + idText(id) }
 
 func blankSubscriptionPlan(req *request) *page.Form {
-	pairs := []string{
-		"credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7",
-	}
+	form := page.NewForm("credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7")
 	for _, name := range req.Actor.Company.Subscription.Functions.Names() {
-		pairs = append(pairs, "functions", string(name))
+		form.Add("functions", string(name))
 	}
-	return page.NewForm(pairs...)
+	return form
 }
 
 // planForm is the form of a subscription plan: a list of functions, and an
@@ -141,43 +131,25 @@ func (req *request) planForm() *input.Form {
 func (s *Server) switchSubscriptionPlan(req *request) error {
 	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")})
 	plan, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(active))
-	if err != nil {
-		return req.complain("/subscription-plans", err)
-	}
 	if plan.Active {
-		return req.done("/subscription-plans", "%s is on sale.", plan.Name)
+		return req.did(err, "/subscription-plans", "%s is on sale.", plan.Name)
 	}
-	return req.done(
-		"/subscription-plans",
-		"%s is no longer on sale. Its signup link does not work until it is.",
-		plan.Name,
-	)
+	return req.did(err, "/subscription-plans", "%s is no longer on sale. Its signup link does not work until it is.", plan.Name)
 }
 
-func (s *Server) askRenewSignupLink(req *request) error {
-	plan, err := s.Resellers.FindPlan(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Replace the signup link of %s?",
-		Args:     []any{plan.Name},
-		Danger:   true,
-		Button:   "Replace the link",
-		Back:     subscriptionPlanPath(plan.ID),
-		Action:   subscriptionPlanPath(plan.ID) + "/link",
+func askRenewSignupLink(plan reseller.Plan) page.Confirm {
+	return page.Confirm{
+		Question: "Replace the signup link of %s?", Args: []any{plan.Name}, Danger: true,
+		Button: "Replace the link", Back: subscriptionPlanPath(plan.ID),
 		Effects: []string{
 			"The link that you have given out stops working at once, wherever it stands.",
 			"Whoever has signed up with it keeps everything.",
 			"This cannot be undone.",
 		},
-	})
+	}
 }
 
 func (s *Server) renewSignupLink(req *request) error {
 	plan, err := s.Resellers.RenewSignupLink(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return req.done(subscriptionPlanPath(plan.ID), "%s has a new signup link.", plan.Name)
+	return req.did(err, subscriptionPlanPath(req.id), "%s has a new signup link.", plan.Name)
 }
