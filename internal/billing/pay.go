@@ -69,7 +69,7 @@ func ReadStatusChange(in *input.Form) StatusChange {
 	in.Ignore(ReadOnly...)
 	in.Ignore("amount", "difference")
 	if change.Status != Open && change.Status != Cancelled {
-		change.PaidOn = in.Date("paid_at")
+		change.PaidOn = in.Day("paid_at")
 		change.Amount = in.Money("amount")
 		change.Via = in.Line("paid_via", maxVia)
 		change.Difference = Difference(in.Choice(

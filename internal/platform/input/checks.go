@@ -146,6 +146,17 @@ func (f *Form) Date(name string) Opt[civil.Date] {
 	})
 }
 
+// Day is Date that reads a date-time too, of which it takes the day as it is
+// written: the time of a record can be sent back.
+func (f *Form) Day(name string) Opt[civil.Date] {
+	if text, _ := f.values[name].(string); len(text) > len(time.DateOnly) {
+		if _, err := time.Parse(time.RFC3339, text); err == nil {
+			f.values[name] = text[:len(time.DateOnly)]
+		}
+	}
+	return f.Date(name)
+}
+
 // Moment reads an RFC 3339 date-time, or a date, which is the beginning of that
 // day in the zone. A plus sign that a query string turned into a space is read
 // as the plus that it was.

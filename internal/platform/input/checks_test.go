@@ -19,6 +19,7 @@ var checks = map[string]func(form *Form) (any, bool){
 	"id":      func(form *Form) (any, bool) { return boxed(form.ID("v").Get()) },
 	"bool":    func(form *Form) (any, bool) { return boxed(form.Bool("v").Get()) },
 	"date":    func(form *Form) (any, bool) { return boxed(form.Date("v").Get()) },
+	"day":     func(form *Form) (any, bool) { return boxed(form.Day("v").Get()) },
 	"money":   func(form *Form) (any, bool) { return boxed(form.Money("v").Get()) },
 	"percent": func(form *Form) (any, bool) { return boxed(form.Percent("v").Get()) },
 	"choice": func(form *Form) (any, bool) {
@@ -75,6 +76,7 @@ func TestAccepted(t *testing.T) {
 		"id":     {`7`: "7", `"7"`: "7", `9223372036854775807`: "9223372036854775807"},
 		"bool":   {`true`: "true", `false`: "false", `"true"`: "true", `"FALSE"`: "false", `1`: "true", `0`: "false", `"1"`: "true", `"0"`: "false"},
 		"date":   {`"2024-02-29"`: "2024-02-29", `" 2026-12-31 "`: "2026-12-31"},
+		"day":    {`"2024-02-29"`: "2024-02-29", `"2026-12-31T23:00:00-03:00"`: "2026-12-31", `"2026-12-31T23:00:00.5Z"`: "2026-12-31"},
 		"money":  {`"35.00"`: "35.00", `35`: "35.00", `35.5`: "35.50", `"0.01"`: "0.01", `0`: "0.00"},
 		"choice": {`"Ativo"`: "Ativo", `"ATIVO"`: "Ativo", `"vence_hoje"`: "Vence hoje", `"Vence Hoje"`: "Vence hoje", `"ultra master"`: "ultra_master"},
 	}
@@ -123,6 +125,7 @@ func TestRefused(t *testing.T) {
 		"id":     {`0`: badID, `-1`: badID, `"x"`: badID, `1.0`: badID, `9223372036854775808`: badID, `true`: badID},
 		"bool":   {`"sim"`: "must be true or false", `2`: "must be true or false", `"yes"`: "must be true or false"},
 		"date":   {`"31/12/2026"`: badDate, `"2026-02-30"`: badDate, `"2026-1-1"`: badDate, `"2026-01-01T00:00:00Z"`: badDate, `20260101`: badDate, `true`: badDate},
+		"day":    {`"2026-02-30T00:00:00Z"`: badDate, `"2026-01-01T00:00:00"`: badDate, `"2026-01-01x"`: badDate, `20260101`: badDate},
 		"money":  {`true`: "must be an amount such as 35.00"},
 		"choice": {`"Ativos"`: badChoice, `"xyz"`: badChoice, `1`: badChoice, `true`: badChoice},
 	}

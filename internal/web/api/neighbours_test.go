@@ -203,7 +203,11 @@ func TestRecordsOfInvoicesAndUpsertsCanBeSentBack(t *testing.T) {
 	invoice["customer_id"] = 1
 	body, err := json.Marshal(invoice)
 	must(t, err)
+	paid := caller.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Pago","paid_at":"2026-01-30"}`)
+	data[any](t, paid)
 	for _, sent := range []answer{
+		caller.call(t, http.MethodPost, "/invoices/1/status", string(recordOf(t, paid))),
+		caller.call(t, http.MethodPost, "/invoices/1/status", `{"status":"Em aberto"}`),
 		caller.call(t, http.MethodPost, "/invoices", string(body)),
 		caller.call(t, http.MethodPost, "/invoices/1/status", string(recordOf(t, caller.call(t, http.MethodGet, "/invoices/1", "")))),
 	} {

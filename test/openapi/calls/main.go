@@ -26,7 +26,7 @@ func call(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan := 1
+	plan := int64(1)
 	made, err := api.CreateCustomerWithResponse(ctx, &goclient.CreateCustomerParams{}, goclient.NewCustomer{Name: "José", PlanId: &plan})
 	if err != nil || made.JSON200 == nil {
 		return fmt.Errorf("create: %w: %s", err, made.Body)
