@@ -1,7 +1,4 @@
 package pix
 
-// What tests of the format need besides.
-var (
-	Seal = seal
-	CRC  = crc
-)
+// CRC is what the sum of a code is tested by.
+var CRC = crc

@@ -164,3 +164,7 @@ func readRandom(text string) (string, error) {
 func bare(text string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "", "-", "", "/", "", " ", "").Replace(text))
 }
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -19,7 +19,6 @@ import (
 // The limits of the fields of a code, in bytes; folded text has one per
 // character.
 const (
-	maxCode        = 512
 	maxName        = 25
 	maxCity        = 15
 	maxTxID        = 25
@@ -33,11 +32,8 @@ const noTxID = "***"
 
 const gui = "br.gov.bcb.pix"
 
-// The ways in which a code may be used, by its field 01.
-const (
-	methodReusable = "11"
-	methodOnce     = "12"
-)
+// methodOnce says in field 01 that a code is for one payment.
+const methodOnce = "12"
 
 // Static is a code that names a key. Banks neither keep it from being paid
 // twice nor promise to pass its id on.
@@ -188,6 +184,46 @@ func cut(text string, limit int) string {
 		return ""
 	}
 	return strings.TrimSpace(text[:min(len(text), limit)])
+}
+
+// object is one field of a code: two digits of id, two of length, the value.
+// Some values are lists of objects again.
+type object struct{ id, value string }
+
+type objects []object
+
+// String writes them out. A value over 99 bytes has no length to write; the
+// limits of every field keep it from coming here.
+func (list objects) String() string {
+	var out strings.Builder
+	for _, object := range list {
+		fmt.Fprintf(&out, "%s%02d%s", object.id, len(object.value), object.value)
+	}
+	return out.String()
+}
+
+// sumField is the id and length of the sum, which count in the sum itself.
+const sumField = "6304"
+
+func seal(text string) string {
+	text += sumField
+	return text + fmt.Sprintf("%04X", crc(text))
+}
+
+// crc is CRC-16/CCITT-FALSE: polynomial 1021, begun with FFFF, not reflected.
+func crc(text string) uint16 {
+	sum := uint16(0xFFFF)
+	for i := range len(text) {
+		sum ^= uint16(text[i]) << 8
+		for range 8 {
+			top := sum&0x8000 != 0
+			sum <<= 1
+			if top {
+				sum ^= 0x1021
+			}
+		}
+	}
+	return sum
 }
 
 // scale is the pixels of a module: enough to be scanned from a screen and to

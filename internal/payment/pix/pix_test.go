@@ -14,6 +14,7 @@ import (
 
 	"carteira/internal/payment/pix"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/pixtest"
 )
 
 type vector struct{ Name, Payload string }
@@ -38,7 +39,7 @@ func readVectors(tb testing.TB) vectors {
 
 func TestEveryValidVectorIsRead(t *testing.T) {
 	for _, vector := range readVectors(t).Valid {
-		if _, err := pix.Parse(vector.Payload); err != nil {
+		if _, err := pixtest.Parse(vector.Payload); err != nil {
 			t.Errorf("%s: %v", vector.Name, err)
 		}
 	}
@@ -46,7 +47,7 @@ func TestEveryValidVectorIsRead(t *testing.T) {
 
 func TestEveryInvalidVectorIsRefused(t *testing.T) {
 	for _, vector := range readVectors(t).Invalid {
-		if code, err := pix.Parse(vector.Payload); err == nil {
+		if code, err := pixtest.Parse(vector.Payload); err == nil {
 			t.Errorf("%s: read as %+v", vector.Name, code)
 		}
 	}
@@ -55,28 +56,28 @@ func TestEveryInvalidVectorIsRefused(t *testing.T) {
 func TestParseReadsWhatTheCodeSays(t *testing.T) {
 	tests := map[string]struct {
 		code string
-		want pix.Code
+		want pixtest.Code
 	}{
 		"the manual's full example": {
 			"00020104141234567890123426580014BR.GOV.BCB.PIX0136123e4567-e12b-12d1-a456-42665544000027300012BR.COM.OUTRO011001234567895204000053039865406123.455802BR5917NOME DO RECEBEDOR6008BRASILIA61087007490062190515RP12345678-201980390012BR.COM.OUTRO01190123.ABCD.3456.WXYZ6304AD38",
-			pix.Code{Key: "123e4567-e12b-12d1-a456-426655440000", Amount: 123_45, Name: "NOME DO RECEBEDOR", City: "BRASILIA", PostalCode: "70074900", TxID: "RP12345678-2019"},
+			pixtest.Code{Key: "123e4567-e12b-12d1-a456-426655440000", Amount: 123_45, Name: "NOME DO RECEBEDOR", City: "BRASILIA", PostalCode: "70074900", TxID: "RP12345678-2019"},
 		},
 		"a key with a description": {
 			"00020126490014br.gov.bcb.pix0114112223330001810209Fatura 4252040000530398654071234.565802BR5912EMPRESA LTDA6009SAO PAULO62070503F426304EAEC",
-			pix.Code{Key: "11222333000181", Description: "Fatura 42", Amount: 1234_56, Name: "EMPRESA LTDA", City: "SAO PAULO", TxID: "F42"},
+			pixtest.Code{Key: "11222333000181", Description: "Fatura 42", Amount: 1234_56, Name: "EMPRESA LTDA", City: "SAO PAULO", TxID: "F42"},
 		},
 		"a charge with a recurrence": {
 			"00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd4415204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***80800014br.gov.bcb.pix2558pix.example.com/qr/v2/rec/94ed2badcbc04c15b0bb7fa35319489063047741",
-			pix.Code{Once: true, URL: "pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441", RecurrenceURL: "pix.example.com/qr/v2/rec/94ed2badcbc04c15b0bb7fa353194890", Name: "Fulano de Tal", City: "BRASILIA"},
+			pixtest.Code{Once: true, URL: "pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441", RecurrenceURL: "pix.example.com/qr/v2/rec/94ed2badcbc04c15b0bb7fa353194890", Name: "Fulano de Tal", City: "BRASILIA"},
 		},
 		"pasted with spaces around, its sum in small letters": {
 			" 00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041d3d\n",
-			pix.Code{Key: "123e4567-e12b-12d1-a456-426655440000", Name: "Fulano de Tal", City: "BRASILIA"},
+			pixtest.Code{Key: "123e4567-e12b-12d1-a456-426655440000", Name: "Fulano de Tal", City: "BRASILIA"},
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := pix.Parse(tt.code)
+			got, err := pixtest.Parse(tt.code)
 			if err != nil || got != tt.want {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, tt.want)
 			}
@@ -157,7 +158,7 @@ func TestBrokenCodesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pix.Seal(change(text[:len(text)-8]))
+		return pixtest.Seal(change(text[:len(text)-8]))
 	}
 	replace := func(old, with string) func(string) string {
 		return func(text string) string {
@@ -169,7 +170,7 @@ func TestBrokenCodesAreRefused(t *testing.T) {
 	}
 	tests := map[string]string{
 		"empty":               "",
-		"only a sum":          pix.Seal(""),
+		"only a sum":          pixtest.Seal(""),
 		"dollars":             good(replace("5303986", "5303840")),
 		"another country":     good(replace("5802BR", "5802US")),
 		"no name":             good(replace("5901N", "")),
@@ -191,11 +192,11 @@ func TestBrokenCodesAreRefused(t *testing.T) {
 			return s + "6499" + strings.Repeat("x", 99) + "6599" + strings.Repeat("x", 99) + "6699" + strings.Repeat("x", 99) + "6799" + strings.Repeat("x", 99) + "6899" + strings.Repeat("x", 99)
 		}),
 	}
-	if _, err := pix.Parse(good(func(s string) string { return s })); err != nil {
+	if _, err := pixtest.Parse(good(func(s string) string { return s })); err != nil {
 		t.Fatalf("the code before it is broken: %v", err)
 	}
 	for name, code := range tests {
-		if c, err := pix.Parse(code); err == nil {
+		if c, err := pixtest.Parse(code); err == nil {
 			t.Errorf("%s: %s read as %+v", name, code, c)
 		}
 	}
@@ -230,7 +231,7 @@ func TestNamesThatFoldToNothingGetOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := pix.Parse(code); err != nil || c.Name != "RECEBEDOR" || c.City != "BRASIL" {
+	if c, err := pixtest.Parse(code); err != nil || c.Name != "RECEBEDOR" || c.City != "BRASIL" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }
@@ -241,7 +242,7 @@ func TestDescriptionGivesWayToALongKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := pix.Parse(code); err != nil || c.Key != long.Value || c.Description != "" {
+	if c, err := pixtest.Parse(code); err != nil || c.Key != long.Value || c.Description != "" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

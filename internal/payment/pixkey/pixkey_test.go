@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/pix"
 	"carteira/internal/payment/pixkey"
 	"carteira/internal/platform/fault"
 	"carteira/test/kit/gatewaytest"
+	"carteira/test/kit/pixtest"
 )
 
 func options(change ...string) map[string]string {
@@ -29,11 +29,11 @@ func TestCodeSaysWhoIsPaidForWhat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := pix.Code{
+	want := pixtest.Code{
 		Key: "11222333000181", Amount: 35_00, Name: "Padaria Sao Joao Ltda", City: "Sao Paulo",
 		TxID: order.Reference[:25], Description: "Mensalidade Jose Cia.",
 	}
-	if got, err := pix.Parse(charge.PixCode); err != nil || got != want {
+	if got, err := pixtest.Parse(charge.PixCode); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -48,7 +48,7 @@ func TestKeyTypeSettlesWhatDigitsAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := pix.Parse(charge.PixCode); err != nil || got.Key != want {
+		if got, err := pixtest.Parse(charge.PixCode); err != nil || got.Key != want {
 			t.Errorf("%s: %+v, %v", kind, got, err)
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/pix"
 	"carteira/internal/payment/sandbox"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/gatewaytest"
+	"carteira/test/kit/pixtest"
 	"carteira/test/kit/sqldbtest"
 )
 
@@ -195,7 +195,7 @@ func TestCodeIsARealOne(t *testing.T) {
 	place := open(t, sqldb.SQLite, "pix")
 	made, err := place.gateway.Create(t.Context(), gatewaytest.Order(1, 35_00))
 	place.must(err)
-	if code, err := pix.Parse(made.PixCode); err != nil || !code.Once || !strings.HasPrefix(code.URL, "pix.example.com/") {
+	if code, err := pixtest.Parse(made.PixCode); err != nil || !code.Once || !strings.HasPrefix(code.URL, "pix.example.com/") {
 		t.Errorf("got %+v, %v", code, err)
 	}
 }

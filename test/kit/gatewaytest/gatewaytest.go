@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"carteira/internal/payment"
-	"carteira/internal/payment/pix"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/pixtest"
 )
 
 // Now is the time of every test.
@@ -249,7 +249,7 @@ func testManual(t *testing.T, gateway payment.Gateway, order payment.Order) {
 	if again := bench.create(t, order); again != charge {
 		t.Errorf("first %+v, then %+v", charge, again)
 	}
-	if code, err := pix.Parse(charge.PixCode); err != nil || code.Amount != order.Amount {
+	if code, err := pixtest.Parse(charge.PixCode); err != nil || code.Amount != order.Amount {
 		t.Errorf("%s says %+v, %v", order.Amount, code, err)
 	}
 	if !charge.ExpiresAt.Equal(order.ExpiresAt) {

@@ -1,4 +1,6 @@
-package pix
+// Package pixtest reads BR Codes back, whatever program wrote them, so that tests can say what
+// a code holds. Only tests import it; it shares nothing with the writer.
+package pixtest
 
 import (
 	"errors"
@@ -8,6 +10,17 @@ import (
 	"unicode/utf8"
 
 	"carteira/internal/platform/money"
+)
+
+// What every code has, and the limits of its fields.
+const (
+	gui            = "br.gov.bcb.pix"
+	noTxID         = "***"
+	methodReusable = "11"
+	methodOnce     = "12"
+	maxCode        = 512
+	maxURL         = 77
+	maxKey         = 77
 )
 
 // Code is what a BR Code says. It has a key, the address of a charge, or only
@@ -196,16 +209,6 @@ type object struct{ id, value string }
 
 type objects []object
 
-// String writes them out. A value over 99 bytes has no length to write; the
-// limits of every field keep it from coming here.
-func (list objects) String() string {
-	var out strings.Builder
-	for _, object := range list {
-		fmt.Fprintf(&out, "%s%02d%s", object.id, len(object.value), object.value)
-	}
-	return out.String()
-}
-
 // find returns the value of an id.
 func (list objects) find(id string) (string, bool) {
 	for _, object := range list {
@@ -247,11 +250,9 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// sumField is the id and length of the sum, which count in the sum itself.
-const sumField = "6304"
-
-func seal(text string) string {
-	text += sumField
+// Seal appends the sum, with its id and length, which count in the sum itself.
+func Seal(text string) string {
+	text += "6304"
 	return text + fmt.Sprintf("%04X", crc(text))
 }
 
