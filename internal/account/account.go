@@ -187,6 +187,17 @@ type Actor struct {
 // recordID is the record that the change is about, as the audit log has it.
 type Companion func(ctx context.Context, tx *sqldb.Tx, recordID int64) error
 
+// Tx is a transaction that knows its actor: all that is written in it is written
+// for the company of the actor, and the audit log says that it was the actor.
+type Tx struct {
+	*sqldb.Tx
+	Actor
+}
+
+// In gives a transaction of others its actor, such as one that works for several
+// companies. Write begins one that has its actor already.
+func (a Actor) In(tx *sqldb.Tx) Tx { return Tx{Tx: tx, Actor: a} }
+
 // System is the program itself, doing some work of its own for a company. What
 // it does leaves no line in the audit log.
 func System(company Company, work string) Actor {
@@ -209,22 +220,22 @@ func (a Actor) With(companion Companion) Actor {
 // the request after it. A use case that takes several transactions and may be
 // repeated as a whole writes with db.Write instead: none of them alone is the
 // request.
-func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) error) error {
+func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx Tx) error) error {
 	return db.Write(ctx, a.accompanied(ctx, fn))
 }
 
 // MoveClock is Write for the request that moves the clock of a sandbox.
-func (a Actor) MoveClock(ctx context.Context, db *sqldb.DB, fn func(tx *sqldb.Tx) error) error {
+func (a Actor) MoveClock(ctx context.Context, db *sqldb.DB, fn func(tx Tx) error) error {
 	return db.MoveClock(ctx, a.accompanied(ctx, fn))
 }
 
-func (a Actor) accompanied(ctx context.Context, fn func(tx *sqldb.Tx) error) func(tx *sqldb.Tx) error {
-	if a.companion == nil {
-		return fn
-	}
+func (a Actor) accompanied(ctx context.Context, fn func(tx Tx) error) func(tx *sqldb.Tx) error {
 	return func(tx *sqldb.Tx) error {
+		if a.companion == nil {
+			return fn(a.In(tx))
+		}
 		*a.written = 0 // of a run that was rolled back
-		if err := fn(tx); err != nil {
+		if err := fn(a.In(tx)); err != nil {
 			return err
 		}
 		return a.companion(ctx, tx, *a.written)
@@ -247,6 +258,12 @@ func (a Actor) Refreshed(ctx context.Context, tx *sqldb.Tx) (Actor, error) {
 	var err error
 	a.Company, err = companyByID(ctx, tx, a.Company.ID)
 	return a, err
+}
+
+// Refreshed is the transaction with its actor refreshed.
+func (tx Tx) Refreshed(ctx context.Context) (_ Tx, err error) {
+	tx.Actor, err = tx.Actor.Refreshed(ctx, tx.Tx)
+	return tx, err
 }
 
 // Today is the company's calendar day at the given instant.
@@ -306,9 +323,9 @@ type DataSubject struct {
 
 // EraseAuditTx takes what it says of a person out of the audit lines of records.
 // Who did what and when stays.
-func EraseAuditTx(ctx context.Context, tx *sqldb.Tx, actor Actor, record string, ids ...int64) error {
+func EraseAuditTx(ctx context.Context, tx Tx, record string, ids ...int64) error {
 	for _, id := range ids {
-		if err := eraseAudit(ctx, tx, actor.Company.ID, record, id); err != nil {
+		if err := eraseAudit(ctx, tx, record, id); err != nil {
 			return err
 		}
 	}
@@ -343,8 +360,8 @@ func (c Company) Bounds() Bounds {
 
 // roomForToken refuses one token too many. The company is locked, so that two at
 // once cannot both be the last.
-func roomForToken(ctx context.Context, tx *sqldb.Tx, actor Actor) error {
-	company, err := lockCompany(ctx, tx, actor.Company.ID)
+func roomForToken(ctx context.Context, tx Tx) error {
+	company, err := lockCompany(ctx, tx.Tx, tx.Company.ID)
 	if err != nil {
 		return err
 	}

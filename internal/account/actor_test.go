@@ -42,7 +42,7 @@ func TestCompanionIsCommittedOrUndoneWithTheWrite(t *testing.T) {
 			}
 			return errors.Join(addNote(ctx, tx), verdict)
 		})
-		change := func(tx *sqldb.Tx) error { return addNote(t.Context(), tx) }
+		change := func(tx account.Tx) error { return addNote(t.Context(), tx.Tx) }
 
 		verdict = errRefused
 		if err := actor.Write(t.Context(), db, change); !errors.Is(err, errRefused) || notes(t, db) != 0 {
@@ -61,7 +61,7 @@ func TestCompanionIsNotRunAfterAFailure(t *testing.T) {
 		t.Error("the companion ran")
 		return nil
 	})
-	if err := actor.Write(t.Context(), db, func(*sqldb.Tx) error { return errRefused }); !errors.Is(err, errRefused) {
+	if err := actor.Write(t.Context(), db, func(account.Tx) error { return errRefused }); !errors.Is(err, errRefused) {
 		t.Error(err)
 	}
 }
@@ -69,7 +69,7 @@ func TestCompanionIsNotRunAfterAFailure(t *testing.T) {
 func TestNobodyLeavesNoLineInSilence(t *testing.T) {
 	db := sqldbtest.New(t, sqldb.SQLite)
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		return account.WriteAudit(t.Context(), tx, account.Actor{}, account.AuditEntry{Action: "customer.updated"})
+		return account.WriteAudit(t.Context(), account.Actor{}.In(tx), account.AuditEntry{Action: "customer.updated"})
 	})
 	if err == nil {
 		t.Error("the deed of nobody was passed over")

@@ -281,7 +281,7 @@ func (s *Service) settleAddress(ctx context.Context, tx *sqldb.Tx, link AddressL
 		change.action = EmailReleased
 		change.after.Email = fmt.Sprintf("liberado-%d@invalid", before.ID)
 	}
-	return s.applyUser(ctx, tx, actorOf(before.User, from), &change)
+	return s.applyUser(ctx, actorOf(before.User, from).In(tx), &change)
 }
 
 // EmailChange is another address for the actor's user.
@@ -348,7 +348,7 @@ func (s *Service) changeEmailTx(ctx context.Context, tx *sqldb.Tx, visit Visit, 
 	}
 	change := userChange{EmailChanged, before, before}
 	change.after.Email, change.after.confirmedAt = email, 0
-	if err := s.applyUser(ctx, tx, visit.Actor, &change); err != nil || !s.SendsMail() {
+	if err := s.applyUser(ctx, visit.Actor.In(tx), &change); err != nil || !s.SendsMail() {
 		return err
 	}
 	link, hash := newLink()
@@ -390,7 +390,7 @@ func (s *Service) countProbe(ctx context.Context, actor Actor, email string, quo
 		if err := s.AddressWantedTx(ctx, tx, email); err != nil {
 			return err
 		}
-		return WriteAudit(ctx, tx, actor, AuditEntry{
+		return WriteAudit(ctx, actor.In(tx), AuditEntry{
 			Action: "email.refused",
 			Record: "user",
 			Name:   email,

@@ -59,28 +59,28 @@ type FieldChange struct {
 // transaction in which it was done. What the program does by itself leaves no
 // line; an actor without a name or an address is an error of ours, since a line
 // would be missing.
-func WriteAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
-	if actor.written != nil && *actor.written == 0 {
-		*actor.written = entry.ID
+func WriteAudit(ctx context.Context, tx Tx, entry AuditEntry) error {
+	if tx.Actor.written != nil && *tx.Actor.written == 0 {
+		*tx.Actor.written = entry.ID
 	}
 	switch {
-	case actor.Program != "":
+	case tx.Actor.Program != "":
 		return nil
-	case actor.UserID == 0 && actor.TokenID == 0 && actor.From == "":
+	case tx.Actor.UserID == 0 && tx.Actor.TokenID == 0 && tx.Actor.From == "":
 		return fmt.Errorf("audit %s: the actor is zero; use System, Operator, or that of a request", entry.Action)
 	}
-	return insertAudit(ctx, tx, actor, entry)
+	return insertAudit(ctx, tx, entry)
 }
 
 // Note writes an entry of something that changes nothing, as an export.
 func (s *Service) Note(ctx context.Context, actor Actor, entry AuditEntry) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error { return WriteAudit(ctx, tx, actor, entry) })
+	return actor.Write(ctx, s.db, func(tx Tx) error { return WriteAudit(ctx, tx, entry) })
 }
 
 // WriteAuditEverywhere writes an entry into the audit log of every company: the
 // operator does something to all of them at once.
-func WriteAuditEverywhere(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
-	if actor.Program != "" {
+func WriteAuditEverywhere(ctx context.Context, tx Tx, entry AuditEntry) error {
+	if tx.Actor.Program != "" {
 		return nil
 	}
 	all, err := companies(ctx, tx)
@@ -88,8 +88,8 @@ func WriteAuditEverywhere(ctx context.Context, tx *sqldb.Tx, actor Actor, entry 
 		return err
 	}
 	for _, company := range all {
-		actor.Company = company
-		if err := WriteAudit(ctx, tx, actor, entry); err != nil {
+		tx.Company = company
+		if err := WriteAudit(ctx, tx, entry); err != nil {
 			return err
 		}
 	}
@@ -99,11 +99,11 @@ func WriteAuditEverywhere(ctx context.Context, tx *sqldb.Tx, actor Actor, entry 
 // WriteChildAudit writes an entry into the audit log of a child of the actor's
 // company: what a company does to one of its children is in the logs of both.
 // The line names the company; who of its people acted is in its own log.
-func WriteChildAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, childID int64, entry AuditEntry) error {
-	if actor.Program != "" {
+func WriteChildAudit(ctx context.Context, tx Tx, childID int64, entry AuditEntry) error {
+	if tx.Actor.Program != "" {
 		return nil
 	}
-	return insertAudit(ctx, tx, Actor{Company: Company{ID: childID}, Name: actor.Company.Name}, entry)
+	return insertAudit(ctx, Actor{Company: Company{ID: childID}, Name: tx.Company.Name}.In(tx.Tx), entry)
 }
 
 // changedField is a field that differs, before and after.

@@ -63,7 +63,7 @@ func TestAuditLogIsOnlyAddedToAndPrunedByAge(t *testing.T) {
 		_, visit := house.signIn(t)
 		err := house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			for range 1100 {
-				if err := account.WriteAudit(t.Context(), tx, visit.Actor, account.AuditEntry{Action: "x", Record: "y"}); err != nil {
+				if err := account.WriteAudit(t.Context(), visit.Actor.In(tx), account.AuditEntry{Action: "x", Record: "y"}); err != nil {
 					return err
 				}
 			}

@@ -88,17 +88,17 @@ type logo struct {
 }
 
 func (s *Service) changeLogo(ctx context.Context, actor Actor, made logo) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockCompany(ctx, tx, actor.Company.ID)
+	return actor.Write(ctx, s.db, func(tx Tx) error {
+		before, err := lockCompany(ctx, tx.Tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
-		if err := replaceLogo(ctx, tx, before.ID, made); err != nil {
+		if err := replaceLogo(ctx, tx.Tx, before.ID, made); err != nil {
 			return err
 		}
 		after := before
 		after.Brand.Logo = made.version
-		return s.applyCompany(ctx, tx, actor, &Change{
+		return s.applyCompany(ctx, tx, &Change{
 			Action: CompanyUpdated,
 			Before: Profile{Company: before},
 			After:  Profile{Company: after},

@@ -105,7 +105,7 @@ func fillAudit(t *testing.T, house house, actor account.Actor, lines int) {
 	t.Helper()
 	housetest.Must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		for range lines {
-			if err := account.WriteAudit(t.Context(), tx, actor, account.AuditEntry{Action: "x", Record: "y"}); err != nil {
+			if err := account.WriteAudit(t.Context(), actor.In(tx), account.AuditEntry{Action: "x", Record: "y"}); err != nil {
 				return err
 			}
 		}

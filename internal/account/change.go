@@ -62,46 +62,46 @@ func (s *Service) Watch(watcher watch.Watcher[Changes]) {
 
 // SaveTx applies a change that another room has decided, inside its
 // transaction. The company was locked by it.
-func (s *Service) SaveTx(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
-	return s.applyCompany(ctx, tx, actor, change)
+func (s *Service) SaveTx(ctx context.Context, tx Tx, change *Change) error {
+	return s.applyCompany(ctx, tx, change)
 }
 
 // applyCompany writes a change of a company and draws its consequences: row,
 // the parent's counts, audit lines, watchers. It is the only place that writes
 // a company's row, but for applyFunctions, which gives functions to many at
 // once.
-func (s *Service) applyCompany(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
-	if err := writeCompany(ctx, tx, change); err != nil {
+func (s *Service) applyCompany(ctx context.Context, tx Tx, change *Change) error {
+	if err := writeCompany(ctx, tx.Tx, change); err != nil {
 		return err
 	}
-	if err := countCompany(ctx, tx, change); err != nil {
+	if err := countCompany(ctx, tx.Tx, change); err != nil {
 		return err
 	}
-	actor = change.founder(actor)
-	if err := auditCompany(ctx, tx, actor, change); err != nil {
+	tx.Actor = change.founder(tx.Actor)
+	if err := auditCompany(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}}); err != nil {
+	if err := s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: []Change{*change}}); err != nil {
 		return err
 	}
-	return s.applyBelow(ctx, tx, actor, change)
+	return s.applyBelow(ctx, tx, change)
 }
 
 // applyBelow passes a change of a company's standing on to all companies below
 // it, level by level: each is locked before those below it are looked for, so
 // that one that is being made meanwhile is not missed.
-func (s *Service) applyBelow(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
+func (s *Service) applyBelow(ctx context.Context, tx Tx, change *Change) error {
 	if change.creates() || change.After.Subscription.passedDown() == change.Before.Subscription.passedDown() {
 		return nil
 	}
 	changed := []Company{change.After.Company}
 	for len(changed) > 0 {
 		parent := changed[0]
-		below, err := passOn(ctx, tx, parent)
+		below, err := passOn(ctx, tx.Tx, parent)
 		if err != nil {
 			return err
 		}
-		if err := s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: below}); err != nil {
+		if err := s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: below}); err != nil {
 			return err
 		}
 		changed = changed[1:]
@@ -184,7 +184,7 @@ func countCompany(ctx context.Context, tx *sqldb.Tx, change *Change) error {
 
 // auditCompany writes the line of a change. What a company does to one of its
 // children has a line in the logs of both.
-func auditCompany(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change) error {
+func auditCompany(ctx context.Context, tx Tx, change *Change) error {
 	entry := AuditEntry{
 		Action: string(change.Action),
 		Record: "company",
@@ -195,14 +195,14 @@ func auditCompany(ctx context.Context, tx *sqldb.Tx, actor Actor, change *Change
 	if !change.creates() {
 		entry.Before = companyAudit(&change.Before)
 	}
-	if actor.Company.ID != change.After.ID {
-		err := WriteChildAudit(ctx, tx, actor, change.After.ID, change.Action.ofChild(entry))
+	if tx.Company.ID != change.After.ID {
+		err := WriteChildAudit(ctx, tx, change.After.ID, change.Action.ofChild(entry))
 		if err != nil {
 			return err
 		}
 		entry.Record = "reseller"
 	}
-	return WriteAudit(ctx, tx, actor, entry)
+	return WriteAudit(ctx, tx, entry)
 }
 
 // ofChild is the entry as the log of the child has it.
@@ -252,14 +252,14 @@ func happened(action Action, user User) *userChange {
 // for the step of a second factor that a code uses up (spendStep), which must compare and set at
 // once. What depends on a user and is no fact for the audit log is written elsewhere: sessions,
 // password links, recovery codes, attempts to sign in.
-func (s *Service) applyUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChange) error {
-	if err := writeUser(ctx, tx, change); err != nil {
+func (s *Service) applyUser(ctx context.Context, tx Tx, change *userChange) error {
+	if err := writeUser(ctx, tx.Tx, change); err != nil {
 		return err
 	}
-	if err := auditUser(ctx, tx, actor, change); err != nil {
+	if err := auditUser(ctx, tx, change); err != nil {
 		return err
 	}
-	return s.tellOfUser(ctx, tx, actor, change)
+	return s.tellOfUser(ctx, tx, change)
 }
 
 func writeUser(ctx context.Context, tx *sqldb.Tx, change *userChange) (err error) {
@@ -278,7 +278,7 @@ func writeUser(ctx context.Context, tx *sqldb.Tx, change *userChange) (err error
 	return nil
 }
 
-func auditUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChange) error {
+func auditUser(ctx context.Context, tx Tx, change *userChange) error {
 	if change.action == unseen {
 		return nil
 	}
@@ -289,7 +289,7 @@ func auditUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChang
 	if change.action != UserRemoved {
 		entry.After = userAudit(&change.after.User)
 	}
-	return WriteAudit(ctx, tx, actor, entry)
+	return WriteAudit(ctx, tx, entry)
 }
 
 // The actions on a token.
@@ -309,22 +309,22 @@ type tokenChange struct {
 // applyToken writes a change of a token, its audit line and the letters about one that is made. It is the only
 // place that writes a token's row, but for the time of its last use
 // (SaveLastUse).
-func (s *Service) applyToken(ctx context.Context, tx *sqldb.Tx, actor Actor, change *tokenChange) (err error) {
+func (s *Service) applyToken(ctx context.Context, tx Tx, change *tokenChange) (err error) {
 	entry := AuditEntry{Action: string(change.action), Record: "token", Name: change.token.Name}
 	if change.action == TokenDeleted {
 		entry.Before = tokenAudit(&change.token)
-		err = deleteToken(ctx, tx, actor.Company.ID, change.token.ID)
+		err = deleteToken(ctx, tx, change.token.ID)
 	} else {
 		entry.After = tokenAudit(&change.token)
 		change.token.CreatedAt = tx.Now()
-		change.token.ID, err = insertToken(ctx, tx, change.token, change.hash)
+		change.token.ID, err = insertToken(ctx, tx.Tx, change.token, change.hash)
 	}
 	if err != nil {
 		return err
 	}
 	entry.ID = change.token.ID
-	if err := WriteAudit(ctx, tx, actor, entry); err != nil || change.action == TokenDeleted {
+	if err := WriteAudit(ctx, tx, entry); err != nil || change.action == TokenDeleted {
 		return err
 	}
-	return s.tellOfToken(ctx, tx, actor)
+	return s.tellOfToken(ctx, tx)
 }

@@ -26,7 +26,7 @@ type NewChild struct {
 
 // AddChildTx makes a child of the actor's company, with its calendar, inside
 // another use case's transaction.
-func (s *Service) AddChildTx(ctx context.Context, tx *sqldb.Tx, actor Actor, child NewChild) (Company, error) {
+func (s *Service) AddChildTx(ctx context.Context, tx Tx, child NewChild) (Company, error) {
 	taken, err := EmailTaken(ctx, tx, child.Email)
 	if err != nil {
 		return Company{}, err
@@ -36,20 +36,20 @@ func (s *Service) AddChildTx(ctx context.Context, tx *sqldb.Tx, actor Actor, chi
 	}
 	made := Change{Action: ResellerCreated, owner: newOwner(child.Email, child.PasswordHash)}
 	made.After = Profile{OwnerEmail: child.Email, PlanName: child.PlanName, Company: Company{
-		ParentID:     actor.Company.ID,
+		ParentID:     tx.Company.ID,
 		Name:         child.Name,
 		Whatsapp:     child.Whatsapp,
 		Level:        LevelUser,
-		Zone:         actor.Company.Zone,
+		Zone:         tx.Company.Zone,
 		Settings:     DefaultSettings,
 		Subscription: child.Subscription,
 	}}
-	parent, err := lockCompany(ctx, tx, actor.Company.ID) // it may be stopped at this moment
+	parent, err := lockCompany(ctx, tx.Tx, tx.Company.ID) // it may be stopped at this moment
 	if err != nil {
 		return Company{}, err
 	}
 	made.After.Subscription.Above = parent.Subscription.passedDown()
-	err = s.applyCompany(ctx, tx, actor, &made)
+	err = s.applyCompany(ctx, tx, &made)
 	return made.After.Company, err
 }
 
@@ -104,8 +104,8 @@ func FindChild(ctx context.Context, querier sqldb.Querier, actor Actor, id int64
 
 // LockChildTx is FindChild for a change: until the commit no other transaction
 // changes the child.
-func LockChildTx(ctx context.Context, tx *sqldb.Tx, actor Actor, id int64) (Company, error) {
-	return lockChild(ctx, tx, actor.Company.ID, id)
+func LockChildTx(ctx context.Context, tx Tx, id int64) (Company, error) {
+	return lockChild(ctx, tx.Tx, tx.Company.ID, id)
 }
 
 // Contact is what a company shows of itself to its children.
@@ -164,13 +164,13 @@ func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, company Com
 	}
 	change := userChange{unseen, before, before}
 	change.after.Email = email
-	return s.applyUser(ctx, tx, System(company, "owner's address"), &change)
+	return s.applyUser(ctx, System(company, "owner's address").In(tx), &change)
 }
 
 // SetFunctionsTx gives functions to all children that are on a plan of the
 // actor's company.
-func (s *Service) SetFunctionsTx(ctx context.Context, tx *sqldb.Tx, actor Actor, change FunctionsChange) error {
-	return s.applyFunctions(ctx, tx, actor, change)
+func (s *Service) SetFunctionsTx(ctx context.Context, tx Tx, change FunctionsChange) error {
+	return s.applyFunctions(ctx, tx, change)
 }
 
 // FunctionsChange is a change of the functions of all companies on a plan.
@@ -184,11 +184,11 @@ type FunctionsChange struct {
 // the lines in their audit logs; in that of the actor the line is the plan's.
 // Watchers are not called: functions only become more, and what was recorded
 // while one was missing can be replayed.
-func (s *Service) applyFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change FunctionsChange) error {
-	if err := updateFunctions(ctx, tx, actor.Company.ID, change); err != nil {
+func (s *Service) applyFunctions(ctx context.Context, tx Tx, change FunctionsChange) error {
+	if err := updateFunctions(ctx, tx.Tx, tx.Company.ID, change); err != nil {
 		return err
 	}
-	return auditFunctions(ctx, tx, actor, change)
+	return auditFunctions(ctx, tx, change)
 }
 
 // searchText is what a company is found by among the children of its parent.

@@ -74,7 +74,7 @@ func (s *Service) CreateCompany(ctx context.Context, company NewCompany) (Compan
 	var done Change
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		done = made()
-		return s.applyCompany(ctx, tx, Operator(Company{}), &done)
+		return s.applyCompany(ctx, Operator(Company{}).In(tx), &done)
 	})
 	if err != nil {
 		return Company{}, User{}, err
@@ -224,8 +224,8 @@ func (c Company) refused() (refused fault.Fields) {
 // SetCompany changes the actor's company.
 func (s *Service) SetCompany(ctx context.Context, actor Actor, draft CompanyDraft) (Company, error) {
 	after := actor.Company
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockCompany(ctx, tx, actor.Company.ID)
+	err := actor.Write(ctx, s.db, func(tx Tx) error {
+		before, err := lockCompany(ctx, tx.Tx, actor.Company.ID)
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (s *Service) SetCompany(ctx context.Context, actor Actor, draft CompanyDraf
 		if err := draft.Problems.With(refused).Err(); err != nil {
 			return err
 		}
-		return s.applyCompany(ctx, tx, actor, &Change{
+		return s.applyCompany(ctx, tx, &Change{
 			Action: CompanyUpdated,
 			Before: Profile{Company: before},
 			After:  Profile{Company: after},
@@ -265,15 +265,15 @@ func FindCompany(ctx context.Context, querier sqldb.Querier, companyID int64) (C
 
 // LockTx keeps other transactions from counting what the company has while this
 // one adds to it.
-func LockTx(ctx context.Context, tx *sqldb.Tx, actor Actor) error {
-	_, err := lockCompany(ctx, tx, actor.Company.ID)
+func LockTx(ctx context.Context, tx Tx) error {
+	_, err := lockCompany(ctx, tx.Tx, tx.Company.ID)
 	return err
 }
 
 // ClosedThroughTx is the last day of the company's books that are closed; zero: all
 // is open. The books are neither closed nor opened until the commit.
-func ClosedThroughTx(ctx context.Context, tx *sqldb.Tx, actor Actor) (civil.Date, error) {
-	company, err := lockCompany(ctx, tx, actor.Company.ID)
+func ClosedThroughTx(ctx context.Context, tx Tx) (civil.Date, error) {
+	company, err := lockCompany(ctx, tx.Tx, tx.Company.ID)
 	return company.Settings.ClosedThrough, err
 }
 

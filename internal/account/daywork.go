@@ -45,16 +45,16 @@ func AskDayWork(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 
 // AskDayWorkFrom is AskDayWork for due dates that are to be billed, of which first
 // is the earliest.
-func AskDayWorkFrom(ctx context.Context, tx *sqldb.Tx, actor Actor, first civil.Date) error {
-	later := actor.Today(tx.Now()).AddDays(LaterDays)
+func AskDayWorkFrom(ctx context.Context, tx Tx, first civil.Date) error {
+	later := tx.Today(tx.Now()).AddDays(LaterDays)
 	if first.After(later.AddDays(maxLeadDays)) {
 		return nil
 	}
-	leadDays, err := holdLeadDays(ctx, tx, actor.Company.ID) // the actor's may be out of date
+	leadDays, err := holdLeadDays(ctx, tx) // the actor's may be out of date
 	if err != nil || first.After(later.AddDays(leadDays)) {
 		return err
 	}
-	return AskDayWork(ctx, tx, actor.Company.ID)
+	return AskDayWork(ctx, tx.Tx, tx.Company.ID)
 }
 
 // DayWorks finds the companies with a day to be looked at, some at a time. One

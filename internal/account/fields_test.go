@@ -159,7 +159,7 @@ func TestEveryFieldOfACompanyIsStored(t *testing.T) {
 func apply(t *testing.T, service *Service, change *Change) {
 	t.Helper()
 	err := service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		return service.applyCompany(t.Context(), tx, Operator(change.Before.Company), change)
+		return service.applyCompany(t.Context(), Operator(change.Before.Company).In(tx), change)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestEveryFieldOfAUserIsStored(t *testing.T) {
 		after := storedUser{User: before.User, passwordHash: "hash", totp: "sealed", totpPending: "pending", totpLast: 7}
 		after.Name, after.Email, after.Role = "Ana", "Outra@example.com", RoleStaff
 		err = service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return service.applyUser(t.Context(), tx, Operator(company), &userChange{UserUpdated, before, after})
+			return service.applyUser(t.Context(), Operator(company).In(tx), &userChange{UserUpdated, before, after})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -249,7 +249,7 @@ func TestPasswordChangedMeanwhileIsNotRehashedAway(t *testing.T) {
 	checked := storedUser{User: owner, passwordHash: "old"}
 	for hash, want := range map[string]string{"old": "old, anew", "changed": "changed"} {
 		err := service.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if err := service.setPassword(t.Context(), tx, Operator(company), passwordSet{PasswordSet, owner, hash, false}); err != nil {
+			if err := service.setPassword(t.Context(), Operator(company).In(tx), passwordSet{PasswordSet, owner, hash, false}); err != nil {
 				return err
 			}
 			return service.rehash(t.Context(), tx, checked, "old, anew")

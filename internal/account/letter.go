@@ -59,16 +59,16 @@ func (s *Service) noticeTx(ctx context.Context, tx *sqldb.Tx, to storedUser, not
 
 // TellOwnersTx writes to all owners of the actor's company who have signed in once,
 // in the transaction of what they should know.
-func (s *Service) TellOwnersTx(ctx context.Context, tx *sqldb.Tx, actor Actor, notice Notice) error {
-	return s.tellOwners(ctx, tx, actor, 0, notice)
+func (s *Service) TellOwnersTx(ctx context.Context, tx Tx, notice Notice) error {
+	return s.tellOwners(ctx, tx, 0, notice)
 }
 
 // tellOwners leaves a user out who became one just now.
-func (s *Service) tellOwners(ctx context.Context, tx *sqldb.Tx, actor Actor, but int64, notice Notice) error {
-	if !s.SendsMail() || actor.Program != "" {
+func (s *Service) tellOwners(ctx context.Context, tx Tx, but int64, notice Notice) error {
+	if !s.SendsMail() || tx.Actor.Program != "" {
 		return nil
 	}
-	owners, err := ownersOf(ctx, tx, actor.Company.ID)
+	owners, err := ownersOf(ctx, tx, tx.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Service) tellOwners(ctx context.Context, tx *sqldb.Tx, actor Actor, but
 		if owner.ID == but || owner.passwordHash == "" && owner.confirmedAt == 0 {
 			continue
 		}
-		if err := s.noticeTx(ctx, tx, owner, notice); err != nil {
+		if err := s.noticeTx(ctx, tx.Tx, owner, notice); err != nil {
 			return err
 		}
 	}
@@ -84,27 +84,27 @@ func (s *Service) tellOwners(ctx context.Context, tx *sqldb.Tx, actor Actor, but
 }
 
 // tellOfUser writes to those who should know of a change of a user.
-func (s *Service) tellOfUser(ctx context.Context, tx *sqldb.Tx, actor Actor, change *userChange) error {
-	if actor.Program != "" || !s.SendsMail() {
+func (s *Service) tellOfUser(ctx context.Context, tx Tx, change *userChange) error {
+	if tx.Actor.Program != "" || !s.SendsMail() {
 		return nil
 	}
 	switch before, after := change.before, change.after; {
 	case change.action == EmailChanged:
-		return s.tellFormerAddress(ctx, tx, before)
+		return s.tellFormerAddress(ctx, tx.Tx, before)
 	case change.action == EmailRestored:
-		return s.noticeTx(ctx, tx, before, s.replacedNotice())
+		return s.noticeTx(ctx, tx.Tx, before, s.replacedNotice())
 	case before.passwordHash != "" && before.passwordHash != after.passwordHash: // not the first one
-		return s.noticeTx(ctx, tx, after, s.accountNotice("password", "a senha foi trocada",
+		return s.noticeTx(ctx, tx.Tx, after, s.accountNotice("password", "a senha foi trocada",
 			"A senha da sua conta foi trocada.", "The password of your account was changed."))
 	case before.totp == "" && after.totp != "":
-		return s.noticeTx(ctx, tx, after, s.accountNotice("factor", "a verificação em duas etapas foi ativada",
+		return s.noticeTx(ctx, tx.Tx, after, s.accountNotice("factor", "a verificação em duas etapas foi ativada",
 			"A verificação em duas etapas da sua conta foi ativada, com novos códigos de recuperação.",
 			"The second factor of your account was switched on, with new recovery codes."))
 	case before.totp != "" && after.totp == "":
-		return s.noticeTx(ctx, tx, after, s.accountNotice("factor", "a verificação em duas etapas foi desativada",
+		return s.noticeTx(ctx, tx.Tx, after, s.accountNotice("factor", "a verificação em duas etapas foi desativada",
 			"A verificação em duas etapas da sua conta foi desativada.", "The second factor of your account was switched off."))
 	case before.Role != RoleOwner && after.Role == RoleOwner:
-		return s.tellOwners(ctx, tx, actor, after.ID, s.ownerNotice())
+		return s.tellOwners(ctx, tx, after.ID, s.ownerNotice())
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (s *Service) restoreAddress(ctx context.Context, tx *sqldb.Tx, link Address
 	change := userChange{EmailRestored, before, before}
 	change.after.Email, change.after.confirmedAt = link.Restores, tx.Now().UnixMicro()
 	change.after.passwordHash = back.passwordHash
-	if err := s.applyUser(ctx, tx, actorOf(before.User, from), &change); err != nil {
+	if err := s.applyUser(ctx, actorOf(before.User, from).In(tx), &change); err != nil {
 		return err
 	}
 	if err := deleteEveryLink(ctx, tx, before.User); err != nil {
@@ -252,8 +252,8 @@ func (s *Service) tellOfRecovery(ctx context.Context, tx *sqldb.Tx, user storedU
 }
 
 // tellOfToken writes to the owners that there is a new way in for a program.
-func (s *Service) tellOfToken(ctx context.Context, tx *sqldb.Tx, actor Actor) error {
-	return s.TellOwnersTx(ctx, tx, actor, Notice{
+func (s *Service) tellOfToken(ctx context.Context, tx Tx) error {
+	return s.TellOwnersTx(ctx, tx, Notice{
 		Kind:    "token",
 		Subject: "há um novo token da API",
 		Text: "Um token da API da sua empresa foi criado. Veja qual e por quem:\n\n" + s.publicURL + "/api\n\n" +

@@ -226,7 +226,7 @@ func TestOwnersAreToldByMail(t *testing.T) {
 		housetest.Must(t, house.SendMails(t.Context()))
 		post.mails = nil
 		told := account.Notice{Kind: "test", Subject: "S", Text: "T", English: "E"}
-		housetest.Must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error { return house.TellOwnersTx(t.Context(), tx, visit.Actor, told) }))
+		housetest.Must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error { return house.TellOwnersTx(t.Context(), visit.Actor.In(tx), told) }))
 		housetest.Must(t, house.SendMails(t.Context()))
 		if len(post.mails) != 1 || post.mails[0].To != "Ana@Example.com" { // the other one has never signed in
 			t.Errorf("told %+v", post.mails)

@@ -51,15 +51,15 @@ func replacePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newP
 func (s *Service) NewPasswordLink(ctx context.Context, actor Actor, userID int64) (User, string, error) {
 	link, hash := newLink()
 	var user storedUser
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if user, err = lockUser(ctx, tx, actor.Company.ID, userID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx Tx) (err error) {
+		if user, err = lockUser(ctx, tx.Tx, actor.Company.ID, userID); err != nil {
 			return err
 		}
-		err = replacePasswordLink(ctx, tx, user.User, newPasswordLink{hash: hash, purpose: forPassword, life: linkLife})
+		err = replacePasswordLink(ctx, tx.Tx, user.User, newPasswordLink{hash: hash, purpose: forPassword, life: linkLife})
 		if err != nil {
 			return err
 		}
-		return s.applyUser(ctx, tx, actor, happened(PasswordLinkMade, user.User))
+		return s.applyUser(ctx, tx, happened(PasswordLinkMade, user.User))
 	})
 	return user.User, link, err
 }
@@ -119,7 +119,7 @@ func (s *Service) UsePasswordLink(ctx context.Context, link string, password New
 			return err
 		}
 		set := passwordSet{PasswordSet, user.User, hash, purpose == forReset}
-		if err := s.setPassword(ctx, tx, actorOf(user.User, from), set); err != nil {
+		if err := s.setPassword(ctx, actorOf(user.User, from).In(tx), set); err != nil {
 			return err
 		}
 		if err := dropOldDevices(ctx, tx, user.User, 0); err != nil { // a person who knew the old password may have had one
@@ -197,8 +197,8 @@ type passwordSet struct {
 	confirms bool // the address: the link was sent there
 }
 
-func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, actor Actor, set passwordSet) error {
-	before, err := lockUser(ctx, tx, set.user.CompanyID, set.user.ID)
+func (s *Service) setPassword(ctx context.Context, tx Tx, set passwordSet) error {
+	before, err := lockUser(ctx, tx.Tx, set.user.CompanyID, set.user.ID)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *Service) setPassword(ctx context.Context, tx *sqldb.Tx, actor Actor, se
 	if set.confirms {
 		change.after.confirmedAt = tx.Real().UnixMicro()
 	}
-	return s.applyUser(ctx, tx, actor, &change)
+	return s.applyUser(ctx, tx, &change)
 }
 
 // ChangePassword sets another password for a user who knows the current one. It
@@ -225,7 +225,7 @@ func (s *Service) ChangePassword(ctx context.Context, visit Visit, password NewP
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		err := s.setPassword(ctx, tx, visit.Actor, passwordSet{action: PasswordChanged, user: user.User, hash: hash})
+		err := s.setPassword(ctx, visit.Actor.In(tx), passwordSet{action: PasswordChanged, user: user.User, hash: hash})
 		if err != nil {
 			return err
 		}

@@ -162,8 +162,8 @@ func (s *Service) Sessions(ctx context.Context, actor Actor) ([]Session, error) 
 
 // EndSession signs the actor's user out somewhere.
 func (s *Service) EndSession(ctx context.Context, actor Actor, sessionID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		n, err := endSession(ctx, tx, actor.Company.ID, actor.UserID, sessionID)
+	return actor.Write(ctx, s.db, func(tx Tx) error {
+		n, err := endSession(ctx, tx.Tx, actor.Company.ID, actor.UserID, sessionID)
 		if err == nil && n == 0 {
 			err = fault.NotFound("session")
 		}
@@ -174,7 +174,7 @@ func (s *Service) EndSession(ctx context.Context, actor Actor, sessionID int64) 
 		if err != nil {
 			return err
 		}
-		return s.applyUser(ctx, tx, actor, happened(UserSessionEnded, user.User))
+		return s.applyUser(ctx, tx, happened(UserSessionEnded, user.User))
 	})
 }
 

@@ -53,7 +53,7 @@ func (s *Service) Setup(ctx context.Context, link string, company NewCompany, fr
 			return err
 		}
 		done := made()
-		if err := s.applyCompany(ctx, tx, actorOf(done.owner.User, from), &done); err != nil {
+		if err := s.applyCompany(ctx, actorOf(done.owner.User, from).In(tx), &done); err != nil {
 			return err
 		}
 		out.User = done.owner.User

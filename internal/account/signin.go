@@ -142,7 +142,7 @@ func passwordFits(ctx context.Context, user storedUser, password string) (bool, 
 // the visitor anything.
 func (s *Service) auditRefusal(ctx context.Context, user User, from Visitor, what Action) {
 	_ = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return s.applyUser(ctx, tx, actorOf(user, from), happened(what, user))
+		return s.applyUser(ctx, actorOf(user, from).In(tx), happened(what, user))
 	})
 }
 
@@ -198,7 +198,7 @@ func (s *Service) welcome(ctx context.Context, tx *sqldb.Tx, user User, from Vis
 			return in, err
 		}
 	}
-	return in, s.applyUser(ctx, tx, actorOf(user, from), happened(UserSignedIn, user))
+	return in, s.applyUser(ctx, actorOf(user, from).In(tx), happened(UserSignedIn, user))
 }
 
 // rehash renews the hash of a password at today's cost; "" stores nothing. A
@@ -213,7 +213,7 @@ func (s *Service) rehash(ctx context.Context, tx *sqldb.Tx, checked storedUser, 
 	}
 	change := userChange{unseen, before, before}
 	change.after.passwordHash = hash
-	return s.applyUser(ctx, tx, System(Company{ID: before.CompanyID}, "rehash"), &change)
+	return s.applyUser(ctx, System(Company{ID: before.CompanyID}, "rehash").In(tx), &change)
 }
 
 // Code is a code of the second factor, or a recovery code.

@@ -195,8 +195,8 @@ func tokenByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) 
 	return token, sqldb.Found(err, "token")
 }
 
-func deleteToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	n, err := tx.Exec(ctx, `DELETE FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
+func deleteToken(ctx context.Context, tx Tx, id int64) error {
+	n, err := tx.Exec(ctx, `DELETE FROM api_tokens WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	if err == nil && n == 0 {
 		err = sqldb.ErrNotFound
 	}

@@ -12,7 +12,7 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntry) error {
+func insertAudit(ctx context.Context, tx Tx, entry AuditEntry) error {
 	changes, err := entry.encode()
 	if err != nil {
 		return err
@@ -20,15 +20,15 @@ func insertAudit(ctx context.Context, tx *sqldb.Tx, actor Actor, entry AuditEntr
 	return tx.Queue(ctx, `
 		INSERT INTO audit_log (company_id, at, user_id, token_id, who, address, action, record, record_id, name, changes, batch)
 		VALUES (?, ?, ?, ?, COALESCE((SELECT name FROM api_tokens WHERE company_id = ? AND id = ?), ?), ?, ?, ?, ?, ?, ?, ?)`,
-		actor.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(actor.UserID),
-		sqldb.RefTo(actor.TokenID), actor.Company.ID, actor.TokenID, actor.Name, actor.From,
-		entry.Action, entry.Record, entry.ID, entry.Name, changes, actor.Batch)
+		tx.Company.ID, tx.Now().UnixMicro(), sqldb.RefTo(tx.Actor.UserID),
+		sqldb.RefTo(tx.Actor.TokenID), tx.Company.ID, tx.Actor.TokenID, tx.Actor.Name, tx.Actor.From,
+		entry.Action, entry.Record, entry.ID, entry.Name, changes, tx.Actor.Batch)
 }
 
 // auditFunctions writes the line of applyFunctions into the logs of all
 // children on a plan, as WriteChildAudit does for one.
-func auditFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change FunctionsChange) error {
-	if actor.Program != "" {
+func auditFunctions(ctx context.Context, tx Tx, change FunctionsChange) error {
+	if tx.Actor.Program != "" {
 		return nil
 	}
 	entry := AuditEntry{
@@ -43,7 +43,7 @@ func auditFunctions(ctx context.Context, tx *sqldb.Tx, actor Actor, change Funct
 		INSERT INTO audit_log (company_id, at, who, address, action, record, record_id, name, changes)
 		SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), '', 'company.updated', 'company', id, name, CAST(? AS TEXT) FROM companies
 		WHERE parent_id = ? AND subscription_plan_id = ? ORDER BY id`,
-		tx.Now().UnixMicro(), actor.Company.Name, changes, actor.Company.ID, change.PlanID)
+		tx.Now().UnixMicro(), tx.Company.Name, changes, tx.Company.ID, change.PlanID)
 	return err
 }
 
@@ -158,10 +158,10 @@ func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) 
 		RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
 }
 
-func eraseAudit(ctx context.Context, tx *sqldb.Tx, companyID int64, record string, id int64) error {
+func eraseAudit(ctx context.Context, tx Tx, record string, id int64) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE audit_log SET name = '', changes = '{}' WHERE company_id = ? AND record = ? AND record_id = ?`,
-		companyID, record, id)
+		tx.Company.ID, record, id)
 	return err
 }
 
@@ -177,17 +177,17 @@ func readingViews(actor Actor, list List, into *[]View) sqldb.Statement {
 		actor.Company.ID, actor.UserID, string(list))
 }
 
-func upsertView(ctx context.Context, tx *sqldb.Tx, actor Actor, view View) (int64, error) {
+func upsertView(ctx context.Context, tx Tx, view View) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO list_views (company_id, user_id, list, name, query, created_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (company_id, user_id, list, name) DO UPDATE SET query = excluded.query RETURNING id`,
-		actor.Company.ID, actor.UserID, string(view.List), view.Name, view.Query, tx.Now().UnixMicro())
+		tx.Company.ID, tx.Actor.UserID, string(view.List), view.Name, view.Query, tx.Now().UnixMicro())
 }
 
-func deleteView(ctx context.Context, tx *sqldb.Tx, actor Actor, id int64) (View, error) {
+func deleteView(ctx context.Context, tx Tx, id int64) (View, error) {
 	return sqldb.One(ctx, tx, scanView, `
 		DELETE FROM list_views WHERE company_id = ? AND user_id = ? AND id = ? RETURNING id, list, name, query`,
-		actor.Company.ID, actor.UserID, id)
+		tx.Company.ID, tx.Actor.UserID, id)
 }
 
 // readingColumns reads nothing for who has chosen none.
@@ -201,10 +201,10 @@ func readingColumns(actor Actor, list List, into *[]string) sqldb.Statement {
 		actor.Company.ID, actor.UserID, string(list))
 }
 
-func saveColumns(ctx context.Context, tx *sqldb.Tx, actor Actor, list List, columns string) error {
+func saveColumns(ctx context.Context, tx Tx, list List, columns string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO list_columns (company_id, user_id, list, columns) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id, user_id, list) DO UPDATE SET columns = excluded.columns`,
-		actor.Company.ID, actor.UserID, string(list), columns)
+		tx.Company.ID, tx.Actor.UserID, string(list), columns)
 	return err
 }

@@ -136,8 +136,8 @@ func setDayDone(ctx context.Context, tx *sqldb.Tx, today civil.Date, ids []int64
 
 // holdLeadDays reads how many days ahead a company bills, and keeps others from
 // changing that until the commit.
-func holdLeadDays(ctx context.Context, tx *sqldb.Tx, companyID int64) (int, error) {
-	return sqldb.Value[int](ctx, tx, `SELECT lead_days FROM companies WHERE id = ? {for key share}`, companyID)
+func holdLeadDays(ctx context.Context, tx Tx) (int, error) {
+	return sqldb.Value[int](ctx, tx, `SELECT lead_days FROM companies WHERE id = ? {for key share}`, tx.Company.ID)
 }
 
 // askedRow is one time that a change has asked for a company.

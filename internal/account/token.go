@@ -89,12 +89,12 @@ func (s *Service) CreateToken(ctx context.Context, actor Actor, token NewToken) 
 	plain := id.NewToken()
 	hash := id.HashToken(plain)
 	var made tokenChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := roomForToken(ctx, tx, actor); err != nil {
+	err := actor.Write(ctx, s.db, func(tx Tx) error {
+		if err := roomForToken(ctx, tx); err != nil {
 			return err
 		}
 		made = tokenChange{action: TokenCreated, token: token.record(actor), hash: hash[:]}
-		return s.applyToken(ctx, tx, actor, &made)
+		return s.applyToken(ctx, tx, &made)
 	})
 	return made.token, plain, err
 }
@@ -130,12 +130,12 @@ func (s *Service) Token(ctx context.Context, actor Actor, tokenID int64) (Token,
 
 // DeleteToken ends a token at once.
 func (s *Service) DeleteToken(ctx context.Context, actor Actor, tokenID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	return actor.Write(ctx, s.db, func(tx Tx) error {
 		token, err := tokenByID(ctx, tx, actor.Company.ID, tokenID)
 		if err != nil {
 			return err
 		}
-		return s.applyToken(ctx, tx, actor, &tokenChange{action: TokenDeleted, token: token})
+		return s.applyToken(ctx, tx, &tokenChange{action: TokenDeleted, token: token})
 	})
 }
 

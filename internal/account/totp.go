@@ -93,8 +93,8 @@ func (s *Service) BeginSecondFactor(ctx context.Context, actor Actor) (Factor, e
 	var fresh [20]byte
 	_, _ = rand.Read(fresh[:]) // never fails: the program ends first
 	var user storedUser
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if user, err = lockUser(ctx, tx, actor.Company.ID, actor.UserID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx Tx) (err error) {
+		if user, err = lockUser(ctx, tx.Tx, actor.Company.ID, actor.UserID); err != nil {
 			return err
 		}
 		if user.totp != "" {
@@ -106,7 +106,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, actor Actor) (Factor, e
 		change := userChange{unseen, user, user}
 		change.after.totpPending, change.after.totpLast = s.box.Seal(fresh[:], totpContext(user.ID)), 0
 		user = change.after
-		return s.applyUser(ctx, tx, actor, &change)
+		return s.applyUser(ctx, tx, &change)
 	})
 	if err != nil {
 		return Factor{}, err
@@ -136,8 +136,8 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, visit Visit, code Cod
 	}
 	actor := visit.Actor
 	codes := newRecoveryCodes()
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		user, err := lockUser(ctx, tx, actor.Company.ID, actor.UserID)
+	err := actor.Write(ctx, s.db, func(tx Tx) error {
+		user, err := lockUser(ctx, tx.Tx, actor.Company.ID, actor.UserID)
 		if err != nil {
 			return err
 		}
@@ -147,13 +147,13 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, visit Visit, code Cod
 		}
 		change := userChange{SecondFactorOn, user, user}
 		change.after.totp, change.after.totpPending, change.after.totpLast = user.totpPending, "", step
-		if err := s.applyUser(ctx, tx, actor, &change); err != nil {
+		if err := s.applyUser(ctx, tx, &change); err != nil {
 			return err
 		}
-		if err := endSessions(ctx, tx, user.CompanyID, user.ID, visit.Session.ID); err != nil {
+		if err := endSessions(ctx, tx.Tx, user.CompanyID, user.ID, visit.Session.ID); err != nil {
 			return err
 		}
-		return replaceRecovery(ctx, tx, user.User, codes)
+		return replaceRecovery(ctx, tx.Tx, user.User, codes)
 	})
 	return codes, err
 }
@@ -215,16 +215,16 @@ func (s *Service) DropSecondFactor(ctx context.Context, actor Actor, proof Passw
 // recovery codes, for an owner of the company.
 func (s *Service) RemoveSecondFactor(ctx context.Context, actor Actor, userID int64) (User, error) {
 	var user storedUser
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if user, err = lockUser(ctx, tx, actor.Company.ID, userID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx Tx) (err error) {
+		if user, err = lockUser(ctx, tx.Tx, actor.Company.ID, userID); err != nil {
 			return err
 		}
 		change := userChange{SecondFactorOff, user, user}
 		change.after.totp, change.after.totpPending, change.after.totpLast = "", "", 0
-		if err := s.applyUser(ctx, tx, actor, &change); err != nil {
+		if err := s.applyUser(ctx, tx, &change); err != nil {
 			return err
 		}
-		return replaceRecovery(ctx, tx, user.User, nil)
+		return replaceRecovery(ctx, tx.Tx, user.User, nil)
 	})
 	return user.User, err
 }
@@ -316,5 +316,5 @@ func (s *Service) reseal(ctx context.Context, tx *sqldb.Tx, user User) error {
 		}
 		*sealed = s.box.Seal(plain, totpContext(user.ID))
 	}
-	return s.applyUser(ctx, tx, System(Company{ID: user.CompanyID}, "reseal"), &change)
+	return s.applyUser(ctx, System(Company{ID: user.CompanyID}, "reseal").In(tx), &change)
 }

@@ -76,15 +76,15 @@ func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) 
 	link, hash := newLink()
 	var change userChange
 	err := s.LimitProbes(ctx, actor, made.Email, func() error {
-		return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+		return actor.Write(ctx, s.db, func(tx Tx) error {
 			change = userChange{action: UserCreated, after: storedUser{User: made}}
 			change.after.CreatedAt = tx.Now()
-			if err := s.applyUser(ctx, tx, actor, &change); err != nil {
+			if err := s.applyUser(ctx, tx, &change); err != nil {
 				return err
 			}
 			return replacePasswordLink(
 				ctx,
-				tx,
+				tx.Tx,
 				change.after.User,
 				newPasswordLink{hash: hash, purpose: forPassword, life: linkLife},
 			)
@@ -110,11 +110,11 @@ func missing(user User, found input.Problems) (refused fault.Fields) {
 // UpdateUser changes name and role. The last owner stays one.
 func (s *Service) UpdateUser(ctx context.Context, actor Actor, userID int64, draft UserDraft) (User, error) {
 	var change userChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := LockTx(ctx, tx, actor); err != nil {
+	err := actor.Write(ctx, s.db, func(tx Tx) error {
+		if err := LockTx(ctx, tx); err != nil {
 			return err
 		}
-		before, err := lockUser(ctx, tx, actor.Company.ID, userID)
+		before, err := lockUser(ctx, tx.Tx, actor.Company.ID, userID)
 		if err != nil {
 			return err
 		}
@@ -125,11 +125,11 @@ func (s *Service) UpdateUser(ctx context.Context, actor Actor, userID int64, dra
 			return err
 		}
 		if before.Role == RoleOwner && change.after.Role != RoleOwner {
-			if err := keepAnOwner(ctx, tx, before.User, "role"); err != nil {
+			if err := keepAnOwner(ctx, tx.Tx, before.User, "role"); err != nil {
 				return err
 			}
 		}
-		return s.applyUser(ctx, tx, actor, &change)
+		return s.applyUser(ctx, tx, &change)
 	})
 	return change.after.User, err
 }
@@ -151,25 +151,25 @@ func (s *Service) RemoveUser(ctx context.Context, actor Actor, userID int64, kee
 	if userID == actor.UserID {
 		return fault.Conflict("you cannot remove yourself; another owner can")
 	}
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := LockTx(ctx, tx, actor); err != nil {
+	return actor.Write(ctx, s.db, func(tx Tx) error {
+		if err := LockTx(ctx, tx); err != nil {
 			return err
 		}
-		user, err := lockUser(ctx, tx, actor.Company.ID, userID)
+		user, err := lockUser(ctx, tx.Tx, actor.Company.ID, userID)
 		if err != nil {
 			return err
 		}
 		if user.Role == RoleOwner {
-			if err := keepAnOwner(ctx, tx, user.User, "id"); err != nil {
+			if err := keepAnOwner(ctx, tx.Tx, user.User, "id"); err != nil {
 				return err
 			}
 		}
 		if !keepTokens {
-			if err := s.deleteTokensOf(ctx, tx, actor, userID); err != nil {
+			if err := s.deleteTokensOf(ctx, tx, userID); err != nil {
 				return err
 			}
 		}
-		return s.applyUser(ctx, tx, actor, &userChange{UserRemoved, user, user})
+		return s.applyUser(ctx, tx, &userChange{UserRemoved, user, user})
 	})
 }
 
@@ -216,13 +216,13 @@ func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, i
 
 // deleteTokensOf deletes what a user made, so that a person who leaves keeps no
 // way in.
-func (s *Service) deleteTokensOf(ctx context.Context, tx *sqldb.Tx, actor Actor, userID int64) error {
-	made, err := tokensMadeBy(ctx, tx, actor.Company.ID, userID)
+func (s *Service) deleteTokensOf(ctx context.Context, tx Tx, userID int64) error {
+	made, err := tokensMadeBy(ctx, tx, tx.Company.ID, userID)
 	if err != nil {
 		return err
 	}
 	for _, token := range made {
-		if err := s.applyToken(ctx, tx, actor, &tokenChange{action: TokenDeleted, token: token}); err != nil {
+		if err := s.applyToken(ctx, tx, &tokenChange{action: TokenDeleted, token: token}); err != nil {
 			return err
 		}
 	}

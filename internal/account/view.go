@@ -85,8 +85,8 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 		return View{}, err
 	}
 	view := draft.View
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if _, err := lockUser(ctx, tx, actor.Company.ID, actor.UserID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx Tx) error {
+		if _, err := lockUser(ctx, tx.Tx, actor.Company.ID, actor.UserID); err != nil {
 			return err
 		}
 		var saved []View
@@ -98,7 +98,7 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 		if len(saved) >= maxViews && !known {
 			return fault.Conflict("you have 20 saved views of this list; delete one first")
 		}
-		view.ID, err = upsertView(ctx, tx, actor, view)
+		view.ID, err = upsertView(ctx, tx, view)
 		return err
 	})
 	return view, err
@@ -107,8 +107,8 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 // DeleteView deletes a view of the user, and returns it.
 func (s *Service) DeleteView(ctx context.Context, actor Actor, id int64) (View, error) {
 	var view View
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		view, err = deleteView(ctx, tx, actor, id)
+	err := actor.Write(ctx, s.db, func(tx Tx) (err error) {
+		view, err = deleteView(ctx, tx, id)
 		return sqldb.Found(err, "view")
 	})
 	return view, err
@@ -138,7 +138,7 @@ func (s *Service) ChooseColumns(ctx context.Context, actor Actor, choice ColumnC
 	if err := choice.Problems.Err(); err != nil {
 		return err
 	}
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		return saveColumns(ctx, tx, actor, choice.List, strings.Join(choice.Names, " "))
+	return actor.Write(ctx, s.db, func(tx Tx) error {
+		return saveColumns(ctx, tx, choice.List, strings.Join(choice.Names, " "))
 	})
 }

@@ -182,9 +182,9 @@ func mailer(cfg config.Config, db *sqldb.DB) account.Mailer {
 }
 
 // tellGateway writes to the owners of a company that its money goes elsewhere.
-func tellGateway(accounts *account.Service) func(context.Context, *sqldb.Tx, account.Actor, string) error {
-	return func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, what string) error {
-		return accounts.TellOwnersTx(ctx, tx, actor, account.Notice{
+func tellGateway(accounts *account.Service) func(context.Context, account.Tx, string) error {
+	return func(ctx context.Context, tx account.Tx, what string) error {
+		return accounts.TellOwnersTx(ctx, tx, account.Notice{
 			Kind:    "gateway",
 			Subject: "o destino do dinheiro foi alterado",
 			Text: "O gateway ou a chave PIX da sua empresa foi alterado: " + what + ". Quem o fez está no registro de auditoria.\n\n" +

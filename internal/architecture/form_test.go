@@ -48,7 +48,9 @@ func formInTransaction(fn *ast.FuncDecl) ast.Node {
 }
 
 func inTransaction(node *ast.FuncType) bool {
-	return len(paramsOf(node, "sqldb.Tx")) > 0 || len(paramsOf(node, "sqldb.Querier")) > 0
+	return slices.ContainsFunc([]string{"account.Tx", "sqldb.Tx", "Tx", "sqldb.Querier"}, func(name string) bool {
+		return len(paramsOf(node, name)) > 0
+	})
 }
 
 // paramsOf are the names of the parameters of a type; _ of those without a name.
@@ -68,14 +70,15 @@ func named(fields *ast.FieldList, want string) []string {
 	return list
 }
 
-// qualified is a type with its package and without its star: input.Form.
+// qualified is a type with its package and without its star: input.Form; one of
+// the same package is its name alone.
 func qualified(expr ast.Expr) string {
 	if star, ok := expr.(*ast.StarExpr); ok {
 		expr = star.X
 	}
 	sel, ok := expr.(*ast.SelectorExpr)
 	if !ok {
-		return ""
+		return typeName(expr)
 	}
 	return typeName(sel.X) + "." + sel.Sel.Name
 }
@@ -119,6 +122,7 @@ func TestNoTransactionTakesTheForm(t *testing.T) {
 func TestAFormInATransactionIsFound(t *testing.T) {
 	tests := map[string]struct{ body, want string }{
 		"both":        {"func f(tx *sqldb.Tx, form *input.Form) {}", "a.go:2: internal/x.f takes the form into a transaction"},
+		"an actor's":  {"func f(tx account.Tx, form *input.Form) {}", "internal/x.f takes"},
 		"a method":    {"func (s *Service) f(ctx int, tx *sqldb.Tx, n int, form *input.Form) {}", "internal/x.Service.f takes"},
 		"a querier":   {"func f(q sqldb.Querier, form *input.Form) {}", "internal/x.f takes"},
 		"around":      {"func f(form *input.Form) {\ndb.Write(func(tx *sqldb.Tx) error { form.Refuse(`n`); return nil }) }", "a.go:3: internal/x.f takes"},

@@ -143,12 +143,12 @@ func (w *world) set(t *testing.T, id int64, status Status, pairs ...string) Outc
 func (w *world) payThrough(t *testing.T, id int64, gateway string) (out Outcome, err error) {
 	t.Helper()
 	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		invoice, err := LockTx(t.Context(), tx, w.actor, id)
+		invoice, err := LockTx(t.Context(), w.actor.In(tx), id)
 		if err != nil || invoice.Status == Paid { // what a gateway brings for a paid invoice is under review
 			out.Invoice = invoice
 			return err
 		}
-		out, err = w.ReceiveTx(t.Context(), tx, w.actor, gatewayReceipt(w, invoice, gateway))
+		out, err = w.ReceiveTx(t.Context(), w.actor.In(tx), gatewayReceipt(w, invoice, gateway))
 		return err
 	})
 	return out, err

@@ -78,42 +78,42 @@ var errIssued = errors.New("the invoice has been issued")
 // apply writes a change and draws its consequences: row, payments, counts, audit
 // line, event, watchers. It and applyDeletion are the only places that write an
 // invoice's row.
-func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
-	if err := writeRow(ctx, tx, actor, change); err != nil {
+func (s *Service) apply(ctx context.Context, tx account.Tx, change *Change) error {
+	if err := writeRow(ctx, tx, change); err != nil {
 		return err
 	}
 	for n := range change.payments {
-		if err := s.applyPayment(ctx, tx, actor, &change.payments[n]); err != nil {
+		if err := s.applyPayment(ctx, tx, &change.payments[n]); err != nil {
 			return err
 		}
 	}
-	if err := countChange(ctx, tx, actor, *change); err != nil {
+	if err := countChange(ctx, tx, *change); err != nil {
 		return err
 	}
-	if err := auditChange(ctx, tx, actor, *change); err != nil {
+	if err := auditChange(ctx, tx, *change); err != nil {
 		return err
 	}
-	if err := s.recordEvent(ctx, tx, actor, *change); err != nil {
+	if err := s.recordEvent(ctx, tx, *change); err != nil {
 		return err
 	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}})
+	return s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: []Change{*change}})
 }
 
 // applyDeletion is apply for all invoices of a customer who is deleted, in as
 // few statements as for one. Watchers come first, since their rows refer to
 // the invoices. There is no audit line and no event: those of the customer say
 // it.
-func (s *Service) applyDeletion(ctx context.Context, tx *sqldb.Tx, actor account.Actor, deleted []Change) error {
+func (s *Service) applyDeletion(ctx context.Context, tx account.Tx, deleted []Change) error {
 	if len(deleted) == 0 {
 		return nil
 	}
-	if err := s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: deleted}); err != nil {
+	if err := s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: deleted}); err != nil {
 		return err
 	}
-	if err := remove(ctx, tx, actor.Company.ID, idsOf(deleted)); err != nil {
+	if err := remove(ctx, tx, idsOf(deleted)); err != nil {
 		return err
 	}
-	return countChange(ctx, tx, actor, deleted...)
+	return countChange(ctx, tx, deleted...)
 }
 
 func idsOf(changes []Change) []int64 {
@@ -124,14 +124,14 @@ func idsOf(changes []Change) []int64 {
 	return ids
 }
 
-func writeRow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func writeRow(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action != ActionCreated {
 		change.After.UpdatedAt = tx.Now()
-		return update(ctx, tx, actor.Company.ID, change.After)
+		return update(ctx, tx, change.After)
 	}
 	change.After.UpdatedAt = change.After.CreatedAt
-	change.After.CreatedAt = change.After.CreatedAt.In(actor.Company.Zone)
-	id, err := insert(ctx, tx, actor, change.After)
+	change.After.CreatedAt = change.After.CreatedAt.In(tx.Company.Zone)
+	id, err := insert(ctx, tx, change.After)
 	if err == nil && id == 0 {
 		return errIssued
 	}
@@ -141,11 +141,11 @@ func writeRow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Ch
 
 // auditChange writes no line for an invoice that a due date brings: no person
 // chose it, and the customer's line has the date.
-func auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) error {
+func auditChange(ctx context.Context, tx account.Tx, change Change) error {
 	if change.Action == ActionCreated && change.After.Generated && !change.chosen {
 		return nil
 	}
-	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	return account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: string(change.Action),
 		Record: "invoice",
 		ID:     change.After.ID,
@@ -155,12 +155,12 @@ func auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change 
 	})
 }
 
-func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) error {
-	data, err := s.eventData(ctx, tx, actor, change)
+func (s *Service) recordEvent(ctx context.Context, tx account.Tx, change Change) error {
+	data, err := s.eventData(ctx, tx, change)
 	if err != nil {
 		return err
 	}
-	return s.events.Record(ctx, tx, actor.Source(), change.event(), data)
+	return s.events.Record(ctx, tx.Tx, tx.Actor.Source(), change.event(), data)
 }
 
 // event is what integrators are sent about the change.
@@ -183,8 +183,8 @@ func (c Change) pays() bool {
 
 // LockTx reads an invoice for another room's transaction and keeps others from
 // changing it, or its customer, until the commit.
-func LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Invoice, error) {
-	invoice, _, err := lock(ctx, tx, actor, id)
+func LockTx(ctx context.Context, tx account.Tx, id int64) (Invoice, error) {
+	invoice, _, err := lock(ctx, tx, id)
 	return invoice, err
 }
 
@@ -235,7 +235,7 @@ type Links struct {
 func (s *Service) LinkWith(links Links) { s.links = links }
 
 // link finds the address for the event of a change.
-func (s *Service) link(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) (*string, error) {
+func (s *Service) link(ctx context.Context, tx account.Tx, change Change) (*string, error) {
 	find := s.links.Of
 	if change.Action == ActionCreated {
 		find = s.links.New
@@ -243,14 +243,14 @@ func (s *Service) link(ctx context.Context, tx *sqldb.Tx, actor account.Actor, c
 	if find == nil {
 		return nil, nil
 	}
-	link, err := find(ctx, tx, actor.Company.ID, change.After.ID)
+	link, err := find(ctx, tx.Tx, tx.Company.ID, change.After.ID)
 	if err != nil {
 		return nil, fmt.Errorf("link to pay invoice %d: %w", change.After.ID, err)
 	}
 	return &link, nil
 }
 
-func (s *Service) eventData(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) (eventData, error) {
+func (s *Service) eventData(ctx context.Context, tx account.Tx, change Change) (eventData, error) {
 	invoice := change.After
 	data := eventData{
 		Invoice: invoiceInEvent{
@@ -265,7 +265,7 @@ func (s *Service) eventData(ctx context.Context, tx *sqldb.Tx, actor account.Act
 		Customer: ownerOf(invoice.Customer),
 	}
 	var err error
-	data.Invoice.PaymentLink, err = s.link(ctx, tx, actor, change)
+	data.Invoice.PaymentLink, err = s.link(ctx, tx, change)
 	return data, err
 }
 

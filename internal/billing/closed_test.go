@@ -55,7 +55,7 @@ func TestClosedBooksDoNotChange(t *testing.T) {
 			},
 			"refund": func() error {
 				return world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-					_, err := world.RefundTx(t.Context(), tx, world.actor, Refund{PaymentID: 1, RefundID: "hand:1", By: "user:1"})
+					_, err := world.RefundTx(t.Context(), world.actor.In(tx), Refund{PaymentID: 1, RefundID: "hand:1", By: "user:1"})
 					return err
 				})
 			},
@@ -86,7 +86,7 @@ func TestWhatAGatewayReportsLateCountsOnTheFirstOpenDay(t *testing.T) {
 		world.closeBooks(t, "2026-01-31")
 		before := world.january(t)
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := world.ReceiveTx(t.Context(), tx, world.actor, Receipt{Payment: Payment{
+			_, err := world.ReceiveTx(t.Context(), world.actor.In(tx), Receipt{Payment: Payment{
 				InvoiceID: late.ID, Provider: "bank", Via: "bank", PaymentID: "late", Amount: 3500, PaidAt: came,
 			}, AsOf: day("2026-01-31"), Renew: true})
 			return err

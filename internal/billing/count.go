@@ -25,7 +25,7 @@ const (
 
 // countChange counts changes of invoices. What was received for one that is
 // deleted stays received.
-func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes ...Change) error {
+func countChange(ctx context.Context, tx account.Tx, changes ...Change) error {
 	var invoices, settled, writtenOff []tally.Change
 	for _, change := range changes {
 		if change.Action != ActionCreated {
@@ -37,7 +37,7 @@ func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes
 		settled = append(settled, settledBy(change)...)
 		writtenOff = append(writtenOff, writtenOffBy(change)...)
 	}
-	if err := keepClosed(ctx, tx, actor, slices.Concat(settled, writtenOff)); err != nil {
+	if err := keepClosed(ctx, tx, slices.Concat(settled, writtenOff)); err != nil {
 		return err
 	}
 	entries := append(entriesOf(counter, invoices), entriesOf(paid, settled)...)
@@ -45,13 +45,13 @@ func countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes
 		if change.Action == ActionDeleted {
 			continue // its customer goes, and is no debtor any more
 		}
-		debt, err := settleDebt(ctx, tx, actor, change)
+		debt, err := settleDebt(ctx, tx, change)
 		if err != nil {
 			return err
 		}
 		entries = append(entries, debt...)
 	}
-	return tally.AddAll(ctx, tx, actor.Company.ID, entries)
+	return tally.AddAll(ctx, tx.Tx, tx.Company.ID, entries)
 }
 
 func entriesOf(counter tally.Counter, changes []tally.Change) []tally.Entry {
@@ -109,9 +109,9 @@ func gone(changes []tally.Change) []tally.Change {
 }
 
 // countPayment counts a change of a payment: as a row of the list, and as money.
-func countPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange) error {
+func countPayment(ctx context.Context, tx account.Tx, change paymentChange) error {
 	moved := change.receipts()
-	if err := keepClosed(ctx, tx, actor, moved); err != nil {
+	if err := keepClosed(ctx, tx, moved); err != nil {
 		return err
 	}
 	entries := entriesOf(receipts, moved)
@@ -120,7 +120,7 @@ func countPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change
 	} else {
 		entries = append(entries, payments.Moved(countedPayment(change.before), countedPayment(change.after))...)
 	}
-	return tally.AddAll(ctx, tx, actor.Company.ID, entries)
+	return tally.AddAll(ctx, tx.Tx, tx.Company.ID, entries)
 }
 
 // countedPayment is a payment as the counter of payments has it.

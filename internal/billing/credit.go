@@ -55,8 +55,8 @@ func (s *Service) ReceiveAgain(ctx context.Context, actor account.Actor, invoice
 		return PaymentRecord{}, err
 	}
 	var record PaymentRecord
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		invoice, _, err := lock(ctx, tx, actor, invoiceID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		invoice, _, err := lock(ctx, tx, invoiceID)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Service) ReceiveAgain(ctx context.Context, actor account.Actor, invoice
 		came.PlanID, came.ProductID = invoice.Plan.ID, invoice.Product.ID
 		came.dated(actor, tx.Now())
 		kept := paymentChange{after: came}
-		if err := s.moveCredit(ctx, tx, actor, &kept); err != nil {
+		if err := s.moveCredit(ctx, tx, &kept); err != nil {
 			return err
 		}
 		record, err = paymentRecord(ctx, tx, actor.Company.ID, kept.after.ID)
@@ -81,15 +81,15 @@ func (s *Service) ReceiveAgain(ctx context.Context, actor account.Actor, invoice
 
 // KeepCreditTx keeps a payment under review as the customer's credit, inside the
 // transaction of another use case.
-func (s *Service) KeepCreditTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID int64) error {
-	if _, err := lockOwner(ctx, tx, actor, paymentID); err != nil {
+func (s *Service) KeepCreditTx(ctx context.Context, tx account.Tx, paymentID int64) error {
+	if _, err := lockOwner(ctx, tx, paymentID); err != nil {
 		return err
 	}
-	actor, err := actor.Refreshed(ctx, tx)
+	tx, err := tx.Refreshed(ctx)
 	if err != nil {
 		return err
 	}
-	payment, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
+	payment, err := lockPayment(ctx, tx, paymentID)
 	switch {
 	case err != nil:
 		return err
@@ -103,10 +103,10 @@ func (s *Service) KeepCreditTx(ctx context.Context, tx *sqldb.Tx, actor account.
 	change := paymentChange{before: payment, after: payment}
 	change.after.Status = PaymentCredit
 	change.after.PaidOn = civil.Date{}
-	change.after.dated(actor, tx.Now())
-	change.after.postpone(actor, tx.Now())
+	change.after.dated(tx.Actor, tx.Now())
+	change.after.postpone(tx.Actor, tx.Now())
 	change.bookRefund()
-	return s.moveCredit(ctx, tx, actor, &change)
+	return s.moveCredit(ctx, tx, &change)
 }
 
 // bookRefund books what of a payment went back before it counted, on the day on
@@ -127,12 +127,12 @@ func errDecided(payment Payment) error {
 
 // lockOwner locks the customer of a payment, as every transaction does before it
 // locks the payment.
-func lockOwner(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID int64) (customer.Customer, error) {
-	record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
+func lockOwner(ctx context.Context, tx account.Tx, paymentID int64) (customer.Customer, error) {
+	record, err := paymentRecord(ctx, tx, tx.Company.ID, paymentID)
 	if err != nil {
 		return customer.Customer{}, err
 	}
-	owner, err := customer.LockTx(ctx, tx, actor, record.CustomerID)
+	owner, err := customer.LockTx(ctx, tx, record.CustomerID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return owner, fault.Field("credit", "the customer was deleted; give the money back")
 	}
@@ -141,11 +141,11 @@ func lockOwner(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID
 
 // moveCredit writes a change of a payment that is the customer's credit, before
 // or after it.
-func (s *Service) moveCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
-	if err := s.applyPayment(ctx, tx, actor, change); err != nil {
+func (s *Service) moveCredit(ctx context.Context, tx account.Tx, change *paymentChange) error {
+	if err := s.applyPayment(ctx, tx, change); err != nil {
 		return err
 	}
-	_, err := s.customers.AddCreditTx(ctx, tx, actor, change.after.CustomerID, change.after.credit()-change.before.credit())
+	_, err := s.customers.AddCreditTx(ctx, tx, change.after.CustomerID, change.after.credit()-change.before.credit())
 	return err
 }
 
@@ -163,16 +163,16 @@ func (p Payment) credit() money.Cents {
 // UseCredit pays an open invoice with its customer's credit, as far as that goes.
 func (s *Service) UseCredit(ctx context.Context, actor account.Actor, invoiceID int64) (Outcome, error) {
 	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.UseCreditTx(ctx, tx, actor, invoiceID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		out, err = s.UseCreditTx(ctx, tx, invoiceID)
 		return err
 	})
 	return out, err
 }
 
 // UseCreditTx is UseCredit inside the transaction of another use case.
-func (s *Service) UseCreditTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64) (Outcome, error) {
-	before, owner, err := lock(ctx, tx, actor, invoiceID)
+func (s *Service) UseCreditTx(ctx context.Context, tx account.Tx, invoiceID int64) (Outcome, error) {
+	before, owner, err := lock(ctx, tx, invoiceID)
 	out := Outcome{Invoice: before}
 	switch {
 	case err != nil:
@@ -182,56 +182,54 @@ func (s *Service) UseCreditTx(ctx context.Context, tx *sqldb.Tx, actor account.A
 	case owner.Credit <= 0:
 		return out, fault.Field("credit", "the customer has none")
 	}
-	return s.spend(ctx, tx, actor, before, owner)
+	return s.spend(ctx, tx, before, owner)
 }
 
 // spend has the credit of a customer pay an invoice that the transaction has
 // locked. The credit goes before the invoice is paid: the renewal that follows
 // writes the customer's row as it was read.
-func (s *Service) spend(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoice Invoice, owner customer.Customer,
-) (Outcome, error) {
-	actor, err := actor.Refreshed(ctx, tx)
+func (s *Service) spend(ctx context.Context, tx account.Tx, invoice Invoice, owner customer.Customer) (Outcome, error) {
+	tx, err := tx.Refreshed(ctx)
 	if err != nil {
 		return Outcome{Invoice: invoice}, err
 	}
-	amount := min(owner.Credit, invoice.PayableOn(actor.Company, actor.Today(tx.Now())).Rest)
+	amount := min(owner.Credit, invoice.PayableOn(tx.Company, tx.Today(tx.Now())).Rest)
 	if amount <= 0 {
 		return Outcome{Invoice: invoice}, nil
 	}
-	if owner, err = s.customers.AddCreditTx(ctx, tx, actor, owner.ID, -amount); err != nil {
+	if owner, err = s.customers.AddCreditTx(ctx, tx, owner.ID, -amount); err != nil {
 		return Outcome{Invoice: invoice}, err
 	}
-	return s.receive(ctx, tx, actor, decisionOn(invoice, owner), Receipt{
+	return s.receive(ctx, tx, decisionOn(invoice, owner), Receipt{
 		Payment: Payment{
 			Provider: Credit, PaymentID: "credit:" + id.NewCode(16), Via: Credit,
-			InvoiceID: invoice.ID, Amount: amount, ConfirmedBy: actor.By(),
+			InvoiceID: invoice.ID, Amount: amount, ConfirmedBy: tx.Actor.By(),
 		},
 		Difference: DifferencePartial,
-		Renew:      actor.Company.Settings.RenewOnPayment,
+		Renew:      tx.Company.Settings.RenewOnPayment,
 	})
 }
 
 // spendOnIssue has a customer's credit pay an invoice that was just issued.
-func (s *Service) spendOnIssue(ctx context.Context, tx *sqldb.Tx, actor account.Actor, issued Invoice, record customer.Customer) error {
+func (s *Service) spendOnIssue(ctx context.Context, tx account.Tx, issued Invoice, record customer.Customer) error {
 	if record.Credit <= 0 {
 		return nil
 	}
-	invoice, owner, err := lock(ctx, tx, actor, issued.ID)
+	invoice, owner, err := lock(ctx, tx, issued.ID)
 	if err != nil {
 		return err
 	}
-	_, err = s.spend(ctx, tx, actor, invoice, owner)
+	_, err = s.spend(ctx, tx, invoice, owner)
 	return err
 }
 
 // refundCredit writes that money went back that was the customer's credit. A
 // person cannot give back more than is left of the credit; what a gateway reports
 // has happened, and leaves the customer less than nothing.
-func (s *Service) refundCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, back *paymentChange) error {
-	owner, err := customer.LockTx(ctx, tx, actor, back.after.CustomerID)
+func (s *Service) refundCredit(ctx context.Context, tx account.Tx, back *paymentChange) error {
+	owner, err := customer.LockTx(ctx, tx, back.after.CustomerID)
 	if fault.KindOf(err) == fault.KindNotFound { // the credit went with the customer
-		return s.applyPayment(ctx, tx, actor, back)
+		return s.applyPayment(ctx, tx, back)
 	}
 	if err != nil {
 		return err
@@ -239,16 +237,16 @@ func (s *Service) refundCredit(ctx context.Context, tx *sqldb.Tx, actor account.
 	if back.refund.by != "" && back.refund.amount > owner.Credit {
 		return errSpent(owner)
 	}
-	return s.moveCredit(ctx, tx, actor, back)
+	return s.moveCredit(ctx, tx, back)
 }
 
 // undoCredit takes back money that a person registered and that is credit now.
-func (s *Service) undoCredit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) error {
-	owner, err := lockOwner(ctx, tx, actor, payment.ID)
+func (s *Service) undoCredit(ctx context.Context, tx account.Tx, payment Payment) error {
+	owner, err := lockOwner(ctx, tx, payment.ID)
 	if err != nil {
 		return err
 	}
-	if payment, err = lockPayment(ctx, tx, actor.Company.ID, payment.ID); err != nil {
+	if payment, err = lockPayment(ctx, tx, payment.ID); err != nil {
 		return err
 	}
 	switch {
@@ -259,7 +257,7 @@ func (s *Service) undoCredit(ctx context.Context, tx *sqldb.Tx, actor account.Ac
 	}
 	change := paymentChange{before: payment, after: payment}
 	change.after.undone()
-	return s.moveCredit(ctx, tx, actor, &change)
+	return s.moveCredit(ctx, tx, &change)
 }
 
 // errSpent says that the money of a credit has paid invoices.

@@ -27,7 +27,7 @@ func (w *world) review(t *testing.T, invoice Invoice, amount money.Cents) int64 
 	t.Helper()
 	var id int64
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		id, err = w.KeepTx(t.Context(), tx, w.actor, Payment{
+		id, err = w.KeepTx(t.Context(), w.actor.In(tx), Payment{
 			Provider: "woovi", PaymentID: "twice", Via: "woovi", InvoiceID: invoice.ID, CustomerID: invoice.Customer.ID,
 			Amount: amount, Currency: Real, PaidAt: tx.Now().Add(-time.Hour),
 		})
@@ -38,7 +38,7 @@ func (w *world) review(t *testing.T, invoice Invoice, amount money.Cents) int64 
 
 func (w *world) keepCredit(t *testing.T, paymentID int64) error {
 	t.Helper()
-	return w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.KeepCreditTx(t.Context(), tx, w.actor, paymentID) })
+	return w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.KeepCreditTx(t.Context(), w.actor.In(tx), paymentID) })
 }
 
 func TestMoneyThatCameTwicePaysTheNextInvoices(t *testing.T) {

@@ -149,8 +149,8 @@ func zoneOf(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location, c
 // keepClosed refuses a change of the sums of a day with closed books. A move
 // within a day, as at the deletion of a customer, changes none. Only changes of
 // past days read the company: a day that has not ended is never closed.
-func keepClosed(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes []tally.Change) error {
-	today, first := actor.Today(tx.Now()).String(), ""
+func keepClosed(ctx context.Context, tx account.Tx, changes []tally.Change) error {
+	today, first := tx.Today(tx.Now()).String(), ""
 	sums := map[string]tally.Sums{}
 	for _, change := range changes {
 		sum := sums[change.Day]
@@ -164,7 +164,7 @@ func keepClosed(ctx context.Context, tx *sqldb.Tx, actor account.Actor, changes 
 	if first == "" {
 		return nil
 	}
-	closed, err := account.ClosedThroughTx(ctx, tx, actor)
+	closed, err := account.ClosedThroughTx(ctx, tx)
 	if err == nil && first <= closed.String() {
 		return fault.Field("books_closed_through", "the books are closed through "+closed.String())
 	}

@@ -51,7 +51,7 @@ func TestDaysOfTheBooksStayWhenTheCompanyMoves(t *testing.T) {
 func (w *world) payments(t *testing.T, invoiceID int64) (list []Payment, err error) {
 	t.Helper()
 	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		list, err = lockPaymentsOf(t.Context(), tx, w.actor.Company.ID, invoiceID)
+		list, err = lockPaymentsOf(t.Context(), w.actor.In(tx), invoiceID)
 		return err
 	})
 	return list, err

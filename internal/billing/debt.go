@@ -31,7 +31,7 @@ func (d debtor) entry(n int64) tally.Entry {
 
 // settleDebt writes what a change of an invoice makes of its customer's debt,
 // and returns how the counter of debtors moves.
-func settleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change Change) ([]tally.Entry, error) {
+func settleDebt(ctx context.Context, tx account.Tx, change Change) ([]tally.Entry, error) {
 	wasOpen, isOpen := change.Before.Status == Open, change.After.Status == Open
 	if wasOpen == isOpen && (!isOpen || change.Before.DueOn == change.After.DueOn) {
 		return nil, nil
@@ -39,60 +39,60 @@ func settleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change C
 	customerID := change.Invoice().Customer.ID
 	if change.first { // the customer is not visible yet, so its plan cannot have changed
 		first := debtor{change.After.DueOn, change.After.Plan.ID, change.After.Product.ID}
-		return []tally.Entry{first.entry(+1)}, appendDebtor(ctx, tx, actor.Company.ID, customerID, first)
+		return []tally.Entry{first.entry(+1)}, appendDebtor(ctx, tx, customerID, first)
 	}
 	if isOpen && !wasOpen { // mostly the first: then one statement does
-		first, added, err := addDebtor(ctx, tx, actor.Company.ID, customerID, change.After.DueOn)
+		first, added, err := addDebtor(ctx, tx, customerID, change.After.DueOn)
 		if err != nil || added {
 			return []tally.Entry{first.entry(+1)}, err
 		}
 	}
-	return resettleDebt(ctx, tx, actor, customerID)
+	return resettleDebt(ctx, tx, customerID)
 }
 
 // resettleDebt finds a debtor's oldest open invoice again.
-func resettleDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64) ([]tally.Entry, error) {
-	before, err := debtorByID(ctx, tx, actor.Company.ID, customerID)
+func resettleDebt(ctx context.Context, tx account.Tx, customerID int64) ([]tally.Entry, error) {
+	before, err := debtorByID(ctx, tx, customerID)
 	if err != nil {
 		return nil, err
 	}
 	after := before
-	after.since, err = oldestOpen(ctx, tx, actor.Company.ID, customerID)
+	after.since, err = oldestOpen(ctx, tx, tx.Company.ID, customerID)
 	if err != nil || after == before {
 		return nil, err
 	}
 	if after.since.IsZero() {
-		return []tally.Entry{before.entry(-1)}, removeDebtor(ctx, tx, actor.Company.ID, customerID)
+		return []tally.Entry{before.entry(-1)}, removeDebtor(ctx, tx, customerID)
 	}
-	return []tally.Entry{before.entry(-1), after.entry(+1)}, updateDebtor(ctx, tx, actor.Company.ID, customerID, after)
+	return []tally.Entry{before.entry(-1), after.entry(+1)}, updateDebtor(ctx, tx, customerID, after)
 }
 
 // customerMoved counts a debtor at the plan and the product that it has now.
-func customerMoved(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
+func customerMoved(ctx context.Context, tx account.Tx, change customer.Change) error {
 	if change.Before.Plan.ID == change.After.Plan.ID && change.Before.Product.ID == change.After.Product.ID {
 		return nil
 	}
-	before, err := debtorByID(ctx, tx, actor.Company.ID, change.After.ID)
+	before, err := debtorByID(ctx, tx, change.After.ID)
 	if err != nil || before.since.IsZero() {
 		return err
 	}
 	after := debtor{before.since, change.After.Plan.ID, change.After.Product.ID}
-	if err := updateDebtor(ctx, tx, actor.Company.ID, change.After.ID, after); err != nil {
+	if err := updateDebtor(ctx, tx, change.After.ID, after); err != nil {
 		return err
 	}
-	return tally.AddAll(ctx, tx, actor.Company.ID, []tally.Entry{before.entry(-1), after.entry(+1)})
+	return tally.AddAll(ctx, tx.Tx, tx.Company.ID, []tally.Entry{before.entry(-1), after.entry(+1)})
 }
 
 // forgetDebt removes a customer who is deleted from the debtors.
-func forgetDebt(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64) error {
-	before, err := debtorByID(ctx, tx, actor.Company.ID, customerID)
+func forgetDebt(ctx context.Context, tx account.Tx, customerID int64) error {
+	before, err := debtorByID(ctx, tx, customerID)
 	if err != nil || before.since.IsZero() {
 		return err
 	}
-	if err := removeDebtor(ctx, tx, actor.Company.ID, customerID); err != nil {
+	if err := removeDebtor(ctx, tx, customerID); err != nil {
 		return err
 	}
-	return tally.AddAll(ctx, tx, actor.Company.ID, []tally.Entry{before.entry(-1)})
+	return tally.AddAll(ctx, tx.Tx, tx.Company.ID, []tally.Entry{before.entry(-1)})
 }
 
 // Owed returns the invoice that a customer has to pay first: of those that are
@@ -130,12 +130,12 @@ func ChargedOn(day civil.Date) string { return "charged-" + day.String() }
 // today.
 func (s *Service) NoteCharged(ctx context.Context, actor account.Actor, invoiceID int64) error {
 	actor.Batch = ChargedOn(actor.Today(s.db.Now()))
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		invoice, err := LockTx(ctx, tx, actor, invoiceID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		invoice, err := LockTx(ctx, tx, invoiceID)
 		if err != nil || invoice.Status != Open {
 			return err
 		}
-		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		return account.WriteAudit(ctx, tx, account.AuditEntry{
 			Action: string(ActionCharged),
 			Record: "invoice",
 			ID:     invoice.ID,

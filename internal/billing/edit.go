@@ -76,12 +76,12 @@ func (i *Invoice) takeOff(off money.Cents, reason string) {
 // renews stays what it was. Nothing is recorded when nothing changes.
 func (s *Service) Edit(ctx context.Context, caller account.Actor, invoiceID int64, edit Edit) (Invoice, error) {
 	var change Change
-	err := caller.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, _, err := lock(ctx, tx, caller, invoiceID)
+	err := caller.Write(ctx, s.db, func(tx account.Tx) error {
+		before, _, err := lock(ctx, tx, invoiceID)
 		if err != nil {
 			return err
 		}
-		actor, err := caller.Refreshed(ctx, tx) // its terms decide which discount is shown
+		actor, err := caller.Refreshed(ctx, tx.Tx) // its terms decide which discount is shown
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Service) Edit(ctx context.Context, caller account.Actor, invoiceID int6
 		if err != nil || change.After == before {
 			return err
 		}
-		return s.apply(ctx, tx, caller, &change)
+		return s.apply(ctx, tx, &change)
 	})
 	return change.After, err
 }

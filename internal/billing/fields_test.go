@@ -80,7 +80,7 @@ func TestEveryFieldIsAudited(t *testing.T) {
 
 func TestEveryFieldIsInEvents(t *testing.T) {
 	data := func(invoice Invoice) string {
-		data, err := new(Service).eventData(t.Context(), nil, account.Actor{Company: account.Company{Zone: time.UTC}}, Change{After: invoice})
+		data, err := new(Service).eventData(t.Context(), account.Actor{Company: account.Company{Zone: time.UTC}}.In(nil), Change{After: invoice})
 		must(t, err)
 		return asJSON(t, data)
 	}
@@ -136,6 +136,6 @@ func TestEveryFieldIsStored(t *testing.T) {
 // apply1 applies a change and returns the id of its invoice.
 func (w *world) apply1(t *testing.T, change Change) int64 {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.apply(t.Context(), tx, w.actor, &change) }))
+	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error { return w.apply(t.Context(), w.actor.In(tx), &change) }))
 	return change.After.ID
 }

@@ -6,7 +6,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/sqldb"
 )
 
 // Withdrawal is why the program cancelled an invoice. What the program
@@ -54,34 +53,34 @@ func (i *Invoice) reprice(record customer.Customer) {
 }
 
 // follow has the invoices of a customer follow a change of its record.
-func (s *Service) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
-	if err := s.followDueDate(ctx, tx, actor, change); err != nil {
+func (s *Service) follow(ctx context.Context, tx account.Tx, change customer.Change) error {
+	if err := s.followDueDate(ctx, tx, change); err != nil {
 		return err
 	}
 	switch before, after := change.Before.IsCancelled(), change.After.IsCancelled(); {
 	case after && !before && !change.KeepInvoices:
-		return s.withdrawAll(ctx, tx, actor, change.After)
+		return s.withdrawAll(ctx, tx, change.After)
 	case before && !after:
-		return s.restoreAll(ctx, tx, actor, change.After)
+		return s.restoreAll(ctx, tx, change.After)
 	}
 	return nil
 }
 
 // followDueDate changes the invoice of the due date that the customer had
 // before.
-func (s *Service) followDueDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, c customer.Change) error {
+func (s *Service) followDueDate(ctx context.Context, tx account.Tx, c customer.Change) error {
 	if c.Before.DueOn == c.After.DueOn && !repriced(c) {
 		return nil
 	}
-	invoice, found, err := generatedFor(ctx, tx, c.Before, actor.Company.ID)
-	if err != nil || !found || !invoice.follows() || c.LeaveOverdue && invoice.Overdue(actor.Today(tx.Now())) {
+	invoice, found, err := generatedFor(ctx, tx, c.Before, tx.Company.ID)
+	if err != nil || !found || !invoice.follows() || c.LeaveOverdue && invoice.Overdue(tx.Today(tx.Now())) {
 		return err
 	}
 	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
-	if err := change.follow(ctx, tx, actor, c); err != nil || change.After == change.Before {
+	if err := change.follow(ctx, tx, c); err != nil || change.After == change.Before {
 		return err
 	}
-	return s.apply(ctx, tx, actor, &change)
+	return s.apply(ctx, tx, &change)
 }
 
 // OverdueOf is the overdue invoice that moves with a customer's due date, unless the
@@ -102,16 +101,16 @@ func repriced(change customer.Change) bool {
 
 // follow decides what becomes of the invoice of the due date that the customer
 // had before.
-func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Change) error {
+func (c *Change) follow(ctx context.Context, tx account.Tx, owner customer.Change) error {
 	if owner.Reversed {
 		c.After.withdraw(WithdrawnUndone)
 		return nil
 	}
-	if err := c.followDate(ctx, tx, actor, owner); err != nil {
+	if err := c.followDate(ctx, tx, owner); err != nil {
 		return err
 	}
 	// One that stays behind belongs to a due date that the customer has left.
-	today := actor.Today(tx.Now())
+	today := tx.Today(tx.Now())
 	early := today.Before(owner.Before.DueOn) || today.Before(owner.After.DueOn)
 	if !repriced(owner) || !early || c.After.IssuedFor != owner.After.DueOn || c.After.Withdrawn.revivable() {
 		return nil
@@ -124,11 +123,11 @@ func (c *Change) follow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, 
 // open invoice, or one that will be opened for it, this one is withdrawn. Where
 // it has one that was paid, or that a person cancelled, the purpose of this one
 // is unknown: it stays.
-func (c *Change) followDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Change) error {
+func (c *Change) followDate(ctx context.Context, tx account.Tx, owner customer.Change) error {
 	if owner.After.DueOn.IsZero() || owner.Before.DueOn == owner.After.DueOn {
 		return nil
 	}
-	other, found, err := generatedFor(ctx, tx, owner.After, actor.Company.ID)
+	other, found, err := generatedFor(ctx, tx, owner.After, tx.Company.ID)
 	switch {
 	case err != nil:
 		return err
@@ -155,8 +154,8 @@ func billable(record customer.Customer) bool {
 }
 
 // withdrawAll cancels the open invoices of a customer who is cancelled.
-func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
-	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
+func (s *Service) withdrawAll(ctx context.Context, tx account.Tx, record customer.Customer) error {
+	return s.changeAll(ctx, tx, record, func(invoice *Invoice) {
 		if invoice.Status == Open {
 			invoice.withdraw(withdrawnCustomer)
 		}
@@ -165,8 +164,8 @@ func (s *Service) withdrawAll(ctx context.Context, tx *sqldb.Tx, actor account.A
 
 // restoreAll opens again every invoice that was withdrawn with a customer who is
 // taken back, older debts too.
-func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
-	return s.changeAll(ctx, tx, actor, record, func(invoice *Invoice) {
+func (s *Service) restoreAll(ctx context.Context, tx account.Tx, record customer.Customer) error {
+	return s.changeAll(ctx, tx, record, func(invoice *Invoice) {
 		if invoice.Withdrawn == withdrawnCustomer {
 			invoice.open()
 		}
@@ -174,14 +173,8 @@ func (s *Service) restoreAll(ctx context.Context, tx *sqldb.Tx, actor account.Ac
 }
 
 // changeAll applies a change to those invoices of a customer that it changes.
-func (s *Service) changeAll(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-	change func(*Invoice),
-) error {
-	list, err := ofCustomer(ctx, tx, actor.Company.ID, record.ID)
+func (s *Service) changeAll(ctx context.Context, tx account.Tx, record customer.Customer, change func(*Invoice)) error {
+	list, err := ofCustomer(ctx, tx, tx.Company.ID, record.ID)
 	if err != nil {
 		return err
 	}
@@ -191,7 +184,7 @@ func (s *Service) changeAll(
 		if made.After == invoice {
 			continue
 		}
-		if err := s.apply(ctx, tx, actor, &made); err != nil {
+		if err := s.apply(ctx, tx, &made); err != nil {
 			return err
 		}
 	}
@@ -201,27 +194,27 @@ func (s *Service) changeAll(
 // reviveFor opens the invoice of a customer's due date again if the program
 // withdrew it, for what the customer buys now. It was announced when it was
 // issued, so there is no event.
-func (s *Service) reviveFor(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
-	invoice, found, err := generatedFor(ctx, tx, record, actor.Company.ID)
+func (s *Service) reviveFor(ctx context.Context, tx account.Tx, record customer.Customer) error {
+	invoice, found, err := generatedFor(ctx, tx, record, tx.Company.ID)
 	if err != nil || !found || !invoice.Withdrawn.revivable() {
 		return err
 	}
 	change := Change{Action: ActionUpdated, Before: invoice, After: invoice}
 	change.After.open()
 	change.After.reprice(record)
-	return s.apply(ctx, tx, actor, &change)
+	return s.apply(ctx, tx, &change)
 }
 
 // HoldTx has an open invoice and its customer be on time until the working day
 // after the due date, for which a debit is arranged, inside the transaction of
 // another use case: the invoice is due on that day. Both go back when from is that
 // day and to the due date. What a person moved meanwhile stays.
-func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, from, to civil.Date) error {
-	before, owner, err := lock(ctx, tx, actor, invoiceID)
+func (s *Service) HoldTx(ctx context.Context, tx account.Tx, invoiceID int64, from, to civil.Date) error {
+	before, owner, err := lock(ctx, tx, invoiceID)
 	if err != nil {
 		return err
 	}
-	if err := s.customers.HoldTx(ctx, tx, actor, owner.ID, before.IssuedFor, to); err != nil {
+	if err := s.customers.HoldTx(ctx, tx, owner.ID, before.IssuedFor, to); err != nil {
 		return err
 	}
 	if before.Status != Open || before.DueOn != from {
@@ -229,5 +222,5 @@ func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	}
 	change := Change{Action: ActionUpdated, Before: before, After: before, held: true}
 	change.After.DueOn = to
-	return s.apply(ctx, tx, actor, &change)
+	return s.apply(ctx, tx, &change)
 }

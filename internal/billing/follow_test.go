@@ -263,7 +263,7 @@ func TestCancelledCustomerOnTheScheduleIsNotBilled(t *testing.T) {
 		world.update(t, customer.ID, "plan_id", "1", "cancelled", "true")
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			customer.DueOn = day("2026-02-03")
-			return schedule(t.Context(), tx, world.actor, customer)
+			return schedule(t.Context(), world.actor.In(tx), customer)
 		}))
 		world.dayWork(t)
 		world.wantDue(t, customer.ID)

@@ -13,7 +13,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // issueBatch bounds one transaction of Issue.
@@ -33,8 +32,8 @@ func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 	total := 0
 	for claimed := 1; claimed > 0; {
 		issued := 0
-		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-			claimed, issued, err = s.issueSome(ctx, tx, actor, until)
+		err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+			claimed, issued, err = s.issueSome(ctx, tx, until)
 			return err
 		})
 		if err != nil {
@@ -59,23 +58,18 @@ func (s *Service) WithScheduled(ctx context.Context, companyIDs []int64, until c
 
 // issueSome claims a batch of customers from the schedule and bills those who
 // have no invoice yet for their due date.
-func (s *Service) issueSome(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	until civil.Date,
-) (claimed, issued int, err error) {
+func (s *Service) issueSome(ctx context.Context, tx account.Tx, until civil.Date) (claimed, issued int, err error) {
 	// A plan that is being given a price must not have its customers taken off the
 	// schedule at the old one; and it is locked before its customers.
-	if err := catalog.HoldPlans(ctx, tx, actor); err != nil {
+	if err := catalog.HoldPlans(ctx, tx); err != nil {
 		return 0, 0, err
 	}
-	ids, err := scheduled(ctx, tx, actor.Company.ID, until, issueBatch)
+	ids, err := scheduled(ctx, tx, until, issueBatch)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, id := range ids {
-		made, err := s.issueScheduled(ctx, tx, actor, id)
+		made, err := s.issueScheduled(ctx, tx, id)
 		if err != nil {
 			return 0, 0, fmt.Errorf("customer %d: %w", id, err)
 		}
@@ -86,51 +80,41 @@ func (s *Service) issueSome(
 	return len(ids), issued, nil
 }
 
-func (s *Service) issueScheduled(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	customerID int64,
-) (issued bool, err error) {
-	record, err := customer.FindTx(ctx, tx, actor, customerID)
+func (s *Service) issueScheduled(ctx context.Context, tx account.Tx, customerID int64) (issued bool, err error) {
+	record, err := customer.FindTx(ctx, tx, customerID)
 	if err != nil {
 		return false, err
 	}
-	if err := unschedule(ctx, tx, actor.Company.ID, customerID); err != nil {
+	if err := unschedule(ctx, tx, customerID); err != nil {
 		return false, err
 	}
-	return s.issueFor(ctx, tx, actor, record)
+	return s.issueFor(ctx, tx, record)
 }
 
 // issueFor bills a customer for its due date, unless that has been done. A price
 // of nothing is not billed, nor is a cancelled customer.
-func (s *Service) issueFor(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) (issued bool, err error) {
+func (s *Service) issueFor(ctx context.Context, tx account.Tx, record customer.Customer) (issued bool, err error) {
 	if !toBill(record) {
 		return false, nil
 	}
 	change := Change{Action: ActionCreated, After: generated(record, tx.Now())}
-	err = s.apply(ctx, tx, actor, &change)
+	err = s.apply(ctx, tx, &change)
 	if errors.Is(err, errIssued) {
-		return false, s.reviveFor(ctx, tx, actor, record)
+		return false, s.reviveFor(ctx, tx, record)
 	}
 	if err != nil {
 		return false, err
 	}
-	return true, s.spendOnIssue(ctx, tx, actor, change.After, record)
+	return true, s.spendOnIssue(ctx, tx, change.After, record)
 }
 
 // issueFirst is issueFor for a customer who is being created, and so has no
 // invoice and no debt.
-func (s *Service) issueFirst(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record customer.Customer) error {
+func (s *Service) issueFirst(ctx context.Context, tx account.Tx, record customer.Customer) error {
 	if !toBill(record) {
 		return nil
 	}
-	return s.apply(ctx, tx, actor, &Change{Action: ActionCreated, After: generated(record, tx.Now()), first: true})
+	return s.apply(ctx, tx, &Change{Action: ActionCreated, After: generated(record, tx.Now()), first: true})
 }
 
 // toBill reports whether the customer's due date is to be billed.
@@ -176,8 +160,8 @@ func ownedBy(record customer.Customer) Customer {
 // none yet is billed ahead of its time.
 func (s *Service) Reissue(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	change := Change{Action: ActionCreated, chosen: true}
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		owner, err := customer.LockTx(ctx, tx, actor, customerID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		owner, err := customer.LockTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}
@@ -188,13 +172,13 @@ func (s *Service) Reissue(ctx context.Context, actor account.Actor, customerID i
 		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
 			return err
 		}
-		if err := s.supersede(ctx, tx, actor, owner, extra.names.due); err != nil {
+		if err := s.supersede(ctx, tx, owner, extra.names.due); err != nil {
 			return err
 		}
-		if err := s.apply(ctx, tx, actor, &change); err != nil || owner.Credit <= 0 {
+		if err := s.apply(ctx, tx, &change); err != nil || owner.Credit <= 0 {
 			return err
 		}
-		out, err := s.spend(ctx, tx, actor, change.After, owner)
+		out, err := s.spend(ctx, tx, change.After, owner)
 		change.After = out.Invoice
 		return err
 	})
@@ -230,19 +214,13 @@ func (e Extra) generated(owner customer.Customer, now time.Time) Invoice {
 }
 
 // supersede has the invoice of the customer's due date make room for another.
-func (s *Service) supersede(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	owner customer.Customer,
-	dueField string,
-) error {
-	old, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
+func (s *Service) supersede(ctx context.Context, tx account.Tx, owner customer.Customer, dueField string) error {
+	old, found, err := generatedFor(ctx, tx, owner, tx.Company.ID)
 	switch {
 	case err != nil:
 		return err
 	case !found:
-		return unschedule(ctx, tx, actor.Company.ID, owner.ID)
+		return unschedule(ctx, tx, owner.ID)
 	case old.Status == Open:
 		return fault.Field(dueField, fmt.Sprintf("has invoice %d, which is %s", old.ID, old.Status))
 	case old.Status == Paid && !old.renewal.to.IsZero():
@@ -250,10 +228,10 @@ func (s *Service) supersede(
 	}
 	change := Change{Action: ActionUpdated, Before: old, After: old}
 	change.After.Superseded, change.After.Withdrawn = true, ""
-	if err := s.apply(ctx, tx, actor, &change); err != nil {
+	if err := s.apply(ctx, tx, &change); err != nil {
 		return err
 	}
-	return unschedule(ctx, tx, actor.Company.ID, owner.ID)
+	return unschedule(ctx, tx, owner.ID)
 }
 
 const maxDescription = 255
@@ -315,8 +293,8 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, customerID in
 // renews nothing.
 func (s *Service) CreateExtra(ctx context.Context, actor account.Actor, customerID int64, extra Extra) (Invoice, error) {
 	change := Change{Action: ActionCreated}
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		owner, err := customer.LockTx(ctx, tx, actor, customerID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		owner, err := customer.LockTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}
@@ -324,7 +302,7 @@ func (s *Service) CreateExtra(ctx context.Context, actor account.Actor, customer
 		if err := extra.Problems.With(extra.refused(change.After)).Err(); err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, actor, &change)
+		return s.apply(ctx, tx, &change)
 	})
 	return change.After, err
 }

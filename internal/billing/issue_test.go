@@ -238,7 +238,7 @@ func TestImportedCustomersAreBilledInTime(t *testing.T) {
 				list = append(list, record)
 			}
 		}
-		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.customersImported(t.Context(), tx, world.actor, list) }))
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.customersImported(t.Context(), world.actor.In(tx), list) }))
 		due := func(want ...string) {
 			t.Helper()
 			world.dayWork(t)
@@ -325,7 +325,7 @@ func TestIssuePassesOverACustomerThatIsBeingChanged(t *testing.T) {
 	}
 	other := world.process(t)
 	must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		if _, err := customer.LockTx(t.Context(), tx, world.actor, busy); err != nil {
+		if _, err := customer.LockTx(t.Context(), world.actor.In(tx), busy); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // only a failure takes so long

@@ -41,45 +41,45 @@ func (s *Service) KeptAbout(
 // EraseTx takes what is said of the customer out of the audit lines of invoices
 // and payments, and the name off payments. Invoices go with the customer; the
 // money stays, since the law makes a company keep its books.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
+func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
 	invoices, err := sqldb.Values[int64](
 		ctx,
 		tx,
 		`SELECT id FROM invoices WHERE company_id = ? AND customer_id = ?`,
-		actor.Company.ID,
+		tx.Company.ID,
 		subject.CustomerID,
 	)
 	if err != nil {
 		return err
 	}
-	if err := account.EraseAuditTx(ctx, tx, actor, "invoice", invoices...); err != nil {
+	if err := account.EraseAuditTx(ctx, tx, "invoice", invoices...); err != nil {
 		return err
 	}
 	payments, err := sqldb.Values[int64](
 		ctx,
 		tx,
 		`SELECT id FROM payments WHERE company_id = ? AND customer_id = ?`,
-		actor.Company.ID,
+		tx.Company.ID,
 		subject.CustomerID,
 	)
 	if err != nil {
 		return err
 	}
-	if err := account.EraseAuditTx(ctx, tx, actor, "payment", payments...); err != nil {
+	if err := account.EraseAuditTx(ctx, tx, "payment", payments...); err != nil {
 		return err
 	}
-	return namelessPayments(ctx, tx, actor.Company.ID, subject.CustomerID)
+	return namelessPayments(ctx, tx, subject.CustomerID)
 }
 
-func namelessPayments(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE payment_refunds SET note = '' WHERE `+refundsOfCustomer, companyID, companyID, customerID)
+func namelessPayments(ctx context.Context, tx account.Tx, customerID int64) error {
+	_, err := tx.Exec(ctx, `UPDATE payment_refunds SET note = '' WHERE `+refundsOfCustomer, tx.Company.ID, tx.Company.ID, customerID)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(
 		ctx,
 		`UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
-		companyID,
+		tx.Company.ID,
 		customerID,
 	)
 	return err

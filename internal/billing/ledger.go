@@ -12,7 +12,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // Hand is the provider of a payment that a person reports, without a gateway.
@@ -90,11 +89,11 @@ var errKnownPayment = errors.New("the payment has been recorded")
 
 // applyPayment writes a change of a payment, counts it and records its events. It
 // is the only place that writes the ledger.
-func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
+func (s *Service) applyPayment(ctx context.Context, tx account.Tx, change *paymentChange) (err error) {
 	if change.before.ID != 0 {
-		err = updatePayment(ctx, tx, actor.Company.ID, change.after)
+		err = updatePayment(ctx, tx, change.after)
 	} else {
-		change.after.ID, err = insertPayment(ctx, tx, actor, change.after)
+		change.after.ID, err = insertPayment(ctx, tx, change.after)
 		if err == nil && change.after.ID == 0 {
 			return fmt.Errorf("payment %s of %s: %w", change.after.PaymentID, change.after.Provider, errKnownPayment)
 		}
@@ -103,14 +102,14 @@ func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.
 		return err
 	}
 	if change.refund != nil {
-		if err := insertRefund(ctx, tx, actor.Company.ID, *change.refund); err != nil {
+		if err := insertRefund(ctx, tx, *change.refund); err != nil {
 			return err
 		}
 	}
-	if err := countPayment(ctx, tx, actor, *change); err != nil {
+	if err := countPayment(ctx, tx, *change); err != nil {
 		return err
 	}
-	return s.recordPayment(ctx, tx, actor, *change)
+	return s.recordPayment(ctx, tx, *change)
 }
 
 // paymentData is what the events of a payment carry. Their amounts add up to what
@@ -139,18 +138,18 @@ type payer struct {
 func (d paymentData) SubjectID() int64 { return d.Payment.ID }
 
 // recordPayment records that money came, went back, or never came after all.
-func (s *Service) recordPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change paymentChange) error {
+func (s *Service) recordPayment(ctx context.Context, tx account.Tx, change paymentChange) error {
 	payment, before, after := change.after, change.before.came(), change.after.came()
 	if before == after && change.refund == nil {
 		return nil
 	}
 	data := paymentInEvent{ID: payment.ID, PaidVia: payment.Via, InvoiceID: payment.InvoiceID}
 	var err error
-	if data.Customer, err = payerOf(ctx, tx, actor.Company.ID, payment.CustomerID); err != nil {
+	if data.Customer, err = payerOf(ctx, tx, payment.CustomerID); err != nil {
 		return err
 	}
 	record := func(name event.Name, data paymentInEvent) error {
-		return s.events.Record(ctx, tx, actor.Source(), name, paymentData{data})
+		return s.events.Record(ctx, tx.Tx, tx.Actor.Source(), name, paymentData{data})
 	}
 	came := data
 	came.PaidAt, came.Amount = timeOrNull(payment.PaidAt), payment.Amount
@@ -170,23 +169,23 @@ func (s *Service) recordPayment(ctx context.Context, tx *sqldb.Tx, actor account
 
 // KeepTx records money that does not count before a person decides about it.
 // The invoice need not exist any more. It returns the number of the payment.
-func (s *Service) KeepTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) (int64, error) {
-	payment.PaidAt = payment.PaidAt.In(actor.Company.Zone)
-	payment.Status, payment.PaidOn = PaymentReview, actor.Today(payment.PaidAt)
+func (s *Service) KeepTx(ctx context.Context, tx account.Tx, payment Payment) (int64, error) {
+	payment.PaidAt = payment.PaidAt.In(tx.Company.Zone)
+	payment.Status, payment.PaidOn = PaymentReview, tx.Today(payment.PaidAt)
 	change := paymentChange{after: payment}
-	err := s.applyPayment(ctx, tx, actor, &change)
+	err := s.applyPayment(ctx, tx, &change)
 	return change.after.ID, err
 }
 
 // DismissTx records that a payment under review does not count.
-func (s *Service) DismissTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, paymentID int64) error {
-	before, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
+func (s *Service) DismissTx(ctx context.Context, tx account.Tx, paymentID int64) error {
+	before, err := lockPayment(ctx, tx, paymentID)
 	if err != nil || before.Status != PaymentReview {
 		return err
 	}
 	change := paymentChange{before: before, after: before}
 	change.after.Status = PaymentDismissed
-	return s.applyPayment(ctx, tx, actor, &change)
+	return s.applyPayment(ctx, tx, &change)
 }
 
 // Difference is what a person says about less money than an invoice costs.
@@ -217,57 +216,46 @@ type Receipt struct {
 // ReceiveTx records money for an open invoice, inside the transaction of another
 // use case. It pays the invoice when it is enough, or when a person says that it
 // is, and then renews the customer.
-func (s *Service) ReceiveTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, r Receipt) (Outcome, error) {
-	before, owner, err := lock(ctx, tx, actor, r.InvoiceID)
+func (s *Service) ReceiveTx(ctx context.Context, tx account.Tx, r Receipt) (Outcome, error) {
+	before, owner, err := lock(ctx, tx, r.InvoiceID)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if before.Status != Open {
 		return Outcome{Invoice: before}, allowed(before, Paid)
 	}
-	if actor, err = actor.Refreshed(ctx, tx); err != nil {
+	if tx, err = tx.Refreshed(ctx); err != nil {
 		return Outcome{Invoice: before}, err
 	}
-	return s.receive(ctx, tx, actor, decisionOn(before, owner), r)
+	return s.receive(ctx, tx, decisionOn(before, owner), r)
 }
 
 // receive is ReceiveTx for an open invoice that the transaction has locked, and an
 // actor with the company as the transaction sees it.
-func (s *Service) receive(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	decision decision,
-	r Receipt,
-) (Outcome, error) {
+func (s *Service) receive(ctx context.Context, tx account.Tx, decision decision, r Receipt) (Outcome, error) {
 	out := Outcome{Invoice: decision.Before}
-	came, err := r.change(ctx, tx, actor, decision.Before)
+	came, err := r.change(ctx, tx, decision.Before)
 	if err != nil {
 		return out, err
 	}
 	decision.payments = []paymentChange{came}
 	r.note.To(&decision.After.Note)
-	if err := r.settle(actor, &decision); err != nil {
+	if err := r.settle(tx.Actor, &decision); err != nil {
 		return out, err
 	}
 	if decision.After.Status == Paid && r.Renew {
-		if err := decision.renew(actor); err != nil {
+		if err := decision.renew(tx.Actor); err != nil {
 			return out, err
 		}
 	}
-	return s.applyDecision(ctx, tx, actor, &decision)
+	return s.applyDecision(ctx, tx, &decision)
 }
 
 // change is the change that makes the payment count.
-func (r Receipt) change(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	invoice Invoice,
-) (change paymentChange, err error) {
+func (r Receipt) change(ctx context.Context, tx account.Tx, invoice Invoice) (change paymentChange, err error) {
 	change.after = r.Payment
 	if r.ID != 0 {
-		if change.before, err = lockPayment(ctx, tx, actor.Company.ID, r.ID); err != nil {
+		if change.before, err = lockPayment(ctx, tx, r.ID); err != nil {
 			return change, err
 		}
 		if change.before.came() {
@@ -284,8 +272,8 @@ func (r Receipt) change(
 	if payment.Currency == "" {
 		payment.Currency = Real
 	}
-	payment.dated(actor, tx.Now())
-	payment.postpone(actor, tx.Now())
+	payment.dated(tx.Actor, tx.Now())
+	payment.postpone(tx.Actor, tx.Now())
 	change.bookRefund()
 	return change, nil
 }

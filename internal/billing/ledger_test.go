@@ -95,7 +95,7 @@ func (w *world) refund(t *testing.T, refund Refund) Outcome {
 	t.Helper()
 	var out Outcome
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		out, err = w.RefundTx(t.Context(), tx, w.actor, refund)
+		out, err = w.RefundTx(t.Context(), w.actor.In(tx), refund)
 		return err
 	}))
 	return out
@@ -153,7 +153,7 @@ func TestRenewalFromTodayCountsFromTheDayOfThePayment(t *testing.T) {
 		r := gatewayReceipt(world, world.only(t, byGateway.ID), "woovi")
 		r.PaidAt = paid
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := world.ReceiveTx(t.Context(), tx, world.actor, r)
+			_, err := world.ReceiveTx(t.Context(), world.actor.In(tx), r)
 			return err
 		}))
 		for _, id := range []int64{byHand.ID, byGateway.ID} {
@@ -209,15 +209,15 @@ func TestProcessesInStepLeaveNobodyBehind(t *testing.T) {
 	world.redate(t, record.ID, "2026-02-01")
 	until := day("2026-03-01")
 	must(t, world.db.Write(t.Context(), func(first *sqldb.Tx) error {
-		if _, err := customer.LockTx(t.Context(), first, world.actor, record.ID); err != nil {
+		if _, err := customer.LockTx(t.Context(), world.actor.In(first), record.ID); err != nil {
 			return err
 		}
 		return world.process(t).db.Write(t.Context(), func(second *sqldb.Tx) error {
-			passed, err := scheduled(t.Context(), second, world.actor.Company.ID, until, issueBatch)
+			passed, err := scheduled(t.Context(), world.actor.In(second), until, issueBatch)
 			if err != nil || len(passed) != 0 {
 				t.Errorf("the second process got %v, %v", passed, err)
 			}
-			got, err := scheduled(t.Context(), first, world.actor.Company.ID, until, issueBatch)
+			got, err := scheduled(t.Context(), world.actor.In(first), until, issueBatch)
 			if err != nil || len(got) != 1 {
 				t.Errorf("the first process got %v, %v", got, err)
 			}

@@ -480,7 +480,7 @@ func (l *life) payByGateway() {
 	paidAt := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
 	rest := max(1, l.rest(bill, l.w.actor.Today(paidAt)))
 	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
-		_, err := l.w.ReceiveTx(l.t.Context(), tx, l.w.actor, Receipt{Renew: true, Payment: Payment{
+		_, err := l.w.ReceiveTx(l.t.Context(), l.w.actor.In(tx), Receipt{Renew: true, Payment: Payment{
 			InvoiceID: bill.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: rest, PaidAt: paidAt,
 		}})
 		return err

@@ -16,7 +16,6 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // Manual is the PaidVia of an invoice that a person marked as paid.
@@ -125,8 +124,8 @@ func (s *Service) SetStatus(
 		return Outcome{}, err
 	}
 	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.statusTx(ctx, tx, actor, invoiceID, change)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		out, err = s.statusTx(ctx, tx, invoiceID, change)
 		return err
 	})
 	return out, err
@@ -134,14 +133,8 @@ func (s *Service) SetStatus(
 
 // statusTx changes a status inside a transaction. The same status again changes
 // nothing.
-func (s *Service) statusTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	invoiceID int64,
-	change StatusChange,
-) (Outcome, error) {
-	before, owner, err := lock(ctx, tx, actor, invoiceID)
+func (s *Service) statusTx(ctx context.Context, tx account.Tx, invoiceID int64, change StatusChange) (Outcome, error) {
+	before, owner, err := lock(ctx, tx, invoiceID)
 	out := Outcome{Invoice: before}
 	if err != nil || before.Status == change.Status {
 		return out, err
@@ -154,75 +147,67 @@ func (s *Service) statusTx(
 	}
 	decision := decisionOn(before, owner)
 	if change.Status == Paid {
-		return s.payByHand(ctx, tx, actor, decision, change)
+		return s.payByHand(ctx, tx, decision, change)
 	}
 	decision.After.open() // a person decides now
 	decision.After.Status = change.Status
 	change.Note.To(&decision.After.Note)
 	if change.Status == Cancelled && before.Received > 0 {
-		if err := decision.giveBack(ctx, tx, actor, change); err != nil {
+		if err := decision.giveBack(ctx, tx, change); err != nil {
 			return out, err
 		}
 	}
 	if before.Status == Paid {
-		if err := decision.undo(ctx, tx, actor); err != nil {
+		if err := decision.undo(ctx, tx); err != nil {
 			return out, err
 		}
 	}
-	return s.applyDecision(ctx, tx, actor, &decision)
+	return s.applyDecision(ctx, tx, &decision)
 }
 
 // payByHand pays an open invoice with what a person reports. Where nothing is left
 // to pay, since the terms changed after money came in part, no payment is needed.
-func (s *Service) payByHand(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	decision decision,
-	change StatusChange,
-) (Outcome, error) {
-	actor, err := actor.Refreshed(ctx, tx)
+func (s *Service) payByHand(ctx context.Context, tx account.Tx, decision decision, change StatusChange) (Outcome, error) {
+	tx, err := tx.Refreshed(ctx)
 	if err != nil {
 		return Outcome{Invoice: decision.Before}, err
 	}
-	r := change.receipt(actor, tx.Now(), decision.Before)
+	r := change.receipt(tx.Actor, tx.Now(), decision.Before)
 	if change.Difference == DifferenceWriteOff && change.Amount.Value == 0 {
-		return s.writeOff(ctx, tx, actor, decision, r)
+		return s.writeOff(ctx, tx, decision, r)
 	}
 	if r.Amount > 0 || change.Amount.HasValue() {
-		return s.receive(ctx, tx, actor, decision, r)
+		return s.receive(ctx, tx, decision, r)
 	}
-	r.dated(actor, tx.Now())
+	r.dated(tx.Actor, tx.Now())
 	change.Note.To(&decision.After.Note)
-	decision.pay(decision.Before.PayableOn(actor.Company, r.PaidOn), r.Payment)
+	decision.pay(decision.Before.PayableOn(tx.Company, r.PaidOn), r.Payment)
 	if r.Renew {
-		if err := decision.renew(actor); err != nil {
+		if err := decision.renew(tx.Actor); err != nil {
 			return Outcome{Invoice: decision.Before}, err
 		}
 	}
-	return s.applyDecision(ctx, tx, actor, &decision)
+	return s.applyDecision(ctx, tx, &decision)
 }
 
 // writeOff gives up what is left of an invoice with which nothing more came: it is
 // paid with what came before, or cancelled where nothing did.
-func (s *Service) writeOff(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, decision decision, r Receipt,
-) (Outcome, error) {
+func (s *Service) writeOff(ctx context.Context, tx account.Tx, decision decision, r Receipt) (Outcome, error) {
 	r.note.To(&decision.After.Note)
-	r.dated(actor, tx.Now())
+	r.dated(tx.Actor, tx.Now())
 	if invoice := &decision.After; invoice.Received == 0 {
 		invoice.Status, invoice.Withdrawn, invoice.WrittenOff, invoice.WrittenOffOn = Cancelled, "", invoice.Amount, r.PaidOn
-		return s.applyDecision(ctx, tx, actor, &decision)
+		return s.applyDecision(ctx, tx, &decision)
 	}
-	due := decision.Before.PayableOn(actor.Company, r.PaidOn)
+	due := decision.Before.PayableOn(tx.Company, r.PaidOn)
 	decision.After.Forgiven, decision.After.WrittenOff = due.Rest, due.Rest
 	decision.pay(due, r.Payment)
 	if r.Renew {
-		if err := decision.renew(actor); err != nil {
+		if err := decision.renew(tx.Actor); err != nil {
 			return Outcome{Invoice: decision.Before}, err
 		}
 	}
-	return s.applyDecision(ctx, tx, actor, &decision)
+	return s.applyDecision(ctx, tx, &decision)
 }
 
 // pay makes the invoice paid, for what it cost, by the payment that completed it.
@@ -280,13 +265,8 @@ func decisionOn(invoice Invoice, owner customer.Customer) decision {
 
 // applyDecision applies the invoice's change before that of its customer:
 // invoice.paid comes before customer.renewed.
-func (s *Service) applyDecision(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	decision *decision,
-) (Outcome, error) {
-	if err := s.apply(ctx, tx, actor, &decision.Change); err != nil {
+func (s *Service) applyDecision(ctx context.Context, tx account.Tx, decision *decision) (Outcome, error) {
+	if err := s.apply(ctx, tx, &decision.Change); err != nil {
 		return Outcome{Invoice: decision.Before}, err
 	}
 	out := Outcome{
@@ -301,10 +281,10 @@ func (s *Service) applyDecision(
 			out.PaymentID = change.after.ID
 		}
 	}
-	if err := s.moveDueDate(ctx, tx, actor, *decision); err != nil || decision.credit == 0 {
+	if err := s.moveDueDate(ctx, tx, *decision); err != nil || decision.credit == 0 {
 		return out, err
 	}
-	_, err := s.customers.AddCreditTx(ctx, tx, actor, decision.owner.ID, decision.credit)
+	_, err := s.customers.AddCreditTx(ctx, tx, decision.owner.ID, decision.credit)
 	return out, err
 }
 
@@ -344,8 +324,8 @@ func renews(invoice Invoice, owner customer.Customer) bool {
 // undo takes back the payment that completed the invoice, if a person reported it.
 // Parts that came before stay. An invoice that no payment completed, since nothing
 // was left to pay, is open again and nothing else.
-func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, actor account.Actor) error {
-	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
+func (d *decision) undo(ctx context.Context, tx account.Tx) error {
+	payments, err := lockPaymentsOf(ctx, tx, d.Before.ID)
 	if err != nil {
 		return err
 	}
@@ -367,12 +347,12 @@ func (d *decision) undo(ctx context.Context, tx *sqldb.Tx, actor account.Actor) 
 
 // giveBack books that the money on an invoice that is cancelled went back today, or
 // is the customer's credit. What credit paid is credit again.
-func (d *decision) giveBack(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change StatusChange) error {
+func (d *decision) giveBack(ctx context.Context, tx account.Tx, change StatusChange) error {
 	if change.Money == "" {
 		return fault.Field("money", fmt.Sprintf("is required: %s came for the invoice; say %s or %s",
 			d.Before.Received, MoneyRefund, MoneyCredit))
 	}
-	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
+	payments, err := lockPaymentsOf(ctx, tx, d.Before.ID)
 	if err != nil {
 		return err
 	}
@@ -388,8 +368,8 @@ func (d *decision) giveBack(ctx context.Context, tx *sqldb.Tx, actor account.Act
 			continue
 		}
 		back, err := Refund{
-			PaymentID: payment.ID, RefundID: "hand:" + id.NewCode(16), By: actor.By(), Note: change.Note.Value,
-		}.change(ctx, tx, actor)
+			PaymentID: payment.ID, RefundID: "hand:" + id.NewCode(16), By: tx.Actor.By(), Note: change.Note.Value,
+		}.change(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -461,15 +441,15 @@ func (d *decision) leaveParts(payments []Payment) {
 }
 
 // moveDueDate applies what the decision does to the customer.
-func (s *Service) moveDueDate(ctx context.Context, tx *sqldb.Tx, actor account.Actor, decision decision) error {
+func (s *Service) moveDueDate(ctx context.Context, tx account.Tx, decision decision) error {
 	if decision.renewal != nil {
-		return s.customers.ApplyRenewalTx(ctx, tx, actor, decision.renewal)
+		return s.customers.ApplyRenewalTx(ctx, tx, decision.renewal)
 	}
 	if !decision.moveBack {
 		return nil
 	}
 	was := decision.Before.renewal
-	_, err := s.customers.ReverseRenewalTx(ctx, tx, actor, decision.owner.ID, customer.Reversal{
+	_, err := s.customers.ReverseRenewalTx(ctx, tx, decision.owner.ID, customer.Reversal{
 		DueOn:  was.from,
 		OwnDay: was.ownDay,
 		On:     was.on,

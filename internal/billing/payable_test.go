@@ -97,7 +97,7 @@ func TestTermsAreThoseThatTheTransactionSees(t *testing.T) {
 		receipt := gatewayReceipt(world, other, "woovi")
 		receipt.Amount = 100_00
 		err = world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := world.ReceiveTx(t.Context(), tx, before, receipt)
+			_, err := world.ReceiveTx(t.Context(), before.In(tx), receipt)
 			return err
 		})
 		wantField(t, err, "difference")
@@ -129,7 +129,7 @@ func TestMoneyCountsForTheDayWhosePayableItWas(t *testing.T) {
 		receipt := gatewayReceipt(world, invoice, "woovi")
 		receipt.Amount, receipt.AsOf = 95_00, day("2026-01-31")
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := world.ReceiveTx(t.Context(), tx, world.actor, receipt)
+			_, err := world.ReceiveTx(t.Context(), world.actor.In(tx), receipt)
 			return err
 		}))
 		got := world.find(t, invoice.ID)

@@ -231,7 +231,7 @@ func (s *Service) RefundPayment(
 	hand RefundByHand,
 ) (PaymentRecord, error) {
 	var refunded PaymentRecord
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
 			return err
@@ -239,7 +239,7 @@ func (s *Service) RefundPayment(
 		if err := hand.Problems.With(hand.refused(record, actor.Today(tx.Now()))).Err(); err != nil {
 			return err
 		}
-		_, err = s.RefundTx(ctx, tx, actor, Refund{
+		_, err = s.RefundTx(ctx, tx, Refund{
 			PaymentID: paymentID,
 			Amount:    hand.Amount.Value,
 			RefundID:  "hand:" + id.NewCode(16),

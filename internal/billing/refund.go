@@ -9,7 +9,6 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // Refund is money of a payment that went back.
@@ -89,39 +88,39 @@ func (s *Service) RefundsOf(
 // case. It is a minus on the day of the refund. What it does to an invoice that is
 // no longer covered is its effect. A refund that is known changes nothing. Of a
 // payment that never counted it only records that the money is gone.
-func (s *Service) RefundTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, refund Refund) (Outcome, error) {
-	invoiceID, err := invoiceOfPayment(ctx, tx, actor.Company.ID, refund.PaymentID)
+func (s *Service) RefundTx(ctx context.Context, tx account.Tx, refund Refund) (Outcome, error) {
+	invoiceID, err := invoiceOfPayment(ctx, tx, tx.Company.ID, refund.PaymentID)
 	if err != nil {
 		return Outcome{}, err
 	}
-	before, owner, err := lock(ctx, tx, actor, invoiceID)
+	before, owner, err := lock(ctx, tx, invoiceID)
 	deleted := fault.KindOf(err) == fault.KindNotFound
 	if err != nil && !deleted {
 		return Outcome{}, err
 	}
-	if actor, err = actor.Refreshed(ctx, tx); err != nil {
+	if tx, err = tx.Refreshed(ctx); err != nil {
 		return Outcome{Invoice: before}, err
 	}
-	back, err := refund.change(ctx, tx, actor)
+	back, err := refund.change(ctx, tx)
 	if err != nil || back == nil {
 		return Outcome{Invoice: before}, err
 	}
 	if back.before.Status == PaymentCredit {
-		return Outcome{Invoice: before}, s.refundCredit(ctx, tx, actor, back)
+		return Outcome{Invoice: before}, s.refundCredit(ctx, tx, back)
 	}
 	if deleted || back.refund == nil {
-		return Outcome{Invoice: before}, s.applyPayment(ctx, tx, actor, back)
+		return Outcome{Invoice: before}, s.applyPayment(ctx, tx, back)
 	}
-	decision, err := refunded(ctx, tx, actor, decisionOn(before, owner), *back, refund.Effect)
+	decision, err := refunded(ctx, tx, decisionOn(before, owner), *back, refund.Effect)
 	if err != nil {
 		return Outcome{Invoice: before}, err
 	}
-	return s.applyDecision(ctx, tx, actor, &decision)
+	return s.applyDecision(ctx, tx, &decision)
 }
 
 // change is the change of the payment; nil when the refund is known.
-func (r Refund) change(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (*paymentChange, error) {
-	payment, err := lockPayment(ctx, tx, actor.Company.ID, r.PaymentID)
+func (r Refund) change(ctx context.Context, tx account.Tx) (*paymentChange, error) {
+	payment, err := lockPayment(ctx, tx, r.PaymentID)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +137,7 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (
 		by:      r.By,
 		note:    r.Note,
 	}
-	known, err := refundKnown(ctx, tx, actor.Company.ID, row)
+	known, err := refundKnown(ctx, tx, tx.Company.ID, row)
 	if err != nil || known || payment.left() == 0 {
 		return nil, err
 	}
@@ -151,7 +150,7 @@ func (r Refund) change(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (
 			fmt.Sprintf("must be more than zero and not more than the %s that are left of the payment", payment.left()),
 		)
 	}
-	row.date(actor, tx.Now())
+	row.date(tx.Actor, tx.Now())
 	change := &paymentChange{before: payment, after: payment}
 	change.after.Refunded += row.amount
 	if !payment.came() {
@@ -178,22 +177,20 @@ func (r *refundRow) date(actor account.Actor, now time.Time) {
 }
 
 // refunded decides what a refund does to the invoice.
-func refunded(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, d decision, back paymentChange, effect Effect,
-) (decision, error) {
+func refunded(ctx context.Context, tx account.Tx, d decision, back paymentChange, effect Effect) (decision, error) {
 	d.payments = []paymentChange{back}
 	d.After.Received -= back.refund.amount
 	if d.Before.Status != Paid || d.After.Received >= d.Before.cost() {
 		return d, nil
 	}
-	if back.refund.by == "" && d.Before.PaidOn.Before(firstOpen(actor)) {
+	if back.refund.by == "" && d.Before.PaidOn.Before(firstOpen(tx.Actor)) {
 		effect = EffectDiscount
 	}
 	if effect.of(back.after.left()) == EffectDiscount {
 		d.After.Forgiven += d.Before.cost() - d.After.Received
 		return d, nil
 	}
-	payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, d.Before.ID)
+	payments, err := lockPaymentsOf(ctx, tx, d.Before.ID)
 	d.reopen(payments)
 	return d, err
 }
@@ -206,16 +203,16 @@ func (i Invoice) cost() money.Cents {
 // UndoPayment takes one payment back that a person reported: it never happened.
 func (s *Service) UndoPayment(ctx context.Context, actor account.Actor, paymentID int64) (Outcome, error) {
 	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
 			return err
 		}
 		if record.Status == PaymentCredit {
-			return s.undoCredit(ctx, tx, actor, record.Payment)
+			return s.undoCredit(ctx, tx, record.Payment)
 		}
-		out, err = s.undoTx(ctx, tx, actor, record.InvoiceID, func() ([]Payment, error) {
-			payment, err := lockPayment(ctx, tx, actor.Company.ID, paymentID)
+		out, err = s.undoTx(ctx, tx, record.InvoiceID, func() ([]Payment, error) {
+			payment, err := lockPayment(ctx, tx, paymentID)
 			return []Payment{payment}, err
 		})
 		return err
@@ -227,9 +224,9 @@ func (s *Service) UndoPayment(ctx context.Context, actor account.Actor, paymentI
 // invoice, and no earlier ones.
 func (s *Service) UndoPaymentsIn(ctx context.Context, actor account.Actor, invoiceID int64, batch string) (Outcome, error) {
 	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.undoTx(ctx, tx, actor, invoiceID, func() ([]Payment, error) {
-			return lockPaymentsIn(ctx, tx, actor.Company.ID, invoiceID, batch)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		out, err = s.undoTx(ctx, tx, invoiceID, func() ([]Payment, error) {
+			return lockPaymentsIn(ctx, tx, invoiceID, batch)
 		})
 		return err
 	})
@@ -239,9 +236,9 @@ func (s *Service) UndoPaymentsIn(ctx context.Context, actor account.Actor, invoi
 // undoTx takes payments of an invoice back, which it reads once the invoice is
 // locked.
 func (s *Service) undoTx(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, read func() ([]Payment, error),
+	ctx context.Context, tx account.Tx, invoiceID int64, read func() ([]Payment, error),
 ) (Outcome, error) {
-	before, owner, err := lock(ctx, tx, actor, invoiceID)
+	before, owner, err := lock(ctx, tx, invoiceID)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -263,13 +260,13 @@ func (s *Service) undoTx(
 		completed = completed || payment.Status == PaymentApplied
 	}
 	if before.Status == Paid && (completed || decision.After.Received < before.cost()) {
-		payments, err := lockPaymentsOf(ctx, tx, actor.Company.ID, before.ID)
+		payments, err := lockPaymentsOf(ctx, tx, before.ID)
 		if err != nil {
 			return out, err
 		}
 		decision.reopen(payments)
 	}
-	return s.applyDecision(ctx, tx, actor, &decision)
+	return s.applyDecision(ctx, tx, &decision)
 }
 
 // notUndone says why a payment cannot be taken back.

@@ -8,7 +8,6 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
 // RenewalByHand is what a person asks when renewing a customer.
@@ -46,15 +45,15 @@ func (s *Service) Renew(
 		hand.Invoice = actor.Company.Settings.RenewInvoice
 	}
 	var renewed customer.Renewal
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if _, err := customer.LockTx(ctx, tx, actor, customerID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if _, err := customer.LockTx(ctx, tx, customerID); err != nil {
 			return err
 		}
 		if err := hand.Problems.Err(); err != nil {
 			return err
 		}
 		for n := range hand.Periods {
-			step, err := s.renewStep(ctx, tx, actor, customerID, hand.Invoice)
+			step, err := s.renewStep(ctx, tx, customerID, hand.Invoice)
 			if err != nil {
 				return err
 			}
@@ -70,9 +69,9 @@ func (s *Service) Renew(
 
 // renewStep renews by one period.
 func (s *Service) renewStep(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64, invoice account.RenewInvoice,
+	ctx context.Context, tx account.Tx, customerID int64, invoice account.RenewInvoice,
 ) (customer.Renewal, error) {
-	owner, err := customer.LockTx(ctx, tx, actor, customerID)
+	owner, err := customer.LockTx(ctx, tx, customerID)
 	if err != nil {
 		return customer.Renewal{}, err
 	}
@@ -80,31 +79,29 @@ func (s *Service) renewStep(
 		if err := customer.CanRenew(owner); err != nil {
 			return customer.Renewal{}, err
 		}
-		bill, err := s.billToPay(ctx, tx, actor, owner)
+		bill, err := s.billToPay(ctx, tx, owner)
 		if err != nil {
 			return customer.Renewal{}, err
 		}
 		if bill.Status == Open && renews(bill, owner) {
-			return s.renewByPaying(ctx, tx, actor, decisionOn(bill, owner))
+			return s.renewByPaying(ctx, tx, decisionOn(bill, owner))
 		}
 	}
-	renewal, err := s.customers.RenewTx(ctx, tx, actor, customerID)
+	renewal, err := s.customers.RenewTx(ctx, tx, customerID)
 	if err != nil || invoice != account.CancelInvoice {
 		return renewal, err
 	}
-	return renewal, s.cancelRenewed(ctx, tx, actor, renewal)
+	return renewal, s.cancelRenewed(ctx, tx, renewal)
 }
 
 // billToPay is the open invoice of the period that is renewed: one that was
 // cancelled is opened again, and where there is none it is issued ahead of its
 // time. It is zero where the period costs nothing, or was paid without renewing.
-func (s *Service) billToPay(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, owner customer.Customer,
-) (Invoice, error) {
+func (s *Service) billToPay(ctx context.Context, tx account.Tx, owner customer.Customer) (Invoice, error) {
 	if owner.DueOn.IsZero() { // counted from today
-		owner.DueOn = actor.Today(tx.Now())
+		owner.DueOn = tx.Today(tx.Now())
 	}
-	bill, found, err := generatedFor(ctx, tx, owner, actor.Company.ID)
+	bill, found, err := generatedFor(ctx, tx, owner, tx.Company.ID)
 	change := Change{Action: ActionUpdated, Before: bill, After: bill}
 	switch {
 	case err != nil || found && bill.Status != Cancelled:
@@ -117,21 +114,20 @@ func (s *Service) billToPay(
 		change.After.reprice(owner)
 	}
 	change.After.open()
-	if err := s.apply(ctx, tx, actor, &change); err != nil {
+	if err := s.apply(ctx, tx, &change); err != nil {
 		return Invoice{}, err
 	}
-	return change.After, unschedule(ctx, tx, actor.Company.ID, owner.ID)
+	return change.After, unschedule(ctx, tx, owner.ID)
 }
 
 // renewByPaying pays the invoice of the due date: its payment is the renewal, and
 // undoing the one undoes the other.
 func (s *Service) renewByPaying(
 	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
+	tx account.Tx,
 	decision decision,
 ) (renewal customer.Renewal, err error) {
-	out, err := s.payByHand(ctx, tx, actor, decision, StatusChange{Status: Paid, Renew: input.Some(true)})
+	out, err := s.payByHand(ctx, tx, decision, StatusChange{Status: Paid, Renew: input.Some(true)})
 	if err != nil {
 		return renewal, err
 	}
@@ -139,17 +135,17 @@ func (s *Service) renewByPaying(
 		return renewal, fault.Field("data_de_vencimento", out.RenewalProblem)
 	}
 	renewal.Previous = decision.owner.DueOn
-	renewal.Customer, err = customer.FindTx(ctx, tx, actor, decision.owner.ID)
+	renewal.Customer, err = customer.FindTx(ctx, tx, decision.owner.ID)
 	return renewal, err
 }
 
 // cancelRenewed cancels the open invoices of the due dates that a renewal has
 // passed. A person decided so: they are not opened again.
-func (s *Service) cancelRenewed(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal customer.Renewal) error {
+func (s *Service) cancelRenewed(ctx context.Context, tx account.Tx, renewal customer.Renewal) error {
 	if renewal.Previous.IsZero() {
 		return nil
 	}
-	return s.changeAll(ctx, tx, actor, renewal.Customer, func(invoice *Invoice) {
+	return s.changeAll(ctx, tx, renewal.Customer, func(invoice *Invoice) {
 		if invoice.Status == Open && invoice.Generated && !invoice.IssuedFor.Before(renewal.Previous) && invoice.IssuedFor.Before(renewal.DueOn) {
 			invoice.Status = Cancelled
 		}
@@ -167,15 +163,15 @@ type RenewalToUndo struct {
 // renewal put it: what was done since relies on it.
 func (s *Service) UndoRenewal(ctx context.Context, actor account.Actor, undo RenewalToUndo) (customer.Customer, error) {
 	var record customer.Customer
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := customer.LockTx(ctx, tx, actor, undo.CustomerID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := customer.LockTx(ctx, tx, undo.CustomerID)
 		if err != nil {
 			return err
 		}
 		if before.DueOn != undo.To {
 			return fault.Conflict("the due date was changed since")
 		}
-		record, err = s.customers.ReverseRenewalTx(ctx, tx, actor, undo.CustomerID, customer.Reversal{
+		record, err = s.customers.ReverseRenewalTx(ctx, tx, undo.CustomerID, customer.Reversal{
 			DueOn:  undo.From,
 			OwnDay: ownDayBefore(before.OwnDay, undo.From),
 			On:     undo.On,
@@ -189,8 +185,8 @@ func (s *Service) UndoRenewal(ctx context.Context, actor account.Actor, undo Ren
 // why is the withdrawal that it had before, as audit lines have it. The due date is
 // billed when its time comes.
 func (s *Service) UndoOpening(ctx context.Context, actor account.Actor, invoiceID int64, why Withdrawal) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, owner, err := lock(ctx, tx, actor, invoiceID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, owner, err := lock(ctx, tx, invoiceID)
 		if err != nil || before.Status == Cancelled {
 			return err
 		}
@@ -199,13 +195,13 @@ func (s *Service) UndoOpening(ctx context.Context, actor account.Actor, invoiceI
 		}
 		change := Change{Action: ActionUpdated, Before: before, After: before}
 		change.After.withdraw(why)
-		if err := s.apply(ctx, tx, actor, &change); err != nil {
+		if err := s.apply(ctx, tx, &change); err != nil {
 			return err
 		}
 		if !why.revivable() || owner.DueOn != before.IssuedFor || !toBill(owner) {
 			return nil
 		}
-		return schedule(ctx, tx, actor, owner)
+		return schedule(ctx, tx, owner)
 	})
 }
 

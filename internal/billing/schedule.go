@@ -22,31 +22,26 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 		var err error
 		switch change.Action {
 		case customer.ActionCreated:
-			err = s.issueFirst(ctx, tx, actor, change.After)
+			err = s.issueFirst(ctx, actor.In(tx), change.After)
 		case customer.ActionImported:
 			imported = append(imported, change.After)
 		case customer.ActionDeleted:
-			err = s.customerDeleting(ctx, tx, actor, change.Before)
+			err = s.customerDeleting(ctx, actor.In(tx), change.Before)
 		default:
-			err = s.customerChanged(ctx, tx, actor, change)
+			err = s.customerChanged(ctx, actor.In(tx), change)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return s.customersImported(ctx, tx, actor, imported)
+	return s.customersImported(ctx, actor.In(tx), imported)
 }
 
 // customersImported adds the due dates of imported customers to the schedule,
 // but not those that have passed: what happened before the import is not billed.
-func (s *Service) customersImported(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	list []customer.Customer,
-) error {
-	today := actor.Today(tx.Now())
-	return schedule(ctx, tx, actor, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
+func (s *Service) customersImported(ctx context.Context, tx account.Tx, list []customer.Customer) error {
+	today := tx.Today(tx.Now())
+	return schedule(ctx, tx, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
 		return record.Plan.ID == 0 ||
 			record.DueOn.IsZero() ||
 			record.DueOn.Before(today) ||
@@ -56,37 +51,37 @@ func (s *Service) customersImported(
 
 // customerChanged has invoices follow a customer that was changed, but not one
 // that was renewed, and keeps the schedule true.
-func (s *Service) customerChanged(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
-	if err := customerMoved(ctx, tx, actor, change); err != nil {
+func (s *Service) customerChanged(ctx context.Context, tx account.Tx, change customer.Change) error {
+	if err := customerMoved(ctx, tx, change); err != nil {
 		return err
 	}
 	if change.Action == customer.ActionUpdated {
-		if err := s.follow(ctx, tx, actor, change); err != nil {
+		if err := s.follow(ctx, tx, change); err != nil {
 			return err
 		}
 	}
-	return s.reschedule(ctx, tx, actor, change)
+	return s.reschedule(ctx, tx, change)
 }
 
 // reschedule adds the due date of a customer to the schedule when it is to be
 // billed, and removes it when there is nothing to bill.
-func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customer.Change) error {
+func (s *Service) reschedule(ctx context.Context, tx account.Tx, change customer.Change) error {
 	before, after := change.Before, change.After
 	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Price() == after.Price() &&
 		before.IsCancelled() == after.IsCancelled() {
 		return nil
 	}
 	if after.IsCancelled() || after.DueOn.IsZero() || after.Plan.ID == 0 {
-		return unschedule(ctx, tx, actor.Company.ID, after.ID)
+		return unschedule(ctx, tx, after.ID)
 	}
-	issued, found, err := generatedFor(ctx, tx, after, actor.Company.ID)
+	issued, found, err := generatedFor(ctx, tx, after, tx.Company.ID)
 	if err != nil {
 		return err
 	}
 	if found && !issued.Withdrawn.revivable() {
-		return unschedule(ctx, tx, actor.Company.ID, after.ID)
+		return unschedule(ctx, tx, after.ID)
 	}
-	return schedule(ctx, tx, actor, after)
+	return schedule(ctx, tx, after)
 }
 
 // planRepriced bills the present due dates of customers on a plan that was free
@@ -103,11 +98,11 @@ func (s *Service) planRepriced(ctx context.Context, tx *sqldb.Tx, repriced custo
 
 // schedule adds due dates to the schedule, and has the company's day looked at
 // when one is to be billed so soon that the look of that day may be over already.
-func schedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customers ...customer.Customer) error {
+func schedule(ctx context.Context, tx account.Tx, customers ...customer.Customer) error {
 	if len(customers) == 0 {
 		return nil
 	}
-	if err := insertScheduled(ctx, tx, actor.Company.ID, customers); err != nil {
+	if err := insertScheduled(ctx, tx, customers); err != nil {
 		return err
 	}
 	first := customers[0].DueOn
@@ -116,23 +111,18 @@ func schedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customers 
 			first = record.DueOn
 		}
 	}
-	return account.AskDayWorkFrom(ctx, tx, actor, first)
+	return account.AskDayWorkFrom(ctx, tx, first)
 }
 
 // customerDeleting deletes what belongs to a customer.
-func (s *Service) customerDeleting(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) error {
-	if err := unschedule(ctx, tx, actor.Company.ID, record.ID); err != nil {
+func (s *Service) customerDeleting(ctx context.Context, tx account.Tx, record customer.Customer) error {
+	if err := unschedule(ctx, tx, record.ID); err != nil {
 		return err
 	}
-	if err := forgetDebt(ctx, tx, actor, record.ID); err != nil {
+	if err := forgetDebt(ctx, tx, record.ID); err != nil {
 		return err
 	}
-	list, err := ofCustomer(ctx, tx, actor.Company.ID, record.ID)
+	list, err := ofCustomer(ctx, tx, tx.Company.ID, record.ID)
 	if err != nil {
 		return err
 	}
@@ -140,5 +130,5 @@ func (s *Service) customerDeleting(
 	for n, invoice := range list {
 		deleted[n] = Change{Action: ActionDeleted, Before: invoice}
 	}
-	return s.applyDeletion(ctx, tx, actor, deleted)
+	return s.applyDeletion(ctx, tx, deleted)
 }

@@ -56,18 +56,18 @@ func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Invo
 
 // lock reads an invoice and its customer for a change. The customer is locked
 // first, as in every transaction that changes both.
-func lock(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Invoice, customer.Customer, error) {
+func lock(ctx context.Context, tx account.Tx, id int64) (Invoice, customer.Customer, error) {
 	customerID, err := sqldb.Value[int64](
 		ctx,
 		tx,
 		`SELECT customer_id FROM invoices WHERE company_id = ? AND id = ?`,
-		actor.Company.ID,
+		tx.Company.ID,
 		id,
 	)
 	if err != nil {
 		return Invoice{}, customer.Customer{}, sqldb.Found(err, "invoice")
 	}
-	owner, err := customer.LockTx(ctx, tx, actor, customerID)
+	owner, err := customer.LockTx(ctx, tx, customerID)
 	if err != nil {
 		return Invoice{}, owner, sqldb.Found(sqldb.ErrNotFound, "invoice") // deleted with its customer meanwhile
 	}
@@ -75,13 +75,13 @@ func lock(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Inv
 		ctx,
 		tx,
 		`SELECT id FROM invoices WHERE company_id = ? AND id = ? {for update}`,
-		actor.Company.ID,
+		tx.Company.ID,
 		id,
 	)
 	if err != nil {
 		return Invoice{}, owner, sqldb.Found(err, "invoice")
 	}
-	invoice, err := byID(ctx, tx, actor.Company.ID, id)
+	invoice, err := byID(ctx, tx, tx.Company.ID, id)
 	return invoice, owner, err
 }
 
@@ -145,25 +145,25 @@ var (
 )
 
 // insert returns 0 when the customer has a generated invoice for the due date.
-func insert(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoice Invoice) (int64, error) {
-	return sqldb.InsertID(ctx, tx, insertOne, slices.Concat(
-		[]any{actor.Company.ID, invoice.Customer.ID, invoice.Generated},
+func insert(ctx context.Context, tx account.Tx, invoice Invoice) (int64, error) {
+	return sqldb.InsertID(ctx, tx.Tx, insertOne, slices.Concat(
+		[]any{tx.Company.ID, invoice.Customer.ID, invoice.Generated},
 		stored.Values(&invoice),
 		otherValues(invoice),
 		[]any{
-			invoice.CreatedAt.UnixMicro(), actor.Today(invoice.CreatedAt), offsetOf(invoice.CreatedAt),
+			invoice.CreatedAt.UnixMicro(), tx.Today(invoice.CreatedAt), offsetOf(invoice.CreatedAt),
 			invoice.UpdatedAt.UnixMicro(),
 		},
 	)...)
 }
 
-func update(ctx context.Context, tx *sqldb.Tx, companyID int64, invoice Invoice) error {
+func update(ctx context.Context, tx account.Tx, invoice Invoice) error {
 	args := append(stored.Values(&invoice), otherValues(invoice)...)
 	_, err := tx.Exec(ctx, `
 		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
 			paid_at = ?, paid_offset = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?,
 			period_unit = ?, period_count = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, append(args, invoice.UpdatedAt.UnixMicro(), companyID, invoice.ID)...)
+		WHERE company_id = ? AND id = ?`, append(args, invoice.UpdatedAt.UnixMicro(), tx.Company.ID, invoice.ID)...)
 	return err
 }
 
@@ -185,8 +185,8 @@ func otherValues(invoice Invoice) []any {
 	}
 }
 
-func remove(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, companyID, ids)
+func remove(ctx context.Context, tx account.Tx, ids []int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, tx.Company.ID, ids)
 	return err
 }
 
@@ -260,11 +260,11 @@ func existing(ctx context.Context, querier sqldb.Querier, companyID int64, ids [
 	return found, err
 }
 
-func insertScheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []customer.Customer) error {
+func insertScheduled(ctx context.Context, tx account.Tx, customers []customer.Customer) error {
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
 		for _, record := range piece {
-			values = append(values, companyID, record.ID, record.DueOn)
+			values = append(values, tx.Company.ID, record.ID, record.DueOn)
 		}
 		_, err := tx.Exec(ctx, `
 			INSERT INTO invoice_schedule (company_id, customer_id, due_on) VALUES `+sqldb.Tuples(len(piece), len(values)/len(piece))+`
@@ -289,8 +289,8 @@ func insertRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) err
 	return err
 }
 
-func unschedule(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+func unschedule(ctx context.Context, tx account.Tx, customerID int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
 	return err
 }
 
@@ -315,8 +315,8 @@ const withScheduledText = `SELECT DISTINCT company_id FROM invoice_schedule
 // transaction is billing or changing. The rows of the schedule are not locked:
 // who writes one has locked its customer, and two locks taken in one statement
 // would leave the first behind where the second is not to be had.
-func scheduled(ctx context.Context, tx *sqldb.Tx, companyID int64, until civil.Date, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, scheduledText, companyID, until, limit)
+func scheduled(ctx context.Context, tx account.Tx, until civil.Date, limit int) ([]int64, error) {
+	return sqldb.Values[int64](ctx, tx, scheduledText, tx.Company.ID, until, limit)
 }
 
 const scheduledText = `SELECT s.customer_id FROM invoice_schedule s CROSS JOIN customers c

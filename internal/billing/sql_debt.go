@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
@@ -13,15 +14,15 @@ import (
 // addDebtor adds a customer to the debtors; added is false when it is one.
 func addDebtor(
 	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, customerID int64,
+	tx account.Tx,
+	customerID int64,
 	since civil.Date,
 ) (debtor debtor, added bool, err error) {
 	debtor, err = sqldb.One(ctx, tx, scanDebtor, `
 		INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
 		SELECT company_id, id, ?, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
 		WHERE company_id = ? AND id = ? AND `+customer.Visible+`
-		ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`, since.String(), companyID,
+		ON CONFLICT DO NOTHING RETURNING since, plan_id, product_id`, since.String(), tx.Company.ID,
 		customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return debtor, false, nil
@@ -29,9 +30,9 @@ func addDebtor(
 	return debtor, err == nil, err
 }
 
-func appendDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, first debtor) error {
+func appendDebtor(ctx context.Context, tx account.Tx, customerID int64, first debtor) error {
 	return tx.Queue(ctx, `INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id) VALUES (?, ?, ?, ?, ?)`,
-		companyID, customerID, first.since.String(), first.planID, first.productID)
+		tx.Company.ID, customerID, first.since.String(), first.planID, first.productID)
 }
 
 func scanDebtor(row sqldb.Row) (debtor debtor, err error) {
@@ -40,9 +41,9 @@ func scanDebtor(row sqldb.Row) (debtor debtor, err error) {
 }
 
 // debtorByID returns the zero debtor for a customer who is none.
-func debtorByID(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) (debtor, error) {
+func debtorByID(ctx context.Context, tx account.Tx, customerID int64) (debtor, error) {
 	d, err := sqldb.One(ctx, tx, scanDebtor, `
-		SELECT since, plan_id, product_id FROM debtors WHERE company_id = ? AND customer_id = ? {for update}`, companyID,
+		SELECT since, plan_id, product_id FROM debtors WHERE company_id = ? AND customer_id = ? {for update}`, tx.Company.ID,
 		customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return debtor{}, nil
@@ -61,15 +62,15 @@ func oldestOpen(ctx context.Context, querier sqldb.Querier, companyID, customerI
 		companyID, customerID, string(Open))
 }
 
-func updateDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, debtor debtor) error {
+func updateDebtor(ctx context.Context, tx account.Tx, customerID int64, debtor debtor) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE debtors SET since = ?, plan_id = ?, product_id = ? WHERE company_id = ? AND customer_id = ?`,
-		debtor.since.String(), debtor.planID, debtor.productID, companyID, customerID)
+		debtor.since.String(), debtor.planID, debtor.productID, tx.Company.ID, customerID)
 	return err
 }
 
-func removeDebtor(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+func removeDebtor(ctx context.Context, tx account.Tx, customerID int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
 	return err
 }
 

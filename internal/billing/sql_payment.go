@@ -31,15 +31,15 @@ func scanPayment(row sqldb.Row) (payment Payment, err error) {
 }
 
 // insertPayment returns 0 when the payment is known.
-func insertPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment) (int64, error) {
+func insertPayment(ctx context.Context, tx account.Tx, payment Payment) (int64, error) {
 	args := []any{
-		actor.Company.ID, sqldb.RefTo(payment.ChargeID), payment.Provider, payment.PaymentID, payment.Via,
+		tx.Company.ID, sqldb.RefTo(payment.ChargeID), payment.Provider, payment.PaymentID, payment.Via,
 		payment.InvoiceID, payment.CustomerID, payment.CustomerName, payment.PlanID,
 		payment.ProductID,
 		int64(payment.Amount), payment.Currency, payment.PaidAt.UnixMicro(),
 		offsetOf(payment.PaidAt), payment.PaidOn, string(payment.Status), int64(payment.Refunded),
 		payment.ConfirmedBy, payment.Note,
-		tx.Now().UnixMicro(), actor.Batch,
+		tx.Now().UnixMicro(), tx.Actor.Batch,
 	}
 	id, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO payments (company_id, charge_id, provider, payment_id, paid_via, invoice_id, customer_id,
@@ -54,36 +54,36 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payme
 
 // updatePayment writes all of a payment that changes. The caller has locked the
 // row.
-func updatePayment(ctx context.Context, tx *sqldb.Tx, companyID int64, payment Payment) error {
+func updatePayment(ctx context.Context, tx account.Tx, payment Payment) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE payments SET payment_id = ?, invoice_id = ?, plan_id = ?, product_id = ?, paid_at = ?, paid_on = ?, paid_offset = ?, status = ?,
 			refunded_cents = ?
 		WHERE company_id = ? AND id = ?`,
 		payment.PaymentID, payment.InvoiceID, payment.PlanID, payment.ProductID, payment.PaidAt.UnixMicro(), payment.PaidOn,
-		offsetOf(payment.PaidAt), string(payment.Status), int64(payment.Refunded), companyID,
+		offsetOf(payment.PaidAt), string(payment.Status), int64(payment.Refunded), tx.Company.ID,
 		payment.ID)
 	return err
 }
 
-func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Payment, error) {
+func lockPayment(ctx context.Context, tx account.Tx, id int64) (Payment, error) {
 	payment, err := sqldb.One(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`, companyID,
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID,
 		id)
 	return payment, sqldb.Found(err, "payment")
 }
 
 // lockPaymentsOf locks the payments of an invoice, oldest first.
-func lockPaymentsOf(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) ([]Payment, error) {
+func lockPaymentsOf(ctx context.Context, tx account.Tx, invoiceID int64) ([]Payment, error) {
 	return sqldb.All(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, companyID,
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, tx.Company.ID,
 		invoiceID)
 }
 
 // lockPaymentsIn locks the payments that a piece of work registered for an invoice.
-func lockPaymentsIn(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, batch string) ([]Payment, error) {
+func lockPaymentsIn(ctx context.Context, tx account.Tx, invoiceID int64, batch string) ([]Payment, error) {
 	return sqldb.All(ctx, tx, scanPayment, `
 		SELECT `+paymentColumns+` FROM payments
-		WHERE company_id = ? AND invoice_id = ? AND batch = ? AND batch <> '' ORDER BY id {for update}`, companyID, invoiceID, batch)
+		WHERE company_id = ? AND invoice_id = ? AND batch = ? AND batch <> '' ORDER BY id {for update}`, tx.Company.ID, invoiceID, batch)
 }
 
 func invoiceOfPayment(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (int64, error) {
@@ -97,12 +97,12 @@ func invoiceOfPayment(ctx context.Context, querier sqldb.Querier, companyID, pay
 	return id, sqldb.Found(err, "payment")
 }
 
-func insertRefund(ctx context.Context, tx *sqldb.Tx, companyID int64, row refundRow) error {
+func insertRefund(ctx context.Context, tx account.Tx, row refundRow) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_offset,
 		refunded_on, reported_by, note, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		companyID, row.payment, row.id, int64(row.amount), row.at.UnixMicro(), offsetOf(row.at),
+		tx.Company.ID, row.payment, row.id, int64(row.amount), row.at.UnixMicro(), offsetOf(row.at),
 		row.on, row.by, row.note, tx.Now().UnixMicro())
 	return err
 }
@@ -205,11 +205,11 @@ func paymentRecord(ctx context.Context, querier sqldb.Querier, companyID, paymen
 
 // payerOf reads what the events of a payment say of its customer; nil when that
 // was deleted.
-func payerOf(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) (*payer, error) {
+func payerOf(ctx context.Context, tx account.Tx, customerID int64) (*payer, error) {
 	found, err := sqldb.One(ctx, tx, func(row sqldb.Row) (found payer, err error) {
 		err = row.Scan(&found.ID, &found.UUID, &found.Name)
 		return found, err
-	}, `SELECT id, uuid, name FROM customers WHERE company_id = ? AND id = ? AND `+customer.Visible, companyID, customerID)
+	}, `SELECT id, uuid, name FROM customers WHERE company_id = ? AND id = ? AND `+customer.Visible, tx.Company.ID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}

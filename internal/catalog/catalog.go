@@ -83,18 +83,18 @@ func (s *Service) WatchPlans(watcher watch.Watcher[PlanChanges]) {
 // applyPlan writes a change of a plan and draws its consequences: row, audit
 // line, watchers. Plans have no counts and no events. Only AddPlan, for an
 // import, writes a plan's row elsewhere.
-func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *PlanChange) (err error) {
+func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *PlanChange) (err error) {
 	var before account.AuditFields
 	if change.Action == ActionCreated {
-		change.After.ID, err = insertPlan(ctx, tx, actor.Company.ID, change.After)
+		change.After.ID, err = insertPlan(ctx, tx, change.After)
 	} else {
 		before = planFields.Of(&change.Before)
-		err = updatePlan(ctx, tx, actor.Company.ID, change.After)
+		err = updatePlan(ctx, tx, change.After)
 	}
 	if err != nil {
 		return err
 	}
-	err = account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	err = account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: "plan." + string(change.Action),
 		Record: "plan",
 		ID:     change.After.ID,
@@ -105,7 +105,7 @@ func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	if err != nil {
 		return err
 	}
-	return s.planWatchers.Tell(ctx, tx, PlanChanges{Actor: actor, List: []PlanChange{*change}})
+	return s.planWatchers.Tell(ctx, tx.Tx, PlanChanges{Actor: tx.Actor, List: []PlanChange{*change}})
 }
 
 // productChange is one change of a product. No room watches products.
@@ -116,18 +116,18 @@ type productChange struct {
 
 // applyProduct writes a change of a product and draws its consequences: row and
 // audit line. Only AddProduct, for an import, writes a product's row elsewhere.
-func (s *Service) applyProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *productChange) (err error) {
+func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *productChange) (err error) {
 	var before account.AuditFields
 	if change.action == ActionCreated {
-		change.after.ID, err = insertProduct(ctx, tx, actor.Company.ID, change.after)
+		change.after.ID, err = insertProduct(ctx, tx, change.after)
 	} else {
 		before = productFields.Of(&change.before)
-		err = updateProduct(ctx, tx, actor.Company.ID, change.after)
+		err = updateProduct(ctx, tx, change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	return account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: "product." + string(change.action),
 		Record: "product",
 		ID:     change.after.ID,
@@ -139,14 +139,14 @@ func (s *Service) applyProduct(ctx context.Context, tx *sqldb.Tx, actor account.
 
 // DeletePlan deletes a plan that neither a customer nor an invoice has.
 func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64) (plan Plan, err error) {
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if plan, err = lockPlan(ctx, tx, actor.Company.ID, id); err != nil {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if plan, err = lockPlan(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := deletePlan(ctx, tx, actor.Company.ID, id); err != nil {
+		if err := deletePlan(ctx, tx, id); err != nil {
 			return inUse(err, "customers or invoices have this plan; take it off sale instead")
 		}
-		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		return account.WriteAudit(ctx, tx, account.AuditEntry{
 			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Of(&plan),
 		})
 	})
@@ -155,14 +155,14 @@ func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64)
 
 // DeleteProduct deletes a product that no plan, customer or invoice has.
 func (s *Service) DeleteProduct(ctx context.Context, actor account.Actor, id int64) (product Product, err error) {
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if product, err = lockProduct(ctx, tx, actor.Company.ID, id); err != nil {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if product, err = lockProduct(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := deleteProduct(ctx, tx, actor.Company.ID, id); err != nil {
+		if err := deleteProduct(ctx, tx, id); err != nil {
 			return inUse(err, "plans, customers or invoices have this product; take it off sale instead")
 		}
-		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		return account.WriteAudit(ctx, tx, account.AuditEntry{
 			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Of(&product),
 		})
 	})
@@ -179,28 +179,28 @@ func inUse(err error, reason string) error {
 
 // AddPlan makes a plan that an import has checked, inside its transaction. The
 // import has one audit line for the whole file.
-func AddPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, plan Plan) (_ Plan, err error) {
+func AddPlan(ctx context.Context, tx account.Tx, plan Plan) (_ Plan, err error) {
 	plan.Active, plan.CreatedAt = true, tx.Now()
-	plan.ID, err = insertPlan(ctx, tx, actor.Company.ID, plan)
+	plan.ID, err = insertPlan(ctx, tx, plan)
 	return plan, err
 }
 
 // AddProduct is AddPlan for a product.
-func AddProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, product Product) (_ Product, err error) {
+func AddProduct(ctx context.Context, tx account.Tx, product Product) (_ Product, err error) {
 	product.Active, product.CreatedAt = true, tx.Now()
-	product.ID, err = insertProduct(ctx, tx, actor.Company.ID, product)
+	product.ID, err = insertProduct(ctx, tx, product)
 	return product, err
 }
 
 // RemovePlan takes back a plan that AddPlan made for an import that came to
 // nothing. One that is used by now fails with sqldb.ErrForeignKey.
-func RemovePlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) error {
-	return deletePlan(ctx, tx, actor.Company.ID, id)
+func RemovePlan(ctx context.Context, tx account.Tx, id int64) error {
+	return deletePlan(ctx, tx, id)
 }
 
 // RemoveProduct is RemovePlan for a product.
-func RemoveProduct(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) error {
-	return deleteProduct(ctx, tx, actor.Company.ID, id)
+func RemoveProduct(ctx context.Context, tx account.Tx, id int64) error {
+	return deleteProduct(ctx, tx, id)
 }
 
 // The fields of plans and products that requests can set. A change that differs

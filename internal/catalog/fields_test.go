@@ -70,7 +70,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		product := productChange{action: ActionCreated, after: fullProduct()}
 		plan := PlanChange{Action: ActionCreated, After: fullPlan()}
 		housetest.Must(t, db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return errors.Join(service.applyProduct(t.Context(), tx, actor, &product), service.applyPlan(t.Context(), tx, actor, &plan))
+			return errors.Join(service.applyProduct(t.Context(), actor.In(tx), &product), service.applyPlan(t.Context(), actor.In(tx), &plan))
 		}))
 		wantStored(t, service, actor, product.after, plan.After)
 
@@ -79,7 +79,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 			ID: plan.After.ID, Name: "Anual", Value: 1, Period: civil.Period{Unit: civil.Year, Count: 2}, CreatedAt: housetest.Morning,
 		}}
 		housetest.Must(t, db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return errors.Join(service.applyProduct(t.Context(), tx, actor, &product), service.applyPlan(t.Context(), tx, actor, &plan))
+			return errors.Join(service.applyProduct(t.Context(), actor.In(tx), &product), service.applyPlan(t.Context(), actor.In(tx), &plan))
 		}))
 		wantStored(t, service, actor, product.after, plan.After)
 	})

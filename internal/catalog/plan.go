@@ -104,12 +104,7 @@ func readPeriodParts(in *input.Form) input.Opt[civil.Period] {
 const maxPeriodCount = 1 << 20
 
 // to sets what the draft gives, and returns what the company's rules refuse.
-func (d PlanDraft) to(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	plan *Plan,
-) (refused fault.Fields, err error) {
+func (d PlanDraft) to(ctx context.Context, tx account.Tx, plan *Plan) (refused fault.Fields, err error) {
 	d.Name.To(&plan.Name)
 	d.Value.To(&plan.Value)
 	d.Period.To(&plan.Period)
@@ -127,7 +122,7 @@ func (d PlanDraft) to(
 	if plan.Product.ID == 0 {
 		return refused, nil
 	}
-	product, err := productByID(ctx, tx, actor.Company.ID, plan.Product.ID)
+	product, err := productByID(ctx, tx, tx.Company.ID, plan.Product.ID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		refused.Add("product_id", "does not exist")
 		return refused, nil
@@ -142,16 +137,16 @@ func (s *Service) CreatePlan(ctx context.Context, actor account.Actor, draft Pla
 		return Plan{}, err
 	}
 	var change PlanChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		change = PlanChange{Action: ActionCreated, After: Plan{Active: true, CreatedAt: tx.Now()}}
-		refused, err := draft.to(ctx, tx, actor, &change.After)
+		refused, err := draft.to(ctx, tx, &change.After)
 		if err != nil {
 			return err
 		}
 		if err := refused.Err(); err != nil {
 			return err
 		}
-		return s.applyPlan(ctx, tx, actor, &change)
+		return s.applyPlan(ctx, tx, &change)
 	})
 	return change.After, err
 }
@@ -163,20 +158,20 @@ func (s *Service) UpdatePlan(ctx context.Context, actor account.Actor, id int64,
 		return Plan{}, err
 	}
 	var change PlanChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockPlan(ctx, tx, actor.Company.ID, id)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockPlan(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		change = PlanChange{Action: ActionUpdated, Before: before, After: before}
-		refused, err := draft.to(ctx, tx, actor, &change.After)
+		refused, err := draft.to(ctx, tx, &change.After)
 		if err != nil {
 			return err
 		}
 		if err := refused.Err(); err != nil || !planFields.Differ(&change.Before, &change.After) {
 			return err
 		}
-		return s.applyPlan(ctx, tx, actor, &change)
+		return s.applyPlan(ctx, tx, &change)
 	})
 	return change.After, err
 }
@@ -199,14 +194,14 @@ func FindPlan(ctx context.Context, querier sqldb.Querier, actor account.Actor, i
 // HoldPlan is FindPlan for a use case that stores something derived from the
 // plan's value or period. The plan cannot change until the commit, so that a
 // change finds everything that was derived from the old one.
-func HoldPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Plan, error) {
-	return holdPlan(ctx, tx, actor.Company.ID, id)
+func HoldPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
+	return holdPlan(ctx, tx, id)
 }
 
 // HoldPlans keeps every plan of the company from being changed until the
 // commit.
-func HoldPlans(ctx context.Context, tx *sqldb.Tx, actor account.Actor) error {
-	return holdPlans(ctx, tx, actor.Company.ID)
+func HoldPlans(ctx context.Context, tx account.Tx) error {
+	return holdPlans(ctx, tx)
 }
 
 // AllPlans returns every plan of the company for another use case.

@@ -70,12 +70,12 @@ func (s *Service) CreateProduct(ctx context.Context, actor account.Actor, draft 
 		return Product{}, err
 	}
 	var change productChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		change = productChange{action: ActionCreated, after: Product{Active: true, CreatedAt: tx.Now()}}
 		if err := draft.to(&change.after); err != nil {
 			return err
 		}
-		return s.applyProduct(ctx, tx, actor, &change)
+		return s.applyProduct(ctx, tx, &change)
 	})
 	return change.after, err
 }
@@ -87,8 +87,8 @@ func (s *Service) UpdateProduct(ctx context.Context, actor account.Actor, id int
 		return Product{}, err
 	}
 	var change productChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockProduct(ctx, tx, actor.Company.ID, id)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockProduct(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (s *Service) UpdateProduct(ctx context.Context, actor account.Actor, id int
 		if err != nil || !productFields.Differ(&change.before, &change.after) {
 			return err
 		}
-		return s.applyProduct(ctx, tx, actor, &change)
+		return s.applyProduct(ctx, tx, &change)
 	})
 	return change.after, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -30,41 +31,41 @@ func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 
 // holdPlan reads a plan and keeps it from being changed, as a row that refers to
 // it does. It waits for a change that is being made, and reads what that leaves.
-func holdPlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Plan, error) {
+func holdPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
 	plan, err := sqldb.One(
 		ctx,
 		tx,
 		scanPlan,
 		planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
-		companyID,
+		tx.Company.ID,
 		id,
 	)
 	return plan, sqldb.Found(err, "customer plan")
 }
 
-func holdPlans(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
+func holdPlans(ctx context.Context, tx account.Tx) error {
 	_, err := sqldb.Values[int64](
 		ctx,
 		tx,
 		`SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`,
-		companyID,
+		tx.Company.ID,
 	)
 	return err
 }
 
 // lockPlan keeps two changes of one plan from undoing each other.
-func lockPlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Plan, error) {
+func lockPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
 	_, err := sqldb.Value[int64](
 		ctx,
 		tx,
 		`SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`,
-		companyID,
+		tx.Company.ID,
 		id,
 	)
 	if err != nil {
 		return Plan{}, sqldb.Found(err, "customer plan")
 	}
-	return planByID(ctx, tx, companyID, id)
+	return planByID(ctx, tx, tx.Company.ID, id)
 }
 
 // counted reads a page by a statement that ends with LIMIT and OFFSET, and how many rows
@@ -101,23 +102,23 @@ func allPlans(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Pl
 	return sqldb.All(ctx, querier, scanPlan, planSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
-func insertPlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) (int64, error) {
+func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_plans (company_id, name, value_cents, period_unit, period_count, product_id, active, search, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		companyID, plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
+		tx.Company.ID, plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
 		sqldb.RefTo(plan.Product.ID),
 		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updatePlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) error {
+func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE customer_plans SET name = ?, value_cents = ?, period_unit = ?, period_count = ?, product_id = ?,
 			active = ?, search = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
 		sqldb.RefTo(plan.Product.ID),
-		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), companyID, plan.ID)
+		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Company.ID, plan.ID)
 	return err
 }
 
@@ -135,13 +136,13 @@ func productByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 	return product, sqldb.Found(err, "product")
 }
 
-func lockProduct(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Product, error) {
+func lockProduct(ctx context.Context, tx account.Tx, id int64) (Product, error) {
 	product, err := sqldb.One(
 		ctx,
 		tx,
 		scanProduct,
 		productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`,
-		companyID,
+		tx.Company.ID,
 		id,
 	)
 	return product, sqldb.Found(err, "product")
@@ -165,19 +166,19 @@ func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([
 	return sqldb.All(ctx, querier, scanProduct, productSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
-func insertProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, product Product) (int64, error) {
+func insertProduct(ctx context.Context, tx account.Tx, product Product) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO products (company_id, name, description, active, search, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		companyID, product.Name, product.Description, product.Active, text.Fold(product.Name),
+		tx.Company.ID, product.Name, product.Description, product.Active, text.Fold(product.Name),
 		tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updateProduct(ctx context.Context, tx *sqldb.Tx, companyID int64, product Product) error {
+func updateProduct(ctx context.Context, tx account.Tx, product Product) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE products SET name = ?, description = ?, active = ?, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		product.Name, product.Description, product.Active, text.Fold(product.Name),
-		tx.Now().UnixMicro(), companyID, product.ID)
+		tx.Now().UnixMicro(), tx.Company.ID, product.ID)
 	return err
 }
 
@@ -195,12 +196,12 @@ func (f Filter) where(companyID int64) sqldb.Where {
 	return where
 }
 
-func deletePlan(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, companyID, id)
+func deletePlan(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 
-func deleteProduct(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM products WHERE company_id = ? AND id = ?`, companyID, id)
+func deleteProduct(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM products WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }

@@ -18,7 +18,7 @@ func TestCustomersAlikeAreFoundInIndexes(t *testing.T) {
 			list[i] = Customer{UUID: id.NewUUID(), Name: fmt.Sprintf("Cliente %d", i), Whatsapp: phone, DueOn: day("2026-02-02")}
 		}
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return InsertMany(t.Context(), tx, world.actor, list, true)
+			return InsertMany(t.Context(), world.actor.In(tx), list, true)
 		}))
 		company, values := world.actor.Company.ID, []string{"5511910000001", "2026-02-02 cliente 1"}
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {

@@ -18,8 +18,8 @@ import (
 //
 // An import that records no events must not cause customer.expired for half the
 // file: with quiet, a customer past the due date counts as recorded.
-func InsertMany(ctx context.Context, tx *sqldb.Tx, actor account.Actor, list []Customer, quiet bool) error {
-	today := actor.Today(tx.Now())
+func InsertMany(ctx context.Context, tx account.Tx, list []Customer, quiet bool) error {
+	today := tx.Today(tx.Now())
 	before := expiry{expired: quiet}
 	for i := range list {
 		made := Change{Action: ActionCreated, After: list[i]}
@@ -27,7 +27,7 @@ func InsertMany(ctx context.Context, tx *sqldb.Tx, actor account.Actor, list []C
 		list[i] = made.After
 		list[i].expiry = before.after(list[i].expires(), today)
 	}
-	ids, err := insertMany(ctx, tx, actor.Company.ID, list)
+	ids, err := insertMany(ctx, tx, list)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func InsertMany(ctx context.Context, tx *sqldb.Tx, actor account.Actor, list []C
 	if !quiet {
 		return nil
 	}
-	return markImported(ctx, tx, actor.Company.ID, slices.Collect(maps.Values(ids)))
+	return markImported(ctx, tx, slices.Collect(maps.Values(ids)))
 }
 
 // Consequences are what an import has besides the customers themselves.
@@ -56,18 +56,18 @@ func (c Consequences) action() Action {
 
 // Announce records the events of customers who have been inserted and runs the
 // watchers, as apply does for one.
-func (s *Service) Announce(ctx context.Context, tx *sqldb.Tx, actor account.Actor, want Consequences, list []Customer) error {
+func (s *Service) Announce(ctx context.Context, tx account.Tx, want Consequences, list []Customer) error {
 	made := make([]Change, len(list))
 	for i, customer := range list {
 		made[i] = Change{Action: want.action(), After: customer}
 		if !want.Events {
 			continue
 		}
-		if err := s.recordEvent(ctx, tx, actor, &made[i]); err != nil {
+		if err := s.recordEvent(ctx, tx, &made[i]); err != nil {
 			return err
 		}
 	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: made})
+	return s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: made})
 }
 
 // Counts are how many created customers are to be counted, once for all.

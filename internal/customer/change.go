@@ -8,7 +8,6 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
 	"carteira/internal/tally"
 )
@@ -70,74 +69,74 @@ func (s *Service) Watch(watcher watch.Watcher[Changes]) {
 // event, watchers. It is the only place that writes a customer's row, but for
 // an import, which does the same for many at once. Watchers of a deletion run
 // before the row goes, because their rows refer to it.
-func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func (s *Service) apply(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action == ActionDeleted {
-		if err := s.tellWatchers(ctx, tx, actor, change); err != nil {
+		if err := s.tellWatchers(ctx, tx, change); err != nil {
 			return err
 		}
 	}
-	if err := s.writeRow(ctx, tx, actor, change); err != nil {
+	if err := s.writeRow(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := askToExpire(ctx, tx, actor, change.After); err != nil {
+	if err := askToExpire(ctx, tx, change.After); err != nil {
 		return err
 	}
-	if err := s.countChange(ctx, tx, actor, change); err != nil {
+	if err := s.countChange(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := s.auditChange(ctx, tx, actor, change); err != nil {
+	if err := s.auditChange(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := s.recordEvent(ctx, tx, actor, change); err != nil || change.Action == ActionDeleted {
+	if err := s.recordEvent(ctx, tx, change); err != nil || change.Action == ActionDeleted {
 		return err
 	}
-	return s.tellWatchers(ctx, tx, actor, change)
+	return s.tellWatchers(ctx, tx, change)
 }
 
 // errTaken says that another customer has the login or the key.
 var errTaken = fault.Conflict("another change was made at the same moment; try again")
 
-func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
-	today := actor.Today(tx.Now())
+func (s *Service) writeRow(ctx context.Context, tx account.Tx, change *Change) error {
+	today := tx.Today(tx.Now())
 	switch change.Action {
 	case ActionCreated:
 		change.settleWorth(today)
-		if err := s.settleExpiry(ctx, tx, actor, change); err != nil {
+		if err := s.settleExpiry(ctx, tx, change); err != nil {
 			return err
 		}
-		id, err := insert(ctx, tx, actor.Company.ID, change.After)
+		id, err := insert(ctx, tx, change.After)
 		if err == nil && id == 0 {
 			return errTaken
 		}
 		change.After.ID = id
 		return err
 	case ActionDeleted:
-		return remove(ctx, tx, actor.Company.ID, change.Before.ID)
+		return remove(ctx, tx, change.Before.ID)
 	case ActionExpired:
 		change.settleWorth(today)
-		first, err := markExpired(ctx, tx, actor.Company.ID, change.After)
+		first, err := markExpired(ctx, tx, change.After)
 		change.After.expiry, change.recorded = expiry{expired: true}, !first
 		return err
 	default:
-		if err := s.settleExpiry(ctx, tx, actor, change); err != nil {
+		if err := s.settleExpiry(ctx, tx, change); err != nil {
 			return err
 		}
 		change.settleWorth(today) // after the expiry, which may have changed what it was worth
 		change.After.UpdatedAt = tx.Now()
-		return update(ctx, tx, actor.Company.ID, change.After)
+		return update(ctx, tx, change.After)
 	}
 }
 
-func (s *Service) countChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func (s *Service) countChange(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action == ActionRenewed {
-		if err := countRenewal(ctx, tx, actor, change); err != nil {
+		if err := countRenewal(ctx, tx, change); err != nil {
 			return err
 		}
 	}
-	return tally.AddAll(ctx, tx, actor.Company.ID, append(change.counts(), change.countedWorth(actor.Today(tx.Now()))...))
+	return tally.AddAll(ctx, tx.Tx, tx.Company.ID, append(change.counts(), change.countedWorth(tx.Today(tx.Now()))...))
 }
 
-func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func (s *Service) auditChange(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action.byCalendar() {
 		return nil
 	}
@@ -158,32 +157,32 @@ func (s *Service) auditChange(ctx context.Context, tx *sqldb.Tx, actor account.A
 	if change.Action == ActionCredit {
 		entry.Before, entry.After = auditCredit(change.Before), auditCredit(change.After)
 	}
-	return account.WriteAudit(ctx, tx, actor, entry)
+	return account.WriteAudit(ctx, tx, entry)
 }
 
-func (s *Service) recordEvent(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func (s *Service) recordEvent(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.recorded || change.Action == ActionHeld {
 		return nil
 	}
-	name, data := change.event(actor, tx.Now())
-	return s.events.Record(ctx, tx, actor.Source(), name, data)
+	name, data := change.event(tx.Actor, tx.Now())
+	return s.events.Record(ctx, tx.Tx, tx.Actor.Source(), name, data)
 }
 
-func (s *Service) tellWatchers(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func (s *Service) tellWatchers(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action.byCalendar() {
 		return nil // the record is as it was
 	}
-	return s.watchers.Tell(ctx, tx, Changes{Actor: actor, List: []Change{*change}})
+	return s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: []Change{*change}})
 }
 
 // countRenewal counts a customer once per month, however often it is renewed.
-func countRenewal(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func countRenewal(ctx context.Context, tx account.Tx, change *Change) error {
 	month := monthOf(change.on)
-	first, err := addRenewal(ctx, tx, actor.Company.ID, change.After.ID, month)
+	first, err := addRenewal(ctx, tx, change.After.ID, month)
 	if err != nil || !first {
 		return err
 	}
-	return renewals.Add(ctx, tx, actor.Company.ID, tally.Change{N: 1, Key: tally.Key{Day: month}})
+	return renewals.Add(ctx, tx.Tx, tx.Company.ID, tally.Change{N: 1, Key: tally.Key{Day: month}})
 }
 
 // event is the change as webhooks and the feed carry it.

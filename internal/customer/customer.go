@@ -154,7 +154,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 		return Customer{}, s.refuseNew(ctx, actor, draft)
 	}
 	change := Change{Action: ActionCreated}
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
 		if err := RoomFor(ctx, tx, actor, 1); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 			return err
 		}
 		if refused.Empty() {
-			if err = s.apply(ctx, tx, actor, &change); !errors.Is(err, errTaken) {
+			if err = s.apply(ctx, tx, &change); !errors.Is(err, errTaken) {
 				return err
 			}
 		}
@@ -195,12 +195,12 @@ func (s *Service) refuseNew(ctx context.Context, actor account.Actor, draft Draf
 // changes.
 func (s *Service) Update(ctx context.Context, actor account.Actor, id int64, draft Draft) (Customer, error) {
 	change := Change{Action: ActionUpdated}
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if change.Before, err = lock(ctx, tx, actor.Company.ID, id); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		if change.Before, err = lock(ctx, tx, id); err != nil {
 			return err
 		}
 		var refused fault.Fields
-		if change.After, refused, err = draft.changed(ctx, tx, actor, change.Before); err != nil {
+		if change.After, refused, err = draft.changed(ctx, tx, change.Before); err != nil {
 			return err
 		}
 		if err := draft.Problems.With(refused).Err(); err != nil {
@@ -210,7 +210,7 @@ func (s *Service) Update(ctx context.Context, actor account.Actor, id int64, dra
 			return nil
 		}
 		change.KeepInvoices, change.LeaveOverdue = draft.KeepInvoices.Value, draft.LeaveOverdue
-		return s.apply(ctx, tx, actor, &change)
+		return s.apply(ctx, tx, &change)
 	})
 	return change.After, err
 }
@@ -220,12 +220,12 @@ func (s *Service) Delete(ctx context.Context, actor account.Actor, id int64) err
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lock(ctx, tx, actor.Company.ID, id)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lock(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: before})
+		return s.apply(ctx, tx, &Change{Action: ActionDeleted, Before: before})
 	})
 }
 

@@ -140,16 +140,11 @@ func (d Draft) Customer(now time.Time, actor account.Actor, on Catalog) (Custome
 }
 
 // changed returns before with the draft's changes, and what is refused.
-func (d Draft) changed(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	before Customer,
-) (Customer, fault.Fields, error) {
+func (d Draft) changed(ctx context.Context, tx account.Tx, before Customer) (Customer, fault.Fields, error) {
 	customer := before
 	d.plainTo(&customer)
 	d.cancel(&customer, tx.Now())
-	_, refused, err := d.resolve(catalogOf(ctx, tx, actor), &customer)
+	_, refused, err := d.resolve(catalogOf(ctx, tx, tx.Actor), &customer)
 	if err != nil {
 		return customer, refused, err
 	}
@@ -161,7 +156,7 @@ func (d Draft) changed(
 		refused.Add("name", "must not be empty")
 	}
 	if customer.Usuario != before.Usuario || customer.ExternalID != before.ExternalID {
-		err = refuseTaken(ctx, tx, actor, customer, &refused)
+		err = refuseTaken(ctx, tx, tx.Actor, customer, &refused)
 	}
 	return customer, refused, err
 }
@@ -210,7 +205,7 @@ func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) 
 	return Catalog{
 		Plan: func(id int64) (catalog.Plan, error) {
 			if tx, writes := querier.(*sqldb.Tx); writes {
-				return catalog.HoldPlan(ctx, tx, actor, id)
+				return catalog.HoldPlan(ctx, actor.In(tx), id)
 			}
 			return catalog.FindPlan(ctx, querier, actor, id)
 		},

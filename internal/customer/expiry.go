@@ -54,11 +54,11 @@ func (c Customer) passedUnseen(today civil.Date) bool {
 
 // askToExpire has the company's day looked at when one of its customers expires so
 // soon that the look of that day may be over already.
-func askToExpire(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customers ...Customer) error {
-	later := actor.Today(tx.Now()).AddDays(account.LaterDays)
+func askToExpire(ctx context.Context, tx account.Tx, customers ...Customer) error {
+	later := tx.Today(tx.Now()).AddDays(account.LaterDays)
 	for _, customer := range customers {
 		if on := customer.expiry.on; !on.IsZero() && on.Before(later) {
-			return account.AskDayWork(ctx, tx, actor.Company.ID)
+			return account.AskDayWork(ctx, tx.Tx, tx.Company.ID)
 		}
 	}
 	return nil
@@ -68,14 +68,14 @@ func askToExpire(ctx context.Context, tx *sqldb.Tx, actor account.Actor, custome
 // renewal that leads from a past date to another past date records
 // customer.expired for the first one, before customer.renewed: afterwards
 // nothing would.
-func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *Change) error {
+func (s *Service) settleExpiry(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action == ActionHeld {
 		return nil // it is what changes
 	}
-	today := actor.Today(tx.Now())
+	today := tx.Today(tx.Now())
 	if change.Action == ActionRenewed && change.Before.passedUnseen(today) && change.After.DueOn.Before(today) {
 		passed := Change{Action: ActionExpired, Before: change.Before, After: change.Before}
-		if err := s.apply(ctx, tx, actor, &passed); err != nil {
+		if err := s.apply(ctx, tx, &passed); err != nil {
 			return err
 		}
 		change.Before.expiry, change.Before.recurring = passed.After.expiry, passed.After.recurring
@@ -90,8 +90,8 @@ func (s *Service) settleExpiry(ctx context.Context, tx *sqldb.Tx, actor account.
 // HoldTx has a customer be on time until a day after the due date, for which a
 // debit is arranged, inside another use case's transaction. The due date stays.
 // Without a day the due date counts again.
-func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64, dueOn, until civil.Date) error {
-	before, err := lock(ctx, tx, actor.Company.ID, id)
+func (s *Service) HoldTx(ctx context.Context, tx account.Tx, id int64, dueOn, until civil.Date) error {
+	before, err := lock(ctx, tx, id)
 	if err != nil || before.DueOn != dueOn || before.expiry.on.IsZero() {
 		return err // deleted, moved, cancelled or expired meanwhile
 	}
@@ -100,7 +100,7 @@ func (s *Service) HoldTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	if change.After.expiry == before.expiry {
 		return nil
 	}
-	return s.apply(ctx, tx, actor, &change)
+	return s.apply(ctx, tx, &change)
 }
 
 // expireBatch bounds one transaction of Expire.
@@ -119,8 +119,8 @@ func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) 
 	total := 0
 	for found := expireBatch; found == expireBatch; {
 		var recorded int
-		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-			found, recorded, err = s.expireBatch(ctx, tx, actor)
+		err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+			found, recorded, err = s.expireBatch(ctx, tx)
 			return err
 		})
 		if err != nil {
@@ -144,13 +144,13 @@ func (s *Service) NextDue(ctx context.Context, actor account.Actor) (civil.Date,
 
 // expireBatch returns how many customers have passed their due date, and for
 // how many of them that was new.
-func (s *Service) expireBatch(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (found, recorded int, err error) {
-	ids, err := lapsed(ctx, tx, actor.Company.ID, actor.Today(tx.Now()).String(), expireBatch)
+func (s *Service) expireBatch(ctx context.Context, tx account.Tx) (found, recorded int, err error) {
+	ids, err := lapsed(ctx, tx, tx.Today(tx.Now()).String(), expireBatch)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, id := range ids {
-		first, err := s.expire(ctx, tx, actor, id)
+		first, err := s.expire(ctx, tx, id)
 		if err != nil {
 			return 0, 0, fmt.Errorf("customer %d: %w", id, err)
 		}
@@ -161,45 +161,45 @@ func (s *Service) expireBatch(ctx context.Context, tx *sqldb.Tx, actor account.A
 	return len(ids), recorded, nil
 }
 
-func (s *Service) expire(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (first bool, err error) {
-	customer, err := byID(ctx, tx, actor.Company.ID, id)
+func (s *Service) expire(ctx context.Context, tx account.Tx, id int64) (first bool, err error) {
+	customer, err := byID(ctx, tx, tx.Company.ID, id)
 	if err != nil {
 		return false, err
 	}
 	change := Change{Action: ActionExpired, Before: customer, After: customer}
-	err = s.apply(ctx, tx, actor, &change)
+	err = s.apply(ctx, tx, &change)
 	return !change.recorded, err
 }
 
 // addRenewal reports whether this is the customer's first renewal of the
 // month.
-func addRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month string) (bool, error) {
+func addRenewal(ctx context.Context, tx account.Tx, id int64, month string) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_renewals AS r (company_id, customer_id, month, n) VALUES (?, ?, ?, 1)
-		ON CONFLICT (company_id, customer_id, month) DO UPDATE SET n = r.n + 1 RETURNING n`, companyID,
+		ON CONFLICT (company_id, customer_id, month) DO UPDATE SET n = r.n + 1 RETURNING n`, tx.Company.ID,
 		id, month)
 	return count == 1, err
 }
 
 // removeRenewal takes one renewal of a month back. It reports whether it was
 // the only one.
-func removeRenewal(ctx context.Context, tx *sqldb.Tx, companyID, id int64, month string) (bool, error) {
+func removeRenewal(ctx context.Context, tx account.Tx, id int64, month string) (bool, error) {
 	changed, err := tx.Exec(ctx, `
-		DELETE FROM customer_renewals WHERE company_id = ? AND customer_id = ? AND month = ? AND n = 1`, companyID,
+		DELETE FROM customer_renewals WHERE company_id = ? AND customer_id = ? AND month = ? AND n = 1`, tx.Company.ID,
 		id, month)
 	if err != nil || changed == 1 {
 		return changed == 1, err
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE customer_renewals SET n = n - 1 WHERE company_id = ? AND customer_id = ? AND month = ?`, companyID,
+		UPDATE customer_renewals SET n = n - 1 WHERE company_id = ? AND customer_id = ? AND month = ?`, tx.Company.ID,
 		id, month)
 	return false, err
 }
 
 // lapsed locks customers with a due date that has passed unrecorded, and
 // skips those that another process has locked.
-func lapsed(ctx context.Context, tx *sqldb.Tx, companyID int64, today string, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, lapsedText, companyID, today, limit)
+func lapsed(ctx context.Context, tx account.Tx, today string, limit int) ([]int64, error) {
+	return sqldb.Values[int64](ctx, tx, lapsedText, tx.Company.ID, today, limit)
 }
 
 // expiry_on has an index of its own, without those who have none: as conditions
@@ -226,10 +226,10 @@ const withLapsedText = `SELECT DISTINCT company_id FROM customers
 	WHERE company_id {in ?} AND expiry_on < ? AND expiry_on IS NOT NULL AND ` + Visible + ` /* every company_id */`
 
 // markExpired reports whether customer.expired is new for the due date.
-func markExpired(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (bool, error) {
+func markExpired(ctx context.Context, tx account.Tx, customer Customer) (bool, error) {
 	first, err := tx.Exec(ctx, `
 		INSERT INTO customer_expiries (company_id, customer_id, due_on) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-		companyID, customer.ID, customer.DueOn)
+		tx.Company.ID, customer.ID, customer.DueOn)
 	if err != nil {
 		return false, err
 	}
@@ -237,16 +237,16 @@ func markExpired(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Cu
 	_, err = tx.Exec(ctx, `
 		UPDATE customers SET expired = ?, expiry_on = NULL,
 			mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
-		WHERE company_id = ? AND id = ?`, append(args, companyID, customer.ID)...)
+		WHERE company_id = ? AND id = ?`, append(args, tx.Company.ID, customer.ID)...)
 	return first == 1, err
 }
 
 // markImported writes down the due dates of imported customers who count as
 // expired, as if customer.expired had been recorded for them.
-func markImported(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
+func markImported(ctx context.Context, tx account.Tx, ids []int64) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO customer_expiries (company_id, customer_id, due_on)
-		SELECT company_id, id, due_on FROM customers WHERE company_id = ? AND id {in ?} AND expired`, companyID,
+		SELECT company_id, id, due_on FROM customers WHERE company_id = ? AND id {in ?} AND expired`, tx.Company.ID,
 		ids)
 	return err
 }

@@ -103,7 +103,7 @@ func TestImportedExpiryIsNotRecordedLater(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return InsertMany(t.Context(), tx, world.actor, []Customer{customer}, true)
+			return InsertMany(t.Context(), world.actor.In(tx), []Customer{customer}, true)
 		}))
 		for _, dueOn := range []string{"2026-01-10", "2027-01-01", "2026-01-10"} {
 			world.update(t, 2, fmt.Sprintf(`{"data_de_vencimento":%q}`, dueOn))

@@ -16,7 +16,7 @@ import (
 func (w *world) extend(t *testing.T, actor account.Actor, id int64, extension Extension) (renewal Renewal, err error) {
 	t.Helper()
 	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		renewal, err = w.ExtendTx(t.Context(), tx, actor, id, extension)
+		renewal, err = w.ExtendTx(t.Context(), actor.In(tx), id, extension)
 		return err
 	})
 	return renewal, err
@@ -116,7 +116,7 @@ func TestRenewalTakenBackCountsNoMoreWhenItWasTheOnlyOne(t *testing.T) {
 			n   int64
 		}{{"2026-04-30", 1}, {"2026-03-31", 0}, {"2026-03-31", 0}} {
 			must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-				_, err := world.ReverseRenewalTx(t.Context(), tx, world.actor, id, Reversal{DueOn: day(want.due), OwnDay: 31, On: on})
+				_, err := world.ReverseRenewalTx(t.Context(), world.actor.In(tx), id, Reversal{DueOn: day(want.due), OwnDay: 31, On: on})
 				return err
 			}))
 			found, err := world.Find(t.Context(), world.actor, id)

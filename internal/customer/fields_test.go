@@ -72,7 +72,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 		want := full(t)
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
 			change := Change{Action: ActionCreated, After: want}
-			err = world.apply(t.Context(), tx, world.actor, &change)
+			err = world.apply(t.Context(), world.actor.In(tx), &change)
 			want = change.After
 			return err
 		}))
@@ -86,7 +86,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 			}
 		}
 		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			return world.apply(t.Context(), tx, world.actor, &Change{Action: ActionUpdated, Before: want, After: changed})
+			return world.apply(t.Context(), world.actor.In(tx), &Change{Action: ActionUpdated, Before: want, After: changed})
 		}))
 		changed.UpdatedAt = world.db.Now()
 		if got, err := world.Find(t.Context(), world.actor, want.ID); err != nil || got.Notes != changed.Notes || len(changedFields(got, changed)) != 0 {

@@ -103,7 +103,7 @@ func (w *world) populate(tb testing.TB, actor account.Actor, list []Customer) {
 			list[i].createdAt(tx.Now(), actor.Company.Zone)
 			list[i].expiry = expiry{}.after(list[i].expires(), actor.Today(tx.Now()))
 		}
-		made, err := insertMany(tb.Context(), tx, actor.Company.ID, list)
+		made, err := insertMany(tb.Context(), actor.In(tx), list)
 		if err != nil || len(made) != len(list) {
 			return fmt.Errorf("%d of %d were inserted: %w", len(made), len(list), err)
 		}

@@ -66,7 +66,7 @@ func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalo
 			return err
 		}
 		begun.plan = after
-		if err := s.repriceSome(ctx, tx, changed.Actor, begun); err != nil {
+		if err := s.repriceSome(ctx, changed.Actor.In(tx), begun); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Service) continueOne(ctx context.Context, tx *sqldb.Tx, pending reprici
 		return err
 	}
 	actor := account.System(company, "repricing")
-	plan, err := catalog.HoldPlan(ctx, tx, actor, pending.planID)
+	plan, err := catalog.HoldPlan(ctx, actor.In(tx), pending.planID)
 	if err != nil {
 		return err
 	}
@@ -110,30 +110,30 @@ func (s *Service) continueOne(ctx context.Context, tx *sqldb.Tx, pending reprici
 		return err
 	}
 	now.plan = plan
-	return s.repriceSome(ctx, tx, actor, *now)
+	return s.repriceSome(ctx, actor.In(tx), *now)
 }
 
 // repriceSome recounts a batch of a plan's customers.
-func (s *Service) repriceSome(ctx context.Context, tx *sqldb.Tx, actor account.Actor, at repricing) error {
-	last, count, err := nextMembers(ctx, tx, at, repriceBatch)
+func (s *Service) repriceSome(ctx context.Context, tx account.Tx, at repricing) error {
+	last, count, err := nextMembers(ctx, tx.Tx, at, repriceBatch)
 	if err != nil {
 		return err
 	}
 	if count > 0 {
-		of := planMembers{plan: at.plan, today: actor.Today(tx.Now()), on: at.on, ids: span{at.next + 1, last}}
-		if err := reprice(ctx, tx, actor, of); err != nil {
+		of := planMembers{plan: at.plan, today: tx.Today(tx.Now()), on: at.on, ids: span{at.next + 1, last}}
+		if err := reprice(ctx, tx, of); err != nil {
 			return fmt.Errorf("count what the customers of plan %d are worth: %w", at.planID, err)
 		}
-		err := s.repriced.Tell(ctx, tx, Repriced{actor, at.planID, of.ids.from, of.ids.to, at.wasFree})
+		err := s.repriced.Tell(ctx, tx.Tx, Repriced{tx.Actor, at.planID, of.ids.from, of.ids.to, at.wasFree})
 		if err != nil {
 			return err
 		}
 	}
 	if count < repriceBatch {
-		return endRepricing(ctx, tx, at)
+		return endRepricing(ctx, tx.Tx, at)
 	}
 	at.next = last
-	return saveRepricing(ctx, tx, at)
+	return saveRepricing(ctx, tx.Tx, at)
 }
 
 // span is some consecutive ids.
@@ -147,8 +147,8 @@ type alike struct {
 }
 
 // reprice writes what members of a plan are worth now, and counts it.
-func reprice(ctx context.Context, tx *sqldb.Tx, actor account.Actor, of planMembers) error {
-	groups, err := lockAlike(ctx, tx, actor.Company.ID, of)
+func reprice(ctx context.Context, tx account.Tx, of planMembers) error {
+	groups, err := lockAlike(ctx, tx, of)
 	if err != nil {
 		return err
 	}
@@ -161,11 +161,11 @@ func reprice(ctx context.Context, tx *sqldb.Tx, actor account.Actor, of planMemb
 	for price := range prices {
 		after := Customer{OwnPrice: price}
 		after.buys(of.plan)
-		if err := updateWorth(ctx, tx, actor.Company.ID, of, after); err != nil {
+		if err := updateWorth(ctx, tx, of, after); err != nil {
 			return err
 		}
 	}
-	return tally.AddAll(ctx, tx, actor.Company.ID, entries)
+	return tally.AddAll(ctx, tx.Tx, tx.Company.ID, entries)
 }
 
 // reprice is how the counter of recurring revenue moves with a plan.

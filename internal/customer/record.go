@@ -141,20 +141,14 @@ type AutopayStep struct {
 
 // SetAutopayTx records a step of a customer's autopay for the payment room, with
 // the event autopay.changed. A step to the state that the customer has is none.
-func (s *Service) SetAutopayTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	customerID int64,
-	step AutopayStep,
-) error {
-	before, err := lock(ctx, tx, actor.Company.ID, customerID)
+func (s *Service) SetAutopayTx(ctx context.Context, tx account.Tx, customerID int64, step AutopayStep) error {
+	before, err := lock(ctx, tx, customerID)
 	if err != nil || before.Autopay == step.To {
 		return err
 	}
 	change := Change{Action: ActionAutopay, Before: before, After: before, autopay: step}
 	change.After.Autopay = step.To
-	return s.apply(ctx, tx, actor, &change)
+	return s.apply(ctx, tx, &change)
 }
 
 // autopayData is the data of autopay.changed.
@@ -184,15 +178,15 @@ func auditAutopay(customer Customer) account.AuditFields {
 // AddCreditTx changes a customer's credit for the billing room, inside its
 // transaction.
 func (s *Service) AddCreditTx(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, customerID int64, amount money.Cents,
+	ctx context.Context, tx account.Tx, customerID int64, amount money.Cents,
 ) (Customer, error) {
-	before, err := lock(ctx, tx, actor.Company.ID, customerID)
+	before, err := lock(ctx, tx, customerID)
 	if err != nil {
 		return before, err
 	}
 	change := Change{Action: ActionCredit, Before: before, After: before}
 	change.After.Credit += amount
-	err = s.apply(ctx, tx, actor, &change)
+	err = s.apply(ctx, tx, &change)
 	return change.After, err
 }
 
@@ -230,16 +224,16 @@ func (s *Service) KeptAbout(
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.
-func (s *Service) LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
-	return lock(ctx, tx, actor.Company.ID, id)
+func (s *Service) LockTx(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
+	return lock(ctx, tx, id)
 }
 
 // EraseTx deletes a customer without saying who it was: neither the event nor
 // the audit line of the deletion has a name, a phone or an address.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, customer Customer) error {
+func (s *Service) EraseTx(ctx context.Context, tx account.Tx, customer Customer) error {
 	nameless := customer
 	nameless.Name, nameless.Whatsapp, nameless.Email, nameless.Usuario, nameless.Notes = "", "", "", "", ""
 	nameless.ExternalID, nameless.CpfCnpj, nameless.CancelReason = "", "", ""
 	nameless.Address, nameless.Custom = Customer{}.Address, Customer{}.Custom
-	return s.apply(ctx, tx, actor, &Change{Action: ActionDeleted, Before: nameless})
+	return s.apply(ctx, tx, &Change{Action: ActionDeleted, Before: nameless})
 }

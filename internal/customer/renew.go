@@ -32,8 +32,8 @@ type Extension struct {
 // Renew moves the due date forward by the period of the customer's plan.
 func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64) (Renewal, error) {
 	var renewal Renewal
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		renewal, err = s.RenewTx(ctx, tx, actor, id)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		renewal, err = s.RenewTx(ctx, tx, id)
 		return err
 	})
 	return renewal, err
@@ -47,9 +47,9 @@ const MaxPeriods = 36
 // that the customer had before the first.
 func (s *Service) RenewTimes(ctx context.Context, actor account.Actor, id, periods int64) (Renewal, error) {
 	var renewal Renewal
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
 		for n := range periods {
-			step, err := s.RenewTx(ctx, tx, actor, id)
+			step, err := s.RenewTx(ctx, tx, id)
 			if err != nil {
 				return err
 			}
@@ -64,37 +64,31 @@ func (s *Service) RenewTimes(ctx context.Context, actor account.Actor, id, perio
 }
 
 // RenewTx is Renew inside another use case's transaction.
-func (s *Service) RenewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Renewal, error) {
-	before, err := lock(ctx, tx, actor.Company.ID, id)
+func (s *Service) RenewTx(ctx context.Context, tx account.Tx, id int64) (Renewal, error) {
+	before, err := lock(ctx, tx, id)
 	if err != nil {
 		return Renewal{}, err
 	}
-	renewal, err := prepareRenewal(actor, before, actor.Today(tx.Now()))
+	renewal, err := prepareRenewal(tx.Actor, before, tx.Today(tx.Now()))
 	if err != nil {
 		return Renewal{}, err
 	}
-	return renewal, s.ApplyRenewalTx(ctx, tx, actor, &renewal)
+	return renewal, s.ApplyRenewalTx(ctx, tx, &renewal)
 }
 
 // ExtendTx moves the due date forward by an extension inside another use case's
 // transaction. A date past the end of the calendar is civil.ErrOverflow, and
 // nothing has been written then.
-func (s *Service) ExtendTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-	extension Extension,
-) (Renewal, error) {
-	before, err := lock(ctx, tx, actor.Company.ID, id)
+func (s *Service) ExtendTx(ctx context.Context, tx account.Tx, id int64, extension Extension) (Renewal, error) {
+	before, err := lock(ctx, tx, id)
 	if err != nil {
 		return Renewal{}, err
 	}
-	renewal, err := PrepareExtension(actor, before, extension)
+	renewal, err := PrepareExtension(tx.Actor, before, extension)
 	if err != nil {
 		return Renewal{}, err
 	}
-	return renewal, s.ApplyRenewalTx(ctx, tx, actor, &renewal)
+	return renewal, s.ApplyRenewalTx(ctx, tx, &renewal)
 }
 
 // CanRenew says why a person cannot renew a customer: nil when one can.
@@ -132,9 +126,9 @@ func PrepareExtension(actor account.Actor, before Customer, extension Extension)
 }
 
 // ApplyRenewalTx makes a renewal that the same transaction has prepared.
-func (s *Service) ApplyRenewalTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal *Renewal) error {
+func (s *Service) ApplyRenewalTx(ctx context.Context, tx account.Tx, renewal *Renewal) error {
 	change := Change{Action: ActionRenewed, Before: renewal.before, After: renewal.Customer, on: renewal.on}
-	err := s.apply(ctx, tx, actor, &change)
+	err := s.apply(ctx, tx, &change)
 	renewal.Customer = change.After
 	return err
 }
@@ -163,23 +157,17 @@ type Reversal struct {
 // ReverseRenewalTx takes a renewal back inside another use case's transaction:
 // the due date, and the customer's place among those renewed in the month when
 // no other renewal of that month is left.
-func (s *Service) ReverseRenewalTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-	reversal Reversal,
-) (Customer, error) {
-	customer, err := s.setDue(ctx, tx, actor, id, reversal)
+func (s *Service) ReverseRenewalTx(ctx context.Context, tx account.Tx, id int64, reversal Reversal) (Customer, error) {
+	customer, err := s.setDue(ctx, tx, id, reversal)
 	if err != nil {
 		return customer, err
 	}
 	month := monthOf(reversal.On)
-	last, err := removeRenewal(ctx, tx, actor.Company.ID, id, month)
+	last, err := removeRenewal(ctx, tx, id, month)
 	if err != nil || !last {
 		return customer, err
 	}
-	return customer, renewals.Add(ctx, tx, actor.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
+	return customer, renewals.Add(ctx, tx.Tx, tx.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
 }
 
 // renewals counts, by month, the customers who were renewed in it.
@@ -191,44 +179,31 @@ func monthOf(day civil.Date) string {
 
 // SetDueTx gives a customer another due date inside another use case's
 // transaction, as an update would.
-func (s *Service) SetDueTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-	dueOn civil.Date,
-	ownDay int,
-) (Customer, error) {
-	return s.setDue(ctx, tx, actor, id, Reversal{DueOn: dueOn, OwnDay: ownDay})
+func (s *Service) SetDueTx(ctx context.Context, tx account.Tx, id int64, dueOn civil.Date, ownDay int) (Customer, error) {
+	return s.setDue(ctx, tx, id, Reversal{DueOn: dueOn, OwnDay: ownDay})
 }
 
 // setDue gives a customer another due date. One with the day of a renewal takes
 // that renewal back.
-func (s *Service) setDue(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	id int64,
-	reversal Reversal,
-) (Customer, error) {
-	before, err := lock(ctx, tx, actor.Company.ID, id)
+func (s *Service) setDue(ctx context.Context, tx account.Tx, id int64, reversal Reversal) (Customer, error) {
+	before, err := lock(ctx, tx, id)
 	if err != nil {
 		return before, err
 	}
 	change := Change{Action: ActionUpdated, Before: before, After: before, Reversed: !reversal.On.IsZero()}
 	change.After.DueOn, change.After.OwnDay = reversal.DueOn, reversal.OwnDay
-	err = s.apply(ctx, tx, actor, &change)
+	err = s.apply(ctx, tx, &change)
 	return change.After, err
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.
-func LockTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
-	return lock(ctx, tx, actor.Company.ID, id)
+func LockTx(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
+	return lock(ctx, tx, id)
 }
 
 // FindTx reads a customer inside another use case's transaction.
-func FindTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Customer, error) {
-	return FindIn(ctx, tx, actor, id)
+func FindTx(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
+	return FindIn(ctx, tx, tx.Actor, id)
 }
 
 // FindIn reads a customer for another room, in a transaction or outside of one.

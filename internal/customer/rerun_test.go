@@ -52,5 +52,5 @@ func (w *world) add(t *testing.T, tx *sqldb.Tx, usuario string) error {
 	t.Helper()
 	draft := Draft{Name: input.Some("Joana"), Usuario: input.Some(usuario)}
 	made, _, err := draft.Customer(tx.Now(), w.actor, catalogOf(t.Context(), tx, w.actor))
-	return errors.Join(err, w.apply(t.Context(), tx, w.actor, &Change{Action: ActionCreated, After: made}))
+	return errors.Join(err, w.apply(t.Context(), w.actor.In(tx), &Change{Action: ActionCreated, After: made}))
 }

@@ -124,37 +124,37 @@ func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, err
 // changes it, or the plan that decides what it is worth. The rows are locked
 // first and read after, so that what is read is the newest. A change of a plan
 // locks the plan before its customers, and so does this.
-func lock(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Customer, error) {
-	planID, err := holdPlanOf(ctx, tx, companyID, id)
+func lock(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
+	planID, err := holdPlanOf(ctx, tx, id)
 	if err != nil {
 		return Customer{}, err
 	}
 	_, err = sqldb.Value[int64](ctx, tx, `SELECT id FROM customers WHERE company_id = ? AND id = ?
-		AND `+Visible+` {for update}`, companyID, id)
+		AND `+Visible+` {for update}`, tx.Company.ID, id)
 	if err != nil {
 		return Customer{}, sqldb.Found(err, "customer")
 	}
-	customer, err := byID(ctx, tx, companyID, id)
+	customer, err := byID(ctx, tx, tx.Company.ID, id)
 	if err != nil || tx.Engine() == sqldb.SQLite || customer.Plan.ID == planID || customer.Plan.ID == 0 {
 		return customer, err
 	}
 	// It moved to another plan before it was locked.
-	if _, err := holdPlanOf(ctx, tx, companyID, id); err != nil {
+	if _, err := holdPlanOf(ctx, tx, id); err != nil {
 		return Customer{}, err
 	}
-	return byID(ctx, tx, companyID, id)
+	return byID(ctx, tx, tx.Company.ID, id)
 }
 
 // holdPlanOf keeps the plan of a customer from being changed, and returns its
 // id; 0 where it has none. SQLite has one writer.
-func holdPlanOf(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (int64, error) {
+func holdPlanOf(ctx context.Context, tx account.Tx, id int64) (int64, error) {
 	if tx.Engine() == sqldb.SQLite {
 		return 0, nil
 	}
 	planID, err := sqldb.Value[int64](ctx, tx, `
 		SELECT p.id FROM customer_plans p WHERE p.company_id = ? AND p.id = (
 			SELECT c.plan_id FROM customers c WHERE c.company_id = ? AND c.id = ? AND `+VisibleC+`) {for key share of p}`,
-		companyID, companyID, id)
+		tx.Company.ID, tx.Company.ID, id)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -205,12 +205,12 @@ func cancelledAt(customer Customer) any {
 }
 
 // insert returns 0 when another customer has the login or the key.
-func insert(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) (int64, error) {
-	id, err := sqldb.InsertID(ctx, tx, insertOne, insertArgs(companyID, customer)...)
+func insert(ctx context.Context, tx account.Tx, customer Customer) (int64, error) {
+	id, err := sqldb.InsertID(ctx, tx.Tx, insertOne, insertArgs(tx.Company.ID, customer)...)
 	if err != nil || id == 0 {
 		return 0, err
 	}
-	_, err = tx.Exec(ctx, insertText+sqldb.Tuples(1, textColumns), companyID, id, searchText(customer))
+	_, err = tx.Exec(ctx, insertText+sqldb.Tuples(1, textColumns), tx.Company.ID, id, searchText(customer))
 	return id, err
 }
 
@@ -223,7 +223,7 @@ const (
 // insertMany returns the ids by uuid, since engines promise no order of what
 // they return. A customer with a login or key that another one has is not in
 // them. Either all have a reserved id or none has.
-func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer) (map[string]int64, error) {
+func insertMany(ctx context.Context, tx account.Tx, customers []Customer) (map[string]int64, error) {
 	ids := make(map[string]int64, len(customers))
 	for piece := range sqldb.Pieces(customers) {
 		into := insertInto
@@ -233,7 +233,7 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 				into = insertReserved
 				values = append(values, customer.ID)
 			}
-			values = append(values, insertArgs(companyID, customer)...)
+			values = append(values, insertArgs(tx.Company.ID, customer)...)
 		}
 		err := sqldb.Each(ctx, tx,
 			into+sqldb.Tuples(len(piece), len(values)/len(piece))+` ON CONFLICT DO NOTHING RETURNING id, uuid`,
@@ -245,7 +245,7 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 				return err
 			})
 		if err == nil {
-			err = insertTexts(ctx, tx, companyID, piece, ids)
+			err = insertTexts(ctx, tx, piece, ids)
 		}
 		if err != nil {
 			return nil, err
@@ -255,11 +255,11 @@ func insertMany(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []
 }
 
 // insertTexts writes the texts of customers who have been inserted.
-func insertTexts(ctx context.Context, tx *sqldb.Tx, companyID int64, customers []Customer, ids map[string]int64) error {
+func insertTexts(ctx context.Context, tx account.Tx, customers []Customer, ids map[string]int64) error {
 	var values []any
 	for _, customer := range customers {
 		if id := ids[customer.UUID]; id != 0 {
-			values = append(values, companyID, id, searchText(customer))
+			values = append(values, tx.Company.ID, id, searchText(customer))
 		}
 	}
 	if len(values) == 0 {
@@ -274,16 +274,16 @@ var updateRow = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
 	autopay = ?, credit_cents = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
 	WHERE company_id = ? AND id = ?`
 
-func update(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
+func update(ctx context.Context, tx account.Tx, customer Customer) error {
 	_, err := tx.Exec(ctx, updateRow, slices.Concat(stored.Values(&customer), []any{
 		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
 		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(),
 		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
-	}, customer.recurring.values(), []any{companyID, customer.ID})...)
+	}, customer.recurring.values(), []any{tx.Company.ID, customer.ID})...)
 	if err != nil {
 		return err
 	}
-	return updateText(ctx, tx, companyID, customer)
+	return updateText(ctx, tx.Tx, tx.Company.ID, customer)
 }
 
 func updateText(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
@@ -293,8 +293,8 @@ func updateText(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Cus
 	return err
 }
 
-func remove(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customers WHERE company_id = ? AND id = ?`, companyID, id)
+func remove(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customers WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 
+	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/figures"
 	"carteira/internal/platform/civil"
@@ -165,8 +166,8 @@ func (m planMembers) where(companyID int64) (where sqldb.Where) {
 }
 
 // lockAlike locks the members of a plan and returns them in groups.
-func lockAlike(ctx context.Context, tx *sqldb.Tx, companyID int64, of planMembers) ([]alike, error) {
-	where := of.where(companyID)
+func lockAlike(ctx context.Context, tx account.Tx, of planMembers) ([]alike, error) {
+	where := of.where(tx.Company.ID)
 	_, err := sqldb.Value[int64](ctx, tx, `
 		SELECT count(*) FROM (SELECT id FROM customers`+where.String()+` ORDER BY id {for update}) AS locked`, where.Args...)
 	if err != nil {
@@ -183,8 +184,8 @@ func lockAlike(ctx context.Context, tx *sqldb.Tx, companyID int64, of planMember
 
 // updateWorth writes what members of a plan with one price are worth, and begins
 // their month.
-func updateWorth(ctx context.Context, tx *sqldb.Tx, companyID int64, of planMembers, after Customer) error {
-	where := of.where(companyID)
+func updateWorth(ctx context.Context, tx account.Tx, of planMembers, after Customer) error {
+	where := of.where(tx.Company.ID)
 	if after.OwnPrice.Own {
 		where.And("price_cents = ?", int64(after.OwnPrice.Amount))
 	} else {

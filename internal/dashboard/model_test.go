@@ -224,7 +224,7 @@ func (w *world) refund(t *testing.T, invoice billing.Invoice) {
 	}
 	var out billing.Outcome
 	housetest.Must(t, w.DB.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		out, err = w.billing.RefundTx(t.Context(), tx, w.Actor, billing.Refund{PaymentID: id, RefundID: fmt.Sprint("r", id)})
+		out, err = w.billing.RefundTx(t.Context(), w.Actor.In(tx), billing.Refund{PaymentID: id, RefundID: fmt.Sprint("r", id)})
 		return err
 	}))
 	w.note(invoice, out)

@@ -191,17 +191,12 @@ type authorisationChange struct{ before, after authorisation }
 // consequences: the line of its history, the customer's state with its event and
 // its audit line, and the debits of one that ends. It is the only place that
 // writes an authorisation's state. The caller has locked the customer first.
-func (s *Service) applyAuthorisation(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change *authorisationChange,
-) error {
+func (s *Service) applyAuthorisation(ctx context.Context, tx account.Tx, change *authorisationChange) error {
 	before, after := change.before.state, change.after.state
 	if !before.leadsTo(after) {
 		return fmt.Errorf("authorisation %s: no step leads from %q to %q", change.after.Reference, before, after)
 	}
-	if err := change.writeRow(ctx, tx); err != nil {
+	if err := change.writeRow(ctx, tx.Tx); err != nil {
 		return err
 	}
 	if at := change.after.nextCheck; !at.IsZero() && !at.After(tx.Now()) {
@@ -214,13 +209,13 @@ func (s *Service) applyAuthorisation(
 	if !after.live() {
 		step.By, step.Reason = string(change.after.endedBy), change.after.reason
 	}
-	if err := insertStep(ctx, tx, change.after, step); err != nil {
+	if err := insertStep(ctx, tx.Tx, change.after, step); err != nil {
 		return err
 	}
-	if err := s.cancelDebits(ctx, tx, change.after); err != nil {
+	if err := s.cancelDebits(ctx, tx.Tx, change.after); err != nil {
 		return err
 	}
-	return s.showAutopay(ctx, tx, actor, change.after, step)
+	return s.showAutopay(ctx, tx, change.after, step)
 }
 
 func (c *authorisationChange) writeRow(ctx context.Context, tx *sqldb.Tx) (err error) {
@@ -245,18 +240,12 @@ func (s *Service) cancelDebits(ctx context.Context, tx *sqldb.Tx, ended authoris
 
 // showAutopay brings the state to the customer's record, unless the customer has
 // been asked again since, or is deleted.
-func (s *Service) showAutopay(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	changed authorisation,
-	step authorisationStep,
-) error {
+func (s *Service) showAutopay(ctx context.Context, tx account.Tx, changed authorisation, step authorisationStep) error {
 	newest, err := newestAuthorisation(ctx, tx, changed.companyID, changed.customerID)
 	if err != nil || newest.id != changed.id {
 		return err
 	}
-	err = s.customers.SetAutopayTx(ctx, tx, actor, changed.customerID, customer.AutopayStep{
+	err = s.customers.SetAutopayTx(ctx, tx, changed.customerID, customer.AutopayStep{
 		To:     step.State,
 		By:     step.By,
 		Reason: step.Reason,
@@ -290,7 +279,7 @@ func (s *Service) changeAuthorisation(
 	}
 	actor := account.System(company, "autopay")
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := customer.LockTx(ctx, tx, actor, known.customerID)
+		_, err := customer.LockTx(ctx, actor.In(tx), known.customerID)
 		if err != nil && fault.KindOf(err) != fault.KindNotFound {
 			return err
 		}
@@ -306,7 +295,7 @@ func (s *Service) changeAuthorisation(
 		case err != nil:
 			return err
 		}
-		return s.applyAuthorisation(ctx, tx, actor, &made)
+		return s.applyAuthorisation(ctx, actor.In(tx), &made)
 	})
 }
 

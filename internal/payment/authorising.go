@@ -82,7 +82,7 @@ func (j *charging) reserveAuthorisation(ctx context.Context, tx *sqldb.Tx, reser
 	made := authorisationChange{after: j.service.newAuthorisation(j.actor, j.payer, ask, tx.Now())}
 	made.after.every, _ = everyOf(j.payer.Period())
 	made.after.expiresAt, made.after.claim = reserved.ExpiresAt, "" // the charge's worker makes it
-	if err := j.service.applyAuthorisation(ctx, tx, j.actor, &made); err != nil {
+	if err := j.service.applyAuthorisation(ctx, j.actor.In(tx), &made); err != nil {
 		return err
 	}
 	reserved.debit.authorisationID = made.after.id
@@ -99,7 +99,7 @@ func (j *charging) endReplaced(ctx context.Context, tx *sqldb.Tx) error {
 	if !locked.busy(tx.Now()) {
 		change.after.nextCheck = tx.Now()
 	}
-	return j.service.applyAuthorisation(ctx, tx, j.actor, &change)
+	return j.service.applyAuthorisation(ctx, j.actor.In(tx), &change)
 }
 
 // Why an authorisation by an unpaid code ends.

@@ -13,7 +13,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
 // AutopayRequestDraft is how a customer is to be asked. An edge reads it from a
@@ -99,9 +98,9 @@ func (s *Service) AskAutopay(
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
 	ask := asking{draft: draft}
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		ask.reserved = authorisation{}
-		return s.reserveAuthorisation(ctx, tx, actor, customerID, &ask)
+		return s.reserveAuthorisation(ctx, tx, customerID, &ask)
 	})
 	crashpoint.Here("authorisation-reserved")
 	if err != nil {
@@ -131,25 +130,19 @@ func (s *Service) sendReserved(ctx context.Context, ask asking) error {
 }
 
 // reserveAuthorisation stores an authorisation before the gateway is called.
-func (s *Service) reserveAuthorisation(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	customerID int64,
-	ask *asking,
-) error {
-	record, err := customer.LockTx(ctx, tx, actor, customerID)
+func (s *Service) reserveAuthorisation(ctx context.Context, tx account.Tx, customerID int64, ask *asking) error {
+	record, err := customer.LockTx(ctx, tx, customerID)
 	if err != nil {
 		return err
 	}
-	newest, err := newestAuthorisation(ctx, tx, actor.Company.ID, customerID)
+	newest, err := newestAuthorisation(ctx, tx, tx.Company.ID, customerID)
 	if err != nil {
 		return err
 	}
 	if newest.state.live() {
 		return asked(newest, ask.draft.Journey)
 	}
-	if ask.setup, err = s.active(ctx, tx, actor.Company.ID); err != nil {
+	if ask.setup, err = s.active(ctx, tx, tx.Company.ID); err != nil {
 		return err
 	}
 	every, err := s.askable(*ask, record)
@@ -159,9 +152,9 @@ func (s *Service) reserveAuthorisation(
 	if ask.setup.blocked(tx.Now()) {
 		return fault.Upstream(ask.setup.Problem, nil)
 	}
-	change := authorisationChange{after: s.newAuthorisation(actor, record, *ask, tx.Now())}
+	change := authorisationChange{after: s.newAuthorisation(tx.Actor, record, *ask, tx.Now())}
 	change.after.every = every
-	if err := s.applyAuthorisation(ctx, tx, actor, &change); err != nil {
+	if err := s.applyAuthorisation(ctx, tx, &change); err != nil {
 		return err
 	}
 	ask.reserved = change.after
@@ -265,15 +258,15 @@ func (s *Service) newAuthorisation(
 // asked. Debits that are announced are cancelled, as far as they can be. The
 // gateway hears of it at once, and until it has.
 func (s *Service) EndAutopay(ctx context.Context, actor account.Actor, customerID int64) (Autopay, error) {
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if _, err := customer.LockTx(ctx, tx, actor, customerID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if _, err := customer.LockTx(ctx, tx, customerID); err != nil {
 			return err
 		}
 		newest, err := newestAuthorisation(ctx, tx, actor.Company.ID, customerID)
 		if err != nil || !newest.state.live() {
 			return err
 		}
-		locked, err := lockAuthorisation(ctx, tx, actor.Company.ID, newest.id)
+		locked, err := lockAuthorisation(ctx, tx.Tx, actor.Company.ID, newest.id)
 		if err != nil || !locked.state.live() {
 			return err
 		}
@@ -282,7 +275,7 @@ func (s *Service) EndAutopay(ctx context.Context, actor account.Actor, customerI
 		if !locked.busy(tx.Now()) {
 			change.after.nextCheck = tx.Now()
 		}
-		return s.applyAuthorisation(ctx, tx, actor, &change)
+		return s.applyAuthorisation(ctx, tx, &change)
 	})
 	if err != nil {
 		return Autopay{}, err

@@ -164,7 +164,7 @@ type step func(ctx context.Context) error
 // that can be paid.
 func (j *charging) decide(ctx context.Context) (next step, err error) {
 	err = j.service.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if j.invoice, err = billing.LockTx(ctx, tx, j.actor, j.invoiceID); err != nil {
+		if j.invoice, err = billing.LockTx(ctx, j.actor.In(tx), j.invoiceID); err != nil {
 			return err
 		}
 		if j.invoice.Status != billing.Open {
@@ -182,14 +182,14 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 		if err := j.mayDebit(ctx, tx); err != nil {
 			return err
 		}
-		if j.payer, err = customer.FindTx(ctx, tx, j.actor, j.invoice.Customer.ID); err != nil {
+		if j.payer, err = customer.FindTx(ctx, j.actor.In(tx), j.invoice.Customer.ID); err != nil {
 			return err
 		}
 		if err := j.mayAuthorise(ctx, tx); err != nil {
 			return err
 		}
 		if j.notify != "" && j.service.options.Notify != nil {
-			err := j.service.options.Notify(ctx, tx, j.actor, j.invoiceID, j.notify)
+			err := j.service.options.Notify(ctx, j.actor.In(tx), j.invoiceID, j.notify)
 			if err != nil {
 				return err
 			}
@@ -206,7 +206,7 @@ func errNotOpen(invoice billing.Invoice) error {
 }
 
 func (j *charging) nextStep(ctx context.Context, tx *sqldb.Tx) (step, error) {
-	known, err := lockUnsettled(ctx, tx, j.actor.Company.ID, []int64{j.invoiceID})
+	known, err := lockUnsettled(ctx, j.actor.In(tx), []int64{j.invoiceID})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -246,12 +247,12 @@ func (c *chargeChange) writeRow(ctx context.Context, tx *sqldb.Tx) (err error) {
 // cancelCharges has the charges of invoices cancelled at the gateway. A charge
 // that a worker has claimed at the moment keeps its lease: the worker finds the
 // new state when it records its result.
-func (s *Service) cancelCharges(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) error {
-	charges, err := lockUnsettled(ctx, tx, companyID, invoiceIDs)
+func (s *Service) cancelCharges(ctx context.Context, tx account.Tx, invoiceIDs []int64) error {
+	charges, err := lockUnsettled(ctx, tx, invoiceIDs)
 	if err != nil {
 		return err
 	}
-	return s.cancelLocked(ctx, tx, charges)
+	return s.cancelLocked(ctx, tx.Tx, charges)
 }
 
 // cancelLocked is cancelCharges for charges that this transaction has locked.

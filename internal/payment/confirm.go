@@ -57,43 +57,38 @@ func (s *Service) ConfirmByHand(
 		return billing.Outcome{}, err
 	}
 	var out billing.Outcome
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		out, err = s.confirmTx(ctx, tx, actor, confirmed)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		out, err = s.confirmTx(ctx, tx, confirmed)
 		return err
 	})
 	return out, err
 }
 
-func (s *Service) confirmTx(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	confirmed Confirmation,
-) (out billing.Outcome, err error) {
-	invoice, err := billing.LockTx(ctx, tx, actor, confirmed.InvoiceID)
+func (s *Service) confirmTx(ctx context.Context, tx account.Tx, confirmed Confirmation) (out billing.Outcome, err error) {
+	invoice, err := billing.LockTx(ctx, tx, confirmed.InvoiceID)
 	switch {
 	case err != nil:
 		return out, err
 	case invoice.Status != billing.Open:
 		return out, errNotOpen(invoice)
 	}
-	if actor, err = actor.Refreshed(ctx, tx); err != nil { // its terms decide what is to pay
+	if tx, err = tx.Refreshed(ctx); err != nil { // its terms decide what is to pay
 		return out, err
 	}
-	newest, err := newestCharge(ctx, tx, actor.Company.ID, invoice.ID)
+	newest, err := newestCharge(ctx, tx, invoice.ID)
 	if err != nil {
 		return out, err
 	}
-	payment, err := s.confirmedPayment(ctx, tx, newest, confirmed)
+	payment, err := s.confirmedPayment(ctx, tx.Tx, newest, confirmed)
 	if err != nil {
 		return out, err
 	}
-	payment.ConfirmedBy = actor.By()
+	payment.ConfirmedBy = tx.Actor.By()
 	// The charge first, as settlement.write says.
 	change := changeOf(newest)
 	change.after.enter(paid, tx.Now())
 	change.after.claim, change.after.nextCheck = "", time.Time{}
-	if err := s.applyCharge(ctx, tx, &change); err != nil {
+	if err := s.applyCharge(ctx, tx.Tx, &change); err != nil {
 		return out, err
 	}
 	received := paymentChange{action: paymentConfirmed, after: payment}
@@ -104,11 +99,11 @@ func (s *Service) confirmTx(
 	}
 	received.receipt = &billing.Receipt{
 		Payment:    ledger,
-		AsOf:       confirmed.asOf(actor, invoice, newest),
+		AsOf:       confirmed.asOf(tx.Actor, invoice, newest),
 		Difference: confirmed.Difference,
-		Renew:      actor.Company.Settings.RenewOnPayment,
+		Renew:      tx.Company.Settings.RenewOnPayment,
 	}
-	err = s.applyPayment(ctx, tx, actor, &received)
+	err = s.applyPayment(ctx, tx, &received)
 	return received.outcome, err
 }
 

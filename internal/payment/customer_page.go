@@ -45,15 +45,15 @@ func (s *Service) CustomerPageLink(ctx context.Context, actor account.Actor, cus
 // its address.
 func (s *Service) ShareCustomerPage(ctx context.Context, actor account.Actor, customerID int64) (CustomerLink, error) {
 	var link CustomerLink
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		record, err := customer.FindTx(ctx, tx, actor, customerID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		record, err := customer.FindTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}
 		page, err := pageOfCustomer(ctx, tx, actor.Company.ID, customerID)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			page = customerPage{record, id.NewCode(customerPageCode), tx.Now()}
-			if err = applyCustomerPage(ctx, tx, actor, customerPageChange{after: &page}); err != nil {
+			if err = applyCustomerPage(ctx, tx, customerPageChange{after: &page}); err != nil {
 				return err
 			}
 			page, err = pageOfCustomer(ctx, tx, actor.Company.ID, customerID) // another process may have been first
@@ -67,8 +67,8 @@ func (s *Service) ShareCustomerPage(ctx context.Context, actor account.Actor, cu
 // WithdrawCustomerPage closes the customer's own page: its address leads nowhere
 // from then on, and another one is made when the page is shared again.
 func (s *Service) WithdrawCustomerPage(ctx context.Context, actor account.Actor, customerID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		record, err := customer.FindTx(ctx, tx, actor, customerID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		record, err := customer.FindTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *Service) WithdrawCustomerPage(ctx context.Context, actor account.Actor,
 		if err != nil {
 			return err
 		}
-		return applyCustomerPage(ctx, tx, actor, customerPageChange{before: &page})
+		return applyCustomerPage(ctx, tx, customerPageChange{before: &page})
 	})
 }
 
@@ -96,18 +96,18 @@ type customerPageChange struct{ before, after *customerPage }
 
 // applyCustomerPage writes whether a customer's page is open, and the audit line.
 // The line never has the code.
-func applyCustomerPage(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change customerPageChange) error {
+func applyCustomerPage(ctx context.Context, tx account.Tx, change customerPageChange) error {
 	entry := account.AuditEntry{Action: "customer.page_shared", Record: "customer"}
 	page, write := change.after, insertCustomerPage
 	if change.after == nil {
 		entry.Action = "customer.page_withdrawn"
 		page, write = change.before, deleteCustomerPage
 	}
-	if err := write(ctx, tx, actor.Company.ID, *page); err != nil {
+	if err := write(ctx, tx.Tx, tx.Company.ID, *page); err != nil {
 		return err
 	}
 	entry.ID, entry.Name = page.customer.ID, page.customer.Name
-	return account.WriteAudit(ctx, tx, actor, entry)
+	return account.WriteAudit(ctx, tx, entry)
 }
 
 // CustomerPage is what a customer's own page shows.

@@ -72,7 +72,7 @@ func (s *Service) holdOnTime(ctx context.Context, tx *sqldb.Tx, change *chargeCh
 	if err != nil {
 		return err
 	}
-	err = s.billing.HoldTx(ctx, tx, account.System(company, "autopay"), change.after.invoiceID, from, to)
+	err = s.billing.HoldTx(ctx, account.System(company, "autopay").In(tx), change.after.invoiceID, from, to)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return nil // deleted
 	}

@@ -141,7 +141,7 @@ func TestEveryFieldOfAPaymentIsStored(t *testing.T) {
 		change := paymentChange{action: paymentReceived, after: want, reason: ReasonDouble}
 		apply := func() {
 			t.Helper()
-			must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyPayment(t.Context(), tx, world.actor, &change) }))
+			must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.applyPayment(t.Context(), world.actor.In(tx), &change) }))
 			list, err := world.Payments(t.Context(), world.actor, invoice.ID)
 			must(t, err)
 			got := list[0]
@@ -245,7 +245,7 @@ func TestEveryFieldOfAnAuthorisationIsStored(t *testing.T) {
 			}
 		}
 		change := authorisationChange{after: want}
-		apply := func(tx *sqldb.Tx) error { return world.applyAuthorisation(t.Context(), tx, world.actor, &change) }
+		apply := func(tx *sqldb.Tx) error { return world.applyAuthorisation(t.Context(), world.actor.In(tx), &change) }
 		must(t, world.db.Write(t.Context(), apply))
 		change = authorisationChange{change.after, want}
 		change.after.state = authActive

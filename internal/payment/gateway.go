@@ -267,7 +267,7 @@ func (s *Service) TryGateway(ctx context.Context, actor account.Actor, draft Gat
 	}
 	var setup Setup
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		before, err := s.previousSetup(ctx, tx, actor, s.providers[draft.Provider])
+		before, err := s.previousSetup(ctx, actor.In(tx), s.providers[draft.Provider])
 		setup = before.with(draft, tx.Now())
 		return err
 	})
@@ -308,21 +308,21 @@ type gatewayChange struct {
 // changes the key and no option; Prune, which drops the options of a gateway that
 // was left; and the health of a gateway (recordGatewayHealth, setAside, spaceOut),
 // which is the engine's.
-func (s *Service) applyGateway(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *gatewayChange) error {
-	if err := deactivateAll(ctx, tx, actor.Company.ID); err != nil {
+func (s *Service) applyGateway(ctx context.Context, tx account.Tx, change *gatewayChange) error {
+	if err := deactivateAll(ctx, tx); err != nil {
 		return err
 	}
 	if change.action == gatewaySet {
-		if err := s.writeSetup(ctx, tx, &change.after); err != nil {
+		if err := s.writeSetup(ctx, tx.Tx, &change.after); err != nil {
 			return err
 		}
 	}
 	if s.options.Told != nil {
-		if err := s.options.Told(ctx, tx, actor, change.after.Provider.Title); err != nil {
+		if err := s.options.Told(ctx, tx, change.after.Provider.Title); err != nil {
 			return err
 		}
 	}
-	return account.WriteAudit(ctx, tx, actor, change.audit())
+	return account.WriteAudit(ctx, tx, change.audit())
 }
 
 // writeSetup stores a setup. Its options are sealed for its id, so a new one is

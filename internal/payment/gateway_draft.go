@@ -99,11 +99,11 @@ func (s *Service) ConfigureGateway(ctx context.Context, actor account.Actor, dra
 		return Setup{}, err
 	}
 	var configured Setup
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := account.LockTx(ctx, tx, actor); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if err := account.LockTx(ctx, tx); err != nil {
 			return err
 		}
-		before, err := s.previousSetup(ctx, tx, actor, s.providers[draft.Provider])
+		before, err := s.previousSetup(ctx, tx, s.providers[draft.Provider])
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Service) ConfigureGateway(ctx context.Context, actor account.Actor, dra
 		if err := s.checkOptions(change.after); err != nil {
 			return err
 		}
-		err = s.applyGateway(ctx, tx, actor, &change)
+		err = s.applyGateway(ctx, tx, &change)
 		configured = change.after
 		return err
 	})
@@ -123,10 +123,10 @@ func (s *Service) ConfigureGateway(ctx context.Context, actor account.Actor, dra
 
 // previousSetup is what the company configured for a provider before, with its
 // options, or a new setup.
-func (s *Service) previousSetup(ctx context.Context, tx *sqldb.Tx, actor account.Actor, provider Provider) (Setup, error) {
-	setup, err := lockSetup(ctx, tx, actor.Company.ID, provider.Name)
+func (s *Service) previousSetup(ctx context.Context, tx account.Tx, provider Provider) (Setup, error) {
+	setup, err := lockSetup(ctx, tx, provider.Name)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return Setup{CompanyID: actor.Company.ID, Provider: provider, name: provider.Name, key: id.NewCode(24)}, nil // 142 bits
+		return Setup{CompanyID: tx.Company.ID, Provider: provider, name: provider.Name, key: id.NewCode(24)}, nil // 142 bits
 	}
 	if err != nil {
 		return setup, err
@@ -175,7 +175,7 @@ func (s *Service) checkOptions(setup Setup) error {
 // ClearGateway leaves the company without a gateway. Charges that can still be
 // paid are checked all the same.
 func (s *Service) ClearGateway(ctx context.Context, actor account.Actor) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
 		before, err := s.active(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func (s *Service) ClearGateway(ctx context.Context, actor account.Actor) error {
 		}
 		change := gatewayChange{action: gatewayCleared, before: before, after: before}
 		change.after.Active = false
-		return s.applyGateway(ctx, tx, actor, &change)
+		return s.applyGateway(ctx, tx, &change)
 	})
 }
 

@@ -78,9 +78,9 @@ func (w *world) process(t *testing.T, old ...secret.Key) *world {
 	other.invoices = billing.New(db, other.events, other.customers)
 	other.Service = New(db, other.invoices, secret.NewBox(w.key, old...), Options{
 		Providers: w.bank.providers(), PublicURL: "https://pay.example.com", Timeout: unhurried,
-		Notify: func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, address string) error {
+		Notify: func(ctx context.Context, tx account.Tx, invoiceID int64, address string) error {
 			_, err := tx.Exec(ctx, `INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-				actor.Company.ID, invoiceID, address)
+				tx.Company.ID, invoiceID, address)
 			return err
 		},
 	})

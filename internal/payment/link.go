@@ -72,11 +72,11 @@ func (s *Service) codeOf(ctx context.Context, actor account.Actor, invoiceID int
 	if !errors.Is(err, sqldb.ErrNotFound) {
 		return code, err
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if _, err := billing.LockTx(ctx, tx, actor, invoiceID); err != nil { // it may be deleted meanwhile
+	err = actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		if _, err := billing.LockTx(ctx, tx, invoiceID); err != nil { // it may be deleted meanwhile
 			return err
 		}
-		code, err = payCode(ctx, tx, actor.Company.ID, invoiceID)
+		code, err = payCode(ctx, tx.Tx, actor.Company.ID, invoiceID)
 		return err
 	})
 	return code, err

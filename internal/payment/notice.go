@@ -92,15 +92,15 @@ func (s *Service) SayPaid(ctx context.Context, code string, read func() ([]byte,
 	if err != nil {
 		return err
 	}
-	return visitor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		invoice, err := billing.LockTx(ctx, tx, visitor, invoiceID) // others wait, and count this one
+	return visitor.Write(ctx, s.db, func(tx account.Tx) error {
+		invoice, err := billing.LockTx(ctx, tx, invoiceID) // others wait, and count this one
 		if err != nil {
 			return err
 		}
 		if err := mayNotice(ctx, tx, invoice, companyID, tx.Now()); err != nil {
 			return err
 		}
-		return insertNotice(ctx, tx, invoice, companyID, kind, content)
+		return insertNotice(ctx, tx.Tx, invoice, companyID, kind, content)
 	})
 }
 
@@ -181,11 +181,11 @@ func (s *Service) NoticeFile(ctx context.Context, actor account.Actor, id int64)
 // not found.
 func (s *Service) DismissNotices(ctx context.Context, actor account.Actor, id int64) (Notice, error) {
 	var notice Notice
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
 		if notice, _, err = noticeWithFile(ctx, tx, actor.Company.ID, id); err != nil {
 			return err
 		}
-		return removeNotices(ctx, tx, actor.Company.ID, notice.InvoiceID)
+		return removeNotices(ctx, tx, notice.InvoiceID)
 	})
 	return notice, err
 }

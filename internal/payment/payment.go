@@ -35,7 +35,7 @@ type Options struct {
 	Log       *slog.Logger
 	// Notify stores the address that is notified when the invoice is paid. It is
 	// a function of the webhook room, which this one does not import.
-	Notify func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, address string) error
+	Notify func(ctx context.Context, tx account.Tx, invoiceID int64, address string) error
 	// Simulate has, by provider, a function of those that only pretend: it pays
 	// the charge that the gateway knows by an id.
 	Simulate map[string]func(ctx context.Context, gatewayID string) error
@@ -44,7 +44,7 @@ type Options struct {
 	SimulatePayer map[string]func(ctx context.Context, gatewayID, deed string) error
 	// Told notifies the owners of a company, in the transaction, that its gateway
 	// has changed; nil: not at all.
-	Told func(ctx context.Context, tx *sqldb.Tx, actor account.Actor, what string) error
+	Told func(ctx context.Context, tx account.Tx, what string) error
 	// Off are the names of providers that the operator has switched off: none
 	// can be chosen or charged through. Charges that one has already are still
 	// looked after.
@@ -143,7 +143,7 @@ func (s *Service) invoicesChanged(ctx context.Context, tx *sqldb.Tx, changed bil
 	if len(ids) == 0 {
 		return nil
 	}
-	return s.cancelCharges(ctx, tx, changed.Actor.Company.ID, ids)
+	return s.cancelCharges(ctx, changed.Actor.In(tx), ids)
 }
 
 // Payment is money that came.
@@ -240,32 +240,32 @@ type paymentChange struct {
 // writes the ledger and pays the invoice; the review that it opens or decides,
 // the line of a statement that it is booked from and the audit line are written here. It
 // is the only place that writes reviews and lines. The charge of a payment must be written before, as settlement.write says.
-func (s *Service) applyPayment(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
-	if err := s.writeLedger(ctx, tx, actor, change); err != nil {
+func (s *Service) applyPayment(ctx context.Context, tx account.Tx, change *paymentChange) error {
+	if err := s.writeLedger(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := s.writeReview(ctx, tx, actor, change); err != nil {
+	if err := s.writeReview(ctx, tx, change); err != nil {
 		return err
 	}
-	if err := writeStated(ctx, tx, actor, change); err != nil {
+	if err := writeStated(ctx, tx, change); err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, actor, change.audit())
+	return account.WriteAudit(ctx, tx, change.audit())
 }
 
 // writeLedger has billing record what became of the payment.
-func (s *Service) writeLedger(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
+func (s *Service) writeLedger(ctx context.Context, tx account.Tx, change *paymentChange) (err error) {
 	switch {
 	case change.receipt != nil:
-		return s.payInvoice(ctx, tx, actor, change)
+		return s.payInvoice(ctx, tx, change)
 	case change.action == paymentRefunded:
-		change.outcome, err = s.billing.RefundTx(ctx, tx, actor, change.refund())
+		change.outcome, err = s.billing.RefundTx(ctx, tx, change.refund())
 	case change.action == paymentReviewed && change.review.Resolution == Credited:
-		err = s.billing.KeepCreditTx(ctx, tx, actor, change.after.Number)
+		err = s.billing.KeepCreditTx(ctx, tx, change.after.Number)
 	case change.action == paymentReviewed:
-		err = s.billing.DismissTx(ctx, tx, actor, change.after.Number)
+		err = s.billing.DismissTx(ctx, tx, change.after.Number)
 	default:
-		change.after.Number, err = s.billing.KeepTx(ctx, tx, actor, change.after.ledger())
+		change.after.Number, err = s.billing.KeepTx(ctx, tx, change.after.ledger())
 	}
 	return err
 }
@@ -282,9 +282,9 @@ func (c *paymentChange) refund() billing.Refund {
 	}
 }
 
-func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
+func (s *Service) writeReview(ctx context.Context, tx account.Tx, change *paymentChange) error {
 	if change.action == paymentReviewed {
-		first, err := resolveReview(ctx, tx, actor.Company.ID, change.review)
+		first, err := resolveReview(ctx, tx, change.review)
 		if err == nil && !first {
 			return fault.Conflict("somebody else has just decided about this payment")
 		}
@@ -294,15 +294,15 @@ func (s *Service) writeReview(ctx context.Context, tx *sqldb.Tx, actor account.A
 		return nil
 	}
 	tx.OnCommit(s.metrics.reviews.WithLabelValues(string(change.reason)).Inc)
-	return insertReview(ctx, tx, actor.Company.ID, Review{
+	return insertReview(ctx, tx, Review{
 		paymentRowID: change.after.Number,
 		Reason:       change.reason,
 	})
 }
 
 // payInvoice has the payment count for its invoice.
-func (s *Service) payInvoice(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) (err error) {
-	change.outcome, err = s.billing.ReceiveTx(ctx, tx, actor, *change.receipt)
+func (s *Service) payInvoice(ctx context.Context, tx account.Tx, change *paymentChange) (err error) {
+	change.outcome, err = s.billing.ReceiveTx(ctx, tx, *change.receipt)
 	if err == nil && change.action == paymentReceived {
 		lag := tx.Now().Sub(change.after.PaidAt)
 		tx.OnCommit(func() { s.metrics.lag.Observe(max(lag, 0).Seconds()) })

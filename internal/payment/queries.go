@@ -175,21 +175,21 @@ func (s *Service) KeptAbout(
 // EraseTx takes the customer's name off charges, and the bank account off
 // authorisations. The money stays: the law makes a
 // company keep its books.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
-	if err := forgetAccounts(ctx, tx, actor.Company.ID, subject.CustomerID); err != nil {
+func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
+	if err := forgetAccounts(ctx, tx, subject.CustomerID); err != nil {
 		return err
 	}
-	return namelessCharges(ctx, tx, actor.Company.ID, subject.CustomerID)
+	return namelessCharges(ctx, tx, subject.CustomerID)
 }
 
-func forgetAccounts(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
+func forgetAccounts(ctx context.Context, tx account.Tx, customerID int64) error {
 	_, err := tx.Exec(ctx, `UPDATE authorisations SET account = '' WHERE company_id = ? AND customer_id = ?`,
-		companyID, customerID)
+		tx.Company.ID, customerID)
 	return err
 }
 
-func namelessCharges(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, companyID,
+func namelessCharges(ctx context.Context, tx account.Tx, customerID int64) error {
+	_, err := tx.Exec(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
 		customerID)
 	return err
 }

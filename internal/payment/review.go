@@ -13,7 +13,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // Reason is why a payment needs a person.
@@ -216,7 +215,7 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Deci
 		return Review{}, err
 	}
 	var decided Review
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		review, err := reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
 		if err != nil {
 			return err
@@ -224,11 +223,11 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Deci
 		if !review.ResolvedAt.IsZero() {
 			return fault.Field("resolution", "this payment was "+string(review.Resolution)+" already")
 		}
-		change, err := decision.change(ctx, tx, actor, review)
+		change, err := decision.change(ctx, tx, review)
 		if err != nil {
 			return err
 		}
-		if err := s.applyPayment(ctx, tx, actor, &change); err != nil {
+		if err := s.applyPayment(ctx, tx, &change); err != nil {
 			return err
 		}
 		decided, err = reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
@@ -239,18 +238,13 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Deci
 
 // change is the change of the payment that the decision makes. It locks the
 // invoice before the payment, as a settlement does.
-func (d Decision) change(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	review Review,
-) (change paymentChange, err error) {
+func (d Decision) change(ctx context.Context, tx account.Tx, review Review) (change paymentChange, err error) {
 	invoiceID := cmp.Or(d.InvoiceID, review.Payment.InvoiceID)
 	switch d.Resolution {
 	case Applied:
-		err = checkApplicable(ctx, tx, actor, review.Payment, invoiceID)
+		err = checkApplicable(ctx, tx, review.Payment, invoiceID)
 	case Credited:
-		_, err = customer.LockTx(ctx, tx, actor, review.Payment.CustomerID)
+		_, err = customer.LockTx(ctx, tx, review.Payment.CustomerID)
 		if fault.KindOf(err) == fault.KindNotFound {
 			err = fault.Field("resolution", "the customer was deleted; give the money back and dismiss this")
 		}
@@ -259,7 +253,7 @@ func (d Decision) change(
 	if err != nil {
 		return change, err
 	}
-	change.before, err = lockPayment(ctx, tx, actor.Company.ID, review.paymentRowID)
+	change.before, err = lockPayment(ctx, tx, review.paymentRowID)
 	if err != nil {
 		return change, err
 	}
@@ -268,21 +262,21 @@ func (d Decision) change(
 		change.receipt = &billing.Receipt{
 			Payment:    change.before.ledger(),
 			Difference: d.Difference,
-			Renew:      actor.Company.Settings.RenewOnPayment,
+			Renew:      tx.Company.Settings.RenewOnPayment,
 		}
 		change.receipt.InvoiceID, change.after.InvoiceID = invoiceID, invoiceID
 	}
 	change.review.Resolution = d.Resolution
 	change.review.Note = d.Note
-	change.review.ResolvedBy = actor.By()
+	change.review.ResolvedBy = tx.Actor.By()
 	change.review.ResolvedAt = tx.Now()
 	return change, nil
 }
 
 // checkApplicable locks the invoice that a payment is to pay and refuses what cannot
 // pay it.
-func checkApplicable(ctx context.Context, tx *sqldb.Tx, actor account.Actor, payment Payment, invoiceID int64) error {
-	invoice, err := billing.LockTx(ctx, tx, actor, invoiceID)
+func checkApplicable(ctx context.Context, tx account.Tx, payment Payment, invoiceID int64) error {
+	invoice, err := billing.LockTx(ctx, tx, invoiceID)
 	other := invoiceID != payment.InvoiceID
 	switch {
 	case other && (fault.KindOf(err) == fault.KindNotFound || err == nil && invoice.Customer.ID != payment.CustomerID):

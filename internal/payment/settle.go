@@ -91,7 +91,7 @@ func (s *settlement) write(ctx context.Context, tx *sqldb.Tx, about charge) erro
 		return err
 	}
 	for i := range decided.payments {
-		if err := s.service.applyPayment(ctx, tx, s.actor, &decided.payments[i]); err != nil {
+		if err := s.service.applyPayment(ctx, s.actor.In(tx), &decided.payments[i]); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ type records struct {
 // lock reads customer and invoice, charge and payments, in the order in which
 // every transaction locks them.
 func (s *settlement) lock(ctx context.Context, tx *sqldb.Tx, about charge) (records records, err error) {
-	invoice, err := billing.LockTx(ctx, tx, s.actor, about.invoiceID)
+	invoice, err := billing.LockTx(ctx, s.actor.In(tx), about.invoiceID)
 	switch {
 	case err == nil:
 		records.invoice = &invoice

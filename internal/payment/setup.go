@@ -150,8 +150,8 @@ func (s *Service) checkGateway(ctx context.Context, actor account.Actor, registe
 	if register := registers(gateway); register != nil && err == nil {
 		err = s.call(ctx, callAbout{setup, "register", ""}, register)
 	}
-	written := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		return recordGatewayHealth(ctx, tx, setup, err)
+	written := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		return recordGatewayHealth(ctx, tx.Tx, setup, err)
 	})
 	return errors.Join(explain(setup, err), written)
 }

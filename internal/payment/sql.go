@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
@@ -43,9 +44,9 @@ func activeSetup(ctx context.Context, querier sqldb.Querier, companyID int64) (S
 		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)
 }
 
-func lockSetup(ctx context.Context, tx *sqldb.Tx, companyID int64, provider string) (Setup, error) {
+func lockSetup(ctx context.Context, tx account.Tx, provider string) (Setup, error) {
 	return sqldb.One(ctx, tx, scanSetup, `
-		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, companyID,
+		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, tx.Company.ID,
 		provider)
 }
 
@@ -82,8 +83,8 @@ func setOptions(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
 	return err
 }
 
-func deactivateAll(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, companyID, true)
+func deactivateAll(ctx context.Context, tx account.Tx) error {
+	_, err := tx.Exec(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, tx.Company.ID, true)
 	return err
 }
 

@@ -41,8 +41,8 @@ func unsettled(ctx context.Context, querier sqldb.Querier, companyID, invoiceID 
 }
 
 // lockUnsettled locks them, of several invoices.
-func lockUnsettled(ctx context.Context, tx *sqldb.Tx, companyID int64, invoiceIDs []int64) ([]charge, error) {
-	return sqldb.All(ctx, tx, scanCharge, lockUnsettledText, companyID, invoiceIDs)
+func lockUnsettled(ctx context.Context, tx account.Tx, invoiceIDs []int64) ([]charge, error) {
+	return sqldb.All(ctx, tx, scanCharge, lockUnsettledText, tx.Company.ID, invoiceIDs)
 }
 
 // Ordered by the bare id, SQLite walks along all charges of the company instead of
@@ -51,10 +51,10 @@ const lockUnsettledText = `SELECT ` + chargeColumns + ` FROM charges
 	WHERE company_id = ? AND invoice_id {in ?} AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id + 0 {for update}`
 
 // newestCharge returns the zero charge when the invoice never had one.
-func newestCharge(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (charge, error) {
+func newestCharge(ctx context.Context, tx account.Tx, invoiceID int64) (charge, error) {
 	c, err := sqldb.One(ctx, tx, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ?
-		ORDER BY id DESC LIMIT 1 {for update}`, companyID, invoiceID)
+		ORDER BY id DESC LIMIT 1 {for update}`, tx.Company.ID, invoiceID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return charge{}, nil
 	}

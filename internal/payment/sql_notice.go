@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -65,8 +66,8 @@ func insertNotice(
 	return err
 }
 
-func removeNotices(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM paid_notices WHERE company_id = ? AND invoice_id = ?`, companyID, invoiceID)
+func removeNotices(ctx context.Context, tx account.Tx, invoiceID int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM paid_notices WHERE company_id = ? AND invoice_id = ?`, tx.Company.ID, invoiceID)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/payment/statement"
 	"carteira/internal/platform/civil"
@@ -44,9 +45,9 @@ func scanPayment(row sqldb.Row) (payment Payment, err error) {
 	return payment, err
 }
 
-func lockPayment(ctx context.Context, tx *sqldb.Tx, companyID, number int64) (Payment, error) {
+func lockPayment(ctx context.Context, tx account.Tx, number int64) (Payment, error) {
 	return sqldb.One(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`, companyID,
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`, tx.Company.ID,
 		number)
 }
 
@@ -74,10 +75,10 @@ func paymentsOf(ctx context.Context, querier sqldb.Querier, companyID, invoiceID
 }
 
 // insertReview opens a review. A payment has one of each reason.
-func insertReview(ctx context.Context, tx *sqldb.Tx, companyID int64, review Review) error {
+func insertReview(ctx context.Context, tx account.Tx, review Review) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO payment_reviews (company_id, payment_id, reason, created_at, resolution, resolved_by, note)
-		VALUES (?, ?, ?, ?, '', '', '') ON CONFLICT DO NOTHING`, companyID, review.paymentRowID,
+		VALUES (?, ?, ?, ?, '', '', '') ON CONFLICT DO NOTHING`, tx.Company.ID, review.paymentRowID,
 		string(review.Reason), tx.Now().UnixMicro())
 	return err
 }
@@ -136,12 +137,12 @@ func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 
 // resolveReview closes the open reviews of a payment. It reports false when another
 // decision was first.
-func resolveReview(ctx context.Context, tx *sqldb.Tx, companyID int64, review Review) (bool, error) {
+func resolveReview(ctx context.Context, tx account.Tx, review Review) (bool, error) {
 	changed, err := tx.Exec(ctx, `
 		UPDATE payment_reviews SET resolved_at = ?, resolution = ?, resolved_by = ?, note = ?
 		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`,
 		review.ResolvedAt.UnixMicro(), string(review.Resolution), review.ResolvedBy, review.Note,
-		companyID, review.paymentRowID)
+		tx.Company.ID, review.paymentRowID)
 	return changed > 0, err
 }
 
@@ -165,24 +166,22 @@ func bookedLines(
 }
 
 // nextOccurrence is the number that the next booked line of a day and amount has.
-func nextOccurrence(ctx context.Context, tx *sqldb.Tx, companyID int64, line statement.Line) (int64, error) {
+func nextOccurrence(ctx context.Context, tx account.Tx, line statement.Line) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		SELECT 1 + COUNT(*) FROM statement_lines WHERE company_id = ? AND line_on = ? AND amount_cents = ?`,
-		companyID, line.On, int64(line.Amount))
+		tx.Company.ID, line.On, int64(line.Amount))
 }
 
 // insertBookedLine writes that a line was booked as a payment; false: another
 // transaction has just booked one of the same occurrence.
-func insertBookedLine(
-	ctx context.Context, tx *sqldb.Tx, companyID int64, line statedLine, payment Payment,
-) (first bool, err error) {
+func insertBookedLine(ctx context.Context, tx account.Tx, line statedLine, payment Payment) (first bool, err error) {
 	written, err := tx.Exec(ctx, `
 		INSERT INTO statement_lines (company_id, line_on, amount_cents, occurrence, account, bank_id, payment_id, created_at)
 		SELECT p.company_id, CAST(? AS TEXT), p.amount_cents, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), p.id,
 			CAST(? AS BIGINT)
 		FROM payments p WHERE p.company_id = ? AND p.provider = ? AND p.payment_id = ?
 		ON CONFLICT DO NOTHING`,
-		line.On, line.occurrence, line.Account, line.ID, tx.Now().UnixMicro(), companyID, billing.Hand, payment.ID)
+		line.On, line.occurrence, line.Account, line.ID, tx.Now().UnixMicro(), tx.Company.ID, billing.Hand, payment.ID)
 	return written == 1, err
 }
 

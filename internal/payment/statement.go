@@ -194,8 +194,8 @@ func (s *Service) BookStatement(
 			return nil, fault.Field("line", "is not in the statement")
 		}
 		done[n].Line = credits[booking.Number]
-		err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-			done[n].Outcome, err = s.bookLineTx(ctx, tx, actor, credits, booking)
+		err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+			done[n].Outcome, err = s.bookLineTx(ctx, tx, credits, booking)
 			return err
 		})
 		if err != nil && fault.KindOf(err) == fault.KindInternal {
@@ -208,10 +208,10 @@ func (s *Service) BookStatement(
 
 // bookLineTx books one line. The invoice is locked first, as everywhere.
 func (s *Service) bookLineTx(
-	ctx context.Context, tx *sqldb.Tx, actor account.Actor, credits []statement.Line, booking Booking,
+	ctx context.Context, tx account.Tx, credits []statement.Line, booking Booking,
 ) (out billing.Outcome, err error) {
 	line := credits[booking.Number]
-	invoice, err := billing.LockTx(ctx, tx, actor, booking.InvoiceID)
+	invoice, err := billing.LockTx(ctx, tx, booking.InvoiceID)
 	switch {
 	case err != nil:
 		return out, err
@@ -220,12 +220,12 @@ func (s *Service) bookLineTx(
 	}
 	// Before the look at what was booked: who books the same line meanwhile takes the
 	// number, and this transaction fails.
-	occurrence, err := nextOccurrence(ctx, tx, actor.Company.ID, line)
+	occurrence, err := nextOccurrence(ctx, tx, line)
 	if err != nil {
 		return out, err
 	}
 	alike, at := likeLine(credits, booking.Number)
-	known, err := s.knownLines(ctx, tx, actor, alike)
+	known, err := s.knownLines(ctx, tx, tx.Actor, alike)
 	if err != nil {
 		return out, err
 	}
@@ -233,16 +233,16 @@ func (s *Service) bookLineTx(
 		return out, errLineBooked
 	}
 	payment := statementPaymentOf(line, invoice)
-	payment.ConfirmedBy = actor.By()
+	payment.ConfirmedBy = tx.Actor.By()
 	received := paymentChange{action: paymentConfirmed, after: payment}
 	received.receipt = &billing.Receipt{
 		Payment:    payment.ledger(),
 		Difference: billing.DifferencePartial,
-		Renew:      actor.Company.Settings.RenewOnPayment,
+		Renew:      tx.Company.Settings.RenewOnPayment,
 	}
 	received.receipt.PaidOn, received.receipt.Note = line.On, line.Description
 	received.stated = &statedLine{line, occurrence}
-	err = s.applyPayment(ctx, tx, actor, &received)
+	err = s.applyPayment(ctx, tx, &received)
 	return received.outcome, err
 }
 
@@ -255,11 +255,11 @@ type statedLine struct {
 }
 
 // writeStated writes the line of a statement that a payment is booked from.
-func writeStated(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *paymentChange) error {
+func writeStated(ctx context.Context, tx account.Tx, change *paymentChange) error {
 	if change.stated == nil {
 		return nil
 	}
-	first, err := insertBookedLine(ctx, tx, actor.Company.ID, *change.stated, change.after)
+	first, err := insertBookedLine(ctx, tx, *change.stated, change.after)
 	if err == nil && !first {
 		return errLineBooked
 	}

@@ -21,7 +21,7 @@ type Keeper interface {
 	// KeptAbout lists what the room keeps about a customer.
 	KeptAbout(ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject) ([]account.Kept, error)
 	// EraseTx removes it before the customer is deleted, but for what has to stay.
-	EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error
+	EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error
 }
 
 // Service has the use cases.
@@ -99,20 +99,20 @@ func (s *Service) Erase(ctx context.Context, actor account.Actor, id int64) erro
 	if err := actor.NotAttendant(); err != nil {
 		return err
 	}
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		record, err := s.customers.LockTx(ctx, tx, actor, id)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		record, err := s.customers.LockTx(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		for _, keeper := range s.keepers {
-			err := keeper.EraseTx(ctx, tx, actor, account.DataSubject{CustomerID: record.ID, UUID: record.UUID})
+			err := keeper.EraseTx(ctx, tx, account.DataSubject{CustomerID: record.ID, UUID: record.UUID})
 			if err != nil {
 				return err
 			}
 		}
-		if err := s.customers.EraseTx(ctx, tx, actor, record); err != nil {
+		if err := s.customers.EraseTx(ctx, tx, record); err != nil {
 			return err
 		}
-		return account.EraseAuditTx(ctx, tx, actor, "customer", record.ID)
+		return account.EraseAuditTx(ctx, tx, "customer", record.ID)
 	})
 }

@@ -74,7 +74,7 @@ func TestMessageOverWhichDecidingPanicsFailsAtOnce(t *testing.T) {
 		must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			list, err := candidates(t.Context(), tx, house.actor.Company.ID, []int64{house.only().ID})
 			must(t, err)
-			state, err := house.companyStateOf(t.Context(), tx, house.actor)
+			state, err := house.companyStateOf(t.Context(), house.actor.In(tx))
 			must(t, err)
 			state.actor.Company.Zone = nil
 			if decision := house.ruleSafely(t.Context(), tx, state, list[0]); decision.status != Failed || decision.reason != reasonAside {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/sqldb"
 )
 
 // A change of this room's records is one value, and one function for each kind
@@ -21,7 +20,7 @@ import (
 type change[T any] struct{ before, after *T }
 
 // audit writes the line of a change. record names the kind of record.
-func (c change[T]) audit(ctx context.Context, tx *sqldb.Tx, actor account.Actor, record string, of func(T) audited) error {
+func (c change[T]) audit(ctx context.Context, tx account.Tx, record string, of func(T) audited) error {
 	entry := account.AuditEntry{Action: record + "." + c.verb(), Record: record}
 	if c.before != nil {
 		known := of(*c.before)
@@ -31,7 +30,7 @@ func (c change[T]) audit(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 		known := of(*c.after)
 		entry.ID, entry.Name, entry.After = known.id, known.name, known.fields
 	}
-	return account.WriteAudit(ctx, tx, actor, entry)
+	return account.WriteAudit(ctx, tx, entry)
 }
 
 func (c change[T]) verb() string {
@@ -52,24 +51,24 @@ type audited struct {
 }
 
 // applyRule writes a rule.
-func (s *Service) applyRule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Rule]) (err error) {
+func (s *Service) applyRule(ctx context.Context, tx account.Tx, change change[Rule]) (err error) {
 	switch {
 	case change.before == nil:
 		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
-		change.after.ID, err = insertRule(ctx, tx, actor.Company.ID, *change.after)
+		change.after.ID, err = insertRule(ctx, tx, *change.after)
 	case change.after == nil:
-		err = removeRule(ctx, tx, actor.Company.ID, change.before.ID)
+		err = removeRule(ctx, tx, change.before.ID)
 	default:
 		change.after.UpdatedAt = tx.Now()
-		err = updateRule(ctx, tx, actor.Company.ID, *change.after)
+		err = updateRule(ctx, tx, *change.after)
 	}
 	if err != nil {
 		return err
 	}
 	if change.after != nil && change.after.round {
-		return change.audit(ctx, tx, actor, "round", auditedRule)
+		return change.audit(ctx, tx, "round", auditedRule)
 	}
-	return change.audit(ctx, tx, actor, "rule", auditedRule)
+	return change.audit(ctx, tx, "rule", auditedRule)
 }
 
 func auditedRule(rule Rule) audited {
@@ -86,29 +85,24 @@ func auditedRule(rule Rule) audited {
 }
 
 // applyTemplate writes a template.
-func (s *Service) applyTemplate(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change change[Template],
-) (err error) {
+func (s *Service) applyTemplate(ctx context.Context, tx account.Tx, change change[Template]) (err error) {
 	switch {
 	case change.before == nil:
 		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
-		change.after.ID, err = insertTemplate(ctx, tx, actor.Company.ID, *change.after)
+		change.after.ID, err = insertTemplate(ctx, tx, *change.after)
 	case change.after == nil:
-		if err = removeRounds(ctx, tx, actor.Company.ID, change.before.ID); err != nil {
+		if err = removeRounds(ctx, tx, change.before.ID); err != nil {
 			return err
 		}
-		err = removeTemplate(ctx, tx, actor.Company.ID, change.before.ID)
+		err = removeTemplate(ctx, tx, change.before.ID)
 	default:
 		change.after.UpdatedAt = tx.Now()
-		err = updateTemplate(ctx, tx, actor.Company.ID, *change.after)
+		err = updateTemplate(ctx, tx, *change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return change.audit(ctx, tx, actor, "template", auditedTemplate)
+	return change.audit(ctx, tx, "template", auditedTemplate)
 }
 
 func auditedTemplate(template Template) audited {
@@ -126,30 +120,29 @@ func auditedTemplate(template Template) audited {
 // id and so only once it has one.
 func (s *Service) applyChannel(
 	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
+	tx account.Tx,
 	change change[Channel],
 	secrets map[string]string,
 ) (err error) {
 	switch {
 	case change.before == nil:
 		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
-		change.after.ID, err = insertChannel(ctx, tx, actor.Company.ID, *change.after)
+		change.after.ID, err = insertChannel(ctx, tx, *change.after)
 		if err != nil {
 			return err
 		}
 		change.after.sealed = s.seal(change.after.ID, secrets)
-		err = setSecrets(ctx, tx, actor.Company.ID, change.after.ID, change.after.sealed)
+		err = setSecrets(ctx, tx.Tx, tx.Company.ID, change.after.ID, change.after.sealed)
 	case change.after == nil:
-		err = removeChannel(ctx, tx, actor.Company.ID, change.before.ID)
+		err = removeChannel(ctx, tx, change.before.ID)
 	default:
 		change.after.UpdatedAt, change.after.sealed = tx.Now(), s.seal(change.after.ID, secrets)
-		err = updateChannelRow(ctx, tx, actor.Company.ID, *change.after)
+		err = updateChannelRow(ctx, tx, *change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return change.audit(ctx, tx, actor, "channel", auditedChannel)
+	return change.audit(ctx, tx, "channel", auditedChannel)
 }
 
 func auditedChannel(channel Channel) audited {
@@ -164,17 +157,17 @@ func auditedChannel(channel Channel) audited {
 }
 
 // applyQuiet writes the company's quiet hours and plans again what they move.
-func (s *Service) applyQuiet(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Quiet]) error {
-	if err := saveQuiet(ctx, tx, actor.Company.ID, *change.after); err != nil {
+func (s *Service) applyQuiet(ctx context.Context, tx account.Tx, change change[Quiet]) error {
+	if err := saveQuiet(ctx, tx, *change.after); err != nil {
 		return err
 	}
-	if err := s.replanAll(ctx, tx, actor, *change.after); err != nil {
+	if err := s.replanAll(ctx, tx, *change.after); err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	return account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: "quiet_hours.updated",
 		Record: "company",
-		ID:     actor.Company.ID,
+		ID:     tx.Company.ID,
 		Before: change.before.auditFields(),
 		After:  change.after.auditFields(),
 	})
@@ -186,12 +179,12 @@ func (q Quiet) auditFields() account.AuditFields {
 
 // applyDecision writes what a person decided about a message. A message that
 // is sent again goes out whatever the hour.
-func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Message]) error {
-	err := saveDecision(ctx, tx, actor.Company.ID, *change.after, change.after.Status == Scheduled)
+func (s *Service) applyDecision(ctx context.Context, tx account.Tx, change change[Message]) error {
+	err := saveDecision(ctx, tx, *change.after, change.after.Status == Scheduled)
 	if err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	return account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: "message.decided",
 		Record: "message",
 		ID:     change.after.ID,
@@ -202,13 +195,13 @@ func (s *Service) applyDecision(ctx context.Context, tx *sqldb.Tx, actor account
 }
 
 // applyOptOut writes whether a customer wants no messages.
-func (s *Service) applyOptOut(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[about]) error {
+func (s *Service) applyOptOut(ctx context.Context, tx account.Tx, change change[about]) error {
 	customer := change.after.customer
-	err := saveOptOut(ctx, tx, actor.Company.ID, customer.ID, change.after.optedOut)
+	err := saveOptOut(ctx, tx, customer.ID, change.after.optedOut)
 	if err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	return account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: "customer.opted_out",
 		Record: "customer",
 		ID:     customer.ID,

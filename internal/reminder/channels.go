@@ -219,8 +219,8 @@ func (s *Service) CreateChannel(
 	if err := s.tryOptions(ctx, kind, channel.Options, secrets); err != nil {
 		return channel, nil, err
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		return s.applyChannel(ctx, tx, actor, change[Channel]{after: &channel}, secrets)
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		return s.applyChannel(ctx, tx, change[Channel]{after: &channel}, secrets)
 	})
 	return channel, shown, err
 }
@@ -279,8 +279,8 @@ func (s *Service) updateChannel(
 	if err := s.tryOptions(ctx, kind, channel.Options, secrets); err != nil {
 		return tried, err
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockChannel(ctx, tx, actor.Company.ID, channelID)
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockChannel(ctx, tx, channelID)
 		if err != nil {
 			return err
 		}
@@ -292,15 +292,15 @@ func (s *Service) updateChannel(
 		draft.to(&channel, kind, secrets)
 		channel.Failures, channel.Problem, channel.ProblemAt = 0, "", time.Time{}
 		tx.OnCommit(s.wake.Hint)
-		return s.applyChannel(ctx, tx, actor, change[Channel]{&before, &channel}, secrets)
+		return s.applyChannel(ctx, tx, change[Channel]{&before, &channel}, secrets)
 	})
 	return channel, err
 }
 
 // DeleteChannel removes a channel that no rule uses.
 func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channelID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		channel, err := lockChannel(ctx, tx, actor.Company.ID, channelID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		channel, err := lockChannel(ctx, tx, channelID)
 		if err != nil {
 			return err
 		}
@@ -313,11 +313,11 @@ func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channe
 				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this channel", rule.ID, rule.Name))
 			}
 		}
-		err = skipLane(ctx, tx, actor.Company.ID, channelID, "the channel was deleted")
+		err = skipLane(ctx, tx, channelID, "the channel was deleted")
 		if err != nil {
 			return err
 		}
-		return s.applyChannel(ctx, tx, actor, change[Channel]{before: &channel}, nil)
+		return s.applyChannel(ctx, tx, change[Channel]{before: &channel}, nil)
 	})
 }
 

@@ -98,7 +98,7 @@ func TestLargeDayIsPlannedInSteps(t *testing.T) {
 	var made int
 	must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
 		var more bool
-		made, more, err = house.planSome(t.Context(), tx, house.actor, rule.ID)
+		made, more, err = house.planSome(t.Context(), house.actor.In(tx), rule.ID)
 		if !more {
 			t.Error("it was planned in one step")
 		}

@@ -14,7 +14,6 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // about is what a message is about.
@@ -81,17 +80,17 @@ type companyState struct {
 	now      time.Time
 }
 
-func (s *Service) companyStateOf(ctx context.Context, tx *sqldb.Tx, actor account.Actor) (state companyState, err error) {
+func (s *Service) companyStateOf(ctx context.Context, tx account.Tx) (state companyState, err error) {
 	state = companyState{now: tx.Now()}
-	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // its plan may have ended a moment ago
+	company, err := account.FindCompany(ctx, tx, tx.Company.ID) // its plan may have ended a moment ago
 	if err != nil {
 		return state, err
 	}
 	state.actor = account.System(company, "send messages")
-	if state.quiet, err = quietOf(ctx, tx, actor.Company.ID); err != nil {
+	if state.quiet, err = quietOf(ctx, tx, tx.Company.ID); err != nil {
 		return state, err
 	}
-	state.channels, err = channels(ctx, tx, actor.Company.ID)
+	state.channels, err = channels(ctx, tx, tx.Company.ID)
 	return state, err
 }
 

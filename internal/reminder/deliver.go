@@ -90,7 +90,7 @@ func (s *Service) begin(ctx context.Context, job job, prepared prepared) (b begu
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		state, err := s.companyStateOf(ctx, tx, job.actor)
+		state, err := s.companyStateOf(ctx, job.actor.In(tx))
 		if err != nil {
 			return err
 		}
@@ -292,7 +292,7 @@ func (s *Service) recordAttempt(ctx context.Context, job job, begun begun, outco
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		state, err := s.companyStateOf(ctx, tx, job.actor)
+		state, err := s.companyStateOf(ctx, job.actor.In(tx))
 		if err != nil {
 			return err
 		}

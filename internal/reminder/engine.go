@@ -183,7 +183,7 @@ func (s *Service) claimLane(ctx context.Context, lane lane, room int) (jobs []jo
 		if room <= 0 {
 			return nil
 		}
-		jobs, looked, err = s.claimSome(ctx, tx, actor, lane, room)
+		jobs, looked, err = s.claimSome(ctx, actor.In(tx), lane, room)
 		if err != nil || each == 0 || len(jobs) == 0 {
 			return err
 		}
@@ -192,14 +192,8 @@ func (s *Service) claimLane(ctx context.Context, lane lane, room int) (jobs []jo
 	return jobs, looked, err
 }
 
-func (s *Service) claimSome(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	lane lane,
-	room int,
-) (jobs []job, looked int, err error) {
-	ids, err := dueMessages(ctx, tx, lane, lookAt)
+func (s *Service) claimSome(ctx context.Context, tx account.Tx, lane lane, room int) (jobs []job, looked int, err error) {
+	ids, err := dueMessages(ctx, tx.Tx, lane, lookAt)
 	if err != nil || len(ids) == 0 {
 		return nil, 0, err
 	}
@@ -207,7 +201,7 @@ func (s *Service) claimSome(
 	if err != nil {
 		return nil, 0, err
 	}
-	state, err := s.companyStateOf(ctx, tx, actor)
+	state, err := s.companyStateOf(ctx, tx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -217,19 +211,19 @@ func (s *Service) claimSome(
 			break
 		}
 		looked++
-		decision := s.ruleSafely(ctx, tx, state, candidate)
+		decision := s.ruleSafely(ctx, tx.Tx, state, candidate)
 		if decision.status == Sending && decision.channel.ID == lane.channelID {
 			jobs = append(jobs, job{
 				id:        candidate.message.ID,
 				companyID: lane.companyID,
-				actor:     actor,
+				actor:     tx.Actor,
 				claim:     token,
 				dueAt:     candidate.message.RunAt,
 				reach:     s.reachOf(decision.channel),
 			})
-			err = claim(ctx, tx, lane.companyID, candidate.message.ID, token)
+			err = claim(ctx, tx.Tx, lane.companyID, candidate.message.ID, token)
 		} else {
-			err = s.settleUnsent(ctx, tx, lane.companyID, candidate, decision)
+			err = s.settleUnsent(ctx, tx.Tx, lane.companyID, candidate, decision)
 		}
 		if err != nil {
 			return nil, 0, err

@@ -339,7 +339,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 // writeImported passes customers to the service as an import does.
 func (h *house) writeImported(list []customer.Customer) error {
 	return h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
-		return h.customersImported(h.t.Context(), tx, h.actor, list)
+		return h.customersImported(h.t.Context(), h.actor.In(tx), list)
 	})
 }
 

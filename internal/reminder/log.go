@@ -13,7 +13,6 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
-	"carteira/internal/platform/sqldb"
 )
 
 // Filter chooses messages of the log.
@@ -165,8 +164,8 @@ func (m Message) Decisions() []Decision { return decisions[m.Status] }
 // out or has another due date by now.
 func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int64, decision Decision) (Message, error) {
 	var message Message
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if message, err = lockMessage(ctx, tx, actor.Company.ID, messageID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		if message, err = lockMessage(ctx, tx, messageID); err != nil {
 			return err
 		}
 		if !slices.Contains(message.Decisions(), decision) {
@@ -175,7 +174,7 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int
 		before := message
 		switch decision {
 		case Resend:
-			err = s.reschedule(ctx, tx, actor, &message)
+			err = s.reschedule(ctx, tx, &message)
 		case MarkSent:
 			message.Status, message.Reason, message.SentAt = Sent, "marked as sent by a person", tx.Now()
 		case Dismiss:
@@ -184,14 +183,14 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int
 		if err != nil {
 			return err
 		}
-		return s.applyDecision(ctx, tx, actor, change[Message]{&before, &message})
+		return s.applyDecision(ctx, tx, change[Message]{&before, &message})
 	})
 	return message, err
 }
 
 // reschedule puts a message back at the first channel of its rule.
-func (s *Service) reschedule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, message *Message) error {
-	rule, err := ruleByID(ctx, tx, actor.Company.ID, message.RuleID)
+func (s *Service) reschedule(ctx context.Context, tx account.Tx, message *Message) error {
+	rule, err := ruleByID(ctx, tx, tx.Company.ID, message.RuleID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return fault.Conflict("the rule of this message was deleted")
 	}
@@ -211,14 +210,14 @@ func (s *Service) OptedOut(ctx context.Context, actor account.Actor, customerID 
 
 // SetOptOut notes whether a customer wants no messages.
 func (s *Service) SetOptOut(ctx context.Context, actor account.Actor, customerID int64, out bool) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
 		b, err := customerAbout(ctx, tx, actor.Company.ID, customerID)
 		if err != nil || b.optedOut == out {
 			return err
 		}
 		after := b
 		after.optedOut = out
-		return s.applyOptOut(ctx, tx, actor, change[about]{&b, &after})
+		return s.applyOptOut(ctx, tx, change[about]{&b, &after})
 	})
 }
 
@@ -280,8 +279,8 @@ func (s *Service) Test(
 	}
 	out := s.send(context.WithoutCancel(ctx), begun{Letter: letter, channel: channel, kind: kind})
 	if out.verdict == accepted { // whatever was wrong is right again
-		err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-			return clearProblem(ctx, tx, actor.Company.ID, channel.ID)
+		err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+			return clearProblem(ctx, tx.Tx, actor.Company.ID, channel.ID)
 		})
 	}
 	return TestResult{

@@ -127,17 +127,17 @@ func (s *Service) companyChanged(ctx context.Context, tx *sqldb.Tx, before, afte
 		return err
 	}
 	if back {
-		if err := s.restartAll(ctx, tx, program, quiet); err != nil {
+		if err := s.restartAll(ctx, program.In(tx), quiet); err != nil {
 			return err
 		}
 	}
-	return s.replanAll(ctx, tx, program, quiet)
+	return s.replanAll(ctx, program.In(tx), quiet)
 }
 
 // skipAhead moves the rule of a silent company past the due dates without a
 // reminder, so that they are not reported one by one later.
-func (s *Service) skipAhead(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, quiet Quiet) error {
-	rule.restart(actor, quiet, tx.Now())
-	rule.planAt = actor.Today(tx.Now()).AddDays(1).Start(actor.Company.Zone)
-	return saveCursor(ctx, tx, actor.Company.ID, rule)
+func (s *Service) skipAhead(ctx context.Context, tx account.Tx, rule Rule, quiet Quiet) error {
+	rule.restart(tx.Actor, quiet, tx.Now())
+	rule.planAt = tx.Today(tx.Now()).AddDays(1).Start(tx.Company.Zone)
+	return saveCursor(ctx, tx, rule)
 }

@@ -6,7 +6,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/sqldb"
 )
 
 // PhoneState is how a channel is connected to the phone that it sends through.
@@ -70,9 +69,9 @@ func (s *Service) changePhone(
 	if err != nil {
 		return err
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
 		entry := account.AuditEntry{Action: action, Record: "channel", ID: channelID, Name: channel.Name}
-		return account.WriteAudit(ctx, tx, actor, entry)
+		return account.WriteAudit(ctx, tx, entry)
 	})
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func (s *Service) planRule(ctx context.Context, ref ruleRef) (total int, err err
 	for more := true; more && err == nil; {
 		made := 0
 		err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			made, more, err = s.planSome(ctx, tx, actor, ref.ruleID)
+			made, more, err = s.planSome(ctx, actor.In(tx), ref.ruleID)
 			return err
 		})
 		total += made
@@ -75,46 +75,41 @@ func (s *Service) planRule(ctx context.Context, ref ruleRef) (total int, err err
 // planSome takes a rule further through the due dates. It holds the rule, so
 // that a concurrent change of a customer's date either is seen here or sees
 // how far the rule has come.
-func (s *Service) planSome(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	ruleID int64,
-) (made int, more bool, err error) {
-	rule, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
+func (s *Service) planSome(ctx context.Context, tx account.Tx, ruleID int64) (made int, more bool, err error) {
+	rule, err := lockRule(ctx, tx, ruleID)
 	if fault.KindOf(err) == fault.KindNotFound || err == nil && (!rule.Active || rule.planAt.After(tx.Now())) {
 		return 0, false, nil // another process was faster
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	company, err := account.FindCompany(ctx, tx, actor.Company.ID) // as it is now that the rule is locked
+	company, err := account.FindCompany(ctx, tx, tx.Company.ID) // as it is now that the rule is locked
 	if err != nil {
 		return 0, false, err
 	}
-	actor = account.System(company, "plan messages")
-	quiet, err := quietOf(ctx, tx, actor.Company.ID)
+	tx.Actor = account.System(company, "plan messages")
+	quiet, err := quietOf(ctx, tx, tx.Company.ID)
 	if err != nil {
 		return 0, false, err
 	}
-	if mutedReason(actor.Company, tx.Now()) != "" {
-		return 0, false, s.skipAhead(ctx, tx, actor, rule, quiet)
+	if mutedReason(tx.Company, tx.Now()) != "" {
+		return 0, false, s.skipAhead(ctx, tx, rule, quiet)
 	}
-	today := actor.Today(tx.Now())
+	today := tx.Today(tx.Now())
 	horizon := today.AddDays(ahead - rule.OffsetDays)
 	for left := planBatch; left > 0 && !rule.cursorOn.After(horizon); {
-		list, err := dueCustomers(ctx, tx, actor.Company.ID, rule, left)
+		list, err := dueCustomers(ctx, tx, tx.Company.ID, rule, left)
 		if err != nil {
 			return 0, false, err
 		}
-		n, err := s.schedule(ctx, tx, actor, rule, quiet, list)
+		n, err := s.schedule(ctx, tx, rule, quiet, list)
 		if err != nil {
 			return 0, false, err
 		}
 		made += n
 		if len(list) == left {
 			rule.cursorID = list[len(list)-1].ID
-			return made, true, saveCursor(ctx, tx, actor.Company.ID, rule)
+			return made, true, saveCursor(ctx, tx, rule)
 		}
 		left -= len(list)
 		rule.cursorOn, rule.cursorID = rule.cursorOn.AddDays(1), 0
@@ -122,17 +117,16 @@ func (s *Service) planSome(
 	}
 	more = !rule.cursorOn.After(horizon)
 	if !more {
-		rule.planAt = today.AddDays(1).Start(actor.Company.Zone)
+		rule.planAt = today.AddDays(1).Start(tx.Company.Zone)
 	}
-	return made, more, saveCursor(ctx, tx, actor.Company.ID, rule)
+	return made, more, saveCursor(ctx, tx, rule)
 }
 
 // schedule makes the messages of a rule for customers who have it coming. One
 // that exists already stays, unless it was not sent and its time comes again.
 func (s *Service) schedule(
 	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
+	tx account.Tx,
 	rule Rule,
 	quiet Quiet,
 	list []customer.Customer,
@@ -142,7 +136,7 @@ func (s *Service) schedule(
 		if !rule.meets(record) {
 			continue
 		}
-		at, late := rule.moment(record.DueOn, quiet, actor.Company.Zone)
+		at, late := rule.moment(record.DueOn, quiet, tx.Company.Zone)
 		message := Message{
 			Key:        "msg_" + id.NewCode(24),
 			RuleID:     rule.ID,
@@ -157,18 +151,18 @@ func (s *Service) schedule(
 		}
 		fresh = append(fresh, message)
 	}
-	n, err := insertMessages(ctx, tx, actor.Company.ID, onceADate, fresh)
+	n, err := insertMessages(ctx, tx, onceADate, fresh)
 	return int(n), err
 }
 
 // restart puts a rule's cursor at the first due date with a message that
 // still lies ahead.
-func (s *Service) restart(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule *Rule) error {
-	quiet, err := quietOf(ctx, tx, actor.Company.ID)
+func (s *Service) restart(ctx context.Context, tx account.Tx, rule *Rule) error {
+	quiet, err := quietOf(ctx, tx, tx.Company.ID)
 	if err != nil {
 		return err
 	}
-	rule.restart(actor, quiet, tx.Now())
+	rule.restart(tx.Actor, quiet, tx.Now())
 	tx.OnCommit(s.wake.Hint)
 	return nil
 }
@@ -188,7 +182,7 @@ func (r *Rule) restart(actor account.Actor, quiet Quiet, now time.Time) {
 // replan takes back what a changed rule has not sent, and starts its planning
 // again: messages that are due or being sent go on by the new rule. So do all
 // receipts, which nothing would plan again.
-func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change[Rule]) error {
+func (s *Service) replan(ctx context.Context, tx account.Tx, change change[Rule]) error {
 	rule := change.after
 	clear := unscheduleAhead
 	switch {
@@ -197,10 +191,10 @@ func (s *Service) replan(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	case rule.On == OnPaid && change.before.Active:
 		return nil
 	}
-	if err := clear(ctx, tx, actor.Company.ID, rule.ID); err != nil {
+	if err := clear(ctx, tx.Tx, tx.Company.ID, rule.ID); err != nil {
 		return err
 	}
-	return s.restart(ctx, tx, actor, rule)
+	return s.restart(ctx, tx, rule)
 }
 
 // customersChanged plans for new customers, plans again after a change of
@@ -214,26 +208,21 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 		case customer.ActionCreated, customer.ActionImported:
 			fresh = append(fresh, change.After)
 		case customer.ActionDeleted:
-			err = s.customerDeleting(ctx, tx, actor, change.Before)
+			err = s.customerDeleting(ctx, actor.In(tx), change.Before)
 		default:
-			err = s.customerChanged(ctx, tx, actor, change.Before, change.After)
+			err = s.customerChanged(ctx, actor.In(tx), change.Before, change.After)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return s.customersImported(ctx, tx, actor, fresh)
+	return s.customersImported(ctx, actor.In(tx), fresh)
 }
 
 // customersImported plans for customers with due dates that their rules have
 // passed already; the others are found when the rules get there.
-func (s *Service) customersImported(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	list []customer.Customer,
-) error {
-	return s.planPassed(ctx, tx, actor, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
+func (s *Service) customersImported(ctx context.Context, tx account.Tx, list []customer.Customer) error {
+	return s.planPassed(ctx, tx, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
 		return record.DueOn.IsZero() || record.IsCancelled()
 	}), nil)
 }
@@ -241,20 +230,15 @@ func (s *Service) customersImported(
 // planPassed plans for customers and for debts what rules have passed already and
 // still lies ahead. A debt is a customer at the due date of an open invoice, and
 // only rules after the due date go by it.
-func (s *Service) planPassed(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	list, debts []customer.Customer,
-) error {
-	if len(list)+len(debts) == 0 || mutedReason(actor.Company, tx.Now()) != "" {
+func (s *Service) planPassed(ctx context.Context, tx account.Tx, list, debts []customer.Customer) error {
+	if len(list)+len(debts) == 0 || mutedReason(tx.Company, tx.Now()) != "" {
 		return nil
 	}
-	active, err := activeRules(ctx, tx, actor.Company.ID)
+	active, err := activeRules(ctx, tx)
 	if err != nil || len(active) == 0 {
 		return err
 	}
-	quiet, err := quietOf(ctx, tx, actor.Company.ID)
+	quiet, err := quietOf(ctx, tx, tx.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -265,12 +249,12 @@ func (s *Service) planPassed(
 		}
 		var passed []customer.Customer
 		for _, record := range wanted {
-			at, _ := rule.moment(record.DueOn, quiet, actor.Company.Zone)
+			at, _ := rule.moment(record.DueOn, quiet, tx.Company.Zone)
 			if rule.hasPassed(record) && at.After(tx.Now()) {
 				passed = append(passed, record)
 			}
 		}
-		if _, err := s.schedule(ctx, tx, actor, rule, quiet, passed); err != nil {
+		if _, err := s.schedule(ctx, tx, rule, quiet, passed); err != nil {
 			return err
 		}
 	}
@@ -291,11 +275,11 @@ func (s *Service) debtsOpened(ctx context.Context, tx *sqldb.Tx, changed billing
 	if len(ids) == 0 {
 		return nil
 	}
-	debts, err := debtsOf(ctx, tx, changed.Actor.Company.ID, ids)
+	debts, err := debtsOf(ctx, changed.Actor.In(tx), ids)
 	if err != nil {
 		return err
 	}
-	return s.planPassed(ctx, tx, changed.Actor, nil, debts)
+	return s.planPassed(ctx, changed.Actor.In(tx), nil, debts)
 }
 
 // hasPassed reports whether the rule is already past a customer's due date.
@@ -305,22 +289,17 @@ func (r Rule) hasPassed(record customer.Customer) bool {
 
 // customerChanged takes back what was scheduled for a due date that is none any
 // more, and plans for the new one.
-func (s *Service) customerChanged(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	before, after customer.Customer,
-) error {
+func (s *Service) customerChanged(ctx context.Context, tx account.Tx, before, after customer.Customer) error {
 	turned := before.IsCancelled() != after.IsCancelled()
 	if before.DueOn == after.DueOn && before.Plan.ID == after.Plan.ID && before.Product.ID == after.Product.ID && !turned {
 		return nil
 	}
 	if before.DueOn != after.DueOn || turned {
 		// Rules that are being planned see either the old date or the new one.
-		if _, err := activeRules(ctx, tx, actor.Company.ID); err != nil {
+		if _, err := activeRules(ctx, tx); err != nil {
 			return err
 		}
-		err := unscheduleOthers(ctx, tx, actor.Company.ID, after)
+		err := unscheduleOthers(ctx, tx, after)
 		if err != nil {
 			return err
 		}
@@ -328,28 +307,23 @@ func (s *Service) customerChanged(
 	if after.IsCancelled() {
 		return nil
 	}
-	debts, err := debtsOf(ctx, tx, actor.Company.ID, []int64{after.ID})
+	debts, err := debtsOf(ctx, tx, []int64{after.ID})
 	if err != nil {
 		return err
 	}
 	if after.DueOn.IsZero() {
-		return s.planPassed(ctx, tx, actor, nil, debts)
+		return s.planPassed(ctx, tx, nil, debts)
 	}
 	debts = slices.DeleteFunc(debts, func(debt customer.Customer) bool { return debt.DueOn == after.DueOn })
-	return s.planPassed(ctx, tx, actor, []customer.Customer{after}, debts)
+	return s.planPassed(ctx, tx, []customer.Customer{after}, debts)
 }
 
 // customerDeleting removes a customer's messages, those that were sent too.
-func (s *Service) customerDeleting(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	record customer.Customer,
-) error {
-	if _, err := activeRules(ctx, tx, actor.Company.ID); err != nil {
+func (s *Service) customerDeleting(ctx context.Context, tx account.Tx, record customer.Customer) error {
+	if _, err := activeRules(ctx, tx); err != nil {
 		return err
 	}
-	return removeOfCustomer(ctx, tx, actor.Company.ID, record.ID)
+	return removeOfCustomer(ctx, tx, record.ID)
 }
 
 // Prune removes messages that were finished long ago, a few at a time.

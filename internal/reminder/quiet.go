@@ -83,13 +83,13 @@ func (s *Service) SetSettings(ctx context.Context, actor account.Actor, draft Se
 		return Settings{}, err
 	}
 	var after Quiet
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockQuiet(ctx, tx, actor.Company.ID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockQuiet(ctx, tx)
 		if err != nil {
 			return err
 		}
 		after = Quiet{draft.QuietFrom.Or(before.From), draft.QuietTo.Or(before.To)}
-		return s.applyQuiet(ctx, tx, actor, change[Quiet]{&before, &after})
+		return s.applyQuiet(ctx, tx, change[Quiet]{&before, &after})
 	})
 	return Settings{after}, err
 }

@@ -39,7 +39,7 @@ func (s *Service) InvoicesChanged(ctx context.Context, tx *sqldb.Tx, changed bil
 	if len(paid) == 0 || mutedReason(changed.Actor.Company, tx.Now()) != "" {
 		return nil
 	}
-	rules, err := receiptRules(ctx, tx, changed.Actor.Company.ID)
+	rules, err := receiptRules(ctx, changed.Actor.In(tx))
 	if err != nil || len(rules) == 0 {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Service) InvoicesChanged(ctx context.Context, tx *sqldb.Tx, changed bil
 	if err != nil {
 		return err
 	}
-	payers, err := catalogsOf(ctx, tx, changed.Actor.Company.ID, customersOf(paid))
+	payers, err := catalogsOf(ctx, changed.Actor.In(tx), customersOf(paid))
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Service) InvoicesChanged(ctx context.Context, tx *sqldb.Tx, changed bil
 		}
 	}
 	tx.OnCommit(s.wake.Hint)
-	_, err = insertMessages(ctx, tx, changed.Actor.Company.ID, onceAnInvoice, receipts)
+	_, err = insertMessages(ctx, changed.Actor.In(tx), onceAnInvoice, receipts)
 	return err
 }
 

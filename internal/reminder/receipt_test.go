@@ -59,7 +59,7 @@ func (h *house) undoPayment(invoiceID int64) {
 // report is a gateway's word that R$ 35,00 came for an invoice.
 func (h *house) report(invoiceID int64, paymentID string) error {
 	return h.db.Write(h.t.Context(), func(tx *sqldb.Tx) error {
-		_, err := h.billing.ReceiveTx(h.t.Context(), tx, h.actor, billing.Receipt{Renew: true, Payment: billing.Payment{
+		_, err := h.billing.ReceiveTx(h.t.Context(), h.actor.In(tx), billing.Receipt{Renew: true, Payment: billing.Payment{
 			Provider: "acme", Via: "acme", PaymentID: paymentID, InvoiceID: invoiceID, Amount: 3500,
 		}})
 		return err
@@ -186,7 +186,7 @@ func TestRefundedMoneyGetsNoReceipt(t *testing.T) {
 		payments, _, err := house.billing.Payments(t.Context(), house.actor, billing.PaymentFilter{InvoiceID: invoice.ID}, input.Page{Number: 1, Size: 1})
 		must(t, err)
 		must(t, house.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := house.billing.RefundTx(t.Context(), tx, house.actor, billing.Refund{PaymentID: payments[0].ID, RefundID: "r1"})
+			_, err := house.billing.RefundTx(t.Context(), house.actor.In(tx), billing.Refund{PaymentID: payments[0].ID, RefundID: "r1"})
 			return err
 		}))
 		house.at("2026-01-21 08:00")

@@ -24,13 +24,13 @@ type timetable struct {
 // quiet hours give it. Nothing is taken back: a message that waits for the
 // morning goes out in the morning, whatever is changed in the night. The rules
 // stay where they are among the due dates, and go on at once.
-func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, quiet Quiet) error {
-	list, err := lockRules(ctx, tx, actor.Company.ID)
+func (s *Service) replanAll(ctx context.Context, tx account.Tx, quiet Quiet) error {
+	list, err := lockRules(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for _, rule := range list {
-		err := moveWaiting(ctx, tx, actor, rule, timetable{quiet, actor.Company.Zone, tx.Now()})
+		err := moveWaiting(ctx, tx, rule, timetable{quiet, tx.Company.Zone, tx.Now()})
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, actor account.Act
 			continue
 		}
 		rule.planAt = tx.Now()
-		if err := saveCursor(ctx, tx, actor.Company.ID, rule); err != nil {
+		if err := saveCursor(ctx, tx, rule); err != nil {
 			return err
 		}
 	}
@@ -48,8 +48,8 @@ func (s *Service) replanAll(ctx context.Context, tx *sqldb.Tx, actor account.Act
 
 // restartAll restarts every rule of a company that may send again at the
 // first due date with a message that still lies ahead.
-func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, actor account.Actor, quiet Quiet) error {
-	list, err := lockRules(ctx, tx, actor.Company.ID)
+func (s *Service) restartAll(ctx context.Context, tx account.Tx, quiet Quiet) error {
+	list, err := lockRules(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, actor account.Ac
 		if rule.On == OnPaid {
 			continue
 		}
-		rule.restart(actor, quiet, tx.Now())
-		if err := saveCursor(ctx, tx, actor.Company.ID, rule); err != nil {
+		rule.restart(tx.Actor, quiet, tx.Now())
+		if err := saveCursor(ctx, tx, rule); err != nil {
 			return err
 		}
 	}
@@ -68,13 +68,13 @@ func (s *Service) restartAll(ctx context.Context, tx *sqldb.Tx, actor account.Ac
 // moveWaiting moves the messages of a rule that wait for their hour: those of
 // one due date together, and each that waits for another try, or is a receipt, by
 // itself.
-func moveWaiting(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, times timetable) error {
+func moveWaiting(ctx context.Context, tx account.Tx, rule Rule, times timetable) error {
 	if rule.On == OnDue {
-		if err := moveDates(ctx, tx, actor, rule, times); err != nil {
+		if err := moveDates(ctx, tx, rule, times); err != nil {
 			return err
 		}
 	}
-	tries, err := waitingTries(ctx, tx, actor.Company.ID, rule.ID)
+	tries, err := waitingTries(ctx, tx, rule.ID)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func moveWaiting(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Ru
 		if rule.On == OnPaid {
 			try.late = receiptLate(try.at, times.zone)
 		}
-		if err := moveTry(ctx, tx, actor.Company.ID, try); err != nil {
+		if err := moveTry(ctx, tx, try); err != nil {
 			return err
 		}
 	}
@@ -91,14 +91,14 @@ func moveWaiting(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Ru
 }
 
 // moveDates moves the messages that were not tried, by their due dates.
-func moveDates(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule, times timetable) error {
-	dates, err := waitingDates(ctx, tx, actor.Company.ID, rule.ID)
+func moveDates(ctx context.Context, tx account.Tx, rule Rule, times timetable) error {
+	dates, err := waitingDates(ctx, tx, rule.ID)
 	if err != nil {
 		return err
 	}
 	for _, dueOn := range dates {
 		at, late := times.from(rule.own(dueOn, times.zone))
-		err := moveDate(ctx, tx, actor.Company.ID, rule.ID, moved{dueOn: dueOn, at: at, late: late})
+		err := moveDate(ctx, tx, rule.ID, moved{dueOn: dueOn, at: at, late: late})
 		if err != nil {
 			return err
 		}
@@ -246,11 +246,11 @@ func (s *Service) KeptAbout(
 }
 
 // EraseTx removes every message to a customer, those that were sent too.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
+func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
 	_, err := tx.Exec(
 		ctx,
 		`DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,
-		actor.Company.ID,
+		tx.Company.ID,
 		subject.CustomerID,
 	)
 	return err

@@ -169,7 +169,7 @@ func (h *house) changeCompany(change func(*account.Company)) {
 			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: after},
 		}
 		program := account.System(after, "test")
-		if err := h.accounts.SaveTx(h.t.Context(), tx, program, &change); err != nil {
+		if err := h.accounts.SaveTx(h.t.Context(), program.In(tx), &change); err != nil {
 			return err
 		}
 		return h.CompanyChanged(h.t.Context(), tx, account.Changes{Actor: program, List: []account.Change{change}})

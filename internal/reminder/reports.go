@@ -144,7 +144,7 @@ func (s *Service) noteHeard(ctx context.Context, found reporting) error {
 // channel exactly once, whichever process hears of it and however often.
 func (s *Service) applyReport(ctx context.Context, actor account.Actor, kind Kind, report Report) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		attempt, found, err := lockReported(ctx, tx, actor.Company.ID, kind.Name, report)
+		attempt, found, err := lockReported(ctx, actor.In(tx), kind.Name, report)
 		if err != nil {
 			return err
 		}
@@ -153,12 +153,12 @@ func (s *Service) applyReport(ctx context.Context, actor account.Actor, kind Kin
 			return nil
 		}
 		attempt.take(report, tx.Now())
-		if err := saveReport(ctx, tx, actor.Company.ID, attempt); err != nil {
+		if err := saveReport(ctx, actor.In(tx), attempt); err != nil {
 			return err
 		}
 		tx.OnCommit(func() { s.metrics.report(kind.Name, string(report.Arrival)) })
 		crashpoint.Here("reminder-in-report")
-		return s.drawReport(ctx, tx, actor, attempt)
+		return s.drawReport(ctx, actor.In(tx), attempt)
 	})
 }
 
@@ -210,21 +210,21 @@ func (v verdict) ofFailure() verdict {
 // that was followed by others has no more consequences; while the attempt is
 // still being made, the process that makes it reads the report when recording
 // its outcome.
-func (s *Service) drawReport(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
+func (s *Service) drawReport(ctx context.Context, tx account.Tx, attempt reportedAttempt) error {
 	if attempt.number != attempt.attempts || attempt.status == Sending {
 		return nil
 	}
-	if err := setArrival(ctx, tx, actor.Company.ID, attempt); err != nil {
+	if err := setArrival(ctx, tx.Tx, tx.Company.ID, attempt); err != nil {
 		return err
 	}
-	if err := s.reportHealth(ctx, tx, actor.Company.ID, attempt); err != nil {
+	if err := s.reportHealth(ctx, tx, attempt); err != nil {
 		return err
 	}
 	switch {
 	case attempt.arrival == ArrivalFailed && (attempt.status == Sent || attempt.status == Unknown):
-		return s.fallBack(ctx, tx, actor, attempt)
+		return s.fallBack(ctx, tx, attempt)
 	case attempt.unsettles():
-		return s.settleArrived(ctx, tx, actor, attempt)
+		return s.settleArrived(ctx, tx, attempt)
 	}
 	return nil
 }
@@ -244,12 +244,12 @@ func (a reportedAttempt) unsettles() bool {
 }
 
 // reportHealth keeps the channel's health by what is reported.
-func (s *Service) reportHealth(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
+func (s *Service) reportHealth(ctx context.Context, tx account.Tx, attempt reportedAttempt) error {
 	switch {
 	case attempt.arrival == ArrivalFailed:
-		return addProblem(ctx, tx, companyID, attempt.channelID, attempt.problem)
+		return addProblem(ctx, tx.Tx, tx.Company.ID, attempt.channelID, attempt.problem)
 	case attempt.arrival.arrived():
-		return clearProblem(ctx, tx, companyID, attempt.channelID)
+		return clearProblem(ctx, tx.Tx, tx.Company.ID, attempt.channelID)
 	}
 	return nil
 }
@@ -258,12 +258,12 @@ func (s *Service) reportHealth(ctx context.Context, tx *sqldb.Tx, companyID int6
 // once: the message is tried again or goes to the next channel as its rule says.
 // Whether it is still wanted (not paid, not opted out, not too late) is decided
 // when its turn comes, as for any message.
-func (s *Service) fallBack(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
-	list, err := candidates(ctx, tx, actor.Company.ID, []int64{attempt.messageID})
+func (s *Service) fallBack(ctx context.Context, tx account.Tx, attempt reportedAttempt) error {
+	list, err := candidates(ctx, tx, tx.Company.ID, []int64{attempt.messageID})
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	state, err := s.companyStateOf(ctx, tx, actor)
+	state, err := s.companyStateOf(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (s *Service) fallBack(ctx context.Context, tx *sqldb.Tx, actor account.Acto
 	if next.status == Scheduled {
 		tx.OnCommit(s.wake.Hint)
 	}
-	return settle(ctx, tx, actor.Company.ID, attempt.messageID, next)
+	return settle(ctx, tx.Tx, tx.Company.ID, attempt.messageID, next)
 }
 
 // channelOf is the channel that made an attempt; one that was deleted has only
@@ -288,9 +288,9 @@ func (s companyState) channelOf(attempt reportedAttempt) Channel {
 }
 
 // settleArrived ends a message that the carrier says has been sent.
-func (s *Service) settleArrived(ctx context.Context, tx *sqldb.Tx, actor account.Actor, attempt reportedAttempt) error {
+func (s *Service) settleArrived(ctx context.Context, tx account.Tx, attempt reportedAttempt) error {
 	tx.OnCommit(func() { s.metrics.count(attempt.kind, string(Sent)) })
-	return settle(ctx, tx, actor.Company.ID, attempt.messageID, transition{
+	return settle(ctx, tx.Tx, tx.Company.ID, attempt.messageID, transition{
 		status:    Sent,
 		channelID: attempt.channelID,
 		runAt:     tx.Now(),
@@ -310,7 +310,7 @@ func (s *Service) drawEarlier(ctx context.Context, tx *sqldb.Tx, lost lostMessag
 	if err != nil {
 		return err
 	}
-	return s.drawReport(ctx, tx, account.System(company, "hear of messages"), attempt)
+	return s.drawReport(ctx, account.System(company, "hear of messages").In(tx), attempt)
 }
 
 // writeAttempt writes the outcome of an attempt, and returns it as corrected by

@@ -243,49 +243,44 @@ func (s *Service) SendRound(ctx context.Context, actor account.Actor, draft Roun
 	if reason := mutedReason(actor.Company, s.db.Now()); reason != "" {
 		return round, fault.Conflict(reason)
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		round, err = s.writeRound(ctx, tx, actor, draft)
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		round, err = s.writeRound(ctx, tx, draft)
 		return err
 	})
 	return round, err
 }
 
-func (s *Service) writeRound(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	draft RoundDraft,
-) (round Round, err error) {
+func (s *Service) writeRound(ctx context.Context, tx account.Tx, draft RoundDraft) (round Round, err error) {
 	var plan RoundPlan
-	if plan.Template, err = s.roundTemplate(ctx, tx, actor, draft); err != nil {
+	if plan.Template, err = s.roundTemplate(ctx, tx, tx.Actor, draft); err != nil {
 		return round, err
 	}
 	for _, id := range draft.Channels { // no second round begins before this one is written
-		channel, err := lockChannel(ctx, tx, actor.Company.ID, id)
+		channel, err := lockChannel(ctx, tx, id)
 		if err != nil {
 			return round, err
 		}
 		plan.Channels = append(plan.Channels, channel)
 	}
-	list, err := recipients(ctx, tx, actor.Company.ID, draft, actor.Today(tx.Now()).Start(actor.Company.Zone))
+	list, err := recipients(ctx, tx, tx.Company.ID, draft, tx.Today(tx.Now()).Start(tx.Company.Zone))
 	if err != nil {
 		return round, err
 	}
-	verdicts := slices.DeleteFunc(s.sorted(actor, draft, plan, list), func(verdict verdictOn) bool {
+	verdicts := slices.DeleteFunc(s.sorted(tx.Actor, draft, plan, list), func(verdict verdictOn) bool {
 		return verdict.reason != ""
 	})
 	if len(verdicts) == 0 {
 		return round, fault.Conflict("nobody of them would get a message")
 	}
-	rule, err := s.roundRule(ctx, tx, actor, draft, plan.Template)
+	rule, err := s.roundRule(ctx, tx, draft, plan.Template)
 	if err != nil {
 		return round, err
 	}
-	messages, err := roundMessages(tx, rule, verdicts)
+	messages, err := roundMessages(tx.Tx, rule, verdicts)
 	if err != nil {
 		return round, err
 	}
-	if _, err := insertMessages(ctx, tx, actor.Company.ID, onceADate, messages); err != nil {
+	if _, err := insertMessages(ctx, tx, onceADate, messages); err != nil {
 		return round, err
 	}
 	tx.OnCommit(s.wake.Hint)
@@ -295,28 +290,22 @@ func (s *Service) writeRound(
 
 // roundRule writes the rule that a round is, and its words where they are the
 // house's.
-func (s *Service) roundRule(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	draft RoundDraft,
-	template Template,
-) (Rule, error) {
+func (s *Service) roundRule(ctx context.Context, tx account.Tx, draft RoundDraft, template Template) (Rule, error) {
 	if template.ID == 0 {
-		if err := s.applyTemplate(ctx, tx, actor, change[Template]{after: &template}); err != nil {
+		if err := s.applyTemplate(ctx, tx, change[Template]{after: &template}); err != nil {
 			return Rule{}, err
 		}
 	}
 	rule := Rule{
-		Name:       fmt.Sprintf("%s · %s", template.Name, tx.Now().In(actor.Company.Zone).Format("02/01/2006 15:04")),
+		Name:       fmt.Sprintf("%s · %s", template.Name, tx.Now().In(tx.Company.Zone).Format("02/01/2006 15:04")),
 		Channels:   draft.Channels,
 		TemplateID: template.ID,
 		On:         OnDue,
-		cursorOn:   actor.Today(tx.Now()),
+		cursorOn:   tx.Today(tx.Now()),
 		planAt:     tx.Now(),
 		round:      true,
 	}
-	return rule, s.applyRule(ctx, tx, actor, change[Rule]{after: &rule})
+	return rule, s.applyRule(ctx, tx, change[Rule]{after: &rule})
 }
 
 func roundMessages(tx *sqldb.Tx, rule Rule, verdicts []verdictOn) ([]Message, error) {

@@ -11,7 +11,6 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
 // RuleDraft is what a caller wants a rule to be; a change leaves alone what is
@@ -246,14 +245,14 @@ func (s *Service) TurnOnUsual(ctx context.Context, actor account.Actor, draft Us
 	if len(draft.Channels) == 0 {
 		return 0, fault.Field("channels", "is required")
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
 		made = 0
-		present, err := lockRules(ctx, tx, actor.Company.ID)
+		present, err := lockRules(ctx, tx)
 		if err != nil {
 			return err
 		}
 		for _, words := range lacking(present) {
-			if err := s.turnOn(ctx, tx, actor, draft, words); err != nil {
+			if err := s.turnOn(ctx, tx, draft, words); err != nil {
 				return err
 			}
 			made++
@@ -263,9 +262,9 @@ func (s *Service) TurnOnUsual(ctx context.Context, actor account.Actor, draft Us
 	return made, err
 }
 
-func (s *Service) turnOn(ctx context.Context, tx *sqldb.Tx, actor account.Actor, draft UsualDraft, words words) error {
+func (s *Service) turnOn(ctx context.Context, tx account.Tx, draft UsualDraft, words words) error {
 	template := s.houseTemplate(words, draft.Link)
-	if err := s.applyTemplate(ctx, tx, actor, change[Template]{after: &template}); err != nil {
+	if err := s.applyTemplate(ctx, tx, change[Template]{after: &template}); err != nil {
 		return err
 	}
 	_, day, _ := strings.Cut(words.name, ": ")
@@ -280,11 +279,11 @@ func (s *Service) turnOn(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 	if words.on == OnDue {
 		rule.Minute = usualMinute
 	}
-	if err := s.checkRule(ctx, tx, actor, rule); err != nil {
+	if err := s.checkRule(ctx, tx, rule); err != nil {
 		return err
 	}
-	if err := s.restart(ctx, tx, actor, &rule); err != nil {
+	if err := s.restart(ctx, tx, &rule); err != nil {
 		return err
 	}
-	return s.applyRule(ctx, tx, actor, change[Rule]{after: &rule})
+	return s.applyRule(ctx, tx, change[Rule]{after: &rule})
 }

@@ -123,16 +123,16 @@ func (s *Service) CreateRule(ctx context.Context, actor account.Actor, draft Rul
 		return Rule{}, err
 	}
 	var rule Rule
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		rule = Rule{On: OnDue}
 		draft.to(&rule)
-		if err := s.checkRule(ctx, tx, actor, rule); err != nil {
+		if err := s.checkRule(ctx, tx, rule); err != nil {
 			return err
 		}
-		if err := s.restart(ctx, tx, actor, &rule); err != nil {
+		if err := s.restart(ctx, tx, &rule); err != nil {
 			return err
 		}
-		return s.applyRule(ctx, tx, actor, change[Rule]{after: &rule})
+		return s.applyRule(ctx, tx, change[Rule]{after: &rule})
 	})
 	return rule, err
 }
@@ -143,8 +143,8 @@ func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID in
 		return Rule{}, err
 	}
 	var rule Rule
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockRule(ctx, tx, ruleID)
 		if err != nil {
 			return err
 		}
@@ -153,13 +153,13 @@ func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID in
 		if rule.On != before.On {
 			return fault.Field("on", "cannot be changed; make another rule instead")
 		}
-		if err := s.checkRule(ctx, tx, actor, rule); err != nil {
+		if err := s.checkRule(ctx, tx, rule); err != nil {
 			return err
 		}
-		if err := s.replan(ctx, tx, actor, change[Rule]{&before, &rule}); err != nil {
+		if err := s.replan(ctx, tx, change[Rule]{&before, &rule}); err != nil {
 			return err
 		}
-		return s.applyRule(ctx, tx, actor, change[Rule]{&before, &rule})
+		return s.applyRule(ctx, tx, change[Rule]{&before, &rule})
 	})
 	return rule, err
 }
@@ -167,21 +167,21 @@ func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID in
 // DeleteRule removes a rule and what it has scheduled. What it has sent stays
 // in the log.
 func (s *Service) DeleteRule(ctx context.Context, actor account.Actor, ruleID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockRule(ctx, tx, actor.Company.ID, ruleID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockRule(ctx, tx, ruleID)
 		if err != nil {
 			return err
 		}
-		if err := unscheduleRule(ctx, tx, actor.Company.ID, ruleID); err != nil {
+		if err := unscheduleRule(ctx, tx.Tx, actor.Company.ID, ruleID); err != nil {
 			return err
 		}
-		return s.applyRule(ctx, tx, actor, change[Rule]{before: &before})
+		return s.applyRule(ctx, tx, change[Rule]{before: &before})
 	})
 }
 
 // checkRule holds a rule against what the company has, and refuses all that
 // does not fit.
-func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, actor account.Actor, rule Rule) error {
+func (s *Service) checkRule(ctx context.Context, tx account.Tx, rule Rule) error {
 	var refused fault.Fields
 	if rule.Name == "" {
 		refused.Add("name", "is required")
@@ -195,7 +195,7 @@ func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, actor account.Act
 			fmt.Sprintf("can never be: on the day of this rule a customer is %s", rule.statusOnItsDay()),
 		)
 	}
-	plan, product, err := catalogHas(ctx, tx, actor.Company.ID, rule.PlanID, rule.ProductID)
+	plan, product, err := catalogHas(ctx, tx, tx.Company.ID, rule.PlanID, rule.ProductID)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	if rule.ProductID != 0 && !product {
 		refused.Add("product_id", "is not a product of the company")
 	}
-	template, err := lockTemplate(ctx, tx, actor.Company.ID, rule.TemplateID)
+	template, err := lockTemplate(ctx, tx, rule.TemplateID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		refused.Add("template_id", "is not a template of the company")
 	} else if err != nil {
@@ -213,7 +213,7 @@ func (s *Service) checkRule(ctx context.Context, tx *sqldb.Tx, actor account.Act
 	}
 	parts := ruleParts{rule, template, &refused}
 	parts.checkWords()
-	if err := s.checkRuleChannels(ctx, tx, actor, parts); err != nil {
+	if err := s.checkRuleChannels(ctx, tx, parts); err != nil {
 		return err
 	}
 	return refused.Err()
@@ -233,15 +233,15 @@ func (p ruleParts) checkWords() {
 	}
 }
 
-func (s *Service) checkRuleChannels(ctx context.Context, tx *sqldb.Tx, actor account.Actor, parts ruleParts) error {
+func (s *Service) checkRuleChannels(ctx context.Context, tx account.Tx, parts ruleParts) error {
 	for _, id := range parts.rule.Channels {
-		if _, err := lockChannel(ctx, tx, actor.Company.ID, id); fault.KindOf(err) == fault.KindNotFound {
+		if _, err := lockChannel(ctx, tx, id); fault.KindOf(err) == fault.KindNotFound {
 			parts.refused.Add("channels", fmt.Sprintf("%d is not a channel of the company", id))
 		} else if err != nil {
 			return err
 		}
 	}
-	name, err := s.wantsApproved(ctx, tx, actor, parts.rule.Channels)
+	name, err := s.wantsApproved(ctx, tx, tx.Actor, parts.rule.Channels)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
@@ -37,8 +38,8 @@ func quietOf(ctx context.Context, querier sqldb.Querier, companyID int64) (Quiet
 	return orDefault(sqldb.One(ctx, querier, scanQuiet, quietText, companyID))
 }
 
-func lockQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64) (Quiet, error) {
-	return orDefault(sqldb.One(ctx, tx, scanQuiet, quietText+` {for update}`, companyID))
+func lockQuiet(ctx context.Context, tx account.Tx) (Quiet, error) {
+	return orDefault(sqldb.One(ctx, tx, scanQuiet, quietText+` {for update}`, tx.Company.ID))
 }
 
 func orDefault(quiet Quiet, err error) (Quiet, error) {
@@ -48,12 +49,12 @@ func orDefault(quiet Quiet, err error) (Quiet, error) {
 	return quiet, err
 }
 
-func saveQuiet(ctx context.Context, tx *sqldb.Tx, companyID int64, quiet Quiet) error {
+func saveQuiet(ctx context.Context, tx account.Tx, quiet Quiet) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO reminder_settings (company_id, quiet_from, quiet_to, updated_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id) DO UPDATE SET quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
 		updated_at = excluded.updated_at`,
-		companyID, quiet.From, quiet.To, tx.Now().UnixMicro())
+		tx.Company.ID, quiet.From, quiet.To, tx.Now().UnixMicro())
 	return err
 }
 
@@ -106,8 +107,8 @@ func channelByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 	return channel, sqldb.Found(err, "channel")
 }
 
-func lockChannel(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Channel, error) {
-	channel, err := sqldb.One(ctx, tx, scanChannel, channelText+` {for update}`, companyID, id)
+func lockChannel(ctx context.Context, tx account.Tx, id int64) (Channel, error) {
+	channel, err := sqldb.One(ctx, tx, scanChannel, channelText+` {for update}`, tx.Company.ID, id)
 	return channel, sqldb.Found(err, "channel")
 }
 
@@ -116,12 +117,12 @@ func encodeOptions(options map[string]string) string {
 	return string(text)
 }
 
-func insertChannel(ctx context.Context, tx *sqldb.Tx, companyID int64, channel Channel) (int64, error) {
+func insertChannel(ctx context.Context, tx account.Tx, channel Channel) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at,
 			updated_at, callback_key, verify_token)
 		VALUES (?, ?, ?, ?, '', ?, ?, 0, ?, ?, ?, ?) RETURNING id`,
-		companyID, channel.Kind, channel.Name, encodeOptions(channel.Options), channel.Active,
+		tx.Company.ID, channel.Kind, channel.Name, encodeOptions(channel.Options), channel.Active,
 		channel.PerMinute, tx.Now().UnixMicro(), tx.Now().UnixMicro(), channel.CallbackKey, channel.VerifyToken)
 }
 
@@ -136,13 +137,13 @@ func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed s
 	return err
 }
 
-func updateChannelRow(ctx context.Context, tx *sqldb.Tx, companyID int64, channel Channel) error {
+func updateChannelRow(ctx context.Context, tx account.Tx, channel Channel) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_channels SET name = ?, options = ?, secrets = ?, active = ?, per_minute = ?, updated_at = ?,
 			failures = 0, problem = '', problem_at = 0
 		WHERE company_id = ? AND id = ?`,
 		channel.Name, encodeOptions(channel.Options), channel.sealed, channel.Active,
-		channel.PerMinute, channel.UpdatedAt.UnixMicro(), companyID, channel.ID)
+		channel.PerMinute, channel.UpdatedAt.UnixMicro(), tx.Company.ID, channel.ID)
 	return err
 }
 
@@ -162,8 +163,8 @@ func clearProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error 
 	return err
 }
 
-func removeChannel(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, companyID, id)
+func removeChannel(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 
@@ -216,33 +217,33 @@ func templateByID(ctx context.Context, querier sqldb.Querier, companyID, id int6
 	return template, sqldb.Found(err, "template")
 }
 
-func lockTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Template, error) {
-	template, err := sqldb.One(ctx, tx, scanTemplate, templateText+` {for update}`, companyID, id)
+func lockTemplate(ctx context.Context, tx account.Tx, id int64) (Template, error) {
+	template, err := sqldb.One(ctx, tx, scanTemplate, templateText+` {for update}`, tx.Company.ID, id)
 	return template, sqldb.Found(err, "template")
 }
 
-func insertTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, template Template) (int64, error) {
+func insertTemplate(ctx context.Context, tx account.Tx, template Template) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language,
 		whatsapp_params, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, companyID, template.Name,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, tx.Company.ID, template.Name,
 		template.Subject, template.Text,
 		template.Approved.Name, template.Approved.Language, template.Approved.encodeGaps(),
 		tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
-func updateTemplate(ctx context.Context, tx *sqldb.Tx, companyID int64, template Template) error {
+func updateTemplate(ctx context.Context, tx account.Tx, template Template) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_templates SET name = ?, subject = ?, body = ?, whatsapp_name = ?, whatsapp_language = ?,
 		whatsapp_params = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, template.Name, template.Subject, template.Text,
 		template.Approved.Name, template.Approved.Language, template.Approved.encodeGaps(),
-		template.UpdatedAt.UnixMicro(), companyID, template.ID)
+		template.UpdatedAt.UnixMicro(), tx.Company.ID, template.ID)
 	return err
 }
 
-func removeTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, companyID, id)
+func removeTemplate(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 
@@ -251,37 +252,37 @@ func removeTemplate(ctx context.Context, tx *sqldb.Tx, companyID, id int64) erro
 const waiting = `company_id = ? AND rule_id = ? AND status = 'scheduled' AND run_at > ? AND claim = '' AND NOT manual`
 
 // waitingDates are the due dates of messages that were not tried.
-func waitingDates(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) ([]civil.Date, error) {
+func waitingDates(ctx context.Context, tx account.Tx, ruleID int64) ([]civil.Date, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (dueOn civil.Date, err error) {
 		err = row.Scan(&dueOn)
 		return dueOn, err
 	}, `SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
-		companyID, ruleID, tx.Now().UnixMicro())
+		tx.Company.ID, ruleID, tx.Now().UnixMicro())
 }
 
 // moveDate moves the messages of a due date that were not tried.
-func moveDate(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64, to moved) error {
+func moveDate(ctx context.Context, tx account.Tx, ruleID int64, to moved) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE `+waiting+` AND attempts = 0 AND due_on = ?`,
-		to.at.UnixMicro(), to.late.UnixMicro(), companyID, ruleID, tx.Now().UnixMicro(), to.dueOn)
+		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, ruleID, tx.Now().UnixMicro(), to.dueOn)
 	return err
 }
 
 // waitingTries are the messages that wait for another try, and receipts, tried or
 // not.
-func waitingTries(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) ([]moved, error) {
+func waitingTries(ctx context.Context, tx account.Tx, ruleID int64) ([]moved, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (moved moved, err error) {
 		var runAt int64
 		err = row.Scan(&moved.id, &runAt)
 		moved.at = time.UnixMicro(runAt)
 		return moved, err
 	}, `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
-		companyID, ruleID, tx.Now().UnixMicro())
+		tx.Company.ID, ruleID, tx.Now().UnixMicro())
 }
 
-func moveTry(ctx context.Context, tx *sqldb.Tx, companyID int64, to moved) error {
+func moveTry(ctx context.Context, tx account.Tx, to moved) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE company_id = ? AND id = ?`,
-		to.at.UnixMicro(), to.late.UnixMicro(), companyID, to.id)
+		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, to.id)
 	return err
 }

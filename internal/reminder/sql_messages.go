@@ -28,18 +28,12 @@ const again = `status = 'scheduled', reason = '', step = 0, channel_id = exclude
 
 // insertMessages writes planned messages, and returns how many it made. once is
 // what becomes of one that is there already.
-func insertMessages(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	once string,
-	list []Message,
-) (count int64, err error) {
+func insertMessages(ctx context.Context, tx account.Tx, once string, list []Message) (count int64, err error) {
 	at := tx.Now().UnixMicro()
 	for piece := range sqldb.Pieces(list) {
 		var values []any
 		for _, message := range piece {
-			values = append(values, companyID, message.Key, message.RuleID, message.CustomerID,
+			values = append(values, tx.Company.ID, message.Key, message.RuleID, message.CustomerID,
 				message.DueOn, string(message.Status), message.Reason, message.ChannelID,
 				message.manual, 0, 0, message.RunAt.UnixMicro(), microsOf(message.lateAt), "", "", "", "", "",
 				message.InvoiceID, at, at)
@@ -82,12 +76,12 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 
 // unscheduleOthers takes back what is scheduled for other due dates of a customer
 // than the one that it has, and is not about a debt; of a cancelled one all.
-func unscheduleOthers(ctx context.Context, tx *sqldb.Tx, companyID int64, record customer.Customer) error {
-	others, args := otherDates, []any{companyID, record.ID, record.DueOn.String()}
+func unscheduleOthers(ctx context.Context, tx account.Tx, record customer.Customer) error {
+	others, args := otherDates, []any{tx.Company.ID, record.ID, record.DueOn.String()}
 	if record.IsCancelled() {
 		args[2] = "" // no date: nothing is kept
 	} else {
-		others, args = others+noDebt, append(args, companyID)
+		others, args = others+noDebt, append(args, tx.Company.ID)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+others+` AND attempts = 0`, args...); err != nil {
 		return err
@@ -109,12 +103,12 @@ const noDebt = ` AND NOT EXISTS (SELECT 1 FROM reminder_rules r JOIN invoices i 
 	WHERE r.company_id = ? AND r.id = reminder_messages.rule_id AND r.offset_days > 0 AND i.customer_id = reminder_messages.customer_id
 		AND i.status = 'open' AND i.due_on = reminder_messages.due_on)`
 
-func removeOfCustomer(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64) error {
+func removeOfCustomer(ctx context.Context, tx account.Tx, customerID int64) error {
 	for _, text := range []string{
 		`DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,
 		`DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`,
 	} {
-		if _, err := tx.Exec(ctx, text, companyID, customerID); err != nil {
+		if _, err := tx.Exec(ctx, text, tx.Company.ID, customerID); err != nil {
 			return err
 		}
 	}
@@ -127,11 +121,11 @@ func removeMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error
 }
 
 // skipLane ends what waits for a channel that goes away.
-func skipLane(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64, reason string) error {
+func skipLane(ctx context.Context, tx account.Tx, channelID int64, reason string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = ?, claim = '', updated_at = ?
 		WHERE company_id = ? AND channel_id = ? AND status = 'scheduled'`, reason,
-		tx.Now().UnixMicro(), companyID, channelID)
+		tx.Now().UnixMicro(), tx.Company.ID, channelID)
 	return err
 }
 
@@ -252,22 +246,22 @@ func messageByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 	return message, sqldb.Found(err, "message")
 }
 
-func lockMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Message, error) {
+func lockMessage(ctx context.Context, tx account.Tx, id int64) (Message, error) {
 	_, err := sqldb.Value[int64](
 		ctx,
 		tx,
 		`SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`,
-		companyID,
+		tx.Company.ID,
 		id,
 	)
 	if err != nil {
 		return Message{}, sqldb.Found(err, "message")
 	}
-	return messageByID(ctx, tx, companyID, id)
+	return messageByID(ctx, tx, tx.Company.ID, id)
 }
 
 // saveDecision writes what a person decided.
-func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, message Message, manual bool) error {
+func saveDecision(ctx context.Context, tx account.Tx, message Message, manual bool) error {
 	var sent sqldb.Ref
 	if !message.SentAt.IsZero() {
 		sent = sqldb.RefTo(message.SentAt.UnixMicro())
@@ -277,22 +271,22 @@ func saveDecision(ctx context.Context, tx *sqldb.Tx, companyID int64, message Me
 		manual = ?, step = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		string(message.Status), message.Reason, message.RunAt.UnixMicro(), message.ChannelID, sent,
-		manual, tx.Now().UnixMicro(), companyID, message.ID)
+		manual, tx.Now().UnixMicro(), tx.Company.ID, message.ID)
 	return err
 }
 
-func saveOptOut(ctx context.Context, tx *sqldb.Tx, companyID, customerID int64, out bool) error {
+func saveOptOut(ctx context.Context, tx account.Tx, customerID int64, out bool) error {
 	if !out {
 		_, err := tx.Exec(
 			ctx,
 			`DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`,
-			companyID,
+			tx.Company.ID,
 			customerID,
 		)
 		return err
 	}
 	_, err := tx.Exec(ctx,
 		`INSERT INTO reminder_optouts (company_id, customer_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-		companyID, customerID, tx.Now().UnixMicro())
+		tx.Company.ID, customerID, tx.Now().UnixMicro())
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -31,18 +32,17 @@ func setHeard(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64) err
 // company or of none.
 func lockReported(
 	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
+	tx account.Tx,
 	kind string,
 	report Report,
 ) (attempt reportedAttempt, found bool, err error) {
 	mark := report.Mark
 	if mark == (Mark{}) {
-		if mark, err = markOfReceipt(ctx, tx, companyID, kind, report.Receipt); err != nil {
+		if mark, err = markOfReceipt(ctx, tx, kind, report.Receipt); err != nil {
 			return attempt, false, ignoreMissing(err)
 		}
 	}
-	attempt, key, err := lockAttempt(ctx, tx, companyID, mark)
+	attempt, key, err := lockAttempt(ctx, tx, mark)
 	if err != nil {
 		return attempt, false, ignoreMissing(err)
 	}
@@ -60,30 +60,25 @@ func ignoreMissing(err error) error {
 }
 
 // markOfReceipt finds an attempt by what the carrier calls it.
-func markOfReceipt(ctx context.Context, tx *sqldb.Tx, companyID int64, kind, receipt string) (Mark, error) {
+func markOfReceipt(ctx context.Context, tx account.Tx, kind, receipt string) (Mark, error) {
 	return sqldb.One(ctx, tx, func(row sqldb.Row) (mark Mark, err error) {
 		err = row.Scan(&mark.MessageID, &mark.Number)
 		return mark, err
 	}, `SELECT message_id, number FROM reminder_attempts WHERE company_id = ? AND receipt = ? AND receipt <> ''
-		AND kind = ? ORDER BY message_id DESC LIMIT 1`, companyID, receipt, kind)
+		AND kind = ? ORDER BY message_id DESC LIMIT 1`, tx.Company.ID, receipt, kind)
 }
 
 // lockAttempt locks a message and reads one of its attempts. Where the attempt is
 // not recorded yet, the message has its channel.
-func lockAttempt(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	mark Mark,
-) (attempt reportedAttempt, key string, err error) {
+func lockAttempt(ctx context.Context, tx account.Tx, mark Mark) (attempt reportedAttempt, key string, err error) {
 	_, err = sqldb.Value[int64](ctx, tx,
-		`SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`, companyID, mark.MessageID)
+		`SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID, mark.MessageID)
 	if err != nil {
 		return attempt, "", err
 	}
 	attempt, err = sqldb.One(ctx, tx, func(row sqldb.Row) (reportedAttempt, error) {
 		return scanReported(row, &key)
-	}, reportedText+`? WHERE m.company_id = ? AND m.id = ?`, mark.Number, companyID, mark.MessageID)
+	}, reportedText+`? WHERE m.company_id = ? AND m.id = ?`, mark.Number, tx.Company.ID, mark.MessageID)
 	attempt.number = mark.Number
 	return attempt, key, err
 }
@@ -130,14 +125,14 @@ func scanReported(row sqldb.Row, key *string) (attempt reportedAttempt, err erro
 
 // saveReport writes what was reported of an attempt. If the outcome is not
 // recorded yet, the report makes the row.
-func saveReport(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
+func saveReport(ctx context.Context, tx account.Tx, attempt reportedAttempt) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem,
 			receipt, arrival, arrival_at, arrival_problem)
 		VALUES (?, ?, ?, ?, ?, ?, 0, ?, '', ?, ?, ?, ?)
 		ON CONFLICT (company_id, message_id, number) DO UPDATE SET receipt = excluded.receipt, arrival = excluded.arrival,
 			arrival_at = excluded.arrival_at, arrival_problem = excluded.arrival_problem`,
-		companyID, attempt.messageID, attempt.number, attempt.channelID, attempt.kind,
+		tx.Company.ID, attempt.messageID, attempt.number, attempt.channelID, attempt.kind,
 		attempt.at.UnixMicro(), string(attempt.verdict), attempt.receipt,
 		string(attempt.arrival), attempt.at.UnixMicro(), attempt.problem)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
@@ -81,11 +82,11 @@ func roundCounts(ctx context.Context, querier sqldb.Querier, companyID, ruleID i
 
 // checkRounds refuses to delete a template while a round under way needs its
 // words.
-func checkRounds(ctx context.Context, tx *sqldb.Tx, companyID, templateID int64) error {
+func checkRounds(ctx context.Context, tx account.Tx, templateID int64) error {
 	waiting, err := sqldb.Value[int64](ctx, tx, `SELECT count(*) FROM reminder_messages m JOIN reminder_rules r
 		ON r.company_id = m.company_id AND r.id = m.rule_id
 		WHERE m.company_id = ? AND r.template_id = ? AND r.round AND m.invoice_id <> 0 AND m.status IN ('scheduled', 'sending')`,
-		companyID, templateID)
+		tx.Company.ID, templateID)
 	if err == nil && waiting > 0 {
 		return fault.Conflict("messages with this template are being sent")
 	}
@@ -94,8 +95,8 @@ func checkRounds(ctx context.Context, tx *sqldb.Tx, companyID, templateID int64)
 
 // removeRounds removes the rounds of a template that is deleted: their messages
 // keep what was sent.
-func removeRounds(ctx context.Context, tx *sqldb.Tx, companyID, templateID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND template_id = ? AND round`, companyID, templateID)
+func removeRounds(ctx context.Context, tx account.Tx, templateID int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND template_id = ? AND round`, tx.Company.ID, templateID)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
 )
@@ -36,28 +37,28 @@ func rules(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Rule,
 
 // activeRules reads the rules on due dates that are on, and keeps them from being
 // planned until the commit: the planner then sees what this transaction does.
-func activeRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
+func activeRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
 	return sqldb.All(ctx, tx, scanRule, `
 		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? AND occasion = 'due' ORDER BY id {for key share}`,
-		companyID, true)
+		tx.Company.ID, true)
 }
 
 // receiptRules reads the rules for receipts that are on, and keeps them from being
 // changed until the commit.
-func receiptRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
+func receiptRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
 	return sqldb.All(ctx, tx, scanRule, `
 		SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND active = ? AND occasion = 'paid' ORDER BY id {for key share}`,
-		companyID, true)
+		tx.Company.ID, true)
 }
 
 // lockRules locks all rules, in the order of their ids.
-func lockRules(ctx context.Context, tx *sqldb.Tx, companyID int64) ([]Rule, error) {
+func lockRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
 	return sqldb.All(
 		ctx,
 		tx,
 		scanRule,
 		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND NOT round ORDER BY id {for update}`,
-		companyID,
+		tx.Company.ID,
 	)
 }
 
@@ -68,23 +69,23 @@ func ruleByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 	return rule, sqldb.Found(err, "rule")
 }
 
-func lockRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Rule, error) {
-	rule, err := sqldb.One(ctx, tx, scanRule, ruleText+` AND NOT round {for update}`, companyID, id)
+func lockRule(ctx context.Context, tx account.Tx, id int64) (Rule, error) {
+	rule, err := sqldb.One(ctx, tx, scanRule, ruleText+` AND NOT round {for update}`, tx.Company.ID, id)
 	return rule, sqldb.Found(err, "rule")
 }
 
-func insertRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) (int64, error) {
+func insertRule(ctx context.Context, tx account.Tx, rule Rule) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, plan_id, product_id, status, channels, template_id,
 			cursor_on, cursor_id, plan_at, created_at, updated_at, round, occasion)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		companyID, rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
+		tx.Company.ID, rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
 		sqldb.RefTo(rule.ProductID), string(rule.Status),
 		joinIDs(rule.Channels), rule.TemplateID, rule.cursorOn, rule.cursorID,
 		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro(), rule.round, string(rule.On))
 }
 
-func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) error {
+func updateRule(ctx context.Context, tx account.Tx, rule Rule) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE reminder_rules SET name = ?, active = ?, offset_days = ?, minute = ?, plan_id = ?, product_id = ?, status = ?, channels = ?,
 			template_id = ?, cursor_on = ?, cursor_id = ?, plan_at = ?, updated_at = ?
@@ -92,19 +93,19 @@ func updateRule(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) e
 		rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
 		sqldb.RefTo(rule.ProductID), string(rule.Status), joinIDs(rule.Channels),
 		rule.TemplateID, rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(),
-		rule.UpdatedAt.UnixMicro(), companyID, rule.ID)
+		rule.UpdatedAt.UnixMicro(), tx.Company.ID, rule.ID)
 	return err
 }
 
-func saveCursor(ctx context.Context, tx *sqldb.Tx, companyID int64, rule Rule) error {
+func saveCursor(ctx context.Context, tx account.Tx, rule Rule) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
-		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), companyID, rule.ID)
+		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), tx.Company.ID, rule.ID)
 	return err
 }
 
-func removeRule(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, companyID, id)
+func removeRule(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 
@@ -126,15 +127,10 @@ func catalogHas(
 }
 
 // catalogsOf reads what of customers decides whether a rule is for them, by id.
-func catalogsOf(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	customerIDs []int64,
-) (map[int64]customer.Customer, error) {
+func catalogsOf(ctx context.Context, tx account.Tx, customerIDs []int64) (map[int64]customer.Customer, error) {
 	records := map[int64]customer.Customer{}
 	err := sqldb.Each(ctx, tx, `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id, 0) FROM customers
-		WHERE company_id = ? AND id {in ?} AND `+customer.Visible, []any{companyID, customerIDs}, func(row sqldb.Row) error {
+		WHERE company_id = ? AND id {in ?} AND `+customer.Visible, []any{tx.Company.ID, customerIDs}, func(row sqldb.Row) error {
 		var record customer.Customer
 		err := row.Scan(&record.ID, &record.Plan.ID, &record.Product.ID)
 		records[record.ID] = record
@@ -190,11 +186,11 @@ const owingCustomersText = `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id
 
 // debtsOf reads customers at the due dates of their open invoices, each date once.
 // A cancelled customer gets no messages.
-func debtsOf(ctx context.Context, tx *sqldb.Tx, companyID int64, customerIDs []int64) ([]customer.Customer, error) {
+func debtsOf(ctx context.Context, tx account.Tx, customerIDs []int64) ([]customer.Customer, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (record customer.Customer, err error) {
 		err = row.Scan(&record.ID, &record.DueOn, &record.Plan.ID, &record.Product.ID)
 		return record, err
 	}, `SELECT DISTINCT c.id, i.due_on, COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0)
 		FROM customers c JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.status = 'open'
-		WHERE c.company_id = ? AND c.id {in ?} AND c.cancelled_at IS NULL AND `+customer.VisibleC, companyID, customerIDs)
+		WHERE c.company_id = ? AND c.id {in ?} AND c.cancelled_at IS NULL AND `+customer.VisibleC, tx.Company.ID, customerIDs)
 }

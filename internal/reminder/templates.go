@@ -15,7 +15,6 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 )
 
 // Template is the words of a message.
@@ -177,10 +176,10 @@ func (s *Service) CreateTemplate(ctx context.Context, actor account.Actor, draft
 		return Template{}, err
 	}
 	var template Template
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		template = Template{}
 		draft.to(&template)
-		return s.applyTemplate(ctx, tx, actor, change[Template]{after: &template})
+		return s.applyTemplate(ctx, tx, change[Template]{after: &template})
 	})
 	return template, err
 }
@@ -195,8 +194,8 @@ func (s *Service) UpdateTemplate(
 ) (Template, error) {
 	wrong := draft.Problems.With(s.check(draft))
 	var template Template
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockTemplate(ctx, tx, actor.Company.ID, templateID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockTemplate(ctx, tx, templateID)
 		if err != nil {
 			return err
 		}
@@ -204,28 +203,22 @@ func (s *Service) UpdateTemplate(
 		draft.to(&template)
 		var refused fault.Fields
 		if template.Approved.Name == "" {
-			if err := s.refuseUnapproved(ctx, tx, actor, template.ID, &refused); err != nil {
+			if err := s.refuseUnapproved(ctx, tx, template.ID, &refused); err != nil {
 				return err
 			}
 		}
 		if err := wrong.With(refused).Err(); err != nil {
 			return err
 		}
-		return s.applyTemplate(ctx, tx, actor, change[Template]{&before, &template})
+		return s.applyTemplate(ctx, tx, change[Template]{&before, &template})
 	})
 	return template, err
 }
 
 // refuseUnapproved keeps a template that a rule sends through Meta from losing
 // its approved name.
-func (s *Service) refuseUnapproved(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	templateID int64,
-	refused *fault.Fields,
-) error {
-	list, err := rules(ctx, tx, actor.Company.ID)
+func (s *Service) refuseUnapproved(ctx context.Context, tx account.Tx, templateID int64, refused *fault.Fields) error {
+	list, err := rules(ctx, tx, tx.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -233,7 +226,7 @@ func (s *Service) refuseUnapproved(
 		if rule.TemplateID != templateID {
 			continue
 		}
-		name, err := s.wantsApproved(ctx, tx, actor, rule.Channels)
+		name, err := s.wantsApproved(ctx, tx, tx.Actor, rule.Channels)
 		if err != nil {
 			return err
 		}
@@ -247,8 +240,8 @@ func (s *Service) refuseUnapproved(
 
 // DeleteTemplate removes a template that no rule uses.
 func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templateID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		template, err := lockTemplate(ctx, tx, actor.Company.ID, templateID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		template, err := lockTemplate(ctx, tx, templateID)
 		if err != nil {
 			return err
 		}
@@ -261,10 +254,10 @@ func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templ
 				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this template", rule.ID, rule.Name))
 			}
 		}
-		if err := checkRounds(ctx, tx, actor.Company.ID, templateID); err != nil {
+		if err := checkRounds(ctx, tx, templateID); err != nil {
 			return err
 		}
-		return s.applyTemplate(ctx, tx, actor, change[Template]{before: &template})
+		return s.applyTemplate(ctx, tx, change[Template]{before: &template})
 	})
 }
 

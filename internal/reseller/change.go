@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/platform/sqldb"
 )
 
 // A reseller's row is a company's: account applies its changes. This file
@@ -32,12 +31,12 @@ type planChange struct {
 // applyPlan writes a change of a subscription plan and draws its consequences:
 // row, the functions of the resellers on it, audit line. It is the only place
 // that writes a plan's row.
-func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *planChange) (err error) {
+func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *planChange) (err error) {
 	if change.before.ID == 0 {
 		change.after.CreatedAt = tx.Now()
-		change.after.ID, err = insertPlan(ctx, tx, actor.Company.ID, change.after)
+		change.after.ID, err = insertPlan(ctx, tx, change.after)
 	} else {
-		err = updatePlan(ctx, tx, actor.Company.ID, change.after)
+		err = updatePlan(ctx, tx, change.after)
 	}
 	if err != nil {
 		return err
@@ -48,14 +47,14 @@ func (s *Service) applyPlan(ctx context.Context, tx *sqldb.Tx, actor account.Act
 			Before: change.before.Functions,
 			After:  change.after.Functions,
 		}
-		if err := s.accounts.SetFunctionsTx(ctx, tx, actor, functions); err != nil {
+		if err := s.accounts.SetFunctionsTx(ctx, tx, functions); err != nil {
 			return err
 		}
 	}
-	return auditPlan(ctx, tx, actor, change)
+	return auditPlan(ctx, tx, change)
 }
 
-func auditPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *planChange) error {
+func auditPlan(ctx context.Context, tx account.Tx, change *planChange) error {
 	entry := account.AuditEntry{
 		Action: string(change.action),
 		Record: "subscription_plan",
@@ -66,7 +65,7 @@ func auditPlan(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change *p
 	if change.before.ID != 0 {
 		entry.Before = planFields.Of(&change.before)
 	}
-	return account.WriteAudit(ctx, tx, actor, entry)
+	return account.WriteAudit(ctx, tx, entry)
 }
 
 // planFields are the fields of a plan as the audit log shows them.
@@ -93,16 +92,16 @@ type posting struct {
 // writes balances and entries, but for lockBalances, which makes an empty one.
 // The audit line is that of the move (applyCredits) or of the subscription that
 // is paid for (account).
-func post(ctx context.Context, tx *sqldb.Tx, actor account.Actor, posting posting) (balance int64, err error) {
-	balance, ok, err := addToBalance(ctx, tx, posting.companyID, posting.entry.Amount)
+func post(ctx context.Context, tx account.Tx, posting posting) (balance int64, err error) {
+	balance, ok, err := addToBalance(ctx, tx.Tx, posting.companyID, posting.entry.Amount)
 	if err != nil {
 		return balance, err
 	}
 	if !ok {
 		return balance, tooFew(-posting.entry.Amount, balance)
 	}
-	posting.entry.Balance, posting.entry.By = balance, actor.By()
-	return balance, insertEntry(ctx, tx, posting.companyID, posting.entry)
+	posting.entry.Balance, posting.entry.By = balance, tx.Actor.By()
+	return balance, insertEntry(ctx, tx.Tx, posting.companyID, posting.entry)
 }
 
 // creditChange is credits that are made for a company, or moved between it and a
@@ -116,52 +115,47 @@ type creditChange struct {
 
 // applyCredits posts both sides of a move and writes its audit lines: what a
 // company does with the credits of a reseller is in the logs of both.
-func (s *Service) applyCredits(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change creditChange,
-) (after Moved, err error) {
+func (s *Service) applyCredits(ctx context.Context, tx account.Tx, change creditChange) (after Moved, err error) {
 	ours := Entry{
 		Kind:     change.ours,
 		Amount:   change.gain,
 		Reseller: Ref{ID: change.reseller.ID},
 		Note:     change.note,
 	}
-	if after.Balance, err = post(ctx, tx, actor, posting{actor.Company.ID, ours}); err != nil {
+	if after.Balance, err = post(ctx, tx, posting{tx.Company.ID, ours}); err != nil {
 		return after, err
 	}
 	if change.reseller.ID == 0 {
-		return after, auditCredits(ctx, tx, actor, change)
+		return after, auditCredits(ctx, tx, change)
 	}
 	theirs := Entry{
 		Kind:     change.theirs,
 		Amount:   -change.gain,
-		Reseller: Ref{ID: actor.Company.ID},
+		Reseller: Ref{ID: tx.Company.ID},
 		Note:     change.note,
 	}
-	after.ResellerBalance, err = post(ctx, tx, actor, posting{change.reseller.ID, theirs})
+	after.ResellerBalance, err = post(ctx, tx, posting{change.reseller.ID, theirs})
 	if err != nil {
 		return after, err
 	}
-	return after, auditCredits(ctx, tx, actor, change)
+	return after, auditCredits(ctx, tx, change)
 }
 
-func auditCredits(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change creditChange) error {
+func auditCredits(ctx context.Context, tx account.Tx, change creditChange) error {
 	entry := account.AuditEntry{
 		Action: "credits." + string(change.ours),
 		Record: "reseller",
-		ID:     actor.Company.ID,
-		Name:   actor.Company.Name,
+		ID:     tx.Company.ID,
+		Name:   tx.Company.Name,
 		After:  account.AuditFields{"credits": max(change.gain, -change.gain)},
 	}
 	if change.reseller.ID != 0 {
 		entry.ID, entry.Name = change.reseller.ID, change.reseller.Name
 		theirs := entry
 		theirs.Action, theirs.Record = "credits."+string(change.theirs), "company"
-		if err := account.WriteChildAudit(ctx, tx, actor, change.reseller.ID, theirs); err != nil {
+		if err := account.WriteChildAudit(ctx, tx, change.reseller.ID, theirs); err != nil {
 			return err
 		}
 	}
-	return account.WriteAudit(ctx, tx, actor, entry)
+	return account.WriteAudit(ctx, tx, entry)
 }

@@ -41,7 +41,7 @@ func TestEveryFieldOfAPlanIsStored(t *testing.T) {
 		root := shop.root(t, 0)
 		made := planChange{action: PlanCreated, after: filledPlan()}
 		write := func(change *planChange) {
-			must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error { return shop.applyPlan(t.Context(), tx, root, change) }))
+			must(t, shop.db.Write(t.Context(), func(tx *sqldb.Tx) error { return shop.applyPlan(t.Context(), root.In(tx), change) }))
 			got, err := shop.FindPlan(t.Context(), root, change.after.ID)
 			if got.CreatedAt = got.CreatedAt.UTC(); err != nil || got != change.after {
 				t.Errorf("stored %+v, %v\nwant   %+v", got, err, change.after)
@@ -166,7 +166,7 @@ func TestRefusalOfARunThatWasTakenBackIsForgotten(t *testing.T) {
 		shop := newShop(t, sqldb.SQLite)
 		root := shop.root(t, 0)
 		add := func(tx *sqldb.Tx, email string) error {
-			_, err := shop.accounts.AddChildTx(t.Context(), tx, root, account.NewChild{Name: "X", Email: email})
+			_, err := shop.accounts.AddChildTx(t.Context(), root.In(tx), account.NewChild{Name: "X", Email: email})
 			return err
 		}
 		var waiting sync.WaitGroup

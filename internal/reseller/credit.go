@@ -10,7 +10,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
-	"carteira/internal/platform/sqldb"
 )
 
 // EntryKind is why a company's credits became more or fewer.
@@ -123,11 +122,11 @@ func (s *Service) Grant(ctx context.Context, actor account.Actor, request Credit
 	if actor.Company.ParentID != 0 {
 		return 0, fault.Forbidden("credits are granted to a company at the top of the tree, which hands them on to its resellers")
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if err := lockBalances(ctx, tx.Tx, actor.Company.ID); err != nil {
 			return err
 		}
-		after, err := s.applyCredits(ctx, tx, actor, creditChange{
+		after, err := s.applyCredits(ctx, tx, creditChange{
 			ours: Granted,
 			gain: request.Amount,
 			note: request.Note,
@@ -173,7 +172,7 @@ func (s *Service) TakeBack(ctx context.Context, actor account.Actor, id int64, r
 }
 
 func (s *Service) move(ctx context.Context, actor account.Actor, transfer transfer) (moved Moved, err error) {
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
 		child, err := account.FindChild(ctx, tx, actor, transfer.resellerID)
 		if err != nil {
 			return err
@@ -181,10 +180,10 @@ func (s *Service) move(ctx context.Context, actor account.Actor, transfer transf
 		if err := transfer.request.err(); err != nil {
 			return err
 		}
-		if err := lockBalances(ctx, tx, actor.Company.ID, transfer.resellerID); err != nil {
+		if err := lockBalances(ctx, tx.Tx, actor.Company.ID, transfer.resellerID); err != nil {
 			return err
 		}
-		moved, err = s.applyCredits(ctx, tx, actor, creditChange{
+		moved, err = s.applyCredits(ctx, tx, creditChange{
 			ours:     transfer.direction.ours,
 			theirs:   transfer.direction.theirs,
 			gain:     transfer.direction.sign * transfer.request.Amount,

@@ -10,7 +10,6 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
 )
 
 // Plan is a subscription plan: what a reseller pays its parent, for how long, and
@@ -93,9 +92,9 @@ func (s *Service) CreatePlan(ctx context.Context, actor account.Actor, draft Pla
 		return Plan{}, fault.Field("name", "is required")
 	}
 	var made planChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		made = planChange{action: PlanCreated, after: fresh}
-		return s.applyPlan(ctx, tx, actor, &made)
+		return s.applyPlan(ctx, tx, &made)
 	})
 	return made.after, err
 }
@@ -128,8 +127,8 @@ type planEdit struct {
 
 func (s *Service) changePlan(ctx context.Context, actor account.Actor, edit planEdit) (Plan, error) {
 	var change planChange
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if err := lockBalances(ctx, tx.Tx, actor.Company.ID); err != nil {
 			return err
 		}
 		before, err := planByID(ctx, tx, actor.Company.ID, edit.id)
@@ -140,7 +139,7 @@ func (s *Service) changePlan(ctx context.Context, actor account.Actor, edit plan
 		if change.after, err = edit.do(before); err != nil {
 			return err
 		}
-		return s.applyPlan(ctx, tx, actor, &change)
+		return s.applyPlan(ctx, tx, &change)
 	})
 	return change.after, err
 }

@@ -14,8 +14,8 @@ import (
 // another. One that has ended counts from today, a live one from its end. It
 // also ends a trial, and a suspension.
 func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64, request RenewRequest) (paid Paid, err error) {
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		paid, err = s.renewTx(ctx, tx, actor, renewal{id, request})
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		paid, err = s.renewTx(ctx, tx, renewal{id, request})
 		return err
 	})
 	return paid, err
@@ -27,15 +27,15 @@ type renewal struct {
 	request    RenewRequest
 }
 
-func (s *Service) renewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, renewal renewal) (paid Paid, err error) {
-	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
+func (s *Service) renewTx(ctx context.Context, tx account.Tx, renewal renewal) (paid Paid, err error) {
+	if err := lockBalances(ctx, tx.Tx, tx.Company.ID); err != nil {
 		return paid, err
 	}
-	before, err := s.lock(ctx, tx, actor, renewal.resellerID)
+	before, err := s.lock(ctx, tx, renewal.resellerID)
 	if err != nil {
 		return paid, err
 	}
-	plan, err := renewal.request.price(ctx, tx, actor, before.Company)
+	plan, err := renewal.request.price(ctx, tx, before.Company)
 	if err != nil {
 		return paid, err
 	}
@@ -45,10 +45,10 @@ func (s *Service) renewTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor
 	if err != nil {
 		return paid, err
 	}
-	if err := s.accounts.SaveTx(ctx, tx, actor, &change); err != nil {
+	if err := s.accounts.SaveTx(ctx, tx, &change); err != nil {
 		return paid, err
 	}
-	return s.pay(ctx, tx, actor, Entry{
+	return s.pay(ctx, tx, Entry{
 		Kind: ForRenew, Amount: -renewal.request.cost(plan), Reseller: Ref{ID: renewal.resellerID},
 		Plan: Ref{ID: plan.ID}, Periods: renewal.request.periods(),
 	})
@@ -62,13 +62,8 @@ func (r RenewRequest) cost(plan Plan) int64 {
 
 // price finds the plan of a renewal and refuses what cannot be done, while
 // nothing has been written yet.
-func (r RenewRequest) price(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	company account.Company,
-) (Plan, error) {
-	plan, refused, err := r.plan(ctx, tx, actor, company)
+func (r RenewRequest) price(ctx context.Context, tx account.Tx, company account.Company) (Plan, error) {
+	plan, refused, err := r.plan(ctx, tx, tx.Actor, company)
 	if err != nil {
 		return plan, err
 	}
@@ -78,7 +73,7 @@ func (r RenewRequest) price(
 	if r.Agreed.HasValue() && r.Agreed.Value != r.cost(plan) {
 		return plan, fault.Conflict("the price of the plan has changed; look at the cost again")
 	}
-	return plan, enough(ctx, tx, actor, r.cost(plan))
+	return plan, enough(ctx, tx, tx.Actor, r.cost(plan))
 }
 
 // plan is the plan that a renewal pays for. One that is no longer sold can be

@@ -160,16 +160,16 @@ type edit struct {
 
 // change runs an edit in a transaction and reads the record that comes of it.
 func (s *Service) change(ctx context.Context, actor account.Actor, edit edit) (reseller Reseller, err error) {
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := s.lock(ctx, tx, actor, edit.id)
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := s.lock(ctx, tx, edit.id)
 		if err != nil {
 			return err
 		}
 		change := account.Change{Action: edit.action, Before: before.profile(), After: before.profile()}
-		if err := edit.do(tx, &change.After); err != nil {
+		if err := edit.do(tx.Tx, &change.After); err != nil {
 			return err
 		}
-		if err := s.accounts.SaveTx(ctx, tx, actor, &change); err != nil {
+		if err := s.accounts.SaveTx(ctx, tx, &change); err != nil {
 			return err
 		}
 		reseller, err = s.find(ctx, tx, actor, edit.id)
@@ -180,11 +180,11 @@ func (s *Service) change(ctx context.Context, actor account.Actor, edit edit) (r
 
 // lock reads a reseller for a change: until the commit no other transaction
 // changes it.
-func (s *Service) lock(ctx context.Context, tx *sqldb.Tx, actor account.Actor, id int64) (Reseller, error) {
-	if _, err := account.LockChildTx(ctx, tx, actor, id); err != nil {
+func (s *Service) lock(ctx context.Context, tx account.Tx, id int64) (Reseller, error) {
+	if _, err := account.LockChildTx(ctx, tx, id); err != nil {
 		return Reseller{}, err
 	}
-	return s.find(ctx, tx, actor, id)
+	return s.find(ctx, tx, tx.Actor, id)
 }
 
 // profile is the reseller as account changes it.

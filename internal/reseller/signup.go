@@ -116,7 +116,7 @@ func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, order
 	if order, err = order.priced(ctx, tx, parent, tx.Now()); err != nil {
 		return reseller, err
 	}
-	made, err := s.accounts.AddChildTx(ctx, tx, parent, order.child)
+	made, err := s.accounts.AddChildTx(ctx, parent.In(tx), order.child)
 	if err != nil {
 		return reseller, err
 	}

@@ -283,19 +283,19 @@ func (f PlanFilter) where(companyID int64) sqldb.Where {
 	return where
 }
 
-func insertPlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) (int64, error) {
-	values := append(planValues(tx, plan), companyID, tx.Now().UnixMicro())
+func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
+	values := append(planValues(tx.Tx, plan), tx.Company.ID, tx.Now().UnixMicro())
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO subscription_plans (name, value_cents, credits, period_unit, period_count, trial_days, functions, signup_code,
 			active, search, updated_at, company_id, created_at)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
-func updatePlan(ctx context.Context, tx *sqldb.Tx, companyID int64, plan Plan) error {
+func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE subscription_plans SET name = ?, value_cents = ?, credits = ?, period_unit = ?, period_count = ?, trial_days = ?,
 			functions = ?, signup_code = ?, active = ?, search = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, append(planValues(tx, plan), companyID, plan.ID)...)
+		WHERE company_id = ? AND id = ?`, append(planValues(tx.Tx, plan), tx.Company.ID, plan.ID)...)
 	return err
 }
 

@@ -73,8 +73,8 @@ func (s *Service) create(ctx context.Context, actor account.Actor, reseller NewR
 	if order.child.PasswordHash, err = account.HashPassword(hashingFor(ctx, actor), reseller.Password); err != nil {
 		return paid, err
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		paid, err = s.createTx(ctx, tx, actor, order)
+	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+		paid, err = s.createTx(ctx, tx, order)
 		return err
 	})
 	return paid, err
@@ -87,23 +87,23 @@ func hashingFor(ctx context.Context, actor account.Actor) context.Context {
 	return secret.InLane(ctx, secret.LaneStranger, secret.Caller{Network: company, Subject: company})
 }
 
-func (s *Service) createTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, order order) (paid Paid, err error) {
-	if err := lockBalances(ctx, tx, actor.Company.ID); err != nil {
+func (s *Service) createTx(ctx context.Context, tx account.Tx, order order) (paid Paid, err error) {
+	if err := lockBalances(ctx, tx.Tx, tx.Company.ID); err != nil {
 		return paid, err
 	}
-	if order, err = order.priced(ctx, tx, actor, tx.Now()); err != nil {
+	if order, err = order.priced(ctx, tx, tx.Actor, tx.Now()); err != nil {
 		return paid, err
 	}
-	made, err := s.accounts.AddChildTx(ctx, tx, actor, order.child)
+	made, err := s.accounts.AddChildTx(ctx, tx, order.child)
 	if err != nil {
 		return paid, err
 	}
 	if order.child.PasswordHash == "" {
-		if err := s.accounts.InviteTx(ctx, tx, made, order.invitation); err != nil {
+		if err := s.accounts.InviteTx(ctx, tx.Tx, made, order.invitation); err != nil {
 			return paid, err
 		}
 	}
-	paid, err = s.pay(ctx, tx, actor, Entry{
+	paid, err = s.pay(ctx, tx, Entry{
 		Kind:     ForCreate,
 		Amount:   -order.cost(),
 		Reseller: Ref{ID: made.ID},
@@ -257,17 +257,17 @@ func enough(ctx context.Context, querier sqldb.Querier, actor account.Actor, cos
 // pay posts what a reseller's subscription costs, in the transaction of what is
 // paid for, and reads the record that comes of it. The audit line is that of
 // the reseller's change.
-func (s *Service) pay(ctx context.Context, tx *sqldb.Tx, actor account.Actor, entry Entry) (paid Paid, err error) {
+func (s *Service) pay(ctx context.Context, tx account.Tx, entry Entry) (paid Paid, err error) {
 	paid.CreditsSpent = -entry.Amount
 	if paid.CreditsSpent > 0 {
-		paid.CreditsBalance, err = post(ctx, tx, actor, posting{actor.Company.ID, entry})
+		paid.CreditsBalance, err = post(ctx, tx, posting{tx.Company.ID, entry})
 	} else {
-		paid.CreditsBalance, err = balanceOf(ctx, tx, actor.Company.ID)
+		paid.CreditsBalance, err = balanceOf(ctx, tx, tx.Company.ID)
 	}
 	if err != nil {
 		return paid, err
 	}
-	paid.Reseller, err = s.find(ctx, tx, actor, entry.Reseller.ID)
+	paid.Reseller, err = s.find(ctx, tx, tx.Actor, entry.Reseller.ID)
 	return paid, err
 }
 

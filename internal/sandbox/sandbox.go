@@ -115,7 +115,7 @@ const longest = 10 * 366 * 24 * time.Hour
 // Begin stores the time to which the clock is to be moved. A process that drives
 // the sandbox takes it there, whatever becomes of the one that was asked.
 func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target) error {
-	err := actor.MoveClock(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.MoveClock(ctx, s.db, func(tx account.Tx) error {
 		if s.Clock.known().running() {
 			return fault.Conflict("the clock is being moved already; wait until that has ended")
 		}
@@ -129,13 +129,13 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 		case to.Sub(tx.Now()) > longest:
 			return fault.Field(target.field(), "must not lie more than ten years ahead")
 		}
-		if err := clearHappened(ctx, tx); err != nil {
+		if err := clearHappened(ctx, tx.Tx); err != nil {
 			return err
 		}
-		if err := beginAdvance(ctx, tx, to); err != nil {
+		if err := beginAdvance(ctx, tx.Tx, to); err != nil {
 			return err
 		}
-		return auditMove(ctx, tx, actor, to)
+		return auditMove(ctx, tx, to)
 	})
 	if err != nil {
 		return err
@@ -146,16 +146,16 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 
 // auditMove records who moves the clock, and from when to when. A move by the
 // operator is recorded for every company.
-func auditMove(ctx context.Context, tx *sqldb.Tx, actor account.Actor, to time.Time) error {
+func auditMove(ctx context.Context, tx account.Tx, to time.Time) error {
 	entry := account.AuditEntry{
 		Action: "sandbox.clock", Record: "sandbox",
 		Before: account.AuditFields{"now": tx.Now().UTC().Format(time.RFC3339)},
 		After:  account.AuditFields{"now": to.UTC().Format(time.RFC3339)},
 	}
-	if actor.Company.ID == 0 {
-		return account.WriteAuditEverywhere(ctx, tx, actor, entry)
+	if tx.Company.ID == 0 {
+		return account.WriteAuditEverywhere(ctx, tx, entry)
 	}
-	return account.WriteAudit(ctx, tx, actor, entry)
+	return account.WriteAudit(ctx, tx, entry)
 }
 
 // Live moves the clock to an instant and does the due work itself, for a

@@ -11,7 +11,6 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/outbound"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
 )
 
@@ -27,17 +26,17 @@ type change struct {
 // sender after the commit. Webhooks are not counted, and no event or watcher
 // hears of them. The sender itself counts failures and switches a webhook off
 // at the twentieth.
-func (s *Service) apply(ctx context.Context, tx *sqldb.Tx, actor account.Actor, change change) error {
-	if err := s.writeRow(ctx, tx, actor.Company.ID, change); err != nil {
+func (s *Service) apply(ctx context.Context, tx account.Tx, change change) error {
+	if err := s.writeRow(ctx, tx, change); err != nil {
 		return err
 	}
 	if change.switches() {
-		if err := s.switchLane(ctx, tx, actor.Company.ID, *change.after); err != nil {
+		if err := s.switchLane(ctx, tx, *change.after); err != nil {
 			return err
 		}
 	}
 	tx.OnCommit(s.sender.WebhooksChanged)
-	return account.WriteAudit(ctx, tx, actor, change.auditEntry())
+	return account.WriteAudit(ctx, tx, change.auditEntry())
 }
 
 // switches reports whether the change turns the webhook on or off. Clearing the
@@ -50,32 +49,32 @@ func (c change) switches() bool {
 	return c.before.Active != c.after.Active || cleared
 }
 
-func (s *Service) writeRow(ctx context.Context, tx *sqldb.Tx, companyID int64, change change) (err error) {
+func (s *Service) writeRow(ctx context.Context, tx account.Tx, change change) (err error) {
 	switch {
 	case change.after == nil:
-		return removeWebhook(ctx, tx, companyID, change.before.ID)
+		return removeWebhook(ctx, tx, change.before.ID)
 	case change.before != nil:
-		return updateWebhook(ctx, tx, companyID, *change.after)
+		return updateWebhook(ctx, tx, *change.after)
 	}
 	change.after.CreatedAt = tx.Now()
-	if change.after.ID, err = insertWebhook(ctx, tx, companyID, *change.after); err != nil {
+	if change.after.ID, err = insertWebhook(ctx, tx, *change.after); err != nil {
 		return err
 	}
 	change.after.sealed = s.box.Seal([]byte(change.secret), secretContext(change.after.ID))
-	if err := setSecret(ctx, tx, companyID, change.after.ID, change.after.sealed); err != nil {
+	if err := setSecret(ctx, tx, change.after.ID, change.after.sealed); err != nil {
 		return err
 	}
-	return sender.OpenLane(ctx, tx, change.after.ID)
+	return sender.OpenLane(ctx, tx.Tx, change.after.ID)
 }
 
 // switchLane parks the pending deliveries of a webhook that is off, and
 // resumes those of one that is on.
-func (s *Service) switchLane(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) error {
+func (s *Service) switchLane(ctx context.Context, tx account.Tx, webhook Webhook) error {
 	if !webhook.Active {
-		return sender.Park(ctx, tx, companyID, webhook.ID)
+		return sender.Park(ctx, tx.Tx, tx.Company.ID, webhook.ID)
 	}
 	tx.OnCommit(func() { s.sender.Wake(webhook.ID) })
-	return sender.Unpark(ctx, tx, companyID, webhook.ID)
+	return sender.Unpark(ctx, tx.Tx, tx.Company.ID, webhook.ID)
 }
 
 // auditEntry is what the audit log shows of a change; never the secret.
@@ -114,20 +113,15 @@ type secretChange struct {
 
 // applyCallbackSecret writes the change and returns the secret that is in
 // force. Only a replacement is audited: the first is made by reading.
-func (s *Service) applyCallbackSecret(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	actor account.Actor,
-	change secretChange,
-) (string, error) {
-	kept, err := saveCallback(ctx, tx, actor.Company.ID, change)
+func (s *Service) applyCallbackSecret(ctx context.Context, tx account.Tx, change secretChange) (string, error) {
+	kept, err := saveCallback(ctx, tx, change)
 	if err != nil || !change.replace {
 		return kept, err
 	}
-	return kept, account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+	return kept, account.WriteAudit(ctx, tx, account.AuditEntry{
 		Action: "callback_secret.replaced",
 		Record: "company",
-		ID:     actor.Company.ID,
+		ID:     tx.Company.ID,
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
 )
 
@@ -126,23 +125,23 @@ func (s *Service) addAttempts(ctx context.Context, actor account.Actor, list []D
 // does not count as a failure.
 func (s *Service) Test(ctx context.Context, actor account.Actor, webhookID int64) (Attempt, bool, error) {
 	var job sender.Job
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		webhook, err := webhookByID(ctx, tx, actor.Company.ID, webhookID)
 		if err != nil {
 			return err
 		}
-		recorded, err := s.events.RecordEvent(ctx, tx, actor.Source(), event.Ping, pingData{
+		recorded, err := s.events.RecordEvent(ctx, tx.Tx, actor.Source(), event.Ping, pingData{
 			Message: "This is a test of your webhook.",
 			Webhook: pingWebhook{webhook.ID, webhook.URL},
 		})
 		if err != nil {
 			return err
 		}
-		deliveryID, err := insertTest(ctx, tx, recorded, webhook.ID)
+		deliveryID, err := insertTest(ctx, tx.Tx, recorded, webhook.ID)
 		if err != nil {
 			return err
 		}
-		job, err = s.claimOne(ctx, tx, actor, deliveryID)
+		job, err = s.claimOne(ctx, tx, deliveryID)
 		return err
 	})
 	if err != nil {
@@ -166,20 +165,20 @@ type pingWebhook struct {
 // its event: then the newest delivery of that event is meant.
 func (s *Service) Resend(ctx context.Context, actor account.Actor, name string, deliveryID int64) (Delivery, error) {
 	var job sender.Job
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
 		if strings.HasPrefix(name, "evt_") {
 			if deliveryID, err = deliveryOfEvent(ctx, tx, actor.Company.ID, name); err != nil {
 				return err
 			}
 		}
-		if err := s.reopen(ctx, tx, actor, deliveryID); err != nil {
+		if err := s.reopen(ctx, tx, deliveryID); err != nil {
 			return err
 		}
 		entry := account.AuditEntry{Action: "delivery.resent", Record: "delivery", ID: deliveryID}
-		if err := account.WriteAudit(ctx, tx, actor, entry); err != nil {
+		if err := account.WriteAudit(ctx, tx, entry); err != nil {
 			return err
 		}
-		job, err = s.claimOne(ctx, tx, actor, deliveryID)
+		job, err = s.claimOne(ctx, tx, deliveryID)
 		return err
 	})
 	if err != nil {
@@ -193,8 +192,8 @@ func (s *Service) Resend(ctx context.Context, actor account.Actor, name string, 
 
 // reopen puts a delivery back at the beginning of its schedule. One that is
 // being sent at the moment is left alone.
-func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, actor account.Actor, deliveryID int64) error {
-	delivery, claimed, err := lockDelivery(ctx, tx, actor.Company.ID, deliveryID)
+func (s *Service) reopen(ctx context.Context, tx account.Tx, deliveryID int64) error {
+	delivery, claimed, err := lockDelivery(ctx, tx, deliveryID)
 	if err != nil {
 		return err
 	}
@@ -202,7 +201,7 @@ func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 		return fault.Conflict("this delivery is being sent at the moment")
 	}
 	if delivery.WebhookID != 0 {
-		webhook, err := webhookByID(ctx, tx, actor.Company.ID, delivery.WebhookID)
+		webhook, err := webhookByID(ctx, tx, tx.Company.ID, delivery.WebhookID)
 		if err != nil {
 			return err
 		}
@@ -210,12 +209,12 @@ func (s *Service) reopen(ctx context.Context, tx *sqldb.Tx, actor account.Actor,
 			return fault.Field("active", "the webhook is switched off; switch it on to send again")
 		}
 	}
-	return sender.Requeue(ctx, tx, actor.Company.ID, deliveryID)
+	return sender.Requeue(ctx, tx.Tx, tx.Company.ID, deliveryID)
 }
 
 // claimOne claims a delivery for an attempt that a person waits for.
-func (s *Service) claimOne(ctx context.Context, tx *sqldb.Tx, actor account.Actor, deliveryID int64) (sender.Job, error) {
-	job, due, err := s.sender.ClaimNow(ctx, tx, actor.Company.ID, deliveryID)
+func (s *Service) claimOne(ctx context.Context, tx account.Tx, deliveryID int64) (sender.Job, error) {
+	job, due, err := s.sender.ClaimNow(ctx, tx.Tx, tx.Company.ID, deliveryID)
 	if err == nil && !due {
 		err = fault.Conflict("this delivery is being sent at the moment")
 	}

@@ -140,31 +140,31 @@ func (s *Service) KeptAbout(
 
 // EraseTx removes the events about a customer, those that wait to be sent too, with
 // the history of their deliveries.
-func (s *Service) EraseTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, subject account.DataSubject) error {
+func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
 	ids, err := sqldb.Values[int64](ctx, tx, `SELECT id FROM events WHERE company_id = ? AND body LIKE ?`,
-		actor.Company.ID, aboutPerson(subject))
+		tx.Company.ID, aboutPerson(subject))
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	return eraseEvents(ctx, tx, actor.Company.ID, ids)
+	return eraseEvents(ctx, tx, ids)
 }
 
-func eraseEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int64) error {
-	if err := sender.Drop(ctx, tx, companyID, ids); err != nil {
+func eraseEvents(ctx context.Context, tx account.Tx, ids []int64) error {
+	if err := sender.Drop(ctx, tx.Tx, tx.Company.ID, ids); err != nil {
 		return err
 	}
 	deliveries, err := sqldb.Values[int64](ctx, tx,
-		`DELETE FROM deliveries WHERE company_id = ? AND event_id {in ?} RETURNING id`, companyID, ids)
+		`DELETE FROM deliveries WHERE company_id = ? AND event_id {in ?} RETURNING id`, tx.Company.ID, ids)
 	if err != nil {
 		return err
 	}
-	if err := removeAttempts(ctx, tx, companyID, deliveries); err != nil {
+	if err := removeAttempts(ctx, tx.Tx, tx.Company.ID, deliveries); err != nil {
 		return err
 	}
 	removed, err := sqldb.All(ctx, tx, event.ScanRemoved,
-		`DELETE FROM events WHERE company_id = ? AND id {in ?} RETURNING event_id, position`, companyID, ids)
+		`DELETE FROM events WHERE company_id = ? AND id {in ?} RETURNING event_id, position`, tx.Company.ID, ids)
 	if err != nil {
 		return err
 	}
-	return event.ErasedTx(ctx, tx, companyID, removed)
+	return event.ErasedTx(ctx, tx.Tx, tx.Company.ID, removed)
 }

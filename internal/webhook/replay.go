@@ -36,8 +36,8 @@ func (s *Service) StartReplay(ctx context.Context, actor account.Actor, webhookI
 		return Replay{}, fault.Conflict("the company's webhooks are stopped until its subscription is renewed")
 	}
 	replay := Replay{WebhookID: webhookID, Since: since, companyID: actor.Company.ID}
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		webhook, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		webhook, err := lockWebhook(ctx, tx, webhookID)
 		if err != nil {
 			return err
 		}
@@ -48,10 +48,10 @@ func (s *Service) StartReplay(ctx context.Context, actor account.Actor, webhookI
 		if err != nil {
 			return err
 		}
-		if replay.ID, err = insertReplay(ctx, tx, replay); err != nil {
+		if replay.ID, err = insertReplay(ctx, tx.Tx, replay); err != nil {
 			return err
 		}
-		return account.WriteAudit(ctx, tx, actor, account.AuditEntry{
+		return account.WriteAudit(ctx, tx, account.AuditEntry{
 			Action: "webhook.replayed",
 			Record: "webhook",
 			ID:     webhook.ID,
@@ -159,12 +159,12 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 // NotifyTx remembers to tell an address when the invoice is paid. The same
 // address again changes nothing. From then on the company has the secret that
 // will sign it, whether it was ever read or not.
-func (s *Service) NotifyTx(ctx context.Context, tx *sqldb.Tx, actor account.Actor, invoiceID int64, address string) error {
-	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
-	if _, err := s.applyCallbackSecret(ctx, tx, actor, secretChange{sealed: sealed}); err != nil {
+func (s *Service) NotifyTx(ctx context.Context, tx account.Tx, invoiceID int64, address string) error {
+	sealed := s.box.Seal([]byte(newSecret()), callbackContext(tx.Company.ID))
+	if _, err := s.applyCallbackSecret(ctx, tx, secretChange{sealed: sealed}); err != nil {
 		return err
 	}
-	return insertNotification(ctx, tx, actor.Company.ID, invoiceID, address)
+	return insertNotification(ctx, tx, invoiceID, address)
 }
 
 // Notification returns the address last given for the notification of an

@@ -17,15 +17,15 @@ const Overlap = 24 * time.Hour
 // again. A second rotation within the overlap ends the first secret at once.
 func (s *Service) RotateSecret(ctx context.Context, actor account.Actor, webhookID int64) (string, error) {
 	secret := newSecret()
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockWebhook(ctx, tx, webhookID)
 		if err != nil {
 			return err
 		}
 		after := before
 		after.sealed = s.box.Seal([]byte(secret), secretContext(webhookID))
-		after.oldSealed, after.oldUntil = before.sealed, overlapEnd(tx)
-		return s.apply(ctx, tx, actor, change{before: &before, after: &after})
+		after.oldSealed, after.oldUntil = before.sealed, overlapEnd(tx.Tx)
+		return s.apply(ctx, tx, change{before: &before, after: &after})
 	})
 	return secret, err
 }

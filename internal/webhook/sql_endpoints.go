@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
 )
@@ -65,9 +66,9 @@ func webhookByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 	return webhook, sqldb.Found(err, "webhook")
 }
 
-func lockWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (Webhook, error) {
+func lockWebhook(ctx context.Context, tx account.Tx, id int64) (Webhook, error) {
 	webhook, err := sqldb.One(ctx, tx, scanWebhook, `
-		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, companyID,
+		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID,
 		id)
 	return webhook, sqldb.Found(err, "webhook")
 }
@@ -76,20 +77,20 @@ func countWebhooks(ctx context.Context, querier sqldb.Querier, companyID int64) 
 	return sqldb.Value[int](ctx, querier, `SELECT count(*) FROM webhooks WHERE company_id = ?`, companyID)
 }
 
-func insertWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) (int64, error) {
+func insertWebhook(ctx context.Context, tx account.Tx, webhook Webhook) (int64, error) {
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO webhooks (company_id, url, description, events, active, secret, failures, notice, created_at, updated_at, retry_refused)
 		VALUES (?, ?, ?, ?, ?, '', 0, '', ?, ?, ?) RETURNING id`,
-		companyID, webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
+		tx.Company.ID, webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
 		tx.Now().UnixMicro(), tx.Now().UnixMicro(), webhook.RetryRefused)
 }
 
-func setSecret(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
+func setSecret(ctx context.Context, tx account.Tx, id int64, sealed string) error {
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, tx.Company.ID, id)
 	return err
 }
 
-func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook Webhook) error {
+func updateWebhook(ctx context.Context, tx account.Tx, webhook Webhook) error {
 	var disabled sqldb.Ref
 	var oldUntil int64
 	if !webhook.oldUntil.IsZero() {
@@ -104,33 +105,33 @@ func updateWebhook(ctx context.Context, tx *sqldb.Tx, companyID int64, webhook W
 		WHERE company_id = ? AND id = ?`,
 		webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
 		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused,
-		webhook.sealed, webhook.oldSealed, oldUntil, companyID, webhook.ID)
+		webhook.sealed, webhook.oldSealed, oldUntil, tx.Company.ID, webhook.ID)
 	return err
 }
 
 // removeWebhook removes it with its history. Attempts go after their deliveries:
 // one that is being closed is waited for, and then seen.
-func removeWebhook(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	if err := sender.CloseLane(ctx, tx, companyID, id); err != nil {
+func removeWebhook(ctx context.Context, tx account.Tx, id int64) error {
+	if err := sender.CloseLane(ctx, tx.Tx, tx.Company.ID, id); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, companyID, id); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, tx.Company.ID, id); err != nil {
 		return err
 	}
 	gone, err := sqldb.Values[int64](
 		ctx,
 		tx,
 		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`,
-		companyID,
+		tx.Company.ID,
 		id,
 	)
 	if err != nil {
 		return err
 	}
-	if err := removeAttempts(ctx, tx, companyID, gone); err != nil {
+	if err := removeAttempts(ctx, tx.Tx, tx.Company.ID, gone); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, companyID, id)
+	_, err = tx.Exec(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 
@@ -144,7 +145,7 @@ func callbackSecret(ctx context.Context, querier sqldb.Querier, companyID int64)
 
 // saveCallback writes the secret, with the one it replaces kept for the overlap,
 // or leaves the one that is there, and returns which counts.
-func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, change secretChange) (string, error) {
+func saveCallback(ctx context.Context, tx account.Tx, change secretChange) (string, error) {
 	action := `DO NOTHING`
 	if change.replace {
 		action = `(company_id) DO UPDATE SET old_secret = callback_secrets.secret, old_until = excluded.old_until,
@@ -152,20 +153,20 @@ func saveCallback(ctx context.Context, tx *sqldb.Tx, companyID int64, change sec
 	}
 	_, err := tx.Exec(ctx,
 		`INSERT INTO callback_secrets (company_id, secret, created_at, old_until) VALUES (?, ?, ?, ?) ON CONFLICT `+action,
-		companyID, change.sealed, tx.Now().UnixMicro(), overlapEnd(tx).UnixMicro())
+		tx.Company.ID, change.sealed, tx.Now().UnixMicro(), overlapEnd(tx.Tx).UnixMicro())
 	if err != nil {
 		return "", err
 	}
-	if err := sender.OpenLane(ctx, tx, -companyID); err != nil {
+	if err := sender.OpenLane(ctx, tx.Tx, -tx.Company.ID); err != nil {
 		return "", err
 	}
-	return callbackSecret(ctx, tx, companyID)
+	return callbackSecret(ctx, tx, tx.Company.ID)
 }
 
-func insertNotification(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, url string) error {
+func insertNotification(ctx context.Context, tx account.Tx, invoiceID int64, url string) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		companyID, invoiceID, url, tx.Now().UnixMicro())
+		tx.Company.ID, invoiceID, url, tx.Now().UnixMicro())
 	return err
 }
 

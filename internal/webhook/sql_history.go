@@ -95,19 +95,19 @@ func deliveryOfEvent(ctx context.Context, querier sqldb.Querier, companyID int64
 // lockDelivery reads a delivery for a change, and reports whether it is being
 // sent. Its row of the queue is locked before the delivery, in the order of the
 // sender.
-func lockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (delivery Delivery, sending bool, err error) {
-	lane, err := sqldb.Value[int64](ctx, tx, `SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`, companyID, id)
+func lockDelivery(ctx context.Context, tx account.Tx, id int64) (delivery Delivery, sending bool, err error) {
+	lane, err := sqldb.Value[int64](ctx, tx, `SELECT lane FROM deliveries WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	if err != nil {
 		return delivery, false, sqldb.Found(err, "delivery")
 	}
-	if sending, err = sender.LockDelivery(ctx, tx, companyID, lane, id); err != nil {
+	if sending, err = sender.LockDelivery(ctx, tx.Tx, tx.Company.ID, lane, id); err != nil {
 		return delivery, false, err
 	}
 	if _, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM deliveries WHERE company_id = ?
-		AND id = ? {for update}`, companyID, id); err != nil {
+		AND id = ? {for update}`, tx.Company.ID, id); err != nil {
 		return delivery, false, sqldb.Found(err, "delivery")
 	}
-	delivery, err = deliveryByID(ctx, tx, companyID, id)
+	delivery, err = deliveryByID(ctx, tx, tx.Company.ID, id)
 	return delivery, sending, err
 }
 

@@ -97,12 +97,12 @@ func (s *Service) holdWebhook(ctx context.Context, actor account.Actor, webhookI
 	if err != nil || !pending {
 		return err
 	}
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
 		// It may have been renewed since.
 		company, err := account.FindCompany(ctx, tx, actor.Company.ID)
 		if err != nil || company.TellsWebhooks(tx.Now()) {
 			return err
 		}
-		return sender.Park(ctx, tx, actor.Company.ID, webhookID)
+		return sender.Park(ctx, tx.Tx, actor.Company.ID, webhookID)
 	})
 }

@@ -25,7 +25,7 @@ func stand(world *webhooktest.World, subscription account.Subscription) {
 		}
 		world.Actor = account.System(before, "test")
 		world.Actor.Company.Subscription = subscription
-		return accounts.SaveTx(world.T.Context(), tx, world.Actor, &account.Change{
+		return accounts.SaveTx(world.T.Context(), world.Actor.In(tx), &account.Change{
 			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: world.Actor.Company},
 		})
 	}))

@@ -145,8 +145,8 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 	}
 	var webhook Webhook
 	secret := newSecret()
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		if err := account.LockTx(ctx, tx, actor); err != nil {
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		if err := account.LockTx(ctx, tx); err != nil {
 			return err
 		}
 		count, err := countWebhooks(ctx, tx, actor.Company.ID)
@@ -161,7 +161,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 		}
 		webhook = Webhook{Active: true}
 		draft.to(&webhook)
-		return s.apply(ctx, tx, actor, change{after: &webhook, secret: secret})
+		return s.apply(ctx, tx, change{after: &webhook, secret: secret})
 	})
 	return webhook, secret, err
 }
@@ -173,8 +173,8 @@ func (s *Service) Update(ctx context.Context, actor account.Actor, webhookID int
 		return Webhook{}, err
 	}
 	var webhook Webhook
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
+	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockWebhook(ctx, tx, webhookID)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (s *Service) Update(ctx context.Context, actor account.Actor, webhookID int
 		if draft.Active.HasValue() {
 			webhook.turn(draft.Active.Value, tx.Now())
 		}
-		return s.apply(ctx, tx, actor, change{before: &before, after: &webhook})
+		return s.apply(ctx, tx, change{before: &before, after: &webhook})
 	})
 	return webhook, err
 }
@@ -201,12 +201,12 @@ func (w *Webhook) turn(active bool, now time.Time) {
 
 // Delete removes a webhook with its history.
 func (s *Service) Delete(ctx context.Context, actor account.Actor, webhookID int64) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		before, err := lockWebhook(ctx, tx, actor.Company.ID, webhookID)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		before, err := lockWebhook(ctx, tx, webhookID)
 		if err != nil {
 			return err
 		}
-		return s.apply(ctx, tx, actor, change{before: &before})
+		return s.apply(ctx, tx, change{before: &before})
 	})
 }
 
@@ -237,8 +237,8 @@ func (s *Service) CallbackSecret(ctx context.Context, actor account.Actor) (stri
 
 func (s *Service) saveCallbackSecret(ctx context.Context, actor account.Actor, replace bool) (string, error) {
 	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
-	err := actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		sealed, err = s.applyCallbackSecret(ctx, tx, actor, secretChange{sealed, replace})
+	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		sealed, err = s.applyCallbackSecret(ctx, tx, secretChange{sealed, replace})
 		return err
 	})
 	if err != nil {

@@ -97,14 +97,14 @@ type addedGoods struct {
 
 // addTo lets what is missing be made in the database, and writes down in added
 // what was.
-func (s *catalogCache) addTo(ctx context.Context, tx *sqldb.Tx, actor account.Actor, added *addedGoods) {
+func (s *catalogCache) addTo(ctx context.Context, tx account.Tx, added *addedGoods) {
 	s.addPlan = func(plan catalog.Plan) (catalog.Plan, error) {
-		plan, err := catalog.AddPlan(ctx, tx, actor, plan)
+		plan, err := catalog.AddPlan(ctx, tx, plan)
 		added.Plans = append(added.Plans, plan.ID)
 		return plan, err
 	}
 	s.addProduct = func(product catalog.Product) (catalog.Product, error) {
-		product, err := catalog.AddProduct(ctx, tx, actor, product)
+		product, err := catalog.AddProduct(ctx, tx, product)
 		added.Products = append(added.Products, product.ID)
 		return product, err
 	}

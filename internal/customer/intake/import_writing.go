@@ -22,7 +22,7 @@ type writing struct {
 }
 
 func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) (*writing, error) {
-	if err := catalog.HoldPlans(ctx, tx, im.actor); err != nil {
+	if err := catalog.HoldPlans(ctx, im.actor.In(tx)); err != nil {
 		return nil, err
 	}
 	on, err := loadCatalog(ctx, tx, im.actor)
@@ -31,7 +31,7 @@ func (im *importer) begin(ctx context.Context, tx *sqldb.Tx, added *addedGoods) 
 	}
 	on.prices = im.prices
 	if im.options.CreateMissing {
-		on.addTo(ctx, tx, im.actor, added)
+		on.addTo(ctx, im.actor.In(tx), added)
 	}
 	return &writing{importer: im, tx: tx, catalog: on, counted: customer.Counts{}}, nil
 }
@@ -58,7 +58,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 		w.counted.Add(record, im.actor.Today(w.tx.Now()))
 	}
 	if w.stage == nil {
-		err := im.service.customers.Announce(ctx, w.tx, im.actor, im.options.consequences(), made)
+		err := im.service.customers.Announce(ctx, im.actor.In(w.tx), im.options.consequences(), made)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (w *writing) insert(
 			return nil, nil, err
 		}
 	}
-	if err := customer.InsertMany(ctx, w.tx, w.importer.actor, customers, !w.importer.options.Events); err != nil {
+	if err := customer.InsertMany(ctx, w.importer.actor.In(w.tx), customers, !w.importer.options.Events); err != nil {
 		return nil, nil, err
 	}
 	for i, candidate := range good {
@@ -137,7 +137,7 @@ func (im *importer) count(ctx context.Context, tx *sqldb.Tx, counted customer.Co
 	if err := account.AskDayWork(ctx, tx, im.actor.Company.ID); err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, im.actor, account.AuditEntry{
+	return account.WriteAudit(ctx, im.actor.In(tx), account.AuditEntry{
 		Action: string(customer.ActionImported),
 		Record: "customer",
 		After:  account.AuditFields{"customers": n},

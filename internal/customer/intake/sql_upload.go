@@ -6,10 +6,11 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
 )
 
-func insertUpload(ctx context.Context, tx *sqldb.Tx, companyID int64, upload Upload) (int64, error) {
+func insertUpload(ctx context.Context, tx account.Tx, upload Upload) (int64, error) {
 	choices, err := json.Marshal(upload.Choices)
 	if err != nil {
 		return 0, err
@@ -17,7 +18,7 @@ func insertUpload(ctx context.Context, tx *sqldb.Tx, companyID int64, upload Upl
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_uploads (company_id, name, content, choices, state, outcome, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, '{}', ?, ?) RETURNING id`,
-		companyID, upload.Name, upload.content, string(choices), string(upload.State),
+		tx.Company.ID, upload.Name, upload.content, string(choices), string(upload.State),
 		tx.Real().UnixMicro(), tx.Real().UnixMicro())
 }
 
@@ -51,7 +52,7 @@ func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 
 // updateUpload reports whether the upload was still in the state that it is
 // to leave.
-func updateUpload(ctx context.Context, tx *sqldb.Tx, companyID int64, upload Upload, from UploadState) (bool, error) {
+func updateUpload(ctx context.Context, tx account.Tx, upload Upload, from UploadState) (bool, error) {
 	choices, err := json.Marshal(upload.Choices)
 	if err != nil {
 		return false, err
@@ -67,7 +68,7 @@ func updateUpload(ctx context.Context, tx *sqldb.Tx, companyID int64, upload Upl
 	changed, err := tx.Exec(ctx, `
 		UPDATE customer_uploads SET choices = ?, state = ?, outcome = ?, updated_at = ?, rejected = COALESCE(?, rejected)
 		WHERE company_id = ? AND id = ? AND state = ?`,
-		string(choices), string(upload.State), string(outcome), tx.Real().UnixMicro(), rejected, companyID,
+		string(choices), string(upload.State), string(outcome), tx.Real().UnixMicro(), rejected, tx.Company.ID,
 		upload.ID, string(from))
 	return changed == 1, err
 }
@@ -100,8 +101,8 @@ func uploadSizes(ctx context.Context, querier sqldb.Querier, companyID int64) ([
 		companyID)
 }
 
-func deleteUpload(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customer_uploads WHERE company_id = ? AND id = ?`, companyID, id)
+func deleteUpload(ctx context.Context, tx account.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM customer_uploads WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 	return err
 }
 

@@ -225,7 +225,7 @@ func (s *stager) settleSome(ctx context.Context, size int64) error {
 			if err != nil {
 				return err
 			}
-			return s.service.customers.Announce(ctx, tx, s.actor, want, list)
+			return s.service.customers.Announce(ctx, s.actor.In(tx), want, list)
 		})
 	})
 }
@@ -242,7 +242,7 @@ func (s *stager) discard(ctx context.Context) error {
 			if err := customer.RemoveStaged(ctx, tx, s.actor.Company.ID, ids.from, ids.to); err != nil || !last {
 				return err
 			}
-			return removeAdded(ctx, tx, s.actor, added)
+			return removeAdded(ctx, s.actor.In(tx), added)
 		})
 		if err != nil {
 			return fmt.Errorf("take an import back: %w", err)
@@ -253,15 +253,15 @@ func (s *stager) discard(ctx context.Context) error {
 
 // removeAdded takes plans and products back, but for those that are used by
 // now. On SQLite a statement that is refused leaves its transaction whole.
-func removeAdded(ctx context.Context, tx *sqldb.Tx, actor account.Actor, added addedGoods) error {
+func removeAdded(ctx context.Context, tx account.Tx, added addedGoods) error {
 	for _, planID := range added.Plans {
-		err := catalog.RemovePlan(ctx, tx, actor, planID)
+		err := catalog.RemovePlan(ctx, tx, planID)
 		if err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
 			return err
 		}
 	}
 	for _, productID := range added.Products {
-		err := catalog.RemoveProduct(ctx, tx, actor, productID)
+		err := catalog.RemoveProduct(ctx, tx, productID)
 		if err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
 			return err
 		}

@@ -112,12 +112,12 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 	for _, column := range file.Columns {
 		upload.Choices.Fields = append(upload.Choices.Fields, column.Field)
 	}
-	err = actor.Write(ctx, s.db, func(tx *sqldb.Tx) (err error) {
-		if err := roomForUpload(ctx, tx, actor, int64(len(content))); err != nil {
+	err = actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+		if err := roomForUpload(ctx, tx, int64(len(content))); err != nil {
 			return err
 		}
 		upload.CreatedAt, upload.updatedAt = tx.Real(), tx.Real()
-		upload.ID, err = insertUpload(ctx, tx, actor.Company.ID, upload)
+		upload.ID, err = insertUpload(ctx, tx, upload)
 		return err
 	})
 	return upload, err
@@ -287,8 +287,8 @@ func addFirst(list []Problem, problem Problem) []Problem {
 }
 
 func (s *Service) saveUpload(ctx context.Context, actor account.Actor, upload Upload, from UploadState) error {
-	return actor.Write(ctx, s.db, func(tx *sqldb.Tx) error {
-		changed, err := updateUpload(ctx, tx, actor.Company.ID, upload, from)
+	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+		changed, err := updateUpload(ctx, tx, upload, from)
 		if err == nil && !changed { // by another request at this moment
 			err = fault.Conflict("this file is being imported already")
 		}
@@ -324,7 +324,7 @@ func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upl
 	upload.rejected = &rejected{}
 	options := upload.options(&out)
 	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
-		return s.endUpload(ctx, tx, actor, upload.ended(out, done, nil))
+		return s.endUpload(ctx, actor.In(tx), upload.ended(out, done, nil))
 	}
 	done, err := s.Import(ctx, actor, upload.rows(func(int) { s.running.step(upload.ID) }), options)
 	quiet()
@@ -346,8 +346,8 @@ func (u Upload) ended(out UploadOutcome, done Imported, err error) Upload {
 // endUpload writes down in the transaction of an import that the upload has
 // been imported: after a crash it shows as broken off if it was not, and only
 // then.
-func (s *Service) endUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, upload Upload) error {
-	running, err := updateUpload(ctx, tx, actor.Company.ID, upload, UploadRunning)
+func (s *Service) endUpload(ctx context.Context, tx account.Tx, upload Upload) error {
+	running, err := updateUpload(ctx, tx, upload, UploadRunning)
 	if err == nil && !running {
 		err = fault.Conflict("this file is not being imported any more")
 	}

@@ -11,7 +11,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/sqldb"
 )
 
 // maxRejected is how many lines are kept with their reasons: more than the
@@ -148,15 +147,15 @@ func addTo(groups []Group, problem Problem) []Group {
 // longest ago and then those that were uploaded longest ago, and refuses it when
 // those that are being imported leave none. A person who corrects a file uploads
 // it many times. The company is locked, so that two at once cannot both be the last.
-func roomForUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, size int64) error {
-	if err := account.LockTx(ctx, tx, actor); err != nil {
+func roomForUpload(ctx context.Context, tx account.Tx, size int64) error {
+	if err := account.LockTx(ctx, tx); err != nil {
 		return err
 	}
-	bounds := actor.Company.Bounds()
+	bounds := tx.Company.Bounds()
 	if size > bounds.UploadBytes {
 		return fault.Field("file", "is larger than the company may upload")
 	}
-	kept, err := uploadSizes(ctx, tx, actor.Company.ID)
+	kept, err := uploadSizes(ctx, tx, tx.Company.ID)
 	if err != nil {
 		return err
 	}
@@ -169,7 +168,7 @@ func roomForUpload(ctx context.Context, tx *sqldb.Tx, actor account.Actor, size 
 		if count < bounds.Uploads && bytes <= bounds.UploadBytes || uploadSize.state == UploadRunning {
 			break
 		}
-		if err := deleteUpload(ctx, tx, actor.Company.ID, uploadSize.id); err != nil {
+		if err := deleteUpload(ctx, tx, uploadSize.id); err != nil {
 			return err
 		}
 		count, bytes = count-1, bytes-uploadSize.bytes

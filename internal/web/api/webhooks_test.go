@@ -543,7 +543,7 @@ func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
 		notify := func(invoiceID int64, path string) {
 			t.Helper()
 			must(t, caller.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
-				return caller.Webhooks.NotifyTx(t.Context(), tx, caller.actor, invoiceID, receiver.URL+path)
+				return caller.Webhooks.NotifyTx(t.Context(), caller.actor.In(tx), invoiceID, receiver.URL+path)
 			}))
 		}
 		notify(1, "/a")

@@ -458,7 +458,7 @@ func (p *person) subscribe(change func(*account.Subscription)) {
 		}
 		after := before
 		change(&after.Subscription)
-		return p.Accounts.SaveTx(p.t.Context(), tx, account.System(before, "test"), &account.Change{
+		return p.Accounts.SaveTx(p.t.Context(), account.System(before, "test").In(tx), &account.Change{
 			Action: account.CompanyUpdated, Before: account.Profile{Company: before}, After: account.Profile{Company: after},
 		})
 	})
