@@ -204,9 +204,7 @@ func (t *Table[T]) Rows(ctx context.Context, querier sqldb.Querier, companyID in
 		place[id] = i
 	}
 	list, found := make([]T, len(ids)), make([]bool, len(ids))
-	// The expression keeps SQLite from reading all rows of the company.
-	text := `SELECT ` + t.Columns + ` FROM ` + t.From + t.Joins + ` WHERE ` + t.ID + ` {in ?} AND ` + t.Owner + ` + 0 = ?`
-	err := sqldb.Each(ctx, querier, text, []any{ids, companyID}, func(row sqldb.Row) error {
+	err := sqldb.Each(ctx, querier, t.rowsText(), []any{ids, companyID}, func(row sqldb.Row) error {
 		value, err := t.Scan(row)
 		if err == nil {
 			i := place[t.RowID(value)]
@@ -224,6 +222,11 @@ func (t *Table[T]) Rows(ctx context.Context, querier sqldb.Querier, companyID in
 		}
 	}
 	return kept, t.complete(ctx, querier, companyID, kept)
+}
+
+// rowsText is the statement that reads rows by their ids.
+func (t *Table[T]) rowsText() string {
+	return `SELECT ` + t.Columns + ` FROM ` + t.From + t.Joins + ` WHERE ` + t.ID + ` {in ?} AND ` + t.owned()
 }
 
 func (t *Table[T]) complete(ctx context.Context, querier sqldb.Querier, companyID int64, list []T) error {

@@ -34,12 +34,17 @@ func (t *Table[T]) page(engine sqldb.Engine, query Query, part window) (text str
 	}
 	text = `SELECT ` + t.Columns + `
 		FROM (SELECT ` + column + ` FROM ` + from + where.String() + ` ORDER BY ` + order + ` LIMIT ? OFFSET ?) AS page
-		CROSS JOIN ` + t.From + t.Joins + ` WHERE ` + t.ID + ` = page.id`
+		CROSS JOIN ` + t.From + t.Joins + ` WHERE ` + t.ID + ` = page.id AND ` + t.owned()
 	if engine == sqldb.Postgres {
 		text += ` ORDER BY ` + outer
 	}
-	return text, append(where.Args, part.limit, part.offset)
+	return text, append(where.Args, part.limit, part.offset, query.CompanyID)
 }
+
+// owned is the condition that a row with a known id is the company's. SQLite has a
+// primary key of the id alone, and the expression keeps it from another index; that
+// of PostgreSQL begins with the company, and without it the whole table is read.
+func (t *Table[T]) owned() string { return `{` + t.Owner + ` + 0 | ` + t.Owner + `} = ?` }
 
 // textsAlone reports whether a search needs the table of texts and nothing else.
 func (t *Table[T]) textsAlone(query Query) bool {
