@@ -109,10 +109,7 @@ func (s *Service) Product(ctx context.Context, actor account.Actor, id int64) (P
 
 // Products lists products, newest first, with how many there are in all.
 func (s *Service) Products(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	page input.Page,
+	ctx context.Context, actor account.Actor, filter Filter, page input.Page,
 ) ([]Product, int64, error) {
 	return products(ctx, s.db, actor.Company.ID, filter, page)
 }

@@ -33,22 +33,14 @@ func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 // it does. It waits for a change that is being made, and reads what that leaves.
 func holdPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
 	plan, err := sqldb.One(
-		ctx,
-		tx,
-		scanPlan,
-		planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
-		tx.Company.ID,
-		id,
+		ctx, tx, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`, tx.Company.ID, id,
 	)
 	return plan, sqldb.Found(err, "customer plan")
 }
 
 func holdPlans(ctx context.Context, tx account.Tx) error {
 	_, err := sqldb.Values[int64](
-		ctx,
-		tx,
-		`SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`,
-		tx.Company.ID,
+		ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`, tx.Company.ID,
 	)
 	return err
 }
@@ -56,11 +48,7 @@ func holdPlans(ctx context.Context, tx account.Tx) error {
 // lockPlan keeps two changes of one plan from undoing each other.
 func lockPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
 	_, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		`SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`,
-		tx.Company.ID,
-		id,
+		ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID, id,
 	)
 	if err != nil {
 		return Plan{}, sqldb.Found(err, "customer plan")
@@ -71,11 +59,7 @@ func lockPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
 // counted reads a page by a statement that ends with LIMIT and OFFSET, and how many rows
 // there are by another of the same arguments.
 func counted[T any](
-	ctx context.Context,
-	querier sqldb.Querier,
-	scan func(sqldb.Row) (T, error),
-	count, rows string,
-	args []any,
+	ctx context.Context, querier sqldb.Querier, scan func(sqldb.Row) (T, error), count, rows string, args []any,
 	page input.Page,
 ) (list []T, total int64, err error) {
 	err = sqldb.Together(ctx, querier,
@@ -85,11 +69,7 @@ func counted[T any](
 }
 
 func plans(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter Filter,
-	page input.Page,
+	ctx context.Context, querier sqldb.Querier, companyID int64, filter Filter, page input.Page,
 ) ([]Plan, int64, error) {
 	where := filter.where(companyID)
 	return counted(ctx, querier, scanPlan,
@@ -138,22 +118,13 @@ func productByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 
 func lockProduct(ctx context.Context, tx account.Tx, id int64) (Product, error) {
 	product, err := sqldb.One(
-		ctx,
-		tx,
-		scanProduct,
-		productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`,
-		tx.Company.ID,
-		id,
+		ctx, tx, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`, tx.Company.ID, id,
 	)
 	return product, sqldb.Found(err, "product")
 }
 
 func products(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter Filter,
-	page input.Page,
+	ctx context.Context, querier sqldb.Querier, companyID int64, filter Filter, page input.Page,
 ) ([]Product, int64, error) {
 	where := filter.where(companyID)
 	return counted(ctx, querier, scanProduct,

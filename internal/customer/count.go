@@ -120,18 +120,13 @@ func (s *Service) CountByPlan(ctx context.Context, actor account.Actor, planIDs 
 
 // CountByProduct returns how many customers each product has.
 func (s *Service) CountByProduct(
-	ctx context.Context,
-	actor account.Actor,
-	productIDs []int64,
+	ctx context.Context, actor account.Actor, productIDs []int64,
 ) (map[int64]tally.Sums, error) {
 	return s.countBy(ctx, actor, "product_id", productIDs)
 }
 
 func (s *Service) countBy(
-	ctx context.Context,
-	actor account.Actor,
-	column string,
-	ids []int64,
+	ctx context.Context, actor account.Actor, column string, ids []int64,
 ) (map[int64]tally.Sums, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -149,10 +144,7 @@ const smallSum = 2000
 // what they paid. matches is how many there are. ok is false where there are too
 // many to add up at every look and no counter knows.
 func (s *Service) Amount(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	matches int64,
+	ctx context.Context, actor account.Actor, filter Filter, matches int64,
 ) (amount money.Cents, ok bool, err error) {
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err

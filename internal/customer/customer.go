@@ -256,10 +256,7 @@ const upsertTries = 5
 // Upsert creates the customer of an external id, or changes it. Two at once make
 // one customer: the second finds the id taken, and changes what the first made.
 func (s *Service) Upsert(
-	ctx context.Context,
-	actor account.Actor,
-	externalID string,
-	wanted Upsert,
+	ctx context.Context, actor account.Actor, externalID string, wanted Upsert,
 ) (record Customer, created bool, err error) {
 	for range upsertTries {
 		id, findErr := idByExternal(ctx, s.db, actor.Company.ID, externalID)

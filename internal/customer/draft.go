@@ -261,11 +261,7 @@ func chosen[T any](id int64, name string, refused *fault.Fields, find func(id in
 
 // refuseTaken refuses a login or key that another customer has.
 func refuseTaken(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	customer Customer,
-	refused *fault.Fields,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, customer Customer, refused *fault.Fields,
 ) error {
 	usuario, external, err := taken(ctx, querier, actor.Company.ID, customer)
 	if err != nil {

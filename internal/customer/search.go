@@ -132,10 +132,7 @@ const namesakesText = `
 // Namesakes finds the customers who have one of the values of each field, the
 // first of several.
 func Namesakes(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	values map[string][]string,
+	ctx context.Context, querier sqldb.Querier, companyID int64, values map[string][]string,
 ) (map[Likeness]Namesake, error) {
 	found, names := map[Likeness]Namesake{}, []string{}
 	for _, value := range values["name"] {

@@ -302,10 +302,7 @@ func remove(ctx context.Context, tx account.Tx, id int64) error {
 // an import has staged. It takes one
 // look: of a change between two, the second would see only half.
 func taken(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	customer Customer,
+	ctx context.Context, querier sqldb.Querier, companyID int64, customer Customer,
 ) (usuario, external bool, err error) {
 	err = sqldb.Each(ctx, querier, `SELECT
 		(SELECT count(*) FROM customers WHERE company_id = ? AND usuario_key = ? AND usuario_key <> '' AND id <> ?),

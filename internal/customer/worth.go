@@ -104,8 +104,7 @@ func movement(customer Customer, count int64) []tally.Entry {
 		at = start
 	default:
 		entries = append(
-			entries,
-			start.entry(month, tally.RecurringOut, count, start.amount),
+			entries, start.entry(month, tally.RecurringOut, count, start.amount),
 			now.entry(month, tally.RecurringIn, count, start.amount),
 		)
 	}

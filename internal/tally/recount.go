@@ -169,11 +169,7 @@ func (r Recount) correct(ctx context.Context, tx *sqldb.Tx, scope Scope) (int, e
 // takeAway finds differences and takes them away, as many at a time as are
 // found, and returns how many there were.
 func (r Recount) takeAway(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	table sumTable,
-	find func() ([]Change, error),
+	ctx context.Context, tx *sqldb.Tx, companyID int64, table sumTable, find func() ([]Change, error),
 ) (corrected int, err error) {
 	for {
 		wrong, err := find()
@@ -198,11 +194,7 @@ const maxDifferences = 100
 
 // differentSums compares the sums by key, deltas included, with the records.
 func differentSums(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	records Records,
+	ctx context.Context, querier sqldb.Querier, companyID int64, counter Counter, records Records,
 ) ([]Change, error) {
 	counted, args := records.counted(companyID, counter)
 	return differences(ctx, querier, `SELECT `+keysAndSums+` FROM (`+counted+`) AS counted
@@ -229,11 +221,7 @@ func differences(ctx context.Context, querier sqldb.Querier, compared string, ar
 }
 
 func differentTotal(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	counter Counter,
-	records Records,
+	ctx context.Context, querier sqldb.Querier, companyID int64, counter Counter, records Records,
 ) (int64, error) {
 	args := []any{companyID, string(counter), companyID, string(counter)}
 	return sqldb.Value[int64](ctx, querier, `

@@ -78,12 +78,7 @@ func claimDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64) (bool, erro
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (delta delta, err error) {
 		err = row.Scan(
-			(*string)(&delta.counter),
-			&delta.Day,
-			&delta.PlanID,
-			&delta.ProductID,
-			&delta.State,
-			&delta.N,
+			(*string)(&delta.counter), &delta.Day, &delta.PlanID, &delta.ProductID, &delta.State, &delta.N,
 			&delta.Cents,
 		)
 		return delta, err

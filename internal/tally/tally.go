@@ -140,10 +140,7 @@ func (b Counter) Totals(ctx context.Context, querier sqldb.Querier, companyIDs [
 
 // Sum counts the records, and their money, at the keys that the filter chooses.
 func (b Counter) Sum(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter Filter,
+	ctx context.Context, querier sqldb.Querier, companyID int64, filter Filter,
 ) (n, cents int64, err error) {
 	from, args := sumsOf("state", companyID, b, filter)
 	err = sqldb.Each(ctx, querier, `
@@ -155,12 +152,7 @@ func (b Counter) Sum(
 // By counts the records by the values of a column of the keys that the filter
 // chooses.
 func By[K comparable](
-	ctx context.Context,
-	querier sqldb.Querier,
-	counter Counter,
-	companyID int64,
-	column string,
-	filter Filter,
+	ctx context.Context, querier sqldb.Querier, counter Counter, companyID int64, column string, filter Filter,
 ) (map[K]Sums, error) {
 	from, args := sumsOf(column, companyID, counter, filter)
 	sums := map[K]Sums{}
@@ -180,11 +172,7 @@ func By[K comparable](
 // each other. The database sorts the days into spans, so that what is read is as
 // much for a company of a million records as for one of ten.
 func Spans(
-	ctx context.Context,
-	querier sqldb.Querier,
-	counter Counter,
-	companyID int64,
-	filter Filter,
+	ctx context.Context, querier sqldb.Querier, counter Counter, companyID int64, filter Filter,
 ) ([]map[string]Sums, error) {
 	found := make([]map[string]Sums, len(filter.Days))
 	for n := range found {

@@ -201,8 +201,7 @@ func formOf(row sheet.Row) *input.Form {
 // remember keeps in which line a login and a key were first met.
 func (im *importer) remember(candidate *candidate) (usuario, external int) {
 	return im.usuarios.first(text.Lower(candidate.Usuario), candidate.row.Line), im.external.first(
-		candidate.ExternalID,
-		candidate.row.Line,
+		candidate.ExternalID, candidate.row.Line,
 	)
 }
 

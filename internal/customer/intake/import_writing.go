@@ -73,8 +73,7 @@ func (w *writing) write(ctx context.Context, batch []sheet.Row, out *outcome) er
 // insert writes customers, and returns those that were not written because
 // another one has their login or key.
 func (w *writing) insert(
-	ctx context.Context,
-	good []*candidate,
+	ctx context.Context, good []*candidate,
 ) (made []customer.Customer, taken []*candidate, err error) {
 	customers := make([]customer.Customer, len(good))
 	for i, candidate := range good {

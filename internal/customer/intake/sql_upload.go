@@ -27,22 +27,14 @@ func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 		var choices, outcome string
 		var created, updated int64
 		err = row.Scan(
-			&upload.ID,
-			&upload.Name,
-			&upload.content,
-			&choices,
-			(*string)(&upload.State),
-			&outcome,
-			&created,
-			&updated,
+			&upload.ID, &upload.Name, &upload.content, &choices, (*string)(&upload.State), &outcome, &created, &updated,
 		)
 		if err != nil {
 			return upload, err
 		}
 		upload.CreatedAt, upload.updatedAt = time.UnixMicro(created), time.UnixMicro(updated)
 		return upload, errors.Join(
-			json.Unmarshal([]byte(choices), &upload.Choices),
-			json.Unmarshal([]byte(outcome), &upload.Outcome),
+			json.Unmarshal([]byte(choices), &upload.Choices), json.Unmarshal([]byte(outcome), &upload.Outcome),
 		)
 	},
 		`SELECT id, name, content, choices, state, outcome, created_at, updated_at FROM customer_uploads WHERE company_id = ? AND id = ?`,
@@ -113,14 +105,7 @@ func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
 		var choices string
 		var renewed int64
 		err = row.Scan(
-			(*string)(&st.phase),
-			&st.companyID,
-			&st.hiddenFrom,
-			&st.hiddenTo,
-			&st.next,
-			&st.last,
-			&choices,
-			&st.lease,
+			(*string)(&st.phase), &st.companyID, &st.hiddenFrom, &st.hiddenTo, &st.next, &st.last, &choices, &st.lease,
 			&renewed,
 		)
 		if err != nil {
@@ -136,9 +121,7 @@ func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
 // lease.
 func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
 	changed, err := tx.Exec(
-		ctx,
-		`UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
-		tx.Real().UnixMicro(),
+		ctx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`, tx.Real().UnixMicro(),
 		lease,
 	)
 	return changed == 1, err

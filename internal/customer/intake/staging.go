@@ -135,9 +135,7 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 
 // stageRows writes the rows, and returns how they are to be counted.
 func (im *importer) stageRows(
-	ctx context.Context,
-	stager *stager,
-	rows Rows,
+	ctx context.Context, stager *stager, rows Rows,
 ) (counted customer.Counts, out outcome, err error) {
 	counted = customer.Counts{}
 	for batch, err := range im.batches(rows) {
@@ -272,10 +270,7 @@ func removeAdded(ctx context.Context, tx account.Tx, added addedGoods) error {
 // reserve waits for the import before to be over, and reserves ids for n
 // customers.
 func (s *Service) reserve(
-	ctx context.Context,
-	actor account.Actor,
-	count int,
-	want customer.Consequences,
+	ctx context.Context, actor account.Actor, count int, want customer.Consequences,
 ) (*stager, error) {
 	for {
 		if err := s.ContinueImport(ctx); err != nil {

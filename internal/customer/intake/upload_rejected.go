@@ -174,10 +174,7 @@ func roomForUpload(ctx context.Context, tx account.Tx, size int64) error {
 		count, bytes = count-1, bytes-uploadSize.bytes
 	}
 	if count >= bounds.Uploads || bytes > bounds.UploadBytes {
-		return fault.Field(
-			"file",
-			"too many files are being imported; wait until one is done",
-		)
+		return fault.Field("file", "too many files are being imported; wait until one is done")
 	}
 	return nil
 }

@@ -129,8 +129,7 @@ func (s *Reader) Check() error {
 		}
 	}
 	return fmt.Errorf(
-		"no column has the customer's name; a heading must be one of: %s",
-		strings.Join(headingsOf("name"), ", "),
+		"no column has the customer's name; a heading must be one of: %s", strings.Join(headingsOf("name"), ", "),
 	)
 }
 
