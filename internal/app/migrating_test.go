@@ -19,7 +19,7 @@ func TestServerThatMigratesSaysSo(t *testing.T) {
 	db, err := sqldb.Open(t.Context(), "sqlite:"+t.TempDir()+"/carteira.db", sqldb.Options{Log: log})
 	housetest.Must(t, err)
 	defer func() { _ = db.Close() }()
-	housetest.Must(t, db.MigrateTo(t.Context(), 1))
+	housetest.Must(t, db.MigrateTo(t.Context(), 0))
 	var address string
 	done := serveMigrating(t.Context(), log, db, func() (net.Listener, error) {
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -48,7 +48,7 @@ func TestServerThatMigratesSaysSo(t *testing.T) {
 	if err != nil || pending != 0 {
 		t.Errorf("%d migrations are left, %v", pending, err)
 	}
-	for _, said := range []string{"has to be migrated first", `msg="migrating the database" migration=0002_`, "the database is migrated"} {
+	for _, said := range []string{"has to be migrated first", "the database is migrated"} {
 		if !strings.Contains(lines.String(), said) {
 			t.Errorf("the log does not say %q:\n%s", said, lines.String())
 		}

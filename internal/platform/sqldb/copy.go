@@ -22,8 +22,8 @@ func pending(ctx context.Context, querier Querier) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	work, err := compare(querier.Engine(), applied, newest)
-	return len(work.pending), err
+	missing, err := lacking(querier.Engine(), applied, newest)
+	return len(missing), err
 }
 
 // CheckPages reads every page of a SQLite database and says what is damaged.

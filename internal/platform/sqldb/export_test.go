@@ -3,6 +3,8 @@ package sqldb
 import (
 	"context"
 	"net"
+	"slices"
+	"testing"
 )
 
 // What only this package's tests may see.
@@ -59,4 +61,19 @@ func (db *DB) Pooled() bool { return db.backend.(*postgresDB).connections.pooled
 func (db *DB) FailFlush() {
 	group := db.backend.(*sqliteDB).group
 	group.failFlush.Store(true)
+}
+
+// Release adds a migration to those of both engines until the test ends.
+func Release(t *testing.T, name, text string) {
+	t.Helper()
+	for _, of := range []*func() ([]migration, error){&knownSQLite, &knownPostgres} {
+		before := *of
+		list, err := before()
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := append(slices.Clone(list), migration{len(list) + 1, name, text, "of " + name})
+		*of = func() ([]migration, error) { return more, nil }
+		t.Cleanup(func() { *of = before })
+	}
 }

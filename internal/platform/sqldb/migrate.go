@@ -22,6 +22,11 @@ var migrations embed.FS
 // ErrNewer says that the database belongs to a newer version of the program.
 var ErrNewer = errors.New("the database was migrated by a newer version of carteira; run that version, or restore a backup")
 
+// ErrOlder says that the database was made before version 1.0, whose schema begins
+// anew.
+var ErrOlder = errors.New("the database was made before version 1.0, which cannot read it; " +
+	"export the customers with the program that made it, and import them into a new database")
+
 // ErrAltered says that a migration which the database has is not the program's.
 var ErrAltered = errors.New("the database was migrated by a program that is not this one")
 
@@ -85,111 +90,74 @@ func SchemaHash(engine Engine) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
-// work is what Migrate has to do: run migrations, and write down the hashes of
-// those that were run before hashes were kept.
-type work struct{ pending, unhashed []migration }
+// baseline is the name of the first migration, by which the table of migrations
+// says that a database is not from before version 1.0.
+const baseline = "0001_baseline.sql"
 
-func (w work) none() bool { return len(w.pending) == 0 && len(w.unhashed) == 0 }
-
-// compare holds what a database has, hashes by version, against what the program
-// knows, up to last.
-func compare(engine Engine, applied map[int]string, last int) (work, error) {
-	var w work
+// lacking holds what a database has, by version, against what the program knows,
+// and returns what it lacks, up to last.
+func lacking(engine Engine, applied map[int]applied, last int) (missing []migration, err error) {
 	list, err := known(engine)
 	if err != nil {
-		return w, err
+		return nil, err
+	}
+	if first, ran := applied[1]; ran && first.name != baseline {
+		return nil, ErrOlder
 	}
 	for version := range applied {
 		if version > len(list) {
-			return w, fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, version, len(list))
+			return nil, fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, version, len(list))
 		}
 	}
 	for _, migration := range list {
-		hash, ran := applied[migration.version]
+		before, ran := applied[migration.version]
 		switch {
 		case !ran && migration.version <= last:
-			w.pending = append(w.pending, migration)
-		case ran && hash == "":
-			w.unhashed = append(w.unhashed, migration)
-		case ran && hash != migration.hash:
-			return w, fmt.Errorf("%w: its migration %s differs; run the program that made it, or restore a backup", ErrAltered, migration.name)
+			missing = append(missing, migration)
+		case ran && before.hash != migration.hash:
+			return nil, fmt.Errorf("%w: its migration %s differs; run the program that made it, or restore a backup", ErrAltered, migration.name)
 		}
 	}
-	return w, nil
+	return missing, nil
 }
 
-// The table of migrations is made here, since it comes before any of them. Its
-// columns from hash on are younger than the first release. probed_at is for
-// Probe.
-const (
-	appliedHashes = "SELECT version, hash FROM schema_migrations"
-	versionTable  = `CREATE TABLE IF NOT EXISTS schema_migrations (
-		version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
-)
+// The table of migrations is made here, since it comes before any of them.
+// probed_at is for Probe.
+const versionTable = `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL,
+	hash TEXT NOT NULL DEFAULT '', probed_at BIGINT NOT NULL DEFAULT 0)`
 
-var youngColumns = []struct{ name, kind string }{{"hash", "TEXT NOT NULL DEFAULT ''"}, {"probed_at", "BIGINT NOT NULL DEFAULT 0"}}
+// applied is a migration that a database has.
+type applied struct{ name, hash string }
 
-var hasColumn = map[Engine]string{
-	SQLite: "SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = '%s'",
-	Postgres: `SELECT count(*) FROM information_schema.columns
-		WHERE table_schema = current_schema() AND table_name = 'schema_migrations' AND column_name = '%s'`,
-}
-
-func makeVersionTable(ctx context.Context, tx txConn) error {
-	if err := tx.script(ctx, versionTable); err != nil {
-		return err
-	}
-	for _, column := range youngColumns {
-		n, err := Value[int](ctx, tx, fmt.Sprintf(hasColumn[tx.Engine()], column.name))
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			continue
-		}
-		err = tx.script(ctx, "ALTER TABLE schema_migrations ADD COLUMN "+column.name+" "+column.kind)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func readApplied(ctx context.Context, querier Querier) (map[int]string, error) {
-	applied := map[int]string{}
-	err := Each(ctx, querier, appliedHashes, nil, func(row Row) error {
+func readApplied(ctx context.Context, querier Querier) (map[int]applied, error) {
+	list := map[int]applied{}
+	err := Each(ctx, querier, "SELECT version, name, hash FROM schema_migrations", nil, func(row Row) error {
 		var version int
-		var hash string
-		err := row.Scan(&version, &hash)
-		applied[version] = hash
+		var found applied
+		err := row.Scan(&version, &found.name, &found.hash)
+		list[version] = found
 		return err
 	})
-	return applied, err
+	return list, err
 }
 
 // applyPending runs what is missing up to last. The caller holds the lock that
 // keeps other starters out, and commits all of it or nothing.
 func applyPending(ctx context.Context, log *slog.Logger, tx txConn, last int) error {
-	if err := makeVersionTable(ctx, tx); err != nil {
+	if err := tx.script(ctx, versionTable); err != nil {
 		return err
 	}
 	applied, err := readApplied(ctx, tx)
 	if err != nil {
 		return err
 	}
-	work, err := compare(tx.Engine(), applied, last)
+	missing, err := lacking(tx.Engine(), applied, last)
 	if err != nil {
 		return err
 	}
-	for _, migration := range work.unhashed {
-		statement := fmt.Sprintf("UPDATE schema_migrations SET hash = '%s' WHERE version = %d", migration.hash, migration.version)
-		if err := tx.script(ctx, statement); err != nil {
-			return err
-		}
-	}
-	for n, migration := range work.pending {
+	for n, migration := range missing {
 		if len(applied) > 0 { // a new database is made at once, and in silence
-			log.InfoContext(ctx, "migrating the database", "migration", migration.name, "number", n+1, "of", len(work.pending))
+			log.InfoContext(ctx, "migrating the database", "migration", migration.name, "number", n+1, "of", len(missing))
 		}
 		if err := migration.apply(ctx, tx); err != nil {
 			return fmt.Errorf("migration %s: %w", migration.name, err)
@@ -198,24 +166,11 @@ func applyPending(ctx context.Context, log *slog.Logger, tx txConn, last int) er
 	return nil
 }
 
-// needless takes out of the early migrations two indexes that later ones drop. Not
-// every server lets a program make the extensions of which they were. The files
-// stay as they are: databases have their hashes.
-var needless = strings.NewReplacer(
-	"CREATE EXTENSION IF NOT EXISTS pg_trgm;", "",
-	"CREATE EXTENSION IF NOT EXISTS btree_gin;", "",
-	"CREATE INDEX customers_search ON customers USING gin (company_id, search gin_trgm_ops);", "",
-	"CREATE INDEX companies_search ON companies USING gin (parent_id, search gin_trgm_ops);", "",
-	"DROP INDEX customers_search;", "DROP INDEX IF EXISTS customers_search;",
-	"DROP INDEX companies_search;", "DROP INDEX IF EXISTS companies_search;",
-)
-
 func (m migration) apply(ctx context.Context, tx txConn) error {
-	if err := tx.script(ctx, needless.Replace(m.text)); err != nil {
+	if err := tx.script(ctx, m.text); err != nil {
 		return err
 	}
-	return tx.script(ctx, fmt.Sprintf(
-		"INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (%d, '%s', %d, '%s')",
+	return tx.script(ctx, fmt.Sprintf("INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (%d, '%s', %d, '%s')",
 		m.version, m.name, time.Now().UnixMicro(), m.hash))
 }
 
@@ -243,8 +198,8 @@ func migrated(ctx context.Context, querier Querier, last int) (bool, error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // the migration meets it again
 	}
-	work, err := compare(querier.Engine(), applied, last)
-	return work.none(), err
+	missing, err := lacking(querier.Engine(), applied, last)
+	return len(missing) == 0, err
 }
 
 // schemaLock is what a migration has alone, and every other transaction shares:

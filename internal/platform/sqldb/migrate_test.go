@@ -1,9 +1,11 @@
 package sqldb_test
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
+	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,78 +80,6 @@ func TestBothFoldersOfMigrationsGiveTheSameTables(t *testing.T) {
 			t.Errorf("%s is an exception that does not exist", table)
 		}
 	}
-}
-
-// What waited to be sent before the queue stood apart still does, in its place.
-func TestDeliveriesKeepTheirPlaceInTheQueue(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, engine), sqldb.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
-		if err := db.MigrateTo(t.Context(), 9); err != nil {
-			t.Fatal(err)
-		}
-		schema := columns(t, db)
-		insertRow(t, db, schema, "companies", map[string]any{"level": "user", "renew_from": "today", "renew_on_payment": false})
-		insertRow(t, db, schema, "webhooks", map[string]any{"company_id": 1, "active": true})
-		for i, one := range []map[string]any{
-			{"status": "pending", "attempts": 0, "step": 0, "run_at": 11},
-			{"status": "pending", "attempts": 2, "step": 2, "run_at": 12, "claim": "somebody"},
-			{"status": "parked", "attempts": 1, "step": 1, "run_at": 13},
-			{"status": "delivered", "attempts": 1, "step": 0, "run_at": 14, "delivered_at": 15},
-			{"status": "failed", "attempts": 6, "step": 5, "run_at": 16},
-		} {
-			insertRow(t, db, schema, "events", map[string]any{"company_id": 1, "event_id": fmt.Sprint("evt_", i)})
-			maps.Copy(one, map[string]any{"company_id": 1, "webhook_id": 1, "lane": 1, "event_id": i + 1, "test": false})
-			insertRow(t, db, schema, "deliveries", one)
-		}
-		run(t, db, "DELETE FROM deliveries WHERE id = 5") // its id must not come again
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		want := []string{"1 1 0 0 0 11 ", "2 1 1 2 2 12 somebody", "3 1 2 1 1 13 "}
-		got, err := sqldb.Values[string](t.Context(), db, `
-			SELECT delivery_id || ' ' || lane || ' ' || line || ' ' || step || ' ' || attempts || ' ' || run_at || ' ' || claim
-			FROM delivery_queue WHERE event_id = delivery_id ORDER BY delivery_id`)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("the queue is %q, %v; want %q", got, err, want)
-		}
-		left, err := sqldb.Values[string](t.Context(), db, `SELECT status || ' ' || COALESCE(delivered_at, 0) FROM deliveries ORDER BY id`)
-		if want := []string{"pending 0", "pending 0", "pending 0", "delivered 15"}; err != nil || !slices.Equal(left, want) {
-			t.Errorf("the history is %q, %v; want %q", left, err, want)
-		}
-		insertRow(t, db, columns(t, db), "deliveries", map[string]any{"company_id": 1, "webhook_id": 1, "lane": 1, "event_id": 5, "status": "failed", "test": false})
-		if id, err := sqldb.Value[int64](t.Context(), db, `SELECT MAX(id) FROM deliveries`); err != nil || id != 6 {
-			t.Errorf("the next delivery is %d, %v", id, err)
-		}
-	})
-}
-
-// insertRow writes a row; columns that must have a value and are not named get 0
-// or an empty text.
-func insertRow(t *testing.T, db *sqldb.DB, schema map[string]string, table string, values map[string]any) {
-	t.Helper()
-	var names []string
-	var args []any
-	for column, kind := range schema {
-		of, name, _ := strings.Cut(column, ".")
-		value, named := values[name]
-		switch {
-		case of != table || name == "id":
-			continue
-		case named:
-		case !strings.HasSuffix(kind, ", required"):
-			continue
-		case strings.HasPrefix(kind, "number"):
-			value = 0
-		default:
-			value = ""
-		}
-		names, args = append(names, name), append(args, value)
-	}
-	run(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES "+sqldb.Tuples(1, len(args)), args...)
 }
 
 func union(a, b map[string]string) map[string]string {
@@ -229,17 +159,70 @@ func TestAStarterWaitsForAnotherThatIsMakingTheDatabase(t *testing.T) {
 }
 
 func TestNewDatabaseNeedsNoExtension(t *testing.T) {
-	db, err := sqldb.Open(t.Context(), sqldbtest.Empty(t, sqldb.Postgres), sqldb.Options{})
-	must(t, err)
-	defer func() { _ = db.Close() }()
-	must(t, db.MigrateTo(t.Context(), 38))
-	// What databases have that were made when the indexes still were.
-	run(t, db, "CREATE INDEX customers_search ON customers (search)")
-	run(t, db, "CREATE INDEX companies_search ON companies (search)")
-	must(t, db.Migrate(t.Context()))
-	left, err := sqldb.Values[string](t.Context(), db, `SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
-		UNION ALL SELECT indexname FROM pg_indexes WHERE indexname IN ('customers_search', 'companies_search')`)
+	left, err := sqldb.Values[string](t.Context(), sqldbtest.New(t, sqldb.Postgres), `SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'`)
 	if err != nil || len(left) != 0 {
 		t.Errorf("there are %q, %v", left, err)
+	}
+}
+
+func TestDatabaseFromBeforeTheFirstReleaseIsRefusedInWords(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		run(t, db, "UPDATE schema_migrations SET name = '0001_foundation.sql', hash = 'old' WHERE version = 1")
+		run(t, db, "INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (2, '0002_invoices.sql', 0, 'old')")
+		if err := db.Migrate(t.Context()); !errors.Is(err, sqldb.ErrOlder) {
+			t.Errorf("got %v, want ErrOlder", err)
+		}
+	})
+}
+
+// A release adds a migration to the baseline: the database of the release before
+// gets it with what it has, and the program of that release refuses it from then on.
+func TestMigrationOfALaterReleaseIsAddedToTheBaseline(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		var lines bytes.Buffer
+		db, err := sqldb.Open(t.Context(), sqldbtest.URL(t, engine), sqldb.Options{Log: slog.New(slog.NewTextHandler(&lines, nil))})
+		must(t, err)
+		defer func() { _ = db.Close() }()
+		t.Run("the later release", func(t *testing.T) {
+			sqldb.Release(t, "0002_later.sql", "ALTER TABLE customer_staging ADD COLUMN later TEXT NOT NULL DEFAULT 'yes'")
+			if n, err := db.Pending(t.Context()); err != nil || n != 1 {
+				t.Errorf("%d pending, %v", n, err)
+			}
+			must(t, db.Migrate(t.Context()))
+			if later, err := sqldb.Value[string](t.Context(), db, "SELECT later FROM customer_staging WHERE id = 1"); err != nil || later != "yes" {
+				t.Errorf("%q, %v", later, err)
+			}
+			if !strings.Contains(lines.String(), `msg="migrating the database" migration=0002_later.sql number=1 of=1`) {
+				t.Errorf("the log does not say it:\n%s", lines.String())
+			}
+		})
+		if err := db.Migrate(t.Context()); !errors.Is(err, sqldb.ErrNewer) {
+			t.Errorf("the release before: %v, want ErrNewer", err)
+		}
+	})
+}
+
+const schemaFile = "../../../docs/schema.sql"
+
+// docs/schema.sql is for reading: what the migrations have made of the tables, as
+// SQLite keeps it. -update writes it anew.
+func TestSchemaForReadersIsThatOfTheMigrations(t *testing.T) {
+	statements, err := sqldb.Values[string](t.Context(), sqldbtest.New(t, sqldb.SQLite), `SELECT sql FROM sqlite_schema
+		WHERE sql IS NOT NULL AND tbl_name <> 'schema_migrations' ORDER BY tbl_name, type <> 'table', name`)
+	must(t, err)
+	want := "-- The tables of a SQLite database of this version, made by its migrations; PostgreSQL has the same columns.\n" +
+		"-- go test ./internal/platform/sqldb -run TestSchemaForReaders -update writes this file.\n"
+	for _, statement := range statements {
+		if strings.HasPrefix(statement, "CREATE TABLE") {
+			want += "\n"
+		}
+		want += statement + ";\n"
+	}
+	if *update {
+		must(t, os.WriteFile(schemaFile, []byte(want), 0o600))
+	}
+	got, err := os.ReadFile(schemaFile)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/schema.sql is not what the migrations make, %v; write it anew with -update", err)
 	}
 }

@@ -1,1 +1,0 @@
--- SQLite alone needs this: PostgreSQL keeps its trigram index by itself.

@@ -1,1 +1,0 @@
--- SQLite alone needs this: PostgreSQL's index has a list of what it has still to take in, and searches read that, too.

@@ -1,1 +1,0 @@
--- SQLite alone does this: there every index is a page more of each commit, and all wait for the one writer.

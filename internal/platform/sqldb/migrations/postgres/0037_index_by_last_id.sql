@@ -1,1 +1,0 @@
--- On SQLite new customers wait for the search index without a row of their own. GIN has a pending list, and needs nothing.

@@ -1,1 +1,0 @@
--- SQLite alone does this: PostgreSQL compares the words of a CHECK as they are.

@@ -1,1 +1,0 @@
--- PostgreSQL alone does this: SQLite finds grams by the block that they are in.
