@@ -384,7 +384,7 @@ func TestDayOfPaymentMayBePastButNotToCome(t *testing.T) {
 			}
 		}
 		invoice := world.only(t, world.customer(t, 1, "2026-02-10").ID)
-		for _, wrong := range []string{"2026-02-01", "2027-01-01", "31/01/2026", "2026-01-31T10:00:00-03:00"} {
+		for _, wrong := range []string{"2026-02-01", "2027-01-01", "31/01/2026", "2026-01-31T10:00:00"} {
 			_, err := world.SetStatus(t.Context(), world.actor, invoice.ID, ReadStatusChange(values("status", "Pago", "paid_at", wrong)))
 			wantField(t, err, "paid_at")
 		}

@@ -204,8 +204,8 @@ type Catalog struct {
 func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) Catalog {
 	return Catalog{
 		Plan: func(id int64) (catalog.Plan, error) {
-			if tx, writes := querier.(*sqldb.Tx); writes {
-				return catalog.HoldPlan(ctx, actor.In(tx), id)
+			if tx, writes := querier.(account.Tx); writes {
+				return catalog.HoldPlan(ctx, tx, id)
 			}
 			return catalog.FindPlan(ctx, querier, actor, id)
 		},
