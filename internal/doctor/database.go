@@ -15,7 +15,7 @@ import (
 func Schema(ctx context.Context, db *sqldb.DB) (finding checkup.Finding, current bool) {
 	pending, err := db.Pending(ctx)
 	switch {
-	case errors.Is(err, sqldb.ErrNewer), errors.Is(err, sqldb.ErrAltered):
+	case errors.Is(err, sqldb.ErrNewer), errors.Is(err, sqldb.ErrAltered), errors.Is(err, sqldb.ErrOlder):
 		finding = checkup.Bad("run the program that made it, or restore a backup", "%v", err)
 	case err != nil:
 		finding = checkup.Bad(

@@ -116,9 +116,11 @@ func TestDatabaseIsChecked(t *testing.T) {
 func TestSchemaOfAnotherVersionIsNamed(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, step := range [][2]string{
-			{`DELETE FROM schema_migrations WHERE version >= 14`, "still to be run"},
-			{`UPDATE schema_migrations SET version = 9999 WHERE version = 13`, "newer"},
-			{`UPDATE schema_migrations SET hash = 'another', version = 13 WHERE version = 9999`, "not this one"},
+			{`INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, 'later', 0)`, "newer"},
+			{`DELETE FROM schema_migrations WHERE version = 9999`, ""},
+			{`UPDATE schema_migrations SET hash = 'another'`, "not this one"},
+			{`UPDATE schema_migrations SET name = '0001_foundation.sql'`, "before version 1.0"},
+			{`DELETE FROM schema_migrations`, "still to be run"},
 			{`DROP TABLE schema_migrations`, "cannot be read"},
 		} {
 			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -128,7 +130,7 @@ func TestSchemaOfAnotherVersionIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			finding, current := doctor.Schema(t.Context(), db)
-			if current || finding.Verdict == checkup.OK || !strings.Contains(finding.Text, step[1]) {
+			if sound := step[1] == ""; current != sound || (finding.Verdict == checkup.OK) != sound || !strings.Contains(finding.Text, step[1]) {
 				t.Errorf("%s: %+v", step[0], finding)
 			}
 		}
