@@ -229,7 +229,8 @@ func Recounts() []tally.Recount {
 }
 
 const (
-	customerRecords = `SELECT CASE WHEN expiry_on > due_on THEN expiry_on ELSE COALESCE(due_on, '') END AS day, COALESCE(plan_id, 0) AS plan_id,
+	customerRecords = `SELECT CASE WHEN expiry_on > due_on THEN expiry_on ELSE COALESCE(due_on, '') END AS day,
+		COALESCE(plan_id, 0) AS plan_id,
 		COALESCE(product_id, 0) AS product_id,
 		CASE WHEN cancelled_at IS NOT NULL THEN 'cancelled' WHEN price_cents IS NOT NULL THEN 'own' ELSE '' END AS state,
 		1 AS n, 0 AS cents

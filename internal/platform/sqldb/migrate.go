@@ -124,7 +124,8 @@ func lacking(engine Engine, applied map[int]applied, last int) (missing []migrat
 // The table of migrations is made here, since it comes before any of them.
 // probed_at is for Probe.
 const versionTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
-	version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL, hash TEXT NOT NULL DEFAULT '', probed_at BIGINT NOT NULL DEFAULT 0)`
+	version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL,
+	hash TEXT NOT NULL DEFAULT '', probed_at BIGINT NOT NULL DEFAULT 0)`
 
 // applied is a migration that a database has.
 type applied struct{ name, hash string }
