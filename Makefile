@@ -103,7 +103,8 @@ year: ## a sandbox's two years against the model over HTTP, and a year by the ho
 	CARTEIRA_TEST_MONTHS=12 $(WITHPG) -- go test -timeout 60m -run TestAdvancingLeaves $(TESTARGS) ./internal/app
 	CARTEIRA_TEST_MONTHS=24 $(WITHPG) -- go test -timeout 60m -run TestLifeOfACompanyIsWhatTheModelSays $(TESTARGS) ./internal/billing
 
-chaos: ## hurt the real server in every way, count what is lost and how long it hangs (CHAOSARGS='-only disk')
+chaos: ## hurt the real server in every way, count what is lost and how long it hangs; mutants of each trial first (CHAOSARGS='-only disk')
+	CARTEIRA_TEST_MUTANTS=1 go test -timeout $(TIMEOUT) -run TestEachTrialSeesItsMutants ./test/chaos
 	go run ./test/chaos $(CHAOSARGS)
 
 release: ## archives, packages, images, checksums and what is inside, in dist (RELEASEARGS='-platforms linux/amd64')
