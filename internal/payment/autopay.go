@@ -64,15 +64,12 @@ func (s *Service) Autopay(ctx context.Context, actor account.Actor, customerID i
 	if err != nil {
 		return known, err
 	}
-	setup, err := s.active(ctx, s.db, actor.Company.ID)
-	if err != nil && fault.KindOf(err) != fault.KindInvalid {
-		return known, err
-	}
-	if err == nil {
+	setup, has, err := s.activeIf(ctx, actor.Company.ID)
+	if has {
 		known.Journeys = s.journeys(setup)
 	}
-	if newest.id == 0 {
-		return known, nil
+	if err != nil || newest.id == 0 {
+		return known, err
 	}
 	known.Newest = newest.request()
 	known.Left = newest.left(setup)
@@ -270,8 +267,8 @@ func (s *Service) describeAll(ctx context.Context, actor account.Actor, newest [
 	if err != nil {
 		return nil, err
 	}
-	setup, err := s.active(ctx, s.db, actor.Company.ID)
-	if err != nil && fault.KindOf(err) != fault.KindInvalid {
+	setup, _, err := s.activeIf(ctx, actor.Company.ID)
+	if err != nil {
 		return nil, err
 	}
 	list := make([]AutopayOf, len(newest))

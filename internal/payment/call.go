@@ -6,12 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"carteira/internal/account"
-	"carteira/internal/billing"
-	"carteira/internal/platform/civil"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
-	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -139,129 +136,95 @@ func recordGatewayHealth(ctx context.Context, tx *sqldb.Tx, setup Setup, err err
 	return pauseGateway(ctx, tx, setup, tx.Now().Add(min(pause, breakerLimit)))
 }
 
-// A debit is announced in the working days from announceFrom to announceTo ahead
-// of it. An invoice that is later is charged as usual.
-const (
-	announceFrom = 10
-	announceTo   = 2
-)
+// Metrics are the metrics of the room.
+type Metrics struct {
+	charges   *prometheus.CounterVec
+	calls     *prometheus.CounterVec
+	callbacks *prometheus.CounterVec
+	reviews   *prometheus.CounterVec
+	aside     *prometheus.CounterVec
+	lag       prometheus.Histogram
+}
+
+func newMetrics(providers []Provider) *Metrics {
+	metrics := &Metrics{
+		charges: counter("carteira_payment_charges_total",
+			"Charges asked of gateways, by provider and whether they were made.", "provider", "outcome"),
+		calls: counter("carteira_payment_gateway_calls_total",
+			"Calls to gateways, by provider, operation and outcome.", "provider", "operation", "outcome"),
+		callbacks: counter("carteira_payment_callbacks_total",
+			"Callbacks of gateways, by provider and outcome.", "provider", "outcome"),
+		reviews: counter("carteira_payment_reviews_total",
+			"Payments put aside for a person, by reason.", "reason"),
+		aside: counter("carteira_payment_set_aside_total",
+			"Charges and callbacks set aside because they kept panicking.", "what"),
+		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "carteira_payment_settlement_lag_seconds",
+			Help:    "Time from a payment to the invoice being paid.",
+			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400},
+		}),
+	}
+	for _, provider := range providers { // there from the start, so that the first one is an increase
+		for _, outcome := range []string{"made", "failed"} {
+			metrics.charges.WithLabelValues(provider.Name, outcome)
+		}
+	}
+	for _, what := range []string{"charge", "callback", "authorisation"} {
+		metrics.aside.WithLabelValues(what)
+	}
+	for _, reason := range Reasons {
+		metrics.reviews.WithLabelValues(string(reason))
+	}
+	return metrics
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// Metrics returns the room's metrics for registration.
+func (s *Service) Metrics() []prometheus.Collector {
+	metrics := s.metrics
+	return []prometheus.Collector{
+		metrics.charges, metrics.calls, metrics.callbacks, metrics.reviews, metrics.aside,
+		metrics.lag,
+		unresolved{s},
+	}
+}
+
+// unresolved queries the database at every scrape: an engine that hangs could
+// not report that it does.
+type unresolved struct{ service *Service }
 
 var (
-	// errNotDebited says that an invoice is not debited by an authorisation: it is
-	// outside of the window, the authorisation has ended, or a debit has failed.
-	errNotDebited = errors.New("the invoice is not debited")
-	// errCodeIsOut says that a payer has a code for the invoice. It is announced
-	// when the code has ended, if it is not too late then.
-	errCodeIsOut = errors.New("a payer has a code for the invoice")
-	// errBeingDebited says that a debit can no longer be stopped.
-	errBeingDebited = fault.Conflict(
-		"the invoice is being debited from the customer's account and that can no longer be stopped; " +
-			"a code is given out when the debit has failed",
-	)
+	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
+	oldestDesc      = prometheus.NewDesc("carteira_payment_oldest_reserved_seconds",
+		"How long it has not been known of the oldest charge whether the gateway made it.", nil, nil)
+	overdueDesc = prometheus.NewDesc("carteira_payment_oldest_due_seconds",
+		"How long the oldest charge that nobody looks after has been due.", nil, nil)
 )
 
-// announces reports whether a debit on a day can be announced today.
-func announces(on, today civil.Date) bool {
-	return !today.Before(on.AddWorkingDays(-announceFrom)) && !today.After(on.AddWorkingDays(-announceTo))
+// unresolvedTimeout keeps a slow database from delaying the other metrics.
+const unresolvedTimeout = time.Second
+
+// Describe implements prometheus.Collector.
+func (u unresolved) Describe(to chan<- *prometheus.Desc) {
+	to <- openReviewsDesc
+	to <- oldestDesc
+	to <- overdueDesc
 }
 
-// announceDebits announces the invoices of a customer that are due soon. What
-// fails is tried again at the next check of the authorisation.
-func (s *Service) announceDebits(ctx context.Context, work authorisationCheck) error {
-	actor := account.System(work.company, "autopay")
-	if !actor.May(account.FunctionPayments) {
-		return nil
-	}
-	today := actor.Today(s.db.Now())
-	invoices, _, err := s.billing.List(ctx, actor, billing.Filter{
-		CustomerID: work.known.customerID,
-		Status:     billing.Open,
-		DueFrom:    today,
-	}, input.Page{Number: 1, Size: 100})
+// Collect implements prometheus.Collector. Without an answer of the database
+// there is no value: 0 would be a lie.
+func (u unresolved) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), unresolvedTimeout)
+	defer cancel()
+	now := u.service.db.Now()
+	open, err := readBacklog(ctx, u.service.db, now)
 	if err != nil {
-		return err
+		return
 	}
-	var failed []error
-	for _, invoice := range invoices {
-		if !invoice.Generated || !announces(invoice.DueOn.NextWorkingDay(), today) {
-			continue
-		}
-		err := s.announce(ctx, actor, invoice.ID, work.known.id)
-		if !notAnnounced(err) {
-			failed = append(failed, err)
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// notAnnounced reports whether an invoice need not be announced again, or was.
-func notAnnounced(err error) bool {
-	return err == nil || errors.Is(err, errNotDebited) || errors.Is(err, errCodeIsOut) || errors.Is(err, errBeingDebited) ||
-		fault.KindOf(err) == fault.KindInvalid || fault.KindOf(err) == fault.KindNotFound
-}
-
-// announce has the debit of an invoice announced. It goes the way of Charge.
-func (s *Service) announce(ctx context.Context, actor account.Actor, invoiceID, authorisationID int64) error {
-	job := s.newCharging(actor, invoiceID)
-	job.debits = authorisationID
-	return job.runAlone(ctx)
-}
-
-// mayDebit refuses to announce what is not to be debited; of a charge that a
-// payer pays it refuses nothing.
-func (j *charging) mayDebit(ctx context.Context, tx *sqldb.Tx) error {
-	if j.debits == 0 {
-		return nil
-	}
-	by, err := lockAuthorisation(ctx, tx, j.actor.Company.ID, j.debits)
-	if err != nil {
-		return err
-	}
-	givenUp, err := debitGivenUp(ctx, tx, j.actor.Company.ID, j.invoiceID)
-	if err != nil {
-		return err
-	}
-	open := announces(j.debitOn(), j.actor.Today(tx.Now()))
-	if givenUp || !open || by.state != authActive || by.gatewayID != j.setup.ID || j.debitAmount() == 0 {
-		return errNotDebited
-	}
-	return nil
-}
-
-// debitOn is the day on which the invoice is debited.
-func (j *charging) debitOn() civil.Date { return j.invoice.DueOn.NextWorkingDay() }
-
-// debitAmount is what is debited: what pays the invoice on its due date, also
-// when banks rest on it.
-func (j *charging) debitAmount() money.Cents {
-	return j.invoice.PayableOn(j.actor.Company, j.invoice.DueOn).Rest
-}
-
-// asDebit makes a charge that is reserved a debit.
-func (j *charging) asDebit(charge *charge) {
-	charge.debit = debit{authorisationID: j.debits, on: j.debitOn()}
-	charge.order.Amount, charge.payableOn = j.debitAmount(), j.invoice.DueOn
-	charge.ExpiresAt = j.debitOn().AddDays(debitDays + 1).Start(j.actor.Company.Zone)
-}
-
-// fits reports whether a charge that the invoice has is what is wanted.
-func (j *charging) fits(known charge, now time.Time) bool {
-	switch {
-	case j.code == authorisingCode && (known.debit.authorisationID != j.newest.id || !j.newest.state.live()),
-		j.code == plainCode && known.authorises():
-		return false
-	case j.debits == 0:
-		return j.owed(now).fits(known)
-	}
-	return known.debit.authorisationID == j.debits && known.order.Amount == j.debitAmount() &&
-		known.payableOn.NextWorkingDay() == j.debitOn()
-}
-
-// DebitDays says on which days invoices will be debited, by their ids. Those for
-// which no debit is announced are left out.
-func (s *Service) DebitDays(ctx context.Context, actor account.Actor, invoiceIDs []int64) (map[int64]civil.Date, error) {
-	if len(invoiceIDs) == 0 {
-		return map[int64]civil.Date{}, nil
-	}
-	return announcedOn(ctx, s.db, actor.Company.ID, invoiceIDs)
+	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(open.reviews))
+	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(open.reservedSince).Seconds())
+	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(open.dueSince).Seconds())
 }

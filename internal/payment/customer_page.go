@@ -223,41 +223,60 @@ func (s *Service) customerVisit(ctx context.Context, code string) (customerVisit
 	return visit, err
 }
 
-// PayerBank is a bank that a request for an authorisation can go to.
-type PayerBank struct{ ISPB, Name string }
+const keptCharges = "id provider invoice_id customer_name reference gateway_ref amount_cents state created_at updated_at"
 
-// PayerBanks are the banks where most people have their accounts, by name; any
-// other is named by its ISPB. They were held in November 2026 against the list of
-// the Central Bank's participants in guibranco/BancosBrasileiros of August 2026.
-var PayerBanks = []PayerBank{
-	{"05463212", "Ailos"},
-	{"19540550", "Asaas"},
-	{"04902979", "Banco da Amazônia"},
-	{"00000000", "Banco do Brasil"},
-	{"07237373", "Banco do Nordeste"},
-	{"59285411", "Banco Pan"},
-	{"28127603", "Banestes"},
-	{"92702067", "Banrisul"},
-	{"61186680", "BMG"},
-	{"60746948", "Bradesco"},
-	{"00000208", "BRB"},
-	{"30306294", "BTG Pactual"},
-	{"31872495", "C6 Bank"},
-	{"00360305", "Caixa Econômica Federal"},
-	{"37880206", "Cora"},
-	{"09089356", "Efí"},
-	{"00416968", "Inter"},
-	{"60701190", "Itaú"},
-	{"10573521", "Mercado Pago"},
-	{"17184037", "Mercantil"},
-	{"20855875", "Neon"},
-	{"18236120", "Nubank"},
-	{"08561701", "PagBank"},
-	{"22896431", "PicPay"},
-	{"58160789", "Safra"},
-	{"90400888", "Santander"},
-	{"02038232", "Sicoob"},
-	{"01181521", "Sicredi"},
-	{"16501555", "Stone"},
-	{"33264668", "XP"},
+// The code of a page is no fact about the customer, and opens it.
+const keptPages = "created_at"
+
+const keptAuthorisations = `id provider reference gateway_ref journey account every state ended_by reason
+	created_at updated_at`
+
+// The file itself is shown in the panel.
+const keptNotices = "id invoice_id kind created_at"
+
+// KeptAbout lists what this room keeps about a customer.
+func (s *Service) KeptAbout(
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
+) ([]account.Kept, error) {
+	about := []any{actor.Company.ID, subject.CustomerID}
+	return account.ReadKept(ctx, querier,
+		account.KeptRows{
+			Table: "charges", Columns: keptCharges, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptCharges) + ` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+		account.KeptRows{
+			Table: "customer_pages", Columns: keptPages, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptPages) + ` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
+		},
+		account.KeptRows{
+			Table: "authorisations", Columns: keptAuthorisations, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptAuthorisations) + ` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+		account.KeptRows{
+			Table: "paid_notices", Columns: keptNotices, Args: about,
+			Text: `SELECT ` + account.TextColumns(keptNotices) + ` FROM paid_notices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		},
+	)
+}
+
+// EraseTx takes the customer's name off charges, and the bank account off
+// authorisations. The money stays: the law makes a
+// company keep its books.
+func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
+	if err := forgetAccounts(ctx, tx, subject.CustomerID); err != nil {
+		return err
+	}
+	return namelessCharges(ctx, tx, subject.CustomerID)
+}
+
+func forgetAccounts(ctx context.Context, tx account.Tx, customerID int64) error {
+	_, err := tx.Exec(ctx, `UPDATE authorisations SET account = '' WHERE company_id = ? AND customer_id = ?`,
+		tx.Company.ID, customerID)
+	return err
+}
+
+func namelessCharges(ctx context.Context, tx account.Tx, customerID int64) error {
+	_, err := tx.Exec(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
+		customerID)
+	return err
 }

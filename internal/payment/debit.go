@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -234,164 +236,129 @@ func (d *debiting) Cancel(ctx context.Context, ref Ref) error {
 	return d.CancelDebit(ctx, d.ref(ref))
 }
 
-// Debitor is a gateway that can debit an account by PIX Automático: the payer
-// authorises once, and each invoice is announced to their bank and debited on its
-// due date. Like Create, every call that makes something is stored under our
-// reference before it is sent, and makes nothing twice.
-type Debitor interface {
-	Gateway
-	// Authorise asks the payer for an authorisation, or returns the one that was
-	// asked for before under the same reference.
-	Authorise(ctx context.Context, mandate Mandate) (Authorisation, error)
-	// FetchAuthorisation reads it back, by its id or else by our reference.
-	// ErrNoCharge: the gateway does not know it.
-	FetchAuthorisation(ctx context.Context, ref Ref) (Authorisation, error)
-	// EndAuthorisation makes sure that nothing more is debited by it. One that is
-	// ended, refused or unknown already is no error.
-	EndAuthorisation(ctx context.Context, ref Ref) error
-	// Announce announces the debit of one invoice, or returns the one that was
-	// announced before under the same reference.
-	Announce(ctx context.Context, debit Debit) (DebitReport, error)
-	// FetchDebit reads a debit back.
-	FetchDebit(ctx context.Context, ref DebitRef) (DebitReport, error)
-	// CancelDebit makes sure that the debit does not happen. ErrPaid: it did, or it
-	// can no longer be stopped. One that is cancelled, failed or unknown already is
-	// no error.
-	CancelDebit(ctx context.Context, ref DebitRef) error
-	// RetryDebit asks for one more attempt on a day, where the mandate's policy allows
-	// it. Asking again for the same day asks for nothing more.
-	RetryDebit(ctx context.Context, ref DebitRef, on civil.Date) error
-}
-
-// Journey is how a payer is asked for an authorisation.
-type Journey string
-
-// The journeys.
+// A debit is announced in the working days from announceFrom to announceTo ahead
+// of it. An invoice that is later is charged as usual.
 const (
-	JourneyRequest Journey = "request"  // the payer's bank asks them in its app
-	JourneyCode    Journey = "code"     // a code that authorises, and pays nothing
-	JourneyPayCode Journey = "pay_code" // a code that pays this invoice and authorises the next ones
+	announceFrom = 10
+	announceTo   = 2
 )
 
-// JourneysOf are the journeys that a gateway has: all of them, unless it says
-// otherwise. It refuses a mandate with another one.
-func JourneysOf(debitor Debitor) []Journey {
-	if limited, ok := debitor.(interface{ Journeys() []Journey }); ok {
-		return limited.Journeys()
+var (
+	// errNotDebited says that an invoice is not debited by an authorisation: it is
+	// outside of the window, the authorisation has ended, or a debit has failed.
+	errNotDebited = errors.New("the invoice is not debited")
+	// errCodeIsOut says that a payer has a code for the invoice. It is announced
+	// when the code has ended, if it is not too late then.
+	errCodeIsOut = errors.New("a payer has a code for the invoice")
+	// errBeingDebited says that a debit can no longer be stopped.
+	errBeingDebited = fault.Conflict(
+		"the invoice is being debited from the customer's account and that can no longer be stopped; " +
+			"a code is given out when the debit has failed",
+	)
+)
+
+// announces reports whether a debit on a day can be announced today.
+func announces(on, today civil.Date) bool {
+	return !today.Before(on.AddWorkingDays(-announceFrom)) && !today.After(on.AddWorkingDays(-announceTo))
+}
+
+// announceDebits announces the invoices of a customer that are due soon. What
+// fails is tried again at the next check of the authorisation.
+func (s *Service) announceDebits(ctx context.Context, work authorisationCheck) error {
+	actor := account.System(work.company, "autopay")
+	if !actor.May(account.FunctionPayments) {
+		return nil
 	}
-	return []Journey{JourneyRequest, JourneyCode, JourneyPayCode}
+	today := actor.Today(s.db.Now())
+	invoices, _, err := s.billing.List(ctx, actor, billing.Filter{
+		CustomerID: work.known.customerID,
+		Status:     billing.Open,
+		DueFrom:    today,
+	}, input.Page{Number: 1, Size: 100})
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, invoice := range invoices {
+		if !invoice.Generated || !announces(invoice.DueOn.NextWorkingDay(), today) {
+			continue
+		}
+		err := s.announce(ctx, actor, invoice.ID, work.known.id)
+		if !notAnnounced(err) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
 }
 
-// Every is how often a mandate debits.
-type Every string
-
-// The periods that PIX Automático has.
-const (
-	EveryWeek     Every = "week"
-	EveryMonth    Every = "month"
-	EveryQuarter  Every = "quarter"
-	EveryHalfYear Every = "half_year"
-	EveryYear     Every = "year"
-)
-
-// Mandate is an authorisation to be asked for.
-type Mandate struct {
-	Reference   string // ours: 32 letters and digits, unique for ever
-	Journey     Journey
-	Description string // what the payer reads: the plan
-	Payer       Payer
-	Account     *PayerAccount // where a request goes to; only JourneyRequest has one
-	// Charge is what a JourneyPayCode pays now: an order as for Create, which is made
-	// with it. Its Reference is the charge's own.
-	Charge *Order
-	Every  Every
-	From   civil.Date // the first due date that may be debited
-	// Amount is what each debit is of; zero: it varies, and Minimum is the least that
-	// the payer's limit must allow.
-	Amount    money.Cents
-	Minimum   money.Cents
-	Retries   bool      // three more attempts within seven days of the due date are allowed
-	ExpiresAt time.Time // of a request and of a code without an answer
+// notAnnounced reports whether an invoice need not be announced again, or was.
+func notAnnounced(err error) bool {
+	return err == nil || errors.Is(err, errNotDebited) || errors.Is(err, errCodeIsOut) || errors.Is(err, errBeingDebited) ||
+		fault.KindOf(err) == fault.KindInvalid || fault.KindOf(err) == fault.KindNotFound
 }
 
-// PayerAccount is the account that a request for an authorisation goes to.
-type PayerAccount struct {
-	ISPB    string // of the bank, eight digits
-	Branch  string
-	Account string
+// announce has the debit of an invoice announced. It goes the way of Charge.
+func (s *Service) announce(ctx context.Context, actor account.Actor, invoiceID, authorisationID int64) error {
+	job := s.newCharging(actor, invoiceID)
+	job.debits = authorisationID
+	return job.runAlone(ctx)
 }
 
-// AuthorisationState is the state of an authorisation at the gateway.
-type AuthorisationState string
-
-// The states.
-const (
-	AuthorisationAsked   AuthorisationState = "asked"
-	AuthorisationActive  AuthorisationState = "active"
-	AuthorisationRefused AuthorisationState = "refused" // by the payer or their bank, or by the end of its time
-	AuthorisationEnded   AuthorisationState = "ended"
-)
-
-// EndedBy is who ended or refused an authorisation.
-type EndedBy string
-
-// Those who can.
-const (
-	ByPayer   EndedBy = "payer"
-	ByCompany EndedBy = "company"
-	ByBank    EndedBy = "bank"
-	ByExpiry  EndedBy = "expiry"
-)
-
-// Authorisation is what the gateway says of an authorisation.
-type Authorisation struct {
-	Ref
-	State    AuthorisationState
-	PixCode  string // for the payer, of journeys by code while it is asked for
-	Charge   *Charge
-	EndedBy  EndedBy
-	Reason   string // the gateway's, for people; never believed
-	ActiveAt time.Time
-	EndedAt  time.Time
+// mayDebit refuses to announce what is not to be debited; of a charge that a
+// payer pays it refuses nothing.
+func (j *charging) mayDebit(ctx context.Context, tx *sqldb.Tx) error {
+	if j.debits == 0 {
+		return nil
+	}
+	by, err := lockAuthorisation(ctx, tx, j.actor.Company.ID, j.debits)
+	if err != nil {
+		return err
+	}
+	givenUp, err := debitGivenUp(ctx, tx, j.actor.Company.ID, j.invoiceID)
+	if err != nil {
+		return err
+	}
+	open := announces(j.debitOn(), j.actor.Today(tx.Now()))
+	if givenUp || !open || by.state != authActive || by.gatewayID != j.setup.ID || j.debitAmount() == 0 {
+		return errNotDebited
+	}
+	return nil
 }
 
-// Debit is a debit to be announced.
-type Debit struct {
-	Reference     string // ours
-	Authorisation Ref
-	Amount        money.Cents
-	On            civil.Date // a working day; the adjustment to one was made already
-	Description   string
-	Payer         Payer
+// debitOn is the day on which the invoice is debited.
+func (j *charging) debitOn() civil.Date { return j.invoice.DueOn.NextWorkingDay() }
+
+// debitAmount is what is debited: what pays the invoice on its due date, also
+// when banks rest on it.
+func (j *charging) debitAmount() money.Cents {
+	return j.invoice.PayableOn(j.actor.Company, j.invoice.DueOn).Rest
 }
 
-// DebitRef names a debit at the gateway. ID is empty while its making is unknown.
-type DebitRef struct {
-	Ref
-	Authorisation Ref
-	// Due is the day that the debit was announced for. A gateway finds the debit by
-	// it if its provider keeps no reference of ours (Woovi).
-	Due civil.Date
+// asDebit makes a charge that is reserved a debit.
+func (j *charging) asDebit(charge *charge) {
+	charge.debit = debit{authorisationID: j.debits, on: j.debitOn()}
+	charge.order.Amount, charge.payableOn = j.debitAmount(), j.invoice.DueOn
+	charge.ExpiresAt = j.debitOn().AddDays(debitDays + 1).Start(j.actor.Company.Zone)
 }
 
-// DebitState is the state of a debit at the gateway.
-type DebitState string
+// fits reports whether a charge that the invoice has is what is wanted.
+func (j *charging) fits(known charge, now time.Time) bool {
+	switch {
+	case j.code == authorisingCode && (known.debit.authorisationID != j.newest.id || !j.newest.state.live()),
+		j.code == plainCode && known.authorises():
+		return false
+	case j.debits == 0:
+		return j.owed(now).fits(known)
+	}
+	return known.debit.authorisationID == j.debits && known.order.Amount == j.debitAmount() &&
+		known.payableOn.NextWorkingDay() == j.debitOn()
+}
 
-// The states.
-const (
-	DebitAnnounced DebitState = "announced" // it will be attempted on its day
-	DebitRetrying  DebitState = "retrying"  // an attempt failed, another one is scheduled
-	DebitPaid      DebitState = "paid"
-	DebitFailed    DebitState = "failed" // the last attempt so far failed
-	DebitCancelled DebitState = "cancelled"
-)
-
-// DebitReport is what the gateway says of a debit.
-type DebitReport struct {
-	DebitRef
-	State    DebitState
-	On       civil.Date // of the newest attempt
-	Attempts int        // that were made, with the one that is scheduled
-	Reason   string     // why the newest attempt failed; the gateway's words, or a code
-	Payments []Received // a debit that was given back has them too
+// DebitDays says on which days invoices will be debited, by their ids. Those for
+// which no debit is announced are left out.
+func (s *Service) DebitDays(ctx context.Context, actor account.Actor, invoiceIDs []int64) (map[int64]civil.Date, error) {
+	if len(invoiceIDs) == 0 {
+		return map[int64]civil.Date{}, nil
+	}
+	return announcedOn(ctx, s.db, actor.Company.ID, invoiceIDs)
 }

@@ -2,26 +2,13 @@ package payment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
-)
-
-// Flow is how a payer gets from the invoice to the money.
-type Flow string
-
-// The flows.
-const (
-	FlowPix      Flow = "pix"      // a code to copy or scan
-	FlowRedirect Flow = "redirect" // the gateway's own page
 )
 
 // What a gateway may answer besides a plain failure. After a failure that is none
@@ -119,21 +106,6 @@ type Order struct {
 	// Due has the bank compute the amount by the day on which it is paid; nil: the
 	// charge asks for Amount. Only a provider that Computes gets one.
 	Due *Due
-}
-
-// Due is what a bank computes the amount of a charge by.
-type Due struct {
-	On           civil.Date
-	Face         money.Cents
-	Discount     money.Cents   // off the face amount until On
-	LateFee      money.Percent // once, after On
-	LateInterest money.Percent // a month, after On
-	Days         int           // after On on which it can be paid
-}
-
-// String is different for different ones.
-func (d Due) String() string {
-	return fmt.Sprintf("%s %s -%s +%s +%s/month %d", d.On, d.Face, d.Discount, d.LateFee, d.LateInterest, d.Days)
 }
 
 // Payer is who is asked for the money; anything but the name may be empty.
@@ -259,145 +231,164 @@ type Replacer interface {
 	Replace(ctx context.Context, agreed string) error
 }
 
-// TryGateway asks the provider of a draft whether its options work, and keeps
-// nothing of them: a gateway that works is not given up for one that does not.
-func (s *Service) TryGateway(ctx context.Context, actor account.Actor, draft GatewayDraft) error {
-	if err := draft.check(s); err != nil {
-		return err
-	}
-	var setup Setup
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		before, err := s.previousSetup(ctx, actor.In(tx), s.providers[draft.Provider])
-		setup = before.with(draft, tx.Now())
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.checkOptions(setup); err != nil {
-		return err
-	}
-	gateway, err := setup.Provider.Open(setup.plain, s.env(setup))
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
-	defer cancel()
-	return explain(setup, s.call(ctx, callAbout{setup, "check", ""}, gateway.Check))
+// Debitor is a gateway that can debit an account by PIX Automático: the payer
+// authorises once, and each invoice is announced to their bank and debited on its
+// due date. Like Create, every call that makes something is stored under our
+// reference before it is sent, and makes nothing twice.
+type Debitor interface {
+	Gateway
+	// Authorise asks the payer for an authorisation, or returns the one that was
+	// asked for before under the same reference.
+	Authorise(ctx context.Context, mandate Mandate) (Authorisation, error)
+	// FetchAuthorisation reads it back, by its id or else by our reference.
+	// ErrNoCharge: the gateway does not know it.
+	FetchAuthorisation(ctx context.Context, ref Ref) (Authorisation, error)
+	// EndAuthorisation makes sure that nothing more is debited by it. One that is
+	// ended, refused or unknown already is no error.
+	EndAuthorisation(ctx context.Context, ref Ref) error
+	// Announce announces the debit of one invoice, or returns the one that was
+	// announced before under the same reference.
+	Announce(ctx context.Context, debit Debit) (DebitReport, error)
+	// FetchDebit reads a debit back.
+	FetchDebit(ctx context.Context, ref DebitRef) (DebitReport, error)
+	// CancelDebit makes sure that the debit does not happen. ErrPaid: it did, or it
+	// can no longer be stopped. One that is cancelled, failed or unknown already is
+	// no error.
+	CancelDebit(ctx context.Context, ref DebitRef) error
+	// RetryDebit asks for one more attempt on a day, where the mandate's policy allows
+	// it. Asking again for the same day asks for nothing more.
+	RetryDebit(ctx context.Context, ref DebitRef, on civil.Date) error
 }
 
-// gatewayAction is what happened to a gateway's configuration, as the audit log
-// names it.
-type gatewayAction string
+// Journey is how a payer is asked for an authorisation.
+type Journey string
 
+// The journeys.
 const (
-	gatewaySet     gatewayAction = "gateway.set"
-	gatewayCleared gatewayAction = "gateway.cleared"
+	JourneyRequest Journey = "request"  // the payer's bank asks them in its app
+	JourneyCode    Journey = "code"     // a code that authorises, and pays nothing
+	JourneyPayCode Journey = "pay_code" // a code that pays this invoice and authorises the next ones
 )
 
-// gatewayChange is one change of a gateway's configuration; both sides have
-// their options in the clear. Before has no ID when the company never chose the
-// provider.
-type gatewayChange struct {
-	action        gatewayAction
-	before, after Setup
+// JourneysOf are the journeys that a gateway has: all of them, unless it says
+// otherwise. It refuses a mandate with another one.
+func JourneysOf(debitor Debitor) []Journey {
+	if limited, ok := debitor.(interface{ Journeys() []Journey }); ok {
+		return limited.Journeys()
+	}
+	return []Journey{JourneyRequest, JourneyCode, JourneyPayCode}
 }
 
-// applyGateway writes a change of a gateway's configuration and its audit line.
-// It is the only place that writes one. These writes stay outside: Reseal, which
-// changes the key and no option; Prune, which drops the options of a gateway that
-// was left; and the health of a gateway (recordGatewayHealth, setAside, spaceOut),
-// which is the engine's.
-func (s *Service) applyGateway(ctx context.Context, tx account.Tx, change *gatewayChange) error {
-	if err := deactivateAll(ctx, tx); err != nil {
-		return err
-	}
-	if change.action == gatewaySet {
-		if err := s.writeSetup(ctx, tx.Tx, &change.after); err != nil {
-			return err
-		}
-	}
-	if s.options.Told != nil {
-		if err := s.options.Told(ctx, tx, change.after.Provider.Title); err != nil {
-			return err
-		}
-	}
-	return account.WriteAudit(ctx, tx, change.audit())
+// Every is how often a mandate debits.
+type Every string
+
+// The periods that PIX Automático has.
+const (
+	EveryWeek     Every = "week"
+	EveryMonth    Every = "month"
+	EveryQuarter  Every = "quarter"
+	EveryHalfYear Every = "half_year"
+	EveryYear     Every = "year"
+)
+
+// Mandate is an authorisation to be asked for.
+type Mandate struct {
+	Reference   string // ours: 32 letters and digits, unique for ever
+	Journey     Journey
+	Description string // what the payer reads: the plan
+	Payer       Payer
+	Account     *PayerAccount // where a request goes to; only JourneyRequest has one
+	// Charge is what a JourneyPayCode pays now: an order as for Create, which is made
+	// with it. Its Reference is the charge's own.
+	Charge *Order
+	Every  Every
+	From   civil.Date // the first due date that may be debited
+	// Amount is what each debit is of; zero: it varies, and Minimum is the least that
+	// the payer's limit must allow.
+	Amount    money.Cents
+	Minimum   money.Cents
+	Retries   bool      // three more attempts within seven days of the due date are allowed
+	ExpiresAt time.Time // of a request and of a code without an answer
 }
 
-// writeSetup stores a setup. Its options are sealed for its id, so a new one is
-// inserted without them.
-func (s *Service) writeSetup(ctx context.Context, tx *sqldb.Tx, setup *Setup) error {
-	plain, err := json.Marshal(setup.plain)
-	if err != nil {
-		return err
-	}
-	if setup.ID == 0 {
-		if setup.ID, err = insertSetup(ctx, tx, *setup); err != nil {
-			return err
-		}
-	}
-	setup.sealed = s.box.Seal(plain, optionsContext(setup.ID))
-	return updateSetup(ctx, tx, *setup)
+// PayerAccount is the account that a request for an authorisation goes to.
+type PayerAccount struct {
+	ISPB    string // of the bank, eight digits
+	Branch  string
+	Account string
 }
 
-func (c *gatewayChange) audit() account.AuditEntry {
-	entry := account.AuditEntry{
-		Action: string(c.action),
-		Record: "gateway",
-		ID:     c.after.ID,
-		Name:   c.after.Provider.Title,
-		Before: auditSetup(c.before),
-	}
-	if c.action == gatewaySet {
-		entry.After = auditSetup(c.after)
-	}
-	return entry
+// AuthorisationState is the state of an authorisation at the gateway.
+type AuthorisationState string
+
+// The states.
+const (
+	AuthorisationAsked   AuthorisationState = "asked"
+	AuthorisationActive  AuthorisationState = "active"
+	AuthorisationRefused AuthorisationState = "refused" // by the payer or their bank, or by the end of its time
+	AuthorisationEnded   AuthorisationState = "ended"
+)
+
+// EndedBy is who ended or refused an authorisation.
+type EndedBy string
+
+// Those who can.
+const (
+	ByPayer   EndedBy = "payer"
+	ByCompany EndedBy = "company"
+	ByBank    EndedBy = "bank"
+	ByExpiry  EndedBy = "expiry"
+)
+
+// Authorisation is what the gateway says of an authorisation.
+type Authorisation struct {
+	Ref
+	State    AuthorisationState
+	PixCode  string // for the payer, of journeys by code while it is asked for
+	Charge   *Charge
+	EndedBy  EndedBy
+	Reason   string // the gateway's, for people; never believed
+	ActiveAt time.Time
+	EndedAt  time.Time
 }
 
-// setupFields are what the audit log shows of a setup besides the options of its
-// provider.
-var setupFields = []struct {
-	name string
-	of   func(Setup) any
-}{
-	{"provider", func(setup Setup) any { return setup.name }},
-	{"active", func(setup Setup) any { return setup.Active }},
+// Debit is a debit to be announced.
+type Debit struct {
+	Reference     string // ours
+	Authorisation Ref
+	Amount        money.Cents
+	On            civil.Date // a working day; the adjustment to one was made already
+	Description   string
+	Payer         Payer
 }
 
-// auditSetup is a setup as the audit log shows it: of a secret, how it ends.
-func auditSetup(setup Setup) account.AuditFields {
-	fields := account.AuditFields{}
-	for _, field := range setupFields {
-		fields[field.name] = field.of(setup)
-	}
-	for name, value := range setup.shown() {
-		fields[name] = value
-	}
-	return fields
+// DebitRef names a debit at the gateway. ID is empty while its making is unknown.
+type DebitRef struct {
+	Ref
+	Authorisation Ref
+	// Due is the day that the debit was announced for. A gateway finds the debit by
+	// it if its provider keeps no reference of ours (Woovi).
+	Due civil.Date
 }
 
-// shown are the options that people may see: of a secret, how it ends.
-func (u Setup) shown() map[string]string {
-	options := map[string]string{}
-	for _, option := range u.Provider.Options {
-		value := u.plain[option.Name]
-		if option.Secret && value != "" {
-			value = masked(value)
-		}
-		if value != "" {
-			options[option.Name] = value
-		}
-	}
-	return options
-}
+// DebitState is the state of a debit at the gateway.
+type DebitState string
 
-// masked shows how a secret ends, where it is long enough for that to give
-// nothing away.
-func masked(secret string) string {
-	const shown = 4
-	if runes := []rune(secret); len(runes) >= 4*shown {
-		return "…" + string(runes[len(runes)-shown:])
-	}
-	return "…"
+// The states.
+const (
+	DebitAnnounced DebitState = "announced" // it will be attempted on its day
+	DebitRetrying  DebitState = "retrying"  // an attempt failed, another one is scheduled
+	DebitPaid      DebitState = "paid"
+	DebitFailed    DebitState = "failed" // the last attempt so far failed
+	DebitCancelled DebitState = "cancelled"
+)
+
+// DebitReport is what the gateway says of a debit.
+type DebitReport struct {
+	DebitRef
+	State    DebitState
+	On       civil.Date // of the newest attempt
+	Attempts int        // that were made, with the one that is scheduled
+	Reason   string     // why the newest attempt failed; the gateway's words, or a code
+	Payments []Received // a debit that was given back has them too
 }

@@ -47,11 +47,8 @@ func (s *Service) PaymentLink(ctx context.Context, actor account.Actor, invoiceI
 	if invoice.Status == billing.Open {
 		link.Amount = due.Rest
 	}
-	setup, err := s.active(ctx, s.db, actor.Company.ID)
-	if fault.KindOf(err) == fault.KindInvalid {
-		return link, nil
-	}
-	if err != nil {
+	setup, has, err := s.activeIf(ctx, actor.Company.ID)
+	if !has {
 		return link, err
 	}
 	link.Provider = setup.name
@@ -94,10 +91,7 @@ func (s *Service) PayPages(ctx context.Context, actor account.Actor, invoices []
 	if len(open) == 0 || !actor.Company.Subscription.Functions.Has(account.FunctionPayments) {
 		return nil, nil
 	}
-	if _, err := s.active(ctx, s.db, actor.Company.ID); err != nil {
-		if fault.KindOf(err) == fault.KindInvalid { // it has no gateway
-			err = nil
-		}
+	if _, has, err := s.activeIf(ctx, actor.Company.ID); !has {
 		return nil, err
 	}
 	pages, err := codesOfInvoices(ctx, s.db, actor.Company.ID, open)
@@ -194,11 +188,8 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 		return page, err
 	}
 	page.Due = owed{company, page.Invoice, s.db.Now()}.due()
-	setup, err := s.active(ctx, s.db, companyID)
-	if fault.KindOf(err) == fault.KindInvalid {
-		return page, nil
-	}
-	if err != nil {
+	setup, has, err := s.activeIf(ctx, companyID)
+	if !has {
 		return page, err
 	}
 	return page, s.fill(ctx, &page, setup)

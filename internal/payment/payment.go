@@ -7,6 +7,7 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
@@ -337,4 +339,34 @@ func (c *paymentChange) audit() account.AuditEntry {
 		Name:   c.after.CustomerName,
 		After:  shown,
 	}
+}
+
+// List lists the payments of a filter in the order of the page, with the reviews
+// that are open, and how many there are.
+func (s *Service) List(
+	ctx context.Context,
+	actor account.Actor,
+	filter billing.PaymentFilter,
+	page input.Page,
+) ([]Payment, int64, error) {
+	records, total, err := s.billing.Payments(ctx, actor, filter, page)
+	if err != nil || len(records) == 0 {
+		return []Payment{}, total, err
+	}
+	numbers := make([]int64, len(records))
+	places := make(map[int64]int, len(records))
+	for n, record := range records {
+		numbers[n], places[record.ID] = record.ID, n
+	}
+	list, err := paymentsNumbered(ctx, s.db, actor.Company.ID, numbers)
+	slices.SortFunc(list, func(a, b Payment) int { return cmp.Compare(places[a.Number], places[b.Number]) })
+	for n := range list {
+		list[n].Orphan = records[places[list[n].Number]].InvoiceStatus == ""
+	}
+	return list, total, err
+}
+
+// Payments lists the payments of an invoice, oldest first.
+func (s *Service) Payments(ctx context.Context, actor account.Actor, invoiceID int64) ([]Payment, error) {
+	return paymentsOf(ctx, s.db, actor.Company.ID, invoiceID)
 }

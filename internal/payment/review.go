@@ -9,10 +9,9 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
 )
 
 // Reason is why a payment needs a person.
@@ -297,80 +296,85 @@ func checkApplicable(ctx context.Context, tx account.Tx, payment Payment, invoic
 	return nil
 }
 
-// owed is an invoice at an instant, by the terms of its company: what a charge
-// made now asks for, and for how long that is right.
-type owed struct {
-	company account.Company
-	invoice billing.Invoice
-	now     time.Time
+// Review returns one payment that needs a person, or did.
+func (s *Service) Review(ctx context.Context, actor account.Actor, reviewID int64) (Review, error) {
+	return reviewByID(ctx, s.db, actor.Company.ID, reviewID)
 }
 
-func (o owed) today() civil.Date { return civil.Of(o.now.In(o.company.Zone)) }
-
-func (o owed) due() billing.Payable {
-	return o.invoice.PayableOn(o.company, o.today())
+// insertReview opens a review. A payment has one of each reason.
+func insertReview(ctx context.Context, tx account.Tx, review Review) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO payment_reviews (company_id, payment_id, reason, created_at, resolution, resolved_by, note)
+		VALUES (?, ?, ?, ?, '', '', '') ON CONFLICT DO NOTHING`, tx.Company.ID, review.paymentRowID,
+		string(review.Reason), tx.Now().UnixMicro())
+	return err
 }
 
-func (o owed) rest() money.Cents { return o.due().Rest }
+const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution,
+	r.resolved_by, r.note, ` + paymentColumns
 
-// changes reports whether another amount is to pay on the day after.
-func (o owed) changes() bool {
-	return o.invoice.PayableChangesAfter(o.company, o.today())
+func scanReview(row sqldb.Row) (review Review, err error) {
+	var created, resolved int64
+	var paidAt paidStamp
+	err = row.Scan(append([]any{
+		&review.ID, &review.paymentRowID, (*string)(&review.Reason), &created, &resolved,
+		(*string)(&review.Resolution), &review.ResolvedBy, &review.Note,
+	}, review.Payment.places(&paidAt)...)...)
+	review.CreatedAt, review.ResolvedAt, review.Payment.PaidAt = time.UnixMicro(created), instant(resolved), paidAt.time()
+	return review, err
 }
 
-// expiry is when a charge made now ends: after its usual time, or with the
-// company's day, when another amount is to pay on the day after.
-func (o owed) expiry() time.Time {
-	usual := o.now.Add(lifetime)
-	if !o.changes() {
-		return usual
+func reviewsOf(companyID int64, filter ReviewFilter) sqldb.Where {
+	var where sqldb.Where
+	where.And(`r.company_id = ?`, companyID)
+	if filter.Open {
+		where.And(`r.resolved_at IS NULL`)
 	}
-	if midnight := o.today().AddDays(1).Start(o.company.Zone); midnight.Before(usual) {
-		return midnight
+	if filter.Resolved {
+		where.And(`r.resolved_at IS NOT NULL`)
 	}
-	return usual
+	return where
 }
 
-// dueDays is how long after its due date a charge can be paid if the bank
-// computes the amount.
-const dueDays = 30
-
-// byDue is what a bank computes the invoice's amount by.
-func (o owed) byDue() Due {
-	return Due{
-		On:           o.invoice.DueOn,
-		Face:         o.invoice.Amount,
-		Discount:     o.invoice.PayableOn(o.company, o.invoice.DueOn).Discount,
-		LateFee:      o.company.Settings.LateFeePercent,
-		LateInterest: o.company.Settings.LateInterestPercent,
-		Days:         dueDays,
-	}
+func countReviews(ctx context.Context, querier sqldb.Querier, companyID int64, filter ReviewFilter) (int64, error) {
+	where := reviewsOf(companyID, filter)
+	return sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM payment_reviews r`+where.String(), where.Args...)
 }
 
-// computable reports whether a charge made now can be left to the bank: it is of
-// use when the amount depends on the day, and banks want a due date to come and
-// the whole amount.
-func (o owed) computable() bool {
-	due := o.byDue()
-	varies := due.Discount > 0 || due.LateFee > 0 || due.LateInterest > 0
-	return varies && o.invoice.Received == 0 && !due.On.Before(o.today())
+// reviewQuery is a page of a company's reviews.
+type reviewQuery struct {
+	companyID int64
+	filter    ReviewFilter
+	page      input.Page
 }
 
-// lastInstant is the end of the last day on which such a charge can be paid.
-func (o owed) lastInstant() time.Time {
-	return o.invoice.DueOn.AddDays(dueDays + 1).Start(o.company.Zone)
+func reviews(ctx context.Context, querier sqldb.Querier, query reviewQuery) ([]Review, error) {
+	where := reviewsOf(query.companyID, query.filter)
+	return sqldb.All(ctx, querier, scanReview, `
+		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id`+where.String()+`
+		ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(where.Args, query.page.Size, query.page.Offset())...)
 }
 
-// fits reports whether a charge asks for what is to pay now, and no longer than
-// that is right. The terms may have changed since it was made.
-func (o owed) fits(charge charge) bool {
-	if charge.isDebit() { // no payer can pay it
-		return false
-	}
-	if charge.dueTerms != "" {
-		same := charge.dueTerms == o.byDue().String() && o.invoice.Received == 0
-		return same && charge.ExpiresAt.After(o.now)
-	}
-	outlives := o.changes() && charge.ExpiresAt.After(o.expiry())
-	return charge.order.Amount == o.rest() && charge.ExpiresAt.After(o.now) && !outlives
+func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Review, error) {
+	review, err := sqldb.One(ctx, querier, scanReview, `
+		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
+		WHERE r.company_id = ? AND r.id = ?`, companyID, id)
+	return review, sqldb.Found(err, "review")
+}
+
+// resolveReview closes the open reviews of a payment. It reports false when another
+// decision was first.
+func resolveReview(ctx context.Context, tx account.Tx, review Review) (bool, error) {
+	changed, err := tx.Exec(ctx, `
+		UPDATE payment_reviews SET resolved_at = ?, resolution = ?, resolved_by = ?, note = ?
+		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`,
+		review.ResolvedAt.UnixMicro(), string(review.Resolution), review.ResolvedBy, review.Note,
+		tx.Company.ID, review.paymentRowID)
+	return changed > 0, err
+}
+
+// openReviewOf finds the oldest open review of a payment; 0: there is none.
+func openReviewOf(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (int64, error) {
+	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MIN(id), 0) FROM payment_reviews
+		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`, companyID, paymentID)
 }

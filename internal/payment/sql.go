@@ -39,6 +39,14 @@ func micros(at time.Time) int64 {
 // orNull writes no time at all as NULL.
 func orNull(at time.Time) sqldb.Ref { return sqldb.RefTo(micros(at)) }
 
+// orNone takes a row that is not there for the zero one.
+func orNone[T any](row T, err error) (T, error) {
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return row, nil
+	}
+	return row, err
+}
+
 func activeSetup(ctx context.Context, querier sqldb.Querier, companyID int64) (Setup, error) {
 	return sqldb.One(ctx, querier, scanSetup,
 		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)

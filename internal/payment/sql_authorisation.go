@@ -3,7 +3,6 @@ package payment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"carteira/internal/customer"
@@ -51,12 +50,8 @@ func authorisationByID(
 
 // newestAuthorisation returns the zero one when the customer was never asked.
 func newestAuthorisation(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (authorisation, error) {
-	newest, err := sqldb.One(ctx, querier, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
-		WHERE company_id = ? AND customer_id = ? ORDER BY id DESC LIMIT 1`, companyID, customerID)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return authorisation{}, nil
-	}
-	return newest, err
+	return orNone(sqldb.One(ctx, querier, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
+		WHERE company_id = ? AND customer_id = ? ORDER BY id DESC LIMIT 1`, companyID, customerID))
 }
 
 func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) (int64, error) {
@@ -180,12 +175,9 @@ func lockDebits(ctx context.Context, tx *sqldb.Tx, of authorisation) ([]charge, 
 // stateOfCharge is the state of the charge that is to be paid for an authorisation;
 // the zero one when it has none.
 func stateOfCharge(ctx context.Context, querier sqldb.Querier, of authorisation) (chargeState, error) {
-	state, err := sqldb.Value[string](ctx, querier, `SELECT state FROM charges
+	state, err := orNone(sqldb.Value[string](ctx, querier, `SELECT state FROM charges
 		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0 AND debit_on = '' ORDER BY id DESC LIMIT 1`,
-		of.companyID, of.id)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return "", nil
-	}
+		of.companyID, of.id))
 	return chargeState(state), err
 }
 

@@ -3,7 +3,6 @@ package payment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"carteira/internal/account"
@@ -52,13 +51,9 @@ const lockUnsettledText = `SELECT ` + chargeColumns + ` FROM charges
 
 // newestCharge returns the zero charge when the invoice never had one.
 func newestCharge(ctx context.Context, tx account.Tx, invoiceID int64) (charge, error) {
-	c, err := sqldb.One(ctx, tx, scanCharge, `
+	return orNone(sqldb.One(ctx, tx, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ?
-		ORDER BY id DESC LIMIT 1 {for update}`, tx.Company.ID, invoiceID)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return charge{}, nil
-	}
-	return c, err
+		ORDER BY id DESC LIMIT 1 {for update}`, tx.Company.ID, invoiceID))
 }
 
 func lockCharge(ctx context.Context, tx *sqldb.Tx, companyID, chargeID int64) (charge, error) {
@@ -189,11 +184,8 @@ func readBacklog(ctx context.Context, querier sqldb.Querier, now time.Time) (bac
 
 // lastRefused reports whether the gateway refused the last charge of an invoice.
 func lastRefused(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
-	state, err := sqldb.Value[string](ctx, querier,
-		`SELECT state FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT 1`, companyID, invoiceID)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return false, nil
-	}
+	state, err := orNone(sqldb.Value[string](ctx, querier,
+		`SELECT state FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT 1`, companyID, invoiceID))
 	return state == "refused", err
 }
 
@@ -272,4 +264,65 @@ func pruneCallbacks(ctx context.Context, tx *sqldb.Tx, before time.Time) ([]acco
 	return sqldb.All(ctx, tx, account.ScanPruned, `
 		DELETE FROM gateway_callbacks WHERE created_at < ? AND next_try_at IS NULL
 		RETURNING company_id, id /* every company_id */`, before.UnixMicro())
+}
+
+const paymentColumns = `p.id, COALESCE(p.charge_id, 0), p.payment_id, p.provider, p.paid_via, p.invoice_id,
+	p.customer_id, p.customer_name,
+	p.amount_cents, p.currency, p.paid_at, COALESCE(p.paid_offset, 0), p.status, p.refunded_cents, p.confirmed_by, COALESCE((
+		SELECT MIN(o.id) FROM payment_reviews o WHERE o.company_id = p.company_id AND o.payment_id = p.id AND o.resolved_at IS NULL), 0)`
+
+// paidStamp is when a payment was made, by the company's clock of then.
+type paidStamp struct {
+	micros int64
+	offset int // of the clock, in seconds east of UTC
+}
+
+func (s paidStamp) time() time.Time {
+	return time.UnixMicro(s.micros).In(time.FixedZone("", s.offset))
+}
+
+// places are where a row of paymentColumns is scanned to.
+func (p *Payment) places(at *paidStamp) []any {
+	return []any{
+		&p.Number, &p.chargeID, &p.ID, &p.Provider, &p.Via, &p.InvoiceID, &p.CustomerID,
+		&p.CustomerName, (*int64)(&p.Amount), &p.Currency,
+		&at.micros, &at.offset, (*string)(&p.Status), (*int64)(&p.Refund), &p.ConfirmedBy,
+		&p.ReviewID,
+	}
+}
+
+func scanPayment(row sqldb.Row) (payment Payment, err error) {
+	var paidAt paidStamp
+	err = row.Scan(payment.places(&paidAt)...)
+	payment.PaidAt = paidAt.time()
+	return payment, err
+}
+
+func lockPayment(ctx context.Context, tx account.Tx, number int64) (Payment, error) {
+	return sqldb.One(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`, tx.Company.ID,
+		number)
+}
+
+// lockPayments finds those payments of a charge's gateway that are known, by the
+// gateway's ids. One may belong to another charge.
+func lockPayments(ctx context.Context, tx *sqldb.Tx, charge charge, ids []string) (map[string]Payment, error) {
+	known := map[string]Payment{}
+	if len(ids) == 0 {
+		return known, nil
+	}
+	list, err := sqldb.All(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p
+		WHERE p.company_id = ? AND p.provider = ? AND p.payment_id {in ?} ORDER BY p.id {for update}`,
+		charge.companyID, charge.provider, ids)
+	for _, payment := range list {
+		known[payment.ID] = payment
+	}
+	return known, err
+}
+
+func paymentsOf(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]Payment, error) {
+	return sqldb.All(ctx, querier, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID,
+		invoiceID)
 }
