@@ -154,8 +154,7 @@ func newMetrics(providers []Provider) *Metrics {
 			"Calls to gateways, by provider, operation and outcome.", "provider", "operation", "outcome"),
 		callbacks: counter("carteira_payment_callbacks_total",
 			"Callbacks of gateways, by provider and outcome.", "provider", "outcome"),
-		reviews: counter("carteira_payment_reviews_total",
-			"Payments put aside for a person, by reason.", "reason"),
+		reviews: counter("carteira_payment_reviews_total", "Payments put aside for a person, by reason.", "reason"),
 		aside: counter("carteira_payment_set_aside_total",
 			"Charges and callbacks set aside because they kept panicking.", "what"),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{

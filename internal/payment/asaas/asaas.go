@@ -160,8 +160,7 @@ func reason(body []byte) string {
 // Create makes the charge unless the search finds it. Once it is made, no
 // failure may pass for a refusal: the charge could be paid.
 func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	charge, err := wire.Make(
-		func() (charge, error) { return g.byReference(ctx, order.Reference) },
+	charge, err := wire.Make(func() (charge, error) { return g.byReference(ctx, order.Reference) },
 		func() (charge, error) { return g.make(ctx, order) })
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)

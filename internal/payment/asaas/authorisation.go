@@ -114,8 +114,7 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 	if err != nil {
 		return payment.Authorisation{}, wire.Outcome(err)
 	}
-	found, err := wire.Make(
-		func() (authorisation, error) { return d.byContract(ctx, customer, mandate.Reference) },
+	found, err := wire.Make(func() (authorisation, error) { return d.byContract(ctx, customer, mandate.Reference) },
 		func() (authorisation, error) { return d.makeAuthorisation(ctx, mandate, customer) })
 	if err != nil {
 		return payment.Authorisation{}, wire.Outcome(err)

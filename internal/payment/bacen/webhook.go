@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"carteira/internal/payment"
@@ -146,4 +148,37 @@ func (g *gateway) webhookRequest(method, slot string) wire.Request {
 		}
 	}
 	return request
+}
+
+// slots are the webhooks that a gateway registers.
+func (g *gateway) slots() []string {
+	key := "/webhook/" + url.PathEscape(g.key)
+	if !g.debits {
+		return []string{key}
+	}
+	return []string{key, "/webhookrec", "/webhookcobr"}
+}
+
+// autopayHints are the authorisations and debits that a callback is about.
+func autopayHints(recs []rec, debits []cobr) []payment.Hint {
+	var hints []payment.Hint
+	for _, rec := range recs {
+		if validRecID.MatchString(rec.ID) {
+			hints = append(hints, payment.Hint{
+				EventID: wire.Cut("rec "+rec.ID+" "+rec.Status, 200),
+				Ref:     payment.Ref{ID: rec.ID},
+				Kind:    payment.HintAuthorisation,
+			})
+		}
+	}
+	for i := range debits {
+		if validTxID.MatchString(debits[i].TxID) {
+			hints = append(hints, payment.Hint{
+				EventID: debits[i].event(),
+				Ref:     payment.Ref{ID: debits[i].TxID, Reference: debits[i].TxID},
+				Kind:    payment.HintDebit,
+			})
+		}
+	}
+	return slices.Clip(hints)
 }

@@ -88,8 +88,7 @@ var allButPix = []paymentType{
 // Create looks for the page before it makes one: nothing says that Mercado Pago
 // knows a repeated call of this kind by its key.
 func (g *checkoutGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
-	preference, err := wire.Make(
-		func() (preference, error) { return g.preferenceOf(ctx, order.Reference) },
+	preference, err := wire.Make(func() (preference, error) { return g.preferenceOf(ctx, order.Reference) },
 		func() (preference, error) { return g.make(ctx, order) })
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)

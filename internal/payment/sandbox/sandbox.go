@@ -241,11 +241,7 @@ func (s *Sandbox) AuthorisationCallback(ctx context.Context, name string) (payme
 	if err != nil {
 		return payment.Callback{}, err
 	}
-	body, err := json.Marshal(event{ID: known.id + "-" + string(known.state), AuthorisationID: known.id})
-	if err != nil {
-		return payment.Callback{}, err
-	}
-	return payment.Callback{Header: http.Header{signatureHeader: {sign(known.secret, body)}}, Body: body}, nil
+	return event{ID: known.id + "-" + string(known.state), AuthorisationID: known.id}.signed(known.secret)
 }
 
 // Callback is what the provider would send about the newest payment of a
@@ -258,11 +254,12 @@ func (s *Sandbox) Callback(ctx context.Context, name string) (payment.Callback, 
 	if len(c.Payments) == 0 {
 		return payment.Callback{}, fault.Conflict("the charge was not paid")
 	}
-	body, err := json.Marshal(event{ID: c.Payments[len(c.Payments)-1].ID, ChargeID: c.ID})
-	if err != nil {
-		return payment.Callback{}, err
-	}
-	return payment.Callback{Header: http.Header{signatureHeader: {sign(c.secret, body)}}, Body: body}, nil
+	return event{ID: c.Payments[len(c.Payments)-1].ID, ChargeID: c.ID}.signed(c.secret)
+}
+
+func (e event) signed(secret string) (payment.Callback, error) {
+	body, err := json.Marshal(e)
+	return payment.Callback{Header: http.Header{signatureHeader: {sign(secret, body)}}, Body: body}, err
 }
 
 func sign(secret string, body []byte) string {
@@ -271,45 +268,40 @@ func sign(secret string, body []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// VerifyCallback checks a callback with the secret of the charge it claims to be about.
+// VerifyCallback checks a callback with the secret of what it claims to be about.
 func (g *gateway) VerifyCallback(ctx context.Context, call payment.Callback) ([]payment.Hint, error) {
 	var e event
-	if json.Unmarshal(call.Body, &e) != nil || e.ChargeID == "" && e.AuthorisationID == "" {
+	if json.Unmarshal(call.Body, &e) != nil {
 		return nil, payment.ErrForged
 	}
-	if e.AuthorisationID != "" {
-		return g.verifyAuthorisation(ctx, call, e)
-	}
-	c, err := charge(ctx, g.db, e.ChargeID)
+	secret, hint, err := g.claimed(ctx, e)
 	switch {
 	case errors.Is(err, payment.ErrNoCharge):
 		return nil, payment.ErrForged
 	case err != nil:
 		return nil, err
-	case !wire.Same(call.Header.Get(signatureHeader), sign(c.secret, call.Body)):
+	case !wire.Same(call.Header.Get(signatureHeader), sign(secret, call.Body)):
 		return nil, payment.ErrForged
 	}
-	kind := payment.HintCharge
-	_, err = debitNamed(ctx, g.db, c.ID)
-	switch {
-	case err == nil:
-		kind = payment.HintDebit
-	case !errors.Is(err, payment.ErrNoCharge):
-		return nil, err
-	}
-	return []payment.Hint{{EventID: e.ID, Ref: payment.Ref{ID: c.ID, Reference: c.Reference}, Kind: kind}}, nil
+	return []payment.Hint{hint}, nil
 }
 
-func (g *gateway) verifyAuthorisation(ctx context.Context, call payment.Callback, told event) ([]payment.Hint, error) {
-	known, err := authorisationNamed(ctx, g.db, told.AuthorisationID)
-	switch {
-	case errors.Is(err, payment.ErrNoCharge):
-		return nil, payment.ErrForged
-	case err != nil:
-		return nil, err
-	case !wire.Same(call.Header.Get(signatureHeader), sign(known.secret, call.Body)):
-		return nil, payment.ErrForged
+// claimed finds what an event claims to be about, and its secret.
+func (g *gateway) claimed(ctx context.Context, e event) (secret string, hint payment.Hint, err error) {
+	hint.EventID = e.ID
+	if e.AuthorisationID != "" {
+		known, err := authorisationNamed(ctx, g.db, e.AuthorisationID)
+		hint.Ref, hint.Kind = payment.Ref{ID: known.id, Reference: known.reference}, payment.HintAuthorisation
+		return known.secret, hint, err
 	}
-	ref := payment.Ref{ID: known.id, Reference: known.reference}
-	return []payment.Hint{{EventID: told.ID, Ref: ref, Kind: payment.HintAuthorisation}}, nil
+	c, err := charge(ctx, g.db, e.ChargeID)
+	if err != nil {
+		return "", hint, err
+	}
+	hint.Ref = payment.Ref{ID: c.ID, Reference: c.Reference}
+	if _, err = debitNamed(ctx, g.db, c.ID); errors.Is(err, payment.ErrNoCharge) {
+		return c.secret, hint, nil
+	}
+	hint.Kind = payment.HintDebit
+	return c.secret, hint, err
 }

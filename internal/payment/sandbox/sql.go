@@ -15,6 +15,14 @@ import (
 // one has 26 characters, the other 32.
 const named = `(id = ? OR reference = ?)`
 
+// unknown turns a row that is not there into ErrNoCharge.
+func unknown(err error) error {
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return payment.ErrNoCharge
+	}
+	return err
+}
+
 func scanCharge(row sqldb.Row) (Charge, error) {
 	var c Charge
 	var expires int64
@@ -29,11 +37,8 @@ func charge(ctx context.Context, querier sqldb.Querier, name string) (Charge, er
 	c, err := sqldb.One(ctx, querier, scanCharge, `
 		SELECT id, reference, amount_cents, description, payer_name, pix_code, checkout_url, return_url, secret, cancelled_at, expires_at
 		FROM sandbox_charges WHERE `+named, name, name)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return c, payment.ErrNoCharge
-	}
 	if err != nil {
-		return c, err
+		return c, unknown(err)
 	}
 	c.Payments, err = payments(ctx, querier, c.ID)
 	return c, err
@@ -53,10 +58,7 @@ func payments(ctx context.Context, querier sqldb.Querier, chargeID string) ([]pa
 // lockCharge keeps others from paying and cancelling at once.
 func lockCharge(ctx context.Context, tx *sqldb.Tx, name string) error {
 	_, err := sqldb.Value[string](ctx, tx, `SELECT id FROM sandbox_charges WHERE `+named+` {for update}`, name, name)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return payment.ErrNoCharge
-	}
-	return err
+	return unknown(err)
 }
 
 // insertCharge does nothing when the reference has one.
@@ -115,19 +117,13 @@ func orNull(at time.Time) sqldb.Ref {
 
 func authorisationNamed(ctx context.Context, querier sqldb.Querier, name string) (authorisation, error) {
 	known, err := sqldb.One(ctx, querier, scanAuthorisation, authorisationText, name, name)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return known, payment.ErrNoCharge
-	}
-	return known, err
+	return known, unknown(err)
 }
 
 // lockAuthorisation keeps others from changing it or its debits.
 func lockAuthorisation(ctx context.Context, tx *sqldb.Tx, name string) (authorisation, error) {
 	known, err := sqldb.One(ctx, tx, scanAuthorisation, authorisationText+` {for update}`, name, name)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return known, payment.ErrNoCharge
-	}
-	return known, err
+	return known, unknown(err)
 }
 
 // insertAuthorisation does nothing when the reference has one.
@@ -167,11 +163,8 @@ func debitNamed(ctx context.Context, querier sqldb.Querier, name string) (debit,
 		err = row.Scan(&d.authorisationID, &d.on, &d.attempts, &d.waiting)
 		return d, err
 	}, `SELECT authorisation_id, attempt_on, attempts, waiting FROM sandbox_debits WHERE charge_id = ?`, made.ID)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return d, payment.ErrNoCharge
-	}
 	d.Charge = made
-	return d, err
+	return d, unknown(err)
 }
 
 // insertDebit does nothing when the reference has one.

@@ -1,7 +1,8 @@
 // Package wire owns how gateways speak to their providers: JSON over HTTP with
 // bounded answers, no redirects, amounts that are never floating point, and
-// errors that tell what happened without telling a credential. It does not know
-// any provider's API.
+// errors that say what happened and no credential. It also has the skeleton of a
+// gateway (look up, make once, cancel, end, retry, search), for which a gateway
+// brings its provider's calls. It does not know any provider's API.
 package wire
 
 import (

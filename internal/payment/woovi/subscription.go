@@ -106,8 +106,7 @@ func (d *debitor) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 	}
 	return wire.Look(ctx, payment.Ref{Reference: mandate.Reference},
 		func(ctx context.Context, ref payment.Ref) (subscription, error) {
-			return wire.Make(
-				func() (subscription, error) { return d.findSubscription(ctx, ref) },
+			return wire.Make(func() (subscription, error) { return d.findSubscription(ctx, ref) },
 				func() (subscription, error) { return d.subscribe(ctx, mandate) })
 		}, subscription.public)
 }
