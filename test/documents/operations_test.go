@@ -55,9 +55,9 @@ func checkMetrics(text, source string) []string {
 	return problems
 }
 
-// declared is where source names a metric: as the name of its options or as the
-// first argument of its description.
-var declared = regexp.MustCompile(`(?:Name:|NewDesc\()\s*"carteira_[a-z_]+"`)
+// declared is where source names a metric: as the name of its options, or as the
+// first argument of its description or of counter.
+var declared = regexp.MustCompile(`(?:Name:|NewDesc\(|counter\()\s*"carteira_[a-z_]+"`)
 
 func TestOperatingNamesEveryMetric(t *testing.T) {
 	var source []string
