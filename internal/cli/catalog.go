@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/input"
 )
@@ -14,103 +12,77 @@ import (
 // all is a page with every plan or product that a company may have.
 var all = input.Page{Number: 1, Size: 1 << 20}
 
+const (
+	planColumns = "ID,NAME,VALUE,PERIOD,ACTIVE"
+	planFlags   = `
+		name            name of the plan
+		value           what it costs, such as 35.00
+		period          what it pays for, such as 1month, 7days, 2weeks or 1year
+		product-id:int  product it belongs to`
+	productColumns = "ID,NAME,DESCRIPTION,ACTIVE"
+	productFlags   = `
+		name         name of the product
+		description  what it is`
+	activeFlag = "\nactive:bool=true whether it can be chosen for customers"
+)
+
 func planCommand() *cobra.Command {
-	create := act(planFlags(&cobra.Command{
-		Use:     "create",
-		Short:   "Make a plan",
-		Example: `  carteira plan create --company 1 --name Mensal --value 35.00 --period 1month`,
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		plan, err := program.Catalog.CreatePlan(ctx, actor, catalog.ReadNewPlan(in))
-		return planJSON(plan), err
-	})
-	set := act(planFlags(&cobra.Command{
-		Use:     "set",
-		Short:   "Change a plan; what is not given stays",
-		Example: `  carteira plan set --company 1 --id 3 --active=false`,
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id := in.ID("id").Value
-		plan, err := program.Catalog.UpdatePlan(ctx, actor, id, catalog.ReadPlanChanges(in))
-		return planJSON(plan), err
-	})
-	addActive(addID(set, "plan"))
-	cmd := &cobra.Command{Use: "plan", Short: "Plans sold to customers: create, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, list("List a company's plans",
-		[]string{"ID", "NAME", "VALUE", "PERIOD", "ACTIVE"},
-		func(ctx context.Context, program *app.App, actor account.Actor) ([]catalog.Plan, error) {
-			plans, _, err := program.Catalog.Plans(ctx, actor, catalog.Filter{}, all)
-			return plans, err
-		},
-		func(_ account.Actor, plan catalog.Plan) []any {
-			return []any{plan.ID, plan.Name, plan.Value, plan.Period.String(), plan.Active}
-		}))
-	return cmd
+	return group("plan", "Plans sold to customers: create, list, set",
+		act(command{
+			use: "create", short: "Make a plan", flags: planFlags,
+			example: `  carteira plan create --company 1 --name Mensal --value 35.00 --period 1month`,
+		}, func(ctx context.Context, c call) (any, error) {
+			return showPlan(c.Catalog.CreatePlan(ctx, c.actor, catalog.ReadNewPlan(c.in)))
+		}),
+		act(command{
+			use: "set", short: "Change a plan; what is not given stays",
+			flags:   planFlags + activeFlag + "\nid!:int id of the plan",
+			example: `  carteira plan set --company 1 --id 3 --active=false`,
+		}, func(ctx context.Context, c call) (any, error) {
+			return showPlan(c.Catalog.UpdatePlan(ctx, c.actor, c.id(), catalog.ReadPlanChanges(c.in)))
+		}),
+		list(command{short: "List a company's plans"}, planColumns,
+			func(ctx context.Context, c call) ([]catalog.Plan, error) {
+				plans, _, err := c.Catalog.Plans(ctx, c.actor, catalog.Filter{}, all)
+				return plans, err
+			},
+			func(_ call, plan catalog.Plan) []any { return planRow(plan) }))
 }
 
-func planFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String("name", "", "name of the plan")
-	cmd.Flags().String("value", "", "what it costs, such as 35.00")
-	cmd.Flags().String("period", "", "what it pays for, such as 1month, 7days, 2weeks or 1year")
-	cmd.Flags().Int64("product-id", 0, "product it belongs to")
-	return cmd
+func planRow(plan catalog.Plan) []any {
+	return []any{plan.ID, plan.Name, plan.Value, plan.Period.String(), plan.Active}
 }
 
-func planJSON(plan catalog.Plan) any {
-	return map[string]any{
-		"id": plan.ID, "name": plan.Name, "value": plan.Value, "period": plan.Period.String(),
-		"active": plan.Active,
-	}
+func showPlan(plan catalog.Plan, err error) (any, error) {
+	return object(planColumns, planRow(plan)), err
 }
 
 func productCommand() *cobra.Command {
-	create := act(productFlags(&cobra.Command{
-		Use:     "create",
-		Short:   "Make a product",
-		Example: `  carteira product create --company 1 --name "Fibra 500"`,
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		product, err := program.Catalog.CreateProduct(ctx, actor, catalog.ReadNewProduct(in))
-		return productJSON(product), err
-	})
-	set := act(productFlags(&cobra.Command{
-		Use:   "set",
-		Short: "Change a product; what is not given stays",
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id := in.ID("id").Value
-		product, err := program.Catalog.UpdateProduct(ctx, actor, id, catalog.ReadProductChanges(in))
-		return productJSON(product), err
-	})
-	addActive(addID(set, "product"))
-	cmd := &cobra.Command{Use: "product", Short: "Products: create, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, list("List a company's products",
-		[]string{"ID", "NAME", "DESCRIPTION", "ACTIVE"},
-		func(ctx context.Context, program *app.App, actor account.Actor) ([]catalog.Product, error) {
-			products, _, err := program.Catalog.Products(ctx, actor, catalog.Filter{}, all)
-			return products, err
-		},
-		func(_ account.Actor, product catalog.Product) []any {
-			return []any{product.ID, product.Name, product.Description, product.Active}
-		}))
-	return cmd
+	return group("product", "Products: create, list, set",
+		act(command{
+			use: "create", short: "Make a product", flags: productFlags,
+			example: `  carteira product create --company 1 --name "Fibra 500"`,
+		}, func(ctx context.Context, c call) (any, error) {
+			return showProduct(c.Catalog.CreateProduct(ctx, c.actor, catalog.ReadNewProduct(c.in)))
+		}),
+		act(command{
+			use: "set", short: "Change a product; what is not given stays",
+			flags: productFlags + activeFlag + "\nid!:int id of the product",
+		}, func(ctx context.Context, c call) (any, error) {
+			return showProduct(c.Catalog.UpdateProduct(ctx, c.actor, c.id(), catalog.ReadProductChanges(c.in)))
+		}),
+		list(command{short: "List a company's products"}, productColumns,
+			func(ctx context.Context, c call) ([]catalog.Product, error) {
+				products, _, err := c.Catalog.Products(ctx, c.actor, catalog.Filter{}, all)
+				return products, err
+			},
+			func(_ call, product catalog.Product) []any { return productRow(product) }))
 }
 
-func productFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String("name", "", "name of the product")
-	cmd.Flags().String("description", "", "what it is")
-	return cmd
+func productRow(product catalog.Product) []any {
+	return []any{product.ID, product.Name, product.Description, product.Active}
 }
 
-func productJSON(product catalog.Product) any {
-	return map[string]any{
-		"id": product.ID, "name": product.Name, "description": product.Description,
-		"active": product.Active,
-	}
-}
-
-func addID(cmd *cobra.Command, what string) *cobra.Command {
-	cmd.Flags().Int64("id", 0, "id of the "+what)
-	must(cmd.MarkFlagRequired("id"))
-	return cmd
-}
-
-func addActive(cmd *cobra.Command) {
-	cmd.Flags().Bool("active", true, "whether it can be chosen for customers")
+func showProduct(product catalog.Product, err error) (any, error) {
+	return object(productColumns, productRow(product)), err
 }

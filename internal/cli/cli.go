@@ -6,24 +6,20 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carteira/internal/account"
 	"carteira/internal/app"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/roots"
 )
 
@@ -164,144 +160,6 @@ func withAppOf(
 		return err
 	}
 	return errors.Join(run(cmd.Context(), program), program.Close(cmd.Context()))
-}
-
-// withCompany is withApp for a command that acts for the company of --company.
-func withCompany(cmd *cobra.Command, run func(ctx context.Context, program *app.App, actor account.Actor) error) error {
-	return withApp(cmd, func(ctx context.Context, program *app.App) error {
-		id, err := cmd.Flags().GetInt64("company")
-		if err != nil {
-			return err
-		}
-		actor, err := program.Accounts.Actor(ctx, id)
-		if fault.KindOf(err) == fault.KindNotFound {
-			return fmt.Errorf("there is no company %d; `carteira company list` shows them", id)
-		}
-		if err != nil {
-			return err
-		}
-		return run(ctx, program, actor)
-	})
-}
-
-// act makes cmd call a use case for the company of --company, with a form of
-// its flags, and print what it returns.
-func act(
-	cmd *cobra.Command,
-	do func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error),
-) *cobra.Command {
-	cmd.Args = cobra.NoArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-			value, err := do(ctx, program, actor, form(cmd))
-			if err != nil {
-				return err
-			}
-			return printJSON(cmd, value)
-		})
-	}
-	return addCompany(cmd)
-}
-
-// list makes a command that prints what the company of --company has.
-func list[T any](short string, heading []string,
-	find func(ctx context.Context, program *app.App, actor account.Actor) ([]T, error), row func(actor account.Actor, record T) []any,
-) *cobra.Command {
-	return addJSON(addCompany(&cobra.Command{
-		Use: "list", Short: short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-				records, err := find(ctx, program, actor)
-				if err != nil {
-					return err
-				}
-				return printList(cmd, records, heading, func(r T) []any { return row(actor, r) })
-			})
-		},
-	}))
-}
-
-func addCompany(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().Int64("company", 0, "id of the company")
-	must(cmd.MarkFlagRequired("company"))
-	return cmd
-}
-
-func addJSON(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().Bool("json", false, "print JSON instead of a table")
-	return cmd
-}
-
-// form makes a Form of the flags that were given. Flags are named like fields,
-// with hyphens.
-func form(cmd *cobra.Command) *input.Form {
-	values := map[string]string{}
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed {
-			values[strings.ReplaceAll(f.Name, "-", "_")] = f.Value.String()
-		}
-	})
-	return input.FromStrings(values)
-}
-
-// printJSON prints a value in the dialect of the API: what is not there is null.
-func printJSON(cmd *cobra.Command, v any) error {
-	return json.NewEncoder(cmd.OutOrStdout()).Encode(apiValue(v))
-}
-
-// apiValue is a value with null for the empty texts and dates in its objects.
-func apiValue(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, field := range v {
-			object[name] = apiValue(field)
-		}
-		return object
-	case []map[string]any:
-		list := make([]any, len(v))
-		for n := range v {
-			list[n] = apiValue(v[n])
-		}
-		return list
-	case string:
-		if v == "" {
-			return nil
-		}
-	case interface{ IsZero() bool }: // a date or a time
-		if v.IsZero() {
-			return nil
-		}
-	}
-	return v
-}
-
-// printList prints records as a table, or as JSON when --json is given.
-func printList[T any](cmd *cobra.Command, records []T, heading []string, row func(T) []any) error {
-	asJSON, err := cmd.Flags().GetBool("json")
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		objects := make([]map[string]any, len(records))
-		for i, record := range records {
-			objects[i] = map[string]any{}
-			for j, v := range row(record) {
-				objects[i][strings.ToLower(strings.ReplaceAll(heading[j], " ", "_"))] = v
-			}
-		}
-		return printJSON(cmd, objects)
-	}
-	writer := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-	fmt.Fprintln(writer, strings.Join(heading, "\t"))
-	for _, record := range records {
-		cells := make([]string, len(heading))
-		for i, v := range row(record) {
-			cells[i] = fmt.Sprint(v)
-		}
-		fmt.Fprintln(writer, strings.Join(cells, "\t"))
-	}
-	return writer.Flush()
 }
 
 // explain prints an error as a person would want to read it: the fields that

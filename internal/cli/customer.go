@@ -6,125 +6,77 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/billing"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/input"
 )
 
 func customerCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "customer", Short: "What a customer may ask about their own data"}
-	file := &cobra.Command{
-		Use:     "file",
-		Short:   "Print everything that is kept about a customer, as JSON",
-		Example: `  carteira customer file --company 1 --id 12 > cliente.json`,
-		Args:    cobra.NoArgs,
-		RunE: aboutCustomer(func(cmd *cobra.Command, program *app.App, actor account.Actor, id int64) error {
-			content, err := program.Privacy.CustomerFile(cmd.Context(), actor, id)
+	const idFlag = "id!:int id of the customer"
+	return group("customer", "What a customer may ask about their own data",
+		forCompany(command{
+			use: "file", short: "Print everything that is kept about a customer, as JSON", flags: idFlag,
+			example: `  carteira customer file --company 1 --id 12 > cliente.json`,
+		}, func(ctx context.Context, c call) error {
+			content, err := c.Privacy.CustomerFile(ctx, c.actor, c.id())
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), string(content))
+			_, err = fmt.Fprintln(c.cmd.OutOrStdout(), string(content))
 			return err
 		}),
-	}
-	erase := &cobra.Command{
-		Use:     "erase",
-		Short:   "Delete a customer and everything that is kept about them, but for what the law makes one keep",
-		Example: `  carteira customer erase --company 1 --id 12`,
-		Args:    cobra.NoArgs,
-		RunE: aboutCustomer(func(cmd *cobra.Command, program *app.App, actor account.Actor, id int64) error {
-			return program.Privacy.Erase(cmd.Context(), actor, id)
-		}),
-	}
-	for _, sub := range []*cobra.Command{file, erase} {
-		sub.Flags().Int64("company", 0, "the company's id")
-		must(sub.MarkFlagRequired("company"))
-		addID(sub, "customer")
-	}
-	cmd.AddCommand(file, erase)
-	return cmd
-}
-
-// aboutCustomer runs a command about the customer of --id.
-func aboutCustomer(
-	do func(cmd *cobra.Command, program *app.App, actor account.Actor, id int64) error,
-) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
-		return withCompany(cmd, func(_ context.Context, program *app.App, actor account.Actor) error {
-			id, err := cmd.Flags().GetInt64("id")
-			if err != nil {
-				return err
-			}
-			return do(cmd, program, actor, id)
-		})
-	}
+		forCompany(command{
+			use: "erase", short: "Delete a customer and everything that is kept about them, but for what the law makes one keep",
+			example: `  carteira customer erase --company 1 --id 12`, flags: idFlag,
+		}, func(ctx context.Context, c call) error { return c.Privacy.Erase(ctx, c.actor, c.id()) }))
 }
 
 func invoiceCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "invoice", Short: "Invoices: create, set", Args: cobra.NoArgs}
-	create := &cobra.Command{
-		Use:   "create",
-		Short: "Issue an extra invoice, beside those that due dates bring",
-		Long:  "Create issues an invoice that belongs to no due date. Paying it renews nothing.",
-		Example: `  carteira invoice create --customer 12 --amount 50.00 --description "Visita técnica"
+	return group("invoice", "Invoices: create, set",
+		opened(command{
+			use: "create", short: "Issue an extra invoice, beside those that due dates bring",
+			long: "Create issues an invoice that belongs to no due date. Paying it renews nothing.",
+			example: `  carteira invoice create --customer 12 --amount 50.00 --description "Visita técnica"
   carteira invoice create --customer 12 --due 2027-01-31`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(ctx context.Context, program *app.App) error {
-				id, err := cmd.Flags().GetInt64("customer")
-				if err != nil {
-					return err
-				}
-				companyID, err := program.Customers.CompanyOf(ctx, id)
-				if fault.KindOf(err) == fault.KindNotFound {
-					return fmt.Errorf("there is no customer %d", id)
-				}
-				if err != nil {
-					return err
-				}
-				actor, err := program.Accounts.Actor(ctx, companyID)
-				if err != nil {
-					return err
-				}
-				invoice, err := program.Billing.Create(ctx, actor, id, billing.ReadExtra(form(cmd)))
-				if err != nil {
-					return err
-				}
-				return printJSON(cmd, invoiceJSON(invoice))
-			})
-		},
-	}
-	create.Flags().Int64("customer", 0, "id of the customer")
-	create.Flags().String("amount", "", "what is owed, such as 50.00 (default: the customer's price)")
-	create.Flags().String("due", "", "due date, YYYY-MM-DD (default: today)")
-	create.Flags().String("description", "", "what it is for")
-	must(create.MarkFlagRequired("customer"))
-	create.Flags().Bool(
-		"renews",
-		false,
-		"issue the invoice of the customer's due date, again if it was cancelled or renewed nothing",
-	)
-	cmd.AddCommand(create, invoiceSet())
-	return cmd
+			flags: `
+				customer!:int  id of the customer
+				amount         what is owed, such as 50.00 (default: the customer's price)
+				due            due date, YYYY-MM-DD (default: today)
+				description    what it is for
+				renews:bool    issue the invoice of the customer's due date, again if it was cancelled or renewed nothing`,
+		}, createInvoice),
+		act(command{
+			use: "set", short: "Change an open invoice; what is not given stays",
+			example: "  carteira invoice set --company 1 --id 12 --due 2027-02-05 --discount 2.00",
+			flags: `
+				id!:int      id of the invoice
+				amount       what is owed, such as 50.00
+				due          due date, YYYY-MM-DD
+				description  what it is for
+				discount     taken off until the due date, in place of the company's; empty brings that back`,
+		}, func(ctx context.Context, c call) (any, error) {
+			invoice, err := c.Billing.Edit(ctx, c.actor, c.id(), billing.ReadEdit(c.in))
+			return invoiceJSON(invoice), err
+		}))
 }
 
-func invoiceSet() *cobra.Command {
-	cmd := addID(act(&cobra.Command{
-		Use:     "set",
-		Short:   "Change an open invoice; what is not given stays",
-		Example: "  carteira invoice set --company 1 --id 12 --due 2027-02-05 --discount 2.00",
-	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id := in.ID("id").Value
-		invoice, err := program.Billing.Edit(ctx, actor, id, billing.ReadEdit(in))
-		return invoiceJSON(invoice), err
-	}), "invoice")
-	cmd.Flags().String("amount", "", "what is owed, such as 50.00")
-	cmd.Flags().String("due", "", "due date, YYYY-MM-DD")
-	cmd.Flags().String("description", "", "what it is for")
-	cmd.Flags().String("discount", "", "taken off until the due date, in place of the company's; empty brings that back")
-	return cmd
+func createInvoice(ctx context.Context, c call) error {
+	id := c.in.ID("customer").Value
+	companyID, err := c.Customers.CompanyOf(ctx, id)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return fmt.Errorf("there is no customer %d", id)
+	}
+	if err != nil {
+		return err
+	}
+	actor, err := c.Accounts.Actor(ctx, companyID)
+	if err != nil {
+		return err
+	}
+	invoice, err := c.Billing.Create(ctx, actor, id, billing.ReadExtra(c.in))
+	if err != nil {
+		return err
+	}
+	return printJSON(c.cmd, invoiceJSON(invoice))
 }
 
 // invoiceJSON is what the commands print of an invoice.

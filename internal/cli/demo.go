@@ -25,18 +25,15 @@ import (
 )
 
 func demoCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Serve a company with customers, to try things on",
-		Long: `Demo makes a company with plans, products, customers and resellers on the embedded
+	cmd := bare(command{
+		use: "demo", short: "Serve a company with customers, to try things on",
+		long: `Demo makes a company with plans, products, customers and resellers on the embedded
 database, in a temporary folder that is deleted at the end, and serves it until
 Ctrl-C. The company has lived through its last 14 months, and its clock can be
 moved on: a demo is a sandbox. With --data the folder is kept, and used again the
 next time.`,
-		Args: cobra.NoArgs,
-		RunE: demo,
-	}
-	cmd.Flags().String("data", "", "folder to keep the demo in (default: a temporary one)")
+		flags: "data folder to keep the demo in (default: a temporary one)",
+	}, demo)
 	addSettings(cmd.Flags(), true)
 	return cmd
 }
@@ -55,10 +52,7 @@ func demoSettings(cmd *cobra.Command) (config.Config, error) {
 }
 
 func demo(cmd *cobra.Command, _ []string) (err error) {
-	dir, err := cmd.Flags().GetString("data")
-	if err != nil {
-		return err
-	}
+	dir := text(cmd, "data")
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "carteira-demo-"); err != nil {
 			return err

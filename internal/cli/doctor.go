@@ -15,10 +15,9 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	cmd := addJSON(&cobra.Command{
-		Use:   "doctor",
-		Short: "Check everything that can be wrong, and change nothing",
-		Long: `Doctor looks at the data folder, the key, the disk, the clock, the public address,
+	cmd := bare(command{
+		use: "doctor", short: "Check everything that can be wrong, and change nothing",
+		long: `Doctor looks at the data folder, the key, the disk, the clock, the public address,
 certificates, backups, the database and what is in it, beside a running server
 or without one, with the same settings. It prints a line for each, and says what
 to do. The exit code is 1 when something is wrong; warnings leave it 0.
@@ -26,15 +25,10 @@ to do. The exit code is 1 when something is wrong; warnings leave it 0.
   ok       as it should be
   warning  it works, and you should know
   wrong    it does not, or will not for long`,
-		Args: cobra.NoArgs,
-		RunE: runDoctor,
-	})
-	cmd.Flags().Bool(
-		"online",
-		false,
-		"also ask payment gateways and our own public address, and look up message channels",
-	)
-	cmd.Flags().Bool("fix", false, "count anew what is counted, the only thing that doctor changes")
+		flags: `
+			online:bool  also ask payment gateways and our own public address, and look up message channels
+			fix:bool     count anew what is counted, the only thing that doctor changes` + jsonFlag,
+	}, runDoctor)
 	addSettings(cmd.Flags(), true)
 	return cmd
 }
@@ -46,16 +40,8 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	flags := cmd.Flags()
-	online, err1 := flags.GetBool("online")
-	fix, err2 := flags.GetBool("fix")
-	asJSON, err3 := flags.GetBool("json")
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
-	}
-	all := []checkup.Finding{}
-	wrong := false
-	app.Examine(cmd.Context(), cfg, app.Examination{Online: online, Fix: fix}, func(finding checkup.Finding) {
+	all, wrong, asJSON := []checkup.Finding{}, false, flag(cmd, "json")
+	app.Examine(cmd.Context(), cfg, app.Examination{Online: flag(cmd, "online"), Fix: flag(cmd, "fix")}, func(finding checkup.Finding) {
 		all = append(all, finding)
 		wrong = wrong || finding.Verdict == checkup.Wrong
 		if !asJSON {
@@ -81,33 +67,26 @@ func printFinding(cmd *cobra.Command, finding checkup.Finding) {
 }
 
 func restoreCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Put a backup into an empty data folder",
-		Long: `Restore checks a file that backup made, and its key, and puts it into the data
+	return bare(command{
+		use: "restore FILE", short: "Put a backup into an empty data folder",
+		long: `Restore checks a file that backup made, and its key, and puts it into the data
 folder, which must have no database yet. Nothing is written unless both are
 right. The key is that of --key, of CARTEIRA_SECRET_KEY, or the one that is in
 the folder already. PostgreSQL is restored with its own tools.`,
-		Example: `  carteira restore carteira-2027-01-31.db --key secret.key --data-dir /var/lib/carteira`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := settings(cmd)
-			if err != nil {
-				return err
-			}
-			key, err := cmd.Flags().GetString("key")
-			if err != nil {
-				return err
-			}
-			if err := app.Restore(cmd.Context(), cfg, args[0], key); err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.ErrOrStderr(), "Restored. Start the server with `carteira serve`.")
-			return nil
-		},
-	}
-	cmd.Flags().String("key", "", "key file that the backup was made with")
-	return cmd
+		example: `  carteira restore carteira-2027-01-31.db --key secret.key --data-dir /var/lib/carteira`,
+		args:    cobra.ExactArgs(1),
+		flags:   "key key file that the backup was made with",
+	}, func(cmd *cobra.Command, args []string) error {
+		cfg, err := settings(cmd)
+		if err != nil {
+			return err
+		}
+		if err := app.Restore(cmd.Context(), cfg, args[0], text(cmd, "key")); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "Restored. Start the server with `carteira serve`.")
+		return nil
+	})
 }
 
 // version and commit are set by the linker when tools/release builds.
@@ -165,13 +144,8 @@ func versionLine() string {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprint(cmd.OutOrStdout(), versionLine())
-			return nil
-		},
-	}
+	return bare(command{use: "version", short: "Print the version"}, func(cmd *cobra.Command, _ []string) error {
+		fmt.Fprint(cmd.OutOrStdout(), versionLine())
+		return nil
+	})
 }

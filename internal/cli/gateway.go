@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -13,67 +14,87 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 )
 
 func gatewayCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "gateway", Short: "Payment gateways: set, show, check, clear", Args: cobra.NoArgs}
-	cmd.AddCommand(gatewaySet(), gatewayShow(), gatewayCheck(), gatewayClear(), gatewayProviders())
-	return cmd
+	return group("gateway", "Payment gateways: set, show, check, clear",
+		gatewaySet(),
+		act(command{use: "show", short: "Print a company's gateway; of secrets, how they end"},
+			func(ctx context.Context, c call) (any, error) {
+				setup, err := c.Payments.Gateway(ctx, c.actor)
+				return setupRecord(setup), err
+			}),
+		gatewayCheck(),
+		act(command{
+			use: "clear", short: "Leave a company without a gateway",
+			long: `Clear ends the making of charges. Those that can still be paid are looked after
+until nothing can come of them; then the credentials are forgotten.`,
+		}, func(ctx context.Context, c call) (any, error) {
+			return map[string]any{"cleared": true}, c.Payments.ClearGateway(ctx, c.actor)
+		}),
+		opened(command{use: "providers", short: "List the providers and their options", flags: jsonFlag},
+			func(_ context.Context, c call) error {
+				return printList(c.cmd, c.Payments.Providers(), "PROVIDER,FLOW,OPTIONS", func(provider payment.Provider) []any {
+					return []any{provider.Name, provider.Flow, optionNames(provider)}
+				})
+			}))
+}
+
+// optionNames lists a provider's options, those that may be left out in brackets.
+func optionNames(provider payment.Provider) string {
+	names := make([]string, len(provider.Options))
+	for i, option := range provider.Options {
+		names[i] = option.Name
+		if !option.Required {
+			names[i] = "[" + option.Name + "]"
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 func gatewaySet() *cobra.Command {
-	set := addCompany(&cobra.Command{
-		Use:   "set",
-		Short: "Choose a company's payment gateway and tell it the credentials",
-		Long: `Set chooses the gateway. What it has to be told depends on the provider:
+	return bare(command{
+		use: "set", short: "Choose a company's payment gateway and tell it the credentials",
+		long: `Set chooses the gateway. What it has to be told depends on the provider:
 "gateway providers" lists it. An option that is not given stays as it was when
 the provider was last chosen.
 
 A secret on the command line can be read by everybody who lists processes:
 --option NAME=@FILE reads it from a file, --option NAME=@- from standard input.
 Nothing is sent to the provider; "gateway check" does that.`,
-		Example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet"` +
+		example: `  carteira gateway set --company 1 --provider pixkey --option key=ana@example.com --option name="Ana Internet"` +
 			` --option city=Recife
   carteira gateway set --company 1 --provider mercadopago --option access_token=@token.txt --option webhook_secret=@secret.txt
   carteira gateway set --company 1 --provider sandbox`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			in, err := gatewayForm(cmd)
+		flags: `
+			provider!    name of the provider
+			option:list  NAME=VALUE, NAME=@FILE or NAME=@- (may be repeated)` + companyFlag,
+	}, func(cmd *cobra.Command, args []string) error {
+		in, err := gatewayForm(cmd)
+		if err != nil {
+			return err
+		}
+		return openFor(cmd, args, func(ctx context.Context, c call) error {
+			setup, err := c.Payments.ConfigureGateway(ctx, c.actor, c.Payments.ReadGateway(in))
 			if err != nil {
-				return err
+				return optionError(err)
 			}
-			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-				setup, err := program.Payments.ConfigureGateway(ctx, actor, program.Payments.ReadGateway(in))
-				if err != nil {
-					return optionError(err)
-				}
-				return printJSON(cmd, setupRecord(setup))
-			})
-		},
+			return printJSON(cmd, setupRecord(setup))
+		})
 	})
-	set.Flags().String("provider", "", "name of the provider")
-	set.Flags().StringArray("option", nil, "NAME=VALUE, NAME=@FILE or NAME=@- (may be repeated)")
-	must(set.MarkFlagRequired("provider"))
-	return set
 }
 
 // gatewayForm makes a form of the provider and its options, which is strict: a
 // misspelt option is refused.
 func gatewayForm(cmd *cobra.Command) (*input.Form, error) {
-	provider, err := cmd.Flags().GetString("provider")
-	if err != nil {
-		return nil, err
-	}
 	options, err := cmd.Flags().GetStringArray("option")
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]string{"provider": provider}
+	values := map[string]string{"provider": text(cmd, "provider")}
 	for _, option := range options {
 		name, value, ok := strings.Cut(option, "=")
 		if !ok || name == "" || name == "provider" {
@@ -83,11 +104,11 @@ func gatewayForm(cmd *cobra.Command) (*input.Form, error) {
 			return nil, fmt.Errorf("--option %s: %w", name, err)
 		}
 	}
-	text, err := json.Marshal(values)
+	body, err := json.Marshal(values)
 	if err != nil {
 		return nil, err
 	}
-	return input.FromJSON(text)
+	return input.FromJSON(body)
 }
 
 // optionError names the options that were refused as they are given.
@@ -135,164 +156,83 @@ func setupRecord(setup payment.Setup) map[string]any {
 	}
 }
 
-func gatewayShow() *cobra.Command {
-	return act(&cobra.Command{
-		Use: "show", Short: "Print a company's gateway; of secrets, how they end",
-	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		setup, err := program.Payments.Gateway(ctx, actor)
-		return setupRecord(setup), err
-	})
-}
-
 func gatewayCheck() *cobra.Command {
-	cmd := act(&cobra.Command{
-		Use: "check", Short: "Ask the gateway whether the credentials work",
-		Long: `Check calls the provider with the company's credentials and makes nothing that
+	return act(command{
+		use: "check", short: "Ask the gateway whether the credentials work",
+		long: `Check calls the provider with the company's credentials and makes nothing that
 could be paid. A provider that can be told by itself where to call back is told.
 
 At a bank a PIX key calls one system. When that is another one, check names its
 address and changes nothing; --replace-webhook with that address takes its place.`,
-	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		err := checkOrReplace(ctx, program, actor, in.Text("replace_webhook", maxAddress).Value)
+		flags: "replace-webhook address of another system that the PIX key calls now, and shall not any more",
+	}, func(ctx context.Context, c call) (_ any, err error) {
+		if agreed := c.in.Text("replace_webhook", maxAddress).Value; agreed != "" {
+			err = c.Payments.ReplaceWebhook(ctx, c.actor, agreed)
+		} else {
+			err = c.Payments.CheckGateway(ctx, c.actor)
+		}
 		if taken, found := errors.AsType[*payment.WebhookTaken](err); found {
 			err = fmt.Errorf("%w; to have us called instead: --replace-webhook %s", err, taken.URL)
 		}
 		return map[string]any{"works": true}, err
 	})
-	cmd.Flags().String("replace-webhook", "", "address of another system that the PIX key calls now, and shall not any more")
-	return cmd
 }
 
 // maxAddress is more than any webhook's address has.
 const maxAddress = 2000
 
-func checkOrReplace(ctx context.Context, program *app.App, actor account.Actor, agreed string) error {
-	if agreed != "" {
-		return program.Payments.ReplaceWebhook(ctx, actor, agreed)
-	}
-	return program.Payments.CheckGateway(ctx, actor)
-}
-
-func gatewayClear() *cobra.Command {
-	return act(&cobra.Command{
-		Use: "clear", Short: "Leave a company without a gateway",
-		Long: `Clear ends the making of charges. Those that can still be paid are looked after
-until nothing can come of them; then the credentials are forgotten.`,
-	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		err := program.Payments.ClearGateway(ctx, actor)
-		return map[string]any{"cleared": true}, err
-	})
-}
-
-func gatewayProviders() *cobra.Command {
-	return addJSON(&cobra.Command{
-		Use: "providers", Short: "List the providers and their options", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(_ context.Context, program *app.App) error {
-				return printList(cmd, program.Payments.Providers(),
-					[]string{"PROVIDER", "FLOW", "OPTIONS"}, func(provider payment.Provider) []any {
-						var options []string
-						for _, option := range provider.Options {
-							name := option.Name
-							if !option.Required {
-								name = "[" + name + "]"
-							}
-							options = append(options, name)
-						}
-						return []any{provider.Name, provider.Flow, strings.Join(options, " ")}
-					})
-			})
-		},
-	})
-}
+const differenceFlag = "\ndifference of less money than is to pay: partial (the rest is to come) or discount (it is enough)"
 
 func paymentCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "payment",
-		Short: "Payments: those that need a person, confirmation by hand",
-		Args:  cobra.NoArgs,
-	}
-	cmd.AddCommand(paymentReviews(), paymentResolve(), paymentConfirm())
-	return cmd
+	return group("payment", "Payments: those that need a person, confirmation by hand",
+		paymentReviews(),
+		act(command{
+			use: "resolve", short: "Decide about a payment that needs a person",
+			long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
+			example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
+			flags: `
+				id!:int      id of the review
+				resolution!  applied or dismissed
+				note         why, for your own eyes` + differenceFlag,
+		}, func(ctx context.Context, c call) (any, error) {
+			review, err := c.Payments.Decide(ctx, c.actor, payment.ReadDecision(c.in, c.id()))
+			return map[string]any{"id": review.ID, "reason": review.Reason, "resolution": review.Resolution}, err
+		}),
+		act(command{
+			use: "confirm", short: "Take note that an invoice was paid to the company's own PIX key",
+			long: `Confirm is for the provider pixkey, where no gateway tells that money came. Less than
+is to pay needs --difference; more is received as what it is. Who confirmed, and
+when, is kept.`,
+			example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
+			flags: `
+				invoice!    id of the invoice
+				amount!     what came, such as 35.00
+				payment-id  the bank's end-to-end id (optional)
+				paid-on     the day on which it came, YYYY-MM-DD (default: today)
+				note        for your own eyes` + differenceFlag,
+		}, func(ctx context.Context, c call) (any, error) {
+			out, err := c.Payments.ConfirmByHand(ctx, c.actor, payment.ReadConfirmation(c.in, c.in.ID("invoice").Value))
+			return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
+		}))
 }
 
 func paymentReviews() *cobra.Command {
-	cmd := list("List payments that need a person",
-		[]string{
-			"ID", "REASON", "AMOUNT", "CUSTOMER", "INVOICE", "PROVIDER", "PAYMENT", "PAID AT",
-			"RESOLUTION",
-		},
-		func(ctx context.Context, program *app.App, actor account.Actor) ([]payment.Review, error) {
-			var all []payment.Review
+	return list(command{use: "reviews", short: "List payments that need a person"},
+		"ID,REASON,AMOUNT,CUSTOMER,INVOICE,PROVIDER,PAYMENT,PAID AT,RESOLUTION",
+		func(ctx context.Context, c call) (all []payment.Review, err error) {
 			for page := (input.Page{Number: 1, Size: input.MaxPageSize}); ; page.Number++ {
-				some, total, err := program.Payments.Reviews(ctx, actor, payment.ReviewFilter{}, page)
+				some, total, err := c.Payments.Reviews(ctx, c.actor, payment.ReviewFilter{}, page)
 				all = append(all, some...)
 				if err != nil || page.Number >= page.Last(total) {
 					return all, err
 				}
 			}
 		},
-		func(actor account.Actor, review payment.Review) []any {
-			resolution := string(review.Resolution)
-			if resolution == "" {
-				resolution = "open"
-			}
+		func(_ call, review payment.Review) []any {
+			paid := review.Payment
 			return []any{
-				review.ID, review.Reason, review.Payment.Amount, review.Payment.CustomerName,
-				review.Payment.InvoiceID, review.Payment.Provider, review.Payment.ID,
-				when(review.Payment.PaidAt, review.Payment.PaidAt.Location()), resolution,
+				review.ID, review.Reason, paid.Amount, paid.CustomerName, paid.InvoiceID, paid.Provider, paid.ID,
+				when(paid.PaidAt, paid.PaidAt.Location()), cmp.Or(string(review.Resolution), "open"),
 			}
 		})
-	cmd.Use = "reviews"
-	return cmd
-}
-
-func paymentResolve() *cobra.Command {
-	cmd := addID(act(&cobra.Command{
-		Use:     "resolve",
-		Short:   "Decide about a payment that needs a person",
-		Long:    "Resolve applies a payment to its invoice, whatever was wrong with it, or dismisses it as dealt with elsewhere.",
-		Example: `  carteira payment resolve --company 1 --id 7 --resolution dismissed --note "Given back on Monday"`,
-	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id := in.ID("id").Value
-		review, err := program.Payments.Decide(ctx, actor, payment.ReadDecision(in, id))
-		return map[string]any{"id": review.ID, "reason": review.Reason, "resolution": review.Resolution}, err
-	}), "review")
-	cmd.Flags().String("resolution", "", "applied or dismissed")
-	cmd.Flags().String(
-		"difference",
-		"",
-		"of less money than is to pay: partial (the rest is to come) or discount (it is enough)",
-	)
-	cmd.Flags().String("note", "", "why, for your own eyes")
-	must(cmd.MarkFlagRequired("resolution"))
-	return cmd
-}
-
-func paymentConfirm() *cobra.Command {
-	cmd := act(&cobra.Command{
-		Use:   "confirm",
-		Short: "Take note that an invoice was paid to the company's own PIX key",
-		Long: `Confirm is for the provider pixkey, where no gateway tells that money came. Less than
-is to pay needs --difference; more is received as what it is. Who confirmed, and
-when, is kept.`,
-		Example: `  carteira payment confirm --company 1 --invoice 12 --amount 35.00 --payment-id E00416968202601311200abcdefghijk`,
-	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id := in.ID("invoice").Value
-		out, err := program.Payments.ConfirmByHand(ctx, actor, payment.ReadConfirmation(in, id))
-		return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err
-	})
-	cmd.Flags().String("invoice", "", "id of the invoice")
-	cmd.Flags().String("amount", "", "what came, such as 35.00")
-	cmd.Flags().String(
-		"difference",
-		"",
-		"of less money than is to pay: partial (the rest is to come) or discount (it is enough)",
-	)
-	cmd.Flags().String("payment-id", "", "the bank's end-to-end id (optional)")
-	cmd.Flags().String("paid-on", "", "the day on which it came, YYYY-MM-DD (default: today)")
-	cmd.Flags().String("note", "", "for your own eyes")
-	must(cmd.MarkFlagRequired("invoice"))
-	must(cmd.MarkFlagRequired("amount"))
-	return cmd
 }

@@ -14,23 +14,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/customer/intake"
 	"carteira/internal/customer/sheet"
 )
 
 func importCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "import", Short: "Bulk load from files: customers", Args: cobra.NoArgs}
-	cmd.AddCommand(importCustomersCommand())
-	return cmd
-}
-
-func importCustomersCommand() *cobra.Command {
-	cmd := addCompany(&cobra.Command{
-		Use:   "customers FILE.csv",
-		Short: "Create customers from a CSV file; - reads standard input",
-		Long: `Import creates a customer of every line of a CSV file: all of them or, when a line
+	customers := bare(command{
+		use: "customers FILE.csv", short: "Create customers from a CSV file; - reads standard input",
+		long: `Import creates a customer of every line of a CSV file: all of them or, when a line
 is bad, none. It makes no events and no invoices unless it is told to; a due date
 that has not passed is billed in time by the server. It may run while the server
 does, and keeps nobody waiting.
@@ -47,31 +38,27 @@ written. It is imported all the same, or passed over with --skip-duplicates.
 
 Standard output gets one line of JSON: {"imported":N,"failed":N,"skipped":N,"duplicates":N}.
 The exit code is 1 when a line failed.`,
-		Example: `  carteira import customers clientes.csv --company 1 --dry-run
+		example: `  carteira import customers clientes.csv --company 1 --dry-run
   carteira import customers clientes.csv --company 1 --create-missing
   carteira import customers clientes.csv --company 1 --keep-going --errors bad-lines.csv`,
-		Args: cobra.ExactArgs(1),
-		RunE: importCustomers,
-	})
-	cmd.Flags().Bool("keep-going", false, "import the good lines of a file that has bad ones")
-	cmd.Flags().Bool(
-		"create-missing",
-		false,
-		"make plans (by the month, at the line's amount) and products that the company lacks",
-	)
-	cmd.Flags().Bool("leave-out", false, "leave out optional values that are wrong, with a warning")
-	cmd.Flags().Bool("skip-duplicates", false, "pass over lines that seem to be customers who are there already")
-	cmd.Flags().Bool("events", false, "record customer.created for every customer")
-	cmd.Flags().Bool("invoices", false, "bill every customer at once for its due date")
-	cmd.Flags().Bool("dry-run", false, "check the file and import nothing; --check is the same")
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		args: cobra.ExactArgs(1),
+		flags: `
+			keep-going:bool       import the good lines of a file that has bad ones
+			create-missing:bool   make plans (by the month, at the line's amount) and products that the company lacks
+			leave-out:bool        leave out optional values that are wrong, with a warning
+			skip-duplicates:bool  pass over lines that seem to be customers who are there already
+			events:bool           record customer.created for every customer
+			invoices:bool         bill every customer at once for its due date
+			dry-run:bool          check the file and import nothing; --check is the same
+			errors                write a CSV file of all that is wrong: line, column, value, reason` + companyFlag,
+	}, importCustomers)
+	customers.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "check" {
 			name = "dry-run"
 		}
 		return pflag.NormalizedName(name)
 	})
-	cmd.Flags().String("errors", "", "write a CSV file of all that is wrong: line, column, value, reason")
-	return cmd
+	return group("import", "Bulk load from files: customers", customers)
 }
 
 func importCustomers(cmd *cobra.Command, args []string) (err error) {
@@ -87,7 +74,7 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 	for _, warning := range header.Warnings() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+warning)
 	}
-	return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) (err error) {
+	return openFor(cmd, args, func(ctx context.Context, c call) (err error) {
 		bad, err := newBadLines(cmd, header.Columns, file)
 		if err != nil {
 			return err
@@ -102,21 +89,14 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 			LeaveOut:       flag(cmd, "leave-out"),
 			SkipDuplicates: flag(cmd, "skip-duplicates"),
 		}
-		progress := newProgress(cmd.ErrOrStderr(), file, program.DB.Now, options)
+		progress := newProgress(cmd.ErrOrStderr(), file, c.DB.Now, options)
 		options.Problem = func(problem intake.Problem) {
 			progress.clear()
 			bad.report(problem)
 		}
 		options.Warning = func(problem intake.Problem) {
 			progress.clear()
-			fmt.Fprintf(
-				cmd.ErrOrStderr(),
-				"warning: line %d, %s %q: %s\n",
-				problem.Line,
-				problem.Field,
-				problem.Value,
-				problem.Reason,
-			)
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: line %d, %s %q: %s\n", problem.Line, problem.Field, problem.Value, problem.Reason)
 		}
 		shown := 0
 		options.Duplicate = func(problem intake.Problem) {
@@ -124,7 +104,7 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 				options.Warning(problem)
 			}
 		}
-		done, err := program.Intake.Import(ctx, actor, progress.rows, options)
+		done, err := c.Intake.Import(ctx, c.actor, progress.rows, options)
 		progress.clear()
 		bad.summarize()
 		sayDuplicates(cmd, done, options.SkipDuplicates)
@@ -163,12 +143,6 @@ func verdict(ctx context.Context, done intake.Imported, err error) error {
 	return nil
 }
 
-func flag(cmd *cobra.Command, name string) bool {
-	on, err := cmd.Flags().GetBool(name)
-	must(err)
-	return on
-}
-
 // badLines reports what is wrong with the lines of a file: the first to people,
 // all to the file of --errors.
 type badLines struct {
@@ -184,11 +158,8 @@ type badLines struct {
 // maxShown is how much a person reads before looking at the file instead.
 const maxShown = 100
 
-func newBadLines(cmd *cobra.Command, columns []sheet.Column, of *sheetFile) (*badLines, error) {
-	path, err := cmd.Flags().GetString("errors")
-	if err != nil {
-		return nil, err
-	}
+func newBadLines(cmd *cobra.Command, columns []sheet.Column, of *sheetFile) (_ *badLines, err error) {
+	path := text(cmd, "errors")
 	lines := &badLines{out: cmd.ErrOrStderr(), columns: columns, path: path}
 	if path == "" {
 		return lines, nil

@@ -11,73 +11,58 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 )
 
 func ruleCommand() *cobra.Command {
-	create := act(ruleFlags(&cobra.Command{
-		Use:   "create",
-		Short: "Make a rule; it is off unless --active is given",
-		Example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00` +
-			` --template-id 1 --channels 2,3 --active`,
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		rule, err := program.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(in))
-		return ruleJSON(rule), err
-	})
-	set := addID(act(ruleFlags(&cobra.Command{
-		Use:     "set",
-		Short:   "Change a rule; what is not given stays, what is not sent is planned anew",
-		Example: "  carteira reminder rule set --company 1 --id 1 --active=false",
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		rule, err := program.Reminders.UpdateRule(ctx, actor, id, reminder.ReadRuleChanges(in))
-		return ruleJSON(rule), err
-	}), "rule")
-	cmd := &cobra.Command{Use: "rule", Short: "Rules: create, delete, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set,
-		deleteReminder("rule", "Delete a rule and what it has scheduled", (*reminder.Service).DeleteRule),
-		list("List a company's rules",
-			[]string{
-				"ID", "NAME", "ACTIVE", "WHEN", "PLAN ID", "PRODUCT ID", "STATUS", "CHANNELS",
-				"TEMPLATE ID",
-			},
-			func(ctx context.Context, program *app.App, actor account.Actor) ([]reminder.Rule, error) {
-				return program.Reminders.Rules(ctx, actor)
-			},
-			func(_ account.Actor, rule reminder.Rule) []any {
+	const flags = `
+		name             name of the rule
+		active:bool      whether it sends
+		on               what it sends on: due, a due date; paid, a payment, for which it sends a receipt (default: due)
+		offset-days:int  days from the due date to the message: -3 is three days before
+		hour             hour of the company's day, such as 09:00
+		plan-id          only customers of this plan; empty: of any
+		product-id       only customers of this product; empty: of any
+		status           only customers who then are Ativo, Vence hoje or Vencido
+		channels         ids of channels, the first to try in front, such as 2,3
+		template-id:int  id of the template`
+	const idFlag = "\nid!:int id of the rule"
+	return group("rule", "Rules: create, delete, list, set",
+		act(command{
+			use: "create", short: "Make a rule; it is off unless --active is given", flags: flags,
+			example: `  carteira reminder rule create --company 1 --name "3 dias antes" --offset-days -3 --hour 09:00` +
+				` --template-id 1 --channels 2,3 --active`,
+		}, func(ctx context.Context, c call) (any, error) {
+			return showRule(c.Reminders.CreateRule(ctx, c.actor, reminder.ReadNewRule(c.in)))
+		}),
+		act(command{
+			use: "set", short: "Change a rule; what is not given stays, what is not sent is planned anew", flags: flags + idFlag,
+			example: "  carteira reminder rule set --company 1 --id 1 --active=false",
+		}, func(ctx context.Context, c call) (any, error) {
+			return showRule(c.Reminders.UpdateRule(ctx, c.actor, c.id(), reminder.ReadRuleChanges(c.in)))
+		}),
+		act(command{use: "delete", short: "Delete a rule and what it has scheduled", flags: idFlag},
+			func(ctx context.Context, c call) (any, error) {
+				return c.done("deleted", c.Reminders.DeleteRule(ctx, c.actor, c.id()))
+			}),
+		list(command{short: "List a company's rules"}, "ID,NAME,ACTIVE,WHEN,PLAN ID,PRODUCT ID,STATUS,CHANNELS,TEMPLATE ID",
+			func(ctx context.Context, c call) ([]reminder.Rule, error) { return c.Reminders.Rules(ctx, c.actor) },
+			func(_ call, rule reminder.Rule) []any {
 				return []any{
-					rule.ID, rule.Name, rule.Active, rule.When(), rule.PlanID, rule.ProductID,
-					rule.Status, ids(rule.Channels), rule.TemplateID,
+					rule.ID, rule.Name, rule.Active, rule.When(), rule.PlanID, rule.ProductID, rule.Status,
+					ids(rule.Channels), rule.TemplateID,
 				}
 			}))
-	return cmd
 }
 
-func ruleFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String("name", "", "name of the rule")
-	cmd.Flags().Bool("active", false, "whether it sends")
-	cmd.Flags().String("on", "", "what it sends on: due, a due date; paid, a payment, for which it sends a receipt (default: due)")
-	cmd.Flags().Int("offset-days", 0, "days from the due date to the message: -3 is three days before")
-	cmd.Flags().String("hour", "", "hour of the company's day, such as 09:00")
-	cmd.Flags().String("plan-id", "", "only customers of this plan; empty: of any")
-	cmd.Flags().String("product-id", "", "only customers of this product; empty: of any")
-	cmd.Flags().String("status", "", "only customers who then are Ativo, Vence hoje or Vencido")
-	cmd.Flags().String("channels", "", "ids of channels, the first to try in front, such as 2,3")
-	cmd.Flags().Int64("template-id", 0, "id of the template")
-	return cmd
-}
-
-func ruleJSON(rule reminder.Rule) any {
+func showRule(rule reminder.Rule, err error) (any, error) {
 	return map[string]any{
 		"id": rule.ID, "name": rule.Name, "active": rule.Active, "on": rule.On, "offset_days": rule.OffsetDays,
-		"hour": reminder.Clock(rule.Minute), "plan_id": rule.PlanID,
-		"product_id": rule.ProductID, "status": rule.Status, "channels": rule.Channels,
-		"template_id": rule.TemplateID,
-	}
+		"hour": reminder.Clock(rule.Minute), "plan_id": rule.PlanID, "product_id": rule.ProductID,
+		"status": rule.Status, "channels": rule.Channels, "template_id": rule.TemplateID,
+	}, err
 }
 
 func ids(list []int64) string {
@@ -89,38 +74,40 @@ func ids(list []int64) string {
 }
 
 func templateCommand() *cobra.Command {
-	create := act(templateFlags(&cobra.Command{
-		Use:   "create",
-		Short: "Make a template",
-		Long:  "Create makes a template. Its texts may have variables in braces:\n\n" + variableHelp(),
-		Example: `  carteira reminder template create --company 1 --name Lembrete --subject "Vence {vencimento}" \
+	const flags = `
+		name               name of the template
+		subject            subject of an e-mail (default: the company's name)
+		text               the words
+		whatsapp-name      name of the template that Meta approved, for whatsapp_cloud
+		whatsapp-language  its language (default: pt_BR)
+		whatsapp-params    what fills its gaps, one on each line: {first_name}, or {{nome}} = {first_name}
+		whatsapp-header    what fills the gap of its header: a text, or the address of a picture, PDF or video
+		whatsapp-button    what fills the link of its button, such as {payment_link}`
+	const idFlag = "\nid!:int id of the template"
+	return group("template", "Templates: create, delete, list, set",
+		act(command{
+			use: "create", short: "Make a template", flags: flags,
+			long: "Create makes a template. Its texts may have variables in braces:\n\n" + variableHelp(),
+			example: `  carteira reminder template create --company 1 --name Lembrete --subject "Vence {vencimento}" \
     --text "Olá {primeiro_nome}, seu plano {plano} de {valor} vence em {vencimento}."`,
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		template, err := program.Reminders.CreateTemplate(ctx, actor, reminder.ReadNewTemplate(in))
-		return templateJSON(template), err
-	})
-	set := addID(act(templateFlags(&cobra.Command{
-		Use: "set", Short: "Change a template; what is not given stays",
-	}), func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		template, err := program.Reminders.UpdateTemplate(ctx, actor, id, reminder.ReadTemplateChanges(in))
-		return templateJSON(template), err
-	}), "template")
-	cmd := &cobra.Command{Use: "template", Short: "Templates: create, delete, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set,
-		deleteReminder("template", "Delete a template that no rule uses", (*reminder.Service).DeleteTemplate),
-		list("List a company's templates",
-			[]string{"ID", "NAME", "SUBJECT", "TEXT", "WHATSAPP NAME"},
-			func(ctx context.Context, program *app.App, actor account.Actor) ([]reminder.Template, error) {
-				return program.Reminders.Templates(ctx, actor)
+		}, func(ctx context.Context, c call) (any, error) {
+			return showTemplate(c.Reminders.CreateTemplate(ctx, c.actor, reminder.ReadNewTemplate(c.in)))
+		}),
+		act(command{use: "set", short: "Change a template; what is not given stays", flags: flags + idFlag},
+			func(ctx context.Context, c call) (any, error) {
+				return showTemplate(c.Reminders.UpdateTemplate(ctx, c.actor, c.id(), reminder.ReadTemplateChanges(c.in)))
+			}),
+		act(command{use: "delete", short: "Delete a template that no rule uses", flags: idFlag},
+			func(ctx context.Context, c call) (any, error) {
+				return c.done("deleted", c.Reminders.DeleteTemplate(ctx, c.actor, c.id()))
+			}),
+		list(command{short: "List a company's templates"}, "ID,NAME,SUBJECT,TEXT,WHATSAPP NAME",
+			func(ctx context.Context, c call) ([]reminder.Template, error) {
+				return c.Reminders.Templates(ctx, c.actor)
 			},
-			func(_ account.Actor, template reminder.Template) []any {
-				return []any{
-					template.ID, template.Name, template.Subject, oneLine(template.Text),
-					template.Approved.Name,
-				}
+			func(_ call, template reminder.Template) []any {
+				return []any{template.ID, template.Name, template.Subject, oneLine(template.Text), template.Approved.Name}
 			}))
-	return cmd
 }
 
 func variableHelp() string {
@@ -131,94 +118,71 @@ func variableHelp() string {
 	return out.String()
 }
 
-func templateFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String("name", "", "name of the template")
-	cmd.Flags().String("subject", "", "subject of an e-mail (default: the company's name)")
-	cmd.Flags().String("text", "", "the words")
-	cmd.Flags().String("whatsapp-name", "", "name of the template that Meta approved, for whatsapp_cloud")
-	cmd.Flags().String("whatsapp-language", "", "its language (default: pt_BR)")
-	cmd.Flags().String("whatsapp-params", "", "what fills its gaps, one on each line: {first_name}, or {{nome}} = {first_name}")
-	cmd.Flags().String("whatsapp-header", "", "what fills the gap of its header: a text, or the address of a picture, PDF or video")
-	cmd.Flags().String("whatsapp-button", "", "what fills the link of its button, such as {payment_link}")
-	return cmd
-}
-
-func templateJSON(template reminder.Template) any {
+func showTemplate(template reminder.Template, err error) (any, error) {
 	return map[string]any{
-		"id": template.ID, "name": template.Name, "subject": template.Subject,
-		"text": template.Text, "whatsapp_name": template.Approved.Name,
+		"id": template.ID, "name": template.Name, "subject": template.Subject, "text": template.Text,
+		"whatsapp_name":     template.Approved.Name,
 		"whatsapp_language": template.Approved.Language,
 		"whatsapp_params":   template.Approved.Params,
 		"whatsapp_header":   template.Approved.Header,
 		"whatsapp_button":   template.Approved.Button,
-	}
+	}, err
 }
 
 func channelCommand() *cobra.Command {
-	create := channelFlags(act(&cobra.Command{
-		Use:   "create",
-		Short: "Make a channel",
-		Long: "Create makes a channel. Each kind has options of its own, given as --option name=value;\n" +
-			"`carteira reminder channel kinds` lists them. A secret that is made by itself is printed once.",
-		Example: `  carteira reminder channel create --company 1 --kind smtp --option host=smtp.example.com \
+	const flags = `
+		name             name of the channel (default: that of its kind)
+		active:bool=true whether it sends
+		per-minute:int   how many messages a minute it sends at most; 0: as fast as it goes (default: that of its kind)
+		option:list      an option of its kind, name=value; may be given several times`
+	const idFlag = "\nid!:int id of the channel"
+	return group("channel", "Channels: create, delete, kinds, list, set",
+		withOptions(command{
+			use: "create", short: "Make a channel",
+			flags: flags + "\nkind! whatsapp_cloud, evolution, smtp, http or log",
+			long: "Create makes a channel. Each kind has options of its own, given as --option name=value;\n" +
+				"`carteira reminder channel kinds` lists them. A secret that is made by itself is printed once.",
+			example: `  carteira reminder channel create --company 1 --kind smtp --option host=smtp.example.com \
     --option username=ana --option password=… --option from=ana@example.com`,
-	}, nil))
-	create.RunE = channelRun(func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		channel, shown, err := program.Reminders.CreateChannel(ctx, actor, program.Reminders.ReadNewChannel(in))
-		return channelJSON(channel, shown), err
-	})
-	create.Flags().String("kind", "", "whatsapp_cloud, evolution, smtp, http or log")
-	must(create.MarkFlagRequired("kind"))
-	set := addID(channelFlags(act(&cobra.Command{
-		Use: "set", Short: "Change a channel; what is not given stays, secrets too",
-	}, nil)), "channel")
-	set.RunE = channelRun(func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		draft, err := program.Reminders.ReadChannelChanges(ctx, actor, id, in)
-		if err != nil {
-			return nil, err
-		}
-		channel, err := program.Reminders.UpdateChannel(ctx, actor, id, draft)
-		return channelJSON(channel, nil), err
-	})
-	cmd := &cobra.Command{Use: "channel", Short: "Channels: create, delete, kinds, list, set", Args: cobra.NoArgs}
-	cmd.AddCommand(create, set, kindsCommand(),
-		deleteReminder("channel", "Delete a channel that no rule uses", (*reminder.Service).DeleteChannel),
-		list("List a company's channels",
-			[]string{"ID", "KIND", "NAME", "ACTIVE", "PER MINUTE", "OPTIONS"},
-			func(ctx context.Context, program *app.App, actor account.Actor) ([]reminder.Channel, error) {
-				return program.Reminders.Channels(ctx, actor)
+		}, func(ctx context.Context, c call) (any, error) {
+			channel, shown, err := c.Reminders.CreateChannel(ctx, c.actor, c.Reminders.ReadNewChannel(c.in))
+			return channelJSON(channel, shown), err
+		}),
+		withOptions(command{use: "set", short: "Change a channel; what is not given stays, secrets too", flags: flags + idFlag},
+			func(ctx context.Context, c call) (any, error) {
+				id := c.id()
+				draft, err := c.Reminders.ReadChannelChanges(ctx, c.actor, id, c.in)
+				if err != nil {
+					return nil, err
+				}
+				channel, err := c.Reminders.UpdateChannel(ctx, c.actor, id, draft)
+				return channelJSON(channel, nil), err
+			}),
+		act(command{use: "delete", short: "Delete a channel that no rule uses", flags: idFlag},
+			func(ctx context.Context, c call) (any, error) {
+				return c.done("deleted", c.Reminders.DeleteChannel(ctx, c.actor, c.id()))
+			}),
+		opened(command{use: "kinds", short: "List the kinds of channels and their options"}, printKinds),
+		list(command{short: "List a company's channels"}, "ID,KIND,NAME,ACTIVE,PER MINUTE,OPTIONS",
+			func(ctx context.Context, c call) ([]reminder.Channel, error) {
+				return c.Reminders.Channels(ctx, c.actor)
 			},
-			func(_ account.Actor, channel reminder.Channel) []any {
+			func(_ call, channel reminder.Channel) []any {
 				return []any{
-					channel.ID, channel.Kind, channel.Name, channel.Active, channel.PerMinute,
-					optionList(channel.Options),
+					channel.ID, channel.Kind, channel.Name, channel.Active, channel.PerMinute, optionList(channel.Options),
 				}
 			}))
-	return cmd
-}
-
-func channelFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String("name", "", "name of the channel (default: that of its kind)")
-	cmd.Flags().Bool("active", true, "whether it sends")
-	cmd.Flags().Int(
-		"per-minute",
-		0,
-		"how many messages a minute it sends at most; 0: as fast as it goes (default: that of its kind)",
-	)
-	cmd.Flags().StringArray("option", nil, "an option of its kind, name=value; may be given several times")
-	return cmd
 }
 
 func channelJSON(channel reminder.Channel, shown map[string]string) any {
-	v := map[string]any{
+	fields := map[string]any{
 		"id": channel.ID, "kind": channel.Kind, "name": channel.Name, "active": channel.Active,
 		"per_minute": channel.PerMinute, "options": channel.Options,
 	}
 	if len(shown) > 0 {
-		v["secrets"] = shown
+		fields["secrets"] = shown
 	}
-	return v
+	return fields
 }
 
 func optionList(options map[string]string) string {
@@ -229,23 +193,20 @@ func optionList(options map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// channelRun calls a use case with a form of the flags and of the options.
-func channelRun(
-	do func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error),
-) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
-		return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-			in, given, err := optionForm(cmd)
-			if err != nil {
-				return err
-			}
-			value, err := do(ctx, program, actor, in)
-			if err != nil {
-				return nameOptions(err, given)
-			}
-			return printJSON(cmd, value)
-		})
-	}
+// withOptions is act with a form of the flags and of the options.
+func withOptions(d command, do func(ctx context.Context, c call) (any, error)) *cobra.Command {
+	return forCompany(d, func(ctx context.Context, c call) error {
+		in, given, err := optionForm(c.cmd)
+		if err != nil {
+			return err
+		}
+		c.in = in
+		value, err := do(ctx, c)
+		if err != nil {
+			return nameOptions(err, given)
+		}
+		return printJSON(c.cmd, value)
+	})
 }
 
 // optionForm is a strict form: an option that the kind does not have is refused.
@@ -294,21 +255,14 @@ func nameOptions(err error, isFlag func(field string) bool) error {
 	return renamed.Err()
 }
 
-func kindsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "kinds", Short: "List the kinds of channels and their options", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(_ context.Context, program *app.App) error {
-				for _, kind := range program.Reminders.Kinds() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", kind.Name, kind.Title)
-					for _, option := range kind.Options {
-						fmt.Fprintf(cmd.OutOrStdout(), "  %-16s %s%s\n", option.Name, option.Help, optionNotes(option))
-					}
-				}
-				return nil
-			})
-		},
+func printKinds(_ context.Context, c call) error {
+	for _, kind := range c.Reminders.Kinds() {
+		fmt.Fprintf(c.cmd.OutOrStdout(), "%s: %s\n", kind.Name, kind.Title)
+		for _, option := range kind.Options {
+			fmt.Fprintf(c.cmd.OutOrStdout(), "  %-16s %s%s\n", option.Name, option.Help, optionNotes(option))
+		}
 	}
+	return nil
 }
 
 func optionNotes(option reminder.Option) string {
@@ -326,15 +280,4 @@ func optionNotes(option reminder.Option) string {
 		return ""
 	}
 	return " (" + strings.Join(notes, ", ") + ")"
-}
-
-func deleteReminder(
-	what, short string,
-	do func(service *reminder.Service, ctx context.Context, actor account.Actor, id int64) error,
-) *cobra.Command {
-	return addID(act(&cobra.Command{Use: "delete", Short: short},
-		func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-			id, _ := in.ID("id").Get()
-			return map[string]any{"id": id, "deleted": true}, do(program.Reminders, ctx, actor, id)
-		}), what)
 }

@@ -10,91 +10,66 @@ import (
 	"github.com/spf13/cobra"
 
 	"carteira/internal/account"
-	"carteira/internal/app"
-	"carteira/internal/platform/input"
 	"carteira/internal/sandbox"
 )
 
 func sandboxCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "sandbox", Short: "Move the clock of a sandbox"}
-	cmd.AddCommand(sandboxAdvanceCommand(), sandboxClockCommand())
-	return cmd
-}
-
-func sandboxClockCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "clock", Short: "Print what time it is in the sandbox", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withSandbox(cmd, func(ctx context.Context, program *app.App) error {
-				state, err := program.Sandbox.State(ctx, 0)
-				if err == nil {
-					fmt.Fprintln(cmd.OutOrStdout(), state.Now.In(time.Local).Format(time.RFC3339))
-				}
-				return err
-			})
-		},
-	}
-}
-
-func sandboxAdvanceCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "advance PERIOD",
-		Short: "Move the clock forward, and live through the time between",
-		Long: `Advance moves the clock of a sandbox: by a period such as "1 month", "3 days" or
+	return group("sandbox", "Move the clock of a sandbox",
+		inSandbox(command{
+			use: "advance PERIOD", short: "Move the clock forward, and live through the time between",
+			long: `Advance moves the clock of a sandbox: by a period such as "1 month", "3 days" or
 "12 hours", or with --to to a date or a date and time. Everything that time
 brings happens in its order. A server that is running does it; without one this
 command does, and goes on with what another has begun.`,
-		Example: "  carteira sandbox advance 1 month\n  carteira sandbox advance --to 2027-03-01",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withSandbox(cmd, func(ctx context.Context, program *app.App) error {
-				return advanceSandbox(ctx, cmd, program, strings.Join(args, " "))
-			})
-		},
-	}
-	cmd.Flags().String("to", "", "date (its beginning, here) or date and time to move the clock to")
-	return cmd
+			example: "  carteira sandbox advance 1 month\n  carteira sandbox advance --to 2027-03-01",
+			args:    cobra.ArbitraryArgs,
+			flags:   "to date (its beginning, here) or date and time to move the clock to",
+		}, advanceSandbox),
+		inSandbox(command{use: "clock", short: "Print what time it is in the sandbox"}, func(ctx context.Context, c call) error {
+			state, err := c.Sandbox.State(ctx, 0)
+			if err == nil {
+				fmt.Fprintln(c.cmd.OutOrStdout(), state.Now.In(time.Local).Format(time.RFC3339))
+			}
+			return err
+		}))
 }
 
-func withSandbox(cmd *cobra.Command, run func(ctx context.Context, program *app.App) error) error {
-	return withApp(cmd, func(ctx context.Context, program *app.App) error {
-		if program.Sandbox == nil {
+// inSandbox makes a command that a real installation refuses.
+func inSandbox(d command, run func(ctx context.Context, c call) error) *cobra.Command {
+	return opened(d, func(ctx context.Context, c call) error {
+		if c.Sandbox == nil {
 			return errors.New("this is a real installation: only the clock of a sandbox can be moved")
 		}
-		return run(ctx, program)
+		return run(ctx, c)
 	})
 }
 
 // longestAdvance bounds how long the command waits.
 const longestAdvance = 24 * time.Hour
 
-func advanceSandbox(ctx context.Context, cmd *cobra.Command, program *app.App, period string) error {
-	given := form(cmd)
-	if period != "" {
-		values := map[string]string{"advance": period}
-		if to, err := cmd.Flags().GetString("to"); err == nil && to != "" {
-			values["to"] = to
-		}
-		given = input.FromStrings(values)
+func advanceSandbox(ctx context.Context, c call) error {
+	if len(c.args) > 0 {
+		c.in.Set("advance", strings.Join(c.args, " "))
 	}
-	target := sandbox.ReadTarget(given, time.Local)
-	if err := program.Sandbox.Begin(ctx, account.Operator(account.Company{}), target); err != nil {
+	target := sandbox.ReadTarget(c.in, time.Local)
+	if err := c.Sandbox.Begin(ctx, account.Operator(account.Company{}), target); err != nil {
 		return err
 	}
-	stop := program.DriveSandbox(ctx)
+	stop := c.DriveSandbox(ctx)
 	defer stop()
-	begun, err := program.Sandbox.State(ctx, 0)
+	begun, err := c.Sandbox.State(ctx, 0)
 	if err != nil {
 		return err
 	}
-	err = program.Sandbox.Wait(ctx, longestAdvance, showAdvance(cmd, begun))
+	err = c.Sandbox.Wait(ctx, longestAdvance, showAdvance(c.cmd, begun))
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	state, err := program.Sandbox.State(ctx, 0)
+	state, err := c.Sandbox.State(ctx, 0)
 	if err != nil {
 		return err
 	}
-	printAdvance(cmd, state)
+	printAdvance(c.cmd, state)
 	return nil
 }
 

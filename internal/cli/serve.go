@@ -25,32 +25,21 @@ import (
 )
 
 func serveCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve the panel, the API, its documentation and everything else",
-		Long: `Serve runs everything in one process. A fresh database is created and migrated
+	cmd := bare(command{
+		use: "serve", short: "Serve the panel, the API, its documentation and everything else",
+		long: `Serve runs everything in one process. A fresh database is created and migrated
 by itself; while there is no company, a link to make the first one is printed. Ctrl-C or SIGTERM finishes the requests in flight and stops.
 
 These settings have no flag, since a flag can be read by everybody who lists
 processes: ` + secretSettings(),
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withAppOf(cmd, app.OpenToServe, func(ctx context.Context, program *app.App) error {
-				return program.Serve(ctx, func(addr net.Addr) {
-					program.Log.Info(
-						"serving",
-						"address",
-						addr.String(),
-						"url",
-						program.Config.PublicURL,
-						"version",
-						Version(),
-					)
-					hintFirstCompany(ctx, cmd, program, addr)
-				})
+	}, func(cmd *cobra.Command, _ []string) error {
+		return withAppOf(cmd, app.OpenToServe, func(ctx context.Context, program *app.App) error {
+			return program.Serve(ctx, func(addr net.Addr) {
+				program.Log.Info("serving", "address", addr.String(), "url", program.Config.PublicURL, "version", Version())
+				hintFirstCompany(ctx, cmd, program, addr)
 			})
-		},
-	}
+		})
+	})
 	addSettings(cmd.Flags(), true)
 	return cmd
 }
@@ -95,59 +84,47 @@ There is no company yet. Open this link to make one; it works once, for a day:
 }
 
 func migrateCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "migrate",
-		Short: "Create the database or bring it up to date",
-		Long:  "Migrate does what every other command does before its work, and nothing else. It may be run at any time.",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withApp(cmd, func(context.Context, *app.App) error {
-				fmt.Fprintln(cmd.ErrOrStderr(), "The database is up to date.")
-				return nil
-			})
-		},
-	}
+	return opened(command{
+		use: "migrate", short: "Create the database or bring it up to date",
+		long: "Migrate does what every other command does before its work, and nothing else. It may be run at any time.",
+	}, func(_ context.Context, c call) error {
+		fmt.Fprintln(c.cmd.ErrOrStderr(), "The database is up to date.")
+		return nil
+	})
 }
 
 func backupCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "backup FILE",
-		Short: "Copy the embedded database to a new file, while it is in use",
-		Long: `Backup writes a consistent copy of the embedded database. The server may go on
+	return opened(command{
+		use: "backup FILE", short: "Copy the embedded database to a new file, while it is in use",
+		long: `Backup writes a consistent copy of the embedded database. The server may go on
 working meanwhile. Keep the key file of the data folder with it: without the
 key, stored secrets cannot be read.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, func(ctx context.Context, program *app.App) error {
-				if !program.Config.Embedded() {
-					return errors.New("back PostgreSQL up with pg_dump (one file) or pg_basebackup with WAL archiving (any moment)")
-				}
-				if err := backup.Write(ctx, program.DB, args[0]); err != nil {
-					return err
-				}
-				fmt.Fprintln(cmd.ErrOrStderr(), "The copy is complete: "+args[0])
-				return nil
-			})
-		},
-	}
+		args: cobra.ExactArgs(1),
+	}, func(ctx context.Context, c call) error {
+		if !c.Config.Embedded() {
+			return errors.New("back PostgreSQL up with pg_dump (one file) or pg_basebackup with WAL archiving (any moment)")
+		}
+		if err := backup.Write(ctx, c.DB, c.args[0]); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.cmd.ErrOrStderr(), "The copy is complete: "+c.args[0])
+		return nil
+	})
 }
 
 func readyCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "ready",
-		Short: "Ask the server on this machine whether it is ready",
-		Long: `Ready asks /readyz of the address that the server listens on, and prints the
+	cmd := bare(command{
+		use: "ready", short: "Ask the server on this machine whether it is ready",
+		long: `Ready asks /readyz of the address that the server listens on, and prints the
 answer. The exit code is 0 when it is ready: a health check for containers
 that have no other program.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := settings(cmd)
-			if err != nil {
-				return err
-			}
-			return askReady(cmd, cfg)
-		},
-	}
+	}, func(cmd *cobra.Command, _ []string) error {
+		cfg, err := settings(cmd)
+		if err != nil {
+			return err
+		}
+		return askReady(cmd, cfg)
+	})
 	addSettings(cmd.Flags(), true)
 	return cmd
 }
@@ -200,38 +177,35 @@ func readyURL(cfg config.Config) string {
 var AgentVariables = [2]string{"CARTEIRA_API_URL", "CARTEIRA_API_TOKEN"}
 
 func mcpCommand() *cobra.Command {
-	var address string
-	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Serve the API to a model, over standard input and output (Model Context Protocol)",
-		Long: `Serves every operation of the API as a tool of the Model Context Protocol, over
+	return bare(command{
+		use: "mcp", short: "Serve the API to a model, over standard input and output (Model Context Protocol)",
+		long: `Serves every operation of the API as a tool of the Model Context Protocol, over
 standard input and output, for programs such as Claude Desktop that start their
 servers themselves. It calls an installation over the network, as any other client,
 with the token in ` + AgentVariables[1] + `. A token for reading has only the tools that read.
 
 Programs that can call a server over HTTP need no command: every installation serves
 the same at /mcp, with the token as bearer.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			to := agent.Installation{
-				Token:     os.Getenv(AgentVariables[1]),
-				Transport: &http.Transport{Proxy: http.ProxyFromEnvironment},
-			}
-			if to.Token == "" {
-				return errors.New("set " + AgentVariables[1] + " to a token of the API (carteira token create)")
-			}
-			if given := os.Getenv(AgentVariables[0]); given != "" && !cmd.Flags().Changed("url") {
-				address = given
-			}
-			var err error
-			if to.Address, err = url.Parse(address); err != nil || to.Address.Host == "" {
-				return usageError{fmt.Errorf("%s is no address such as https://clientes.example.com", address)}
-			}
-			return agent.Serve(cmd.Context(), to, io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()})
-		},
+		flags: "url=http://127.0.0.1:8080 address of the installation [" + AgentVariables[0] + "]",
+	}, serveModel)
+}
+
+func serveModel(cmd *cobra.Command, _ []string) (err error) {
+	to := agent.Installation{
+		Token:     os.Getenv(AgentVariables[1]),
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment},
 	}
-	cmd.Flags().StringVar(&address, "url", "http://127.0.0.1:8080", "address of the installation ["+AgentVariables[0]+"]")
-	return cmd
+	if to.Token == "" {
+		return errors.New("set " + AgentVariables[1] + " to a token of the API (carteira token create)")
+	}
+	address := text(cmd, "url")
+	if given := os.Getenv(AgentVariables[0]); given != "" && !cmd.Flags().Changed("url") {
+		address = given
+	}
+	if to.Address, err = url.Parse(address); err != nil || to.Address.Host == "" {
+		return usageError{fmt.Errorf("%s is no address such as https://clientes.example.com", address)}
+	}
+	return agent.Serve(cmd.Context(), to, io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()})
 }
 
 // unclosed keeps standard output open for what the program may have to say last.

@@ -8,50 +8,35 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
 )
 
 func statementCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "statement", Short: "Bank statements: import", Args: cobra.NoArgs}
-	cmd.AddCommand(statementImport())
-	return cmd
-}
-
-func statementImport() *cobra.Command {
-	cmd := addCompany(&cobra.Command{
-		Use:   "import FILE",
-		Short: "Match the credits of a bank statement with open invoices",
-		Long: `Import reads OFX, or CSV whose headings say date, amount, description and
+	return group("statement", "Bank statements: import", bare(command{
+		use: "import FILE", short: "Match the credits of a bank statement with open invoices",
+		long: `Import reads OFX, or CSV whose headings say date, amount, description and
 identifier, and prints each credit with what it seems to pay. With --apply the sure
 ones are booked, on the bank's day: those that have the txid of a charge, or whose
 amount and CPF, CNPJ or whole name fit one open invoice alone. The rest is for a
 person, on the page Payments, Bank statement. A line that was booked is never booked
 again, whichever file it comes in.`,
-		Example: "  carteira statement import march.ofx --company 1\n  carteira statement import march.ofx --company 1 --apply",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			apply, err := cmd.Flags().GetBool("apply")
+		example: "  carteira statement import march.ofx --company 1\n  carteira statement import march.ofx --company 1 --apply",
+		args:    cobra.ExactArgs(1),
+		flags:   "apply:bool book the sure ones" + companyFlag,
+	}, func(cmd *cobra.Command, args []string) error {
+		content, err := readStatement(args[0])
+		if err != nil {
+			return err
+		}
+		return openFor(cmd, args, func(ctx context.Context, c call) error {
+			result, err := importStatement(ctx, c, content)
 			if err != nil {
-				return err
+				return statementError(err)
 			}
-			content, err := readStatement(args[0])
-			if err != nil {
-				return err
-			}
-			return withCompany(cmd, func(ctx context.Context, program *app.App, actor account.Actor) error {
-				result, err := importStatement(ctx, program, actor, content, apply)
-				if err != nil {
-					return statementError(err)
-				}
-				return printJSON(cmd, result)
-			})
-		},
-	})
-	cmd.Flags().Bool("apply", false, "book the sure ones")
-	return cmd
+			return printJSON(cmd, result)
+		})
+	}))
 }
 
 // readStatement reads no more of a file than may be one.
@@ -93,10 +78,8 @@ type statementLine struct {
 	Problem     string           `json:"problem,omitempty"`
 }
 
-func importStatement(
-	ctx context.Context, program *app.App, actor account.Actor, content []byte, apply bool,
-) (map[string]any, error) {
-	reading, err := program.Payments.ReadStatement(ctx, actor, content)
+func importStatement(ctx context.Context, c call, content []byte) (map[string]any, error) {
+	reading, err := c.Payments.ReadStatement(ctx, c.actor, content)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +91,11 @@ func importStatement(
 			Match: p.Match, By: p.By, InvoiceID: p.Invoice.ID, Customer: p.Invoice.Customer.Name,
 			Booked: p.Match == payment.MatchBooked,
 		}
-		if apply && p.Match == payment.MatchSure {
+		if flag(c.cmd, "apply") && p.Match == payment.MatchSure {
 			bookings = append(bookings, payment.Booking{Number: p.Number, InvoiceID: p.Invoice.ID})
 		}
 	}
-	booked, err := program.Payments.BookStatement(ctx, actor, content, bookings)
+	booked, err := c.Payments.BookStatement(ctx, c.actor, content, bookings)
 	for _, one := range booked {
 		lines[one.Number].Booked = one.Err == nil
 		if one.Err != nil {

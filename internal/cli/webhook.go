@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -16,64 +14,47 @@ import (
 )
 
 func webhookCommand() *cobra.Command {
-	replay := addID(act(&cobra.Command{
-		Use:   "replay",
-		Short: "Send again what happened since a time and was not delivered",
-		Long: `Replay asks for every event since a time that the webhook wants and has not
+	const idFlag = "\nid!:int id of the webhook"
+	return group("webhook", "Webhooks: list, replay, rotate",
+		act(command{
+			use: "replay", short: "Send again what happened since a time and was not delivered",
+			long: `Replay asks for every event since a time that the webhook wants and has not
 confirmed: what happened while it was off, what it refused, what failed. The
 server sends them in the background, beside what is new.`,
-		Example: `  carteira webhook replay --company 1 --id 3 --since 2027-01-31
+			example: `  carteira webhook replay --company 1 --id 3 --since 2027-01-31
   carteira webhook replay --company 1 --id 3 --since 2027-01-31T18:00:00-03:00`,
-	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		since, err := readSince(in, actor.Company.Zone)
-		if err != nil {
-			return nil, err
-		}
-		r, err := program.Webhooks.StartReplay(ctx, actor, id, since)
-		return map[string]any{"id": r.ID, "webhook_id": r.WebhookID, "since": when(r.Since, actor.Company.Zone)}, err
-	}), "webhook")
-	replay.Flags().String("since", "", "a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00")
-	must(replay.MarkFlagRequired("since"))
-
-	cmd := &cobra.Command{Use: "webhook", Short: "Webhooks: list, replay, rotate", Args: cobra.NoArgs}
-	cmd.AddCommand(replay, rotateCommand(), rotateCallbackCommand(), list("List a company's webhooks",
-		[]string{"ID", "URL", "EVENTS", "ACTIVE", "FAILURES", "NOTICE"},
-		func(ctx context.Context, program *app.App, actor account.Actor) ([]webhook.Webhook, error) {
-			return program.Webhooks.List(ctx, actor)
-		},
-		func(_ account.Actor, hook webhook.Webhook) []any {
-			names := make([]string, len(hook.Events))
-			for i, event := range hook.Events {
-				names[i] = string(event)
+			flags: "since! a day such as 2027-01-31, or a time such as 2027-01-31T18:00:00-03:00" + idFlag,
+		}, func(ctx context.Context, c call) (any, error) {
+			since, err := readSince(c.in, c.actor.Company.Zone)
+			if err != nil {
+				return nil, err
 			}
-			return []any{
-				hook.ID, hook.URL, strings.Join(names, " "), hook.Active, hook.Failures,
-				hook.Notice,
-			}
-		}))
-	return cmd
-}
-
-func rotateCommand() *cobra.Command {
-	return addID(act(&cobra.Command{
-		Use:   "rotate",
-		Short: "Replace the secret of a webhook; for 24 hours the old one signs too",
-	}, func(ctx context.Context, program *app.App, actor account.Actor, in *input.Form) (any, error) {
-		id, _ := in.ID("id").Get()
-		secret, err := program.Webhooks.RotateSecret(ctx, actor, id)
-		return map[string]any{"webhook_id": id, "secret": secret}, err
-	}), "webhook")
-}
-
-func rotateCallbackCommand() *cobra.Command {
-	return act(&cobra.Command{
-		Use:   "rotate-callback",
-		Short: "Replace the callback secret; for 24 hours the old one signs too",
-	}, func(ctx context.Context, program *app.App, actor account.Actor, _ *input.Form) (any, error) {
-		secret, err := program.Webhooks.RotateCallbackSecret(ctx, actor)
-		return map[string]any{"secret": secret}, err
-	})
+			replay, err := c.Webhooks.StartReplay(ctx, c.actor, c.id(), since)
+			return map[string]any{
+				"id": replay.ID, "webhook_id": replay.WebhookID, "since": when(replay.Since, c.actor.Company.Zone),
+			}, err
+		}),
+		act(command{
+			use: "rotate", short: "Replace the secret of a webhook; for 24 hours the old one signs too", flags: idFlag,
+		}, func(ctx context.Context, c call) (any, error) {
+			secret, err := c.Webhooks.RotateSecret(ctx, c.actor, c.id())
+			return map[string]any{"webhook_id": c.id(), "secret": secret}, err
+		}),
+		act(command{
+			use: "rotate-callback", short: "Replace the callback secret; for 24 hours the old one signs too",
+		}, func(ctx context.Context, c call) (any, error) {
+			secret, err := c.Webhooks.RotateCallbackSecret(ctx, c.actor)
+			return map[string]any{"secret": secret}, err
+		}),
+		list(command{short: "List a company's webhooks"}, "ID,URL,EVENTS,ACTIVE,FAILURES,NOTICE",
+			func(ctx context.Context, c call) ([]webhook.Webhook, error) { return c.Webhooks.List(ctx, c.actor) },
+			func(_ call, hook webhook.Webhook) []any {
+				names := make([]string, len(hook.Events))
+				for i, event := range hook.Events {
+					names[i] = string(event)
+				}
+				return []any{hook.ID, hook.URL, strings.Join(names, " "), hook.Active, hook.Failures, hook.Notice}
+			}))
 }
 
 // readSince reads a day of the company, or a moment.
