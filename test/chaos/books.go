@@ -117,9 +117,6 @@ func (r *row) compare(writes []write, payments []payment, b books) {
 	}
 	for _, p := range payments {
 		settled := !p.settled.IsZero()
-		if settled {
-			r.payments++
-		}
 		r.hold(p.name, "payment", b.payments[p.name], settled)
 		r.hold(p.name, paid, b.events[paid+" "+p.name], settled)
 		r.hold(p.name, renewed, b.events[renewed+" "+p.name], settled)

@@ -40,7 +40,8 @@ type lab struct {
 	ended    []string // processes that ended unexpectedly
 	gone     bool     // the database can no longer be asked
 	lost     int      // then the trial counts by itself
-	eager    bool     // callers do not rest between writes
+	wrong    []string
+	eager    bool // callers do not rest between writes
 
 	mu    sync.Mutex
 	procs []*proc

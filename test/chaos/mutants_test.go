@@ -26,6 +26,8 @@ var mutantsOf = map[string][]string{
 	"an import of 100,000 rows":                                           {importsAlone, importsHalf},
 	"30 people sign in at once, in 96 MB":                                 {hangsUp, dies},
 	"the only process is killed 5 times, requests are repeated":           {doubles, forgets, refusesCaller, settlesNever},
+	"two versions at once, and the newer one is killed":                   {staysGreen, writesOn, worksOn},
+	"power cuts, rebuilt from what was written and flushed":               {flushesNever, forgets},
 	"200 hostile connections on the pages where people get in":            {refusesPeople},
 }
 

@@ -46,6 +46,7 @@ type receiver struct {
 	mu    sync.Mutex
 	first map[string]time.Time // by the event, the customer's name and the path
 	times map[string]int       // by the event's id and the path it came to
+	held  bool                 // nothing is taken
 }
 
 func newReceiver() *receiver {
@@ -63,12 +64,40 @@ func (r *receiver) receive(_ http.ResponseWriter, request *http.Request) {
 	}
 	event, customer := nameOf(body)
 	place, now := event+customer+request.URL.Path, time.Now()
+	for r.holds() {
+		if pause(request.Context(), 10*time.Millisecond); request.Context().Err() != nil {
+			return
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.times[request.Header.Get("X-Service-Delivery")+request.URL.Path]++
 	if _, known := r.first[place]; !known {
 		r.first[place] = now
 	}
+}
+
+// hold has all that come wait until it ends.
+func (r *receiver) hold(held bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = held
+}
+
+func (r *receiver) holds() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held
+}
+
+// all counts what came, with what came again.
+func (r *receiver) all() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, times := range r.times {
+		n += times
+	}
+	return n
 }
 
 // env makes a process trust the receiver and reach it.

@@ -96,6 +96,11 @@ func (r *row) merge(lab *lab) {
 			r.refused = append(r.refused, write.name+": "+write.refused)
 		}
 	}
+	for _, p := range payments {
+		if !p.settled.IsZero() {
+			r.payments++
+		}
+	}
 	if n := lab.load.internal; n > 0 {
 		r.note = fmt.Sprintf("%d answers of 500, such as %s", n, lab.reasonOf500())
 	}
@@ -103,7 +108,7 @@ func (r *row) merge(lab *lab) {
 	r.writes = longestGap(lab.hurtAt, acks)
 	r.arrivals = slowest(lab.hurtAt, writes, lab.receiver.arrivals())
 	if lab.gone {
-		r.lost = lab.lost
+		r.lost, r.wrong = lab.lost, lab.wrong
 		return
 	}
 	r.settled = slowestSettlement(lab.hurtAt, payments)

@@ -79,4 +79,12 @@ var trials = []trial{
 		number: "10", name: "the only process is killed 5 times, requests are repeated", database: sqlite, short: true,
 		goal: goal{2 * time.Second, special, true}, repeats: 5 * aDeath, run: killRepeatedly,
 	},
+	{
+		number: "33", name: "two versions at once, and the newer one is killed", database: postgres,
+		goal: goal{10 * time.Second, special, true}, repeats: 2 * aDeath, run: twoVersions,
+	},
+	{
+		number: "33", name: "power cuts, rebuilt from what was written and flushed", database: sqlite,
+		goal: goal{time.Minute, special, true}, run: powerCuts,
+	},
 }

@@ -15,3 +15,8 @@ func Here(name string) {
 	}
 	select {} // block until the signal arrives
 }
+
+// Migration is one more than the program has, in CARTEIRA_TEST_MIGRATION: with it
+// the process is one of a newer version. test/chaos has such a process and one
+// without it at work on one database.
+func Migration() string { return os.Getenv("CARTEIRA_TEST_MIGRATION") }

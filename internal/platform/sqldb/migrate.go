@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"carteira/internal/platform/crashpoint"
 )
 
 //go:embed migrations
@@ -54,6 +56,10 @@ var (
 	knownSQLite   = sync.OnceValues(func() ([]migration, error) { return readMigrations(SQLite) })
 )
 
+func newMigration(version int, name, text string) migration {
+	return migration{version, name, text, fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
+}
+
 func readMigrations(engine Engine) ([]migration, error) {
 	dir := path.Join("migrations", string(engine))
 	entries, err := fs.ReadDir(migrations, dir)
@@ -71,7 +77,10 @@ func readMigrations(engine Engine) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, migration{version, entry.Name(), string(text), fmt.Sprintf("%x", sha256.Sum256(text))})
+		list = append(list, newMigration(version, entry.Name(), string(text)))
+	}
+	if text := crashpoint.Migration(); text != "" {
+		list = append(list, newMigration(len(list)+1, "of a newer version", text))
 	}
 	return list, nil
 }
