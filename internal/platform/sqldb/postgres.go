@@ -82,11 +82,6 @@ func (e oneLine) Error() string {
 
 func (e oneLine) Unwrap() error { return e.error }
 
-func (db *postgresDB) ping(ctx context.Context) error {
-	ctx, finish := db.guard.bound(ctx)
-	return finish(postgresError(db.pool.Ping(ctx)))
-}
-
 func (db *postgresDB) pools() map[string]sql.DBStats {
 	stat := db.pool.Stat()
 	return map[string]sql.DBStats{"postgres": {

@@ -104,7 +104,6 @@ type backend interface {
 	migrate(ctx context.Context, log *slog.Logger, last int) error
 	// hold has every later write refused once the database has a newer schema.
 	hold(version int)
-	ping(ctx context.Context) error
 	// inPlace reports whether the files are still those that were opened.
 	inPlace() error
 	// hasRoom reports whether a disk that was full has room again.
@@ -168,7 +167,10 @@ func (db *DB) Migrate(ctx context.Context) error {
 func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, db.log, last) }
 
 // Ping reports whether the database answers.
-func (db *DB) Ping(ctx context.Context) error { return db.ping(ctx) }
+func (db *DB) Ping(ctx context.Context) error {
+	_, err := Values[int](ctx, db, "{SELECT 1 FROM sqlite_schema LIMIT 1 | SELECT 1}")
+	return err
+}
 
 // Pools gives the statistics of each connection pool, for metrics.
 func (db *DB) Pools() map[string]sql.DBStats { return db.pools() }

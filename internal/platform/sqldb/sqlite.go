@@ -105,14 +105,6 @@ func (db *sqliteDB) write(ctx context.Context, terms terms, run func(txConn) err
 	return db.group.do(ctx, job{run: run, relaxed: terms.relaxed})
 }
 
-func (db *sqliteDB) ping(ctx context.Context) error {
-	_, err := Value[int](ctx, db, "SELECT 1 FROM sqlite_schema LIMIT 1")
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // pools shows the connection that writes as one that is always in use.
 func (db *sqliteDB) pools() map[string]sql.DBStats {
 	writer := sql.DBStats{MaxOpenConnections: 1, OpenConnections: 1, InUse: 1}

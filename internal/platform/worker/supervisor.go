@@ -164,16 +164,8 @@ func (r *run) watch(ctx context.Context) {
 		last := r.succeeded
 		r.mu.Unlock()
 		if since := time.Since(last); since >= r.task.Stale {
-			r.log.ErrorContext(
-				ctx,
-				"task has not succeeded for long",
-				"task",
-				r.task.Name,
-				"last_success",
-				last,
-				"for",
-				since.Round(time.Second),
-			)
+			r.log.ErrorContext(ctx, "task has not succeeded for long", "task", r.task.Name, "last_success", last, "for",
+				since.Round(time.Second))
 		}
 	}
 }
