@@ -104,10 +104,8 @@ func (f *Feed) Latest(ctx context.Context, companyID int64) (string, error) {
 }
 
 func gone() error {
-	return fault.New(
-		fault.KindGone,
-		"after: the events that follow this one are no longer kept; begin again without after, or with since",
-	)
+	return fault.New(fault.KindGone,
+		"after: the events that follow this one are no longer kept; begin again without after, or with since")
 }
 
 // cursor finds where a reader is, and gives positions to the events that have

@@ -60,7 +60,7 @@ func (s *Service) writeRow(ctx context.Context, tx account.Tx, change change) (e
 	if change.after.ID, err = insertWebhook(ctx, tx, *change.after); err != nil {
 		return err
 	}
-	change.after.sealed = s.box.Seal([]byte(change.secret), secretContext(change.after.ID))
+	change.after.sealed = s.box.Seal([]byte(change.secret), sender.SecretContext(change.after.ID))
 	if err := setSecret(ctx, tx, change.after.ID, change.after.sealed); err != nil {
 		return err
 	}

@@ -30,14 +30,7 @@ type Delivery struct {
 }
 
 // Attempt is one try to deliver.
-type Attempt struct {
-	Number         int
-	At             time.Time
-	Duration       time.Duration
-	ResponseStatus int // 0: no answer
-	ResponseBody   string
-	Error          string
-}
+type Attempt = sender.Attempt
 
 // DeliveryFilter chooses deliveries of a webhook.
 type DeliveryFilter struct {
@@ -50,14 +43,7 @@ type DeliveryFilter struct {
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
 func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
 	var filter DeliveryFilter
-	status, _ := in.Choice(
-		"status",
-		string(Pending),
-		string(Delivered),
-		string(Failed),
-		string(Refused),
-		string(Parked),
-	).Get()
+	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked)).Get()
 	filter.Status = Status(status)
 	var names []string
 	for _, entry := range event.Catalog {
@@ -147,7 +133,7 @@ func (s *Service) Test(ctx context.Context, actor account.Actor, webhookID int64
 	if err != nil {
 		return Attempt{}, false, err
 	}
-	return s.attemptNow(ctx, job)
+	return s.sender.SendNow(ctx, job)
 }
 
 type pingData struct {
@@ -184,7 +170,7 @@ func (s *Service) Resend(ctx context.Context, actor account.Actor, name string, 
 	if err != nil {
 		return Delivery{}, err
 	}
-	if _, _, err := s.attemptNow(ctx, job); err != nil {
+	if _, _, err := s.sender.SendNow(ctx, job); err != nil {
 		return Delivery{}, err
 	}
 	return s.Delivery(ctx, actor, deliveryID)
@@ -219,20 +205,4 @@ func (s *Service) claimOne(ctx context.Context, tx account.Tx, deliveryID int64)
 		err = fault.Conflict("this delivery is being sent at the moment")
 	}
 	return job, err
-}
-
-// attemptNow sends a claimed delivery, and reports whether it was accepted.
-func (s *Service) attemptNow(ctx context.Context, job sender.Job) (Attempt, bool, error) {
-	made, err := s.sender.SendNow(ctx, job)
-	if err != nil {
-		return Attempt{}, false, err
-	}
-	return Attempt{
-		Number:         made.Number,
-		At:             made.At,
-		Duration:       made.Duration,
-		ResponseStatus: made.Status,
-		ResponseBody:   made.Body,
-		Error:          made.Problem,
-	}, made.Accepted, nil
 }

@@ -160,7 +160,7 @@ func (s *Service) CheckNotification(ctx context.Context, in *input.Form) (string
 // address again changes nothing. From then on the company has the secret that
 // will sign it, whether it was ever read or not.
 func (s *Service) NotifyTx(ctx context.Context, tx account.Tx, invoiceID int64, address string) error {
-	sealed := s.box.Seal([]byte(newSecret()), callbackContext(tx.Company.ID))
+	sealed := s.box.Seal([]byte(newSecret()), sender.CallbackContext(tx.Company.ID))
 	if _, err := s.applyCallbackSecret(ctx, tx, secretChange{sealed: sealed}); err != nil {
 		return err
 	}

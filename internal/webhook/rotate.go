@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook/sender"
 )
 
 // Overlap is how long the old secret signs too after a rotation, so that no
@@ -23,7 +24,7 @@ func (s *Service) RotateSecret(ctx context.Context, actor account.Actor, webhook
 			return err
 		}
 		after := before
-		after.sealed = s.box.Seal([]byte(secret), secretContext(webhookID))
+		after.sealed = s.box.Seal([]byte(secret), sender.SecretContext(webhookID))
 		after.oldSealed, after.oldUntil = before.sealed, overlapEnd(tx.Tx)
 		return s.apply(ctx, tx, change{before: &before, after: &after})
 	})
@@ -71,9 +72,9 @@ type sealedSecret struct {
 
 func (o sealedSecret) context() string {
 	if o.webhookID == 0 {
-		return callbackContext(o.companyID)
+		return sender.CallbackContext(o.companyID)
 	}
-	return secretContext(o.webhookID)
+	return sender.SecretContext(o.webhookID)
 }
 
 func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) error {

@@ -16,21 +16,8 @@ const webhookColumns = `id, url, description, events, active, secret, failures, 
 func scanWebhook(row sqldb.Row) (webhook Webhook, err error) {
 	var events string
 	var disabled, created, oldUntil int64
-	err = row.Scan(
-		&webhook.ID,
-		&webhook.URL,
-		&webhook.Description,
-		&events,
-		&webhook.Active,
-		&webhook.sealed,
-		&webhook.Failures,
-		&disabled,
-		&webhook.Notice,
-		&created,
-		&webhook.RetryRefused,
-		&webhook.oldSealed,
-		&oldUntil,
-	)
+	err = row.Scan(&webhook.ID, &webhook.URL, &webhook.Description, &events, &webhook.Active, &webhook.sealed, &webhook.Failures,
+		&disabled, &webhook.Notice, &created, &webhook.RetryRefused, &webhook.oldSealed, &oldUntil)
 	webhook.Events, webhook.CreatedAt = splitEvents(events), time.UnixMicro(created)
 	webhook.DisabledAt, webhook.oldUntil = instant(disabled), instant(oldUntil)
 	return webhook, err
@@ -45,24 +32,13 @@ func instant(micros int64) time.Time {
 }
 
 func webhooks(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Webhook, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanWebhook,
-		`SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? ORDER BY id`,
-		companyID,
-	)
+	return sqldb.All(ctx, querier, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? ORDER BY id`,
+		companyID)
 }
 
 func webhookByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Webhook, error) {
-	webhook, err := sqldb.One(
-		ctx,
-		querier,
-		scanWebhook,
-		`SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`,
-		companyID,
-		id,
-	)
+	webhook, err := sqldb.One(ctx, querier, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`,
+		companyID, id)
 	return webhook, sqldb.Found(err, "webhook")
 }
 
@@ -118,13 +94,8 @@ func removeWebhook(ctx context.Context, tx account.Tx, id int64) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM replays WHERE company_id = ? AND webhook_id = ?`, tx.Company.ID, id); err != nil {
 		return err
 	}
-	gone, err := sqldb.Values[int64](
-		ctx,
-		tx,
-		`DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`,
-		tx.Company.ID,
-		id,
-	)
+	gone, err := sqldb.Values[int64](ctx, tx, `DELETE FROM deliveries WHERE company_id = ? AND webhook_id = ? RETURNING id`,
+		tx.Company.ID, id)
 	if err != nil {
 		return err
 	}

@@ -28,18 +28,8 @@ var deliveryTable = listing.Table[Delivery]{
 func scanDelivery(row sqldb.Row) (delivery Delivery, err error) {
 	var body string
 	var runAt, created, delivered int64
-	err = row.Scan(
-		&delivery.ID,
-		&delivery.EventID,
-		(*string)(&delivery.Event),
-		&delivery.WebhookID,
-		&delivery.URL,
-		(*string)(&delivery.Status),
-		&runAt,
-		&body,
-		&created,
-		&delivered,
-	)
+	err = row.Scan(&delivery.ID, &delivery.EventID, (*string)(&delivery.Event), &delivery.WebhookID, &delivery.URL,
+		(*string)(&delivery.Status), &runAt, &body, &created, &delivered)
 	delivery.Payload, delivery.CreatedAt, delivery.DeliveredAt = []byte(body), time.UnixMicro(created), instant(delivered)
 	if delivery.Status == Pending {
 		delivery.NextAttempt = time.UnixMicro(runAt)
@@ -74,14 +64,8 @@ func (f DeliveryFilter) query(actor account.Actor, webhookID int64) listing.Quer
 }
 
 func deliveryByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Delivery, error) {
-	delivery, err := sqldb.One(
-		ctx,
-		querier,
-		scanDelivery,
-		`SELECT `+deliveryColumns+` FROM deliveries d`+deliveryJoins+` WHERE d.company_id = ? AND d.id = ?`,
-		companyID,
-		id,
-	)
+	delivery, err := sqldb.One(ctx, querier, scanDelivery,
+		`SELECT `+deliveryColumns+` FROM deliveries d`+deliveryJoins+` WHERE d.company_id = ? AND d.id = ?`, companyID, id)
 	return delivery, sqldb.Found(err, "delivery")
 }
 
@@ -127,15 +111,7 @@ func attempts(
 		[]any{companyID, deliveryIDs}, func(row sqldb.Row) error {
 			var id, at, millis int64
 			var attempt Attempt
-			err := row.Scan(
-				&id,
-				&attempt.Number,
-				&at,
-				&millis,
-				&attempt.ResponseStatus,
-				&attempt.ResponseBody,
-				&attempt.Error,
-			)
+			err := row.Scan(&id, &attempt.Number, &at, &millis, &attempt.ResponseStatus, &attempt.ResponseBody, &attempt.Error)
 			attempt.At, attempt.Duration = time.UnixMicro(at), time.Duration(millis)*time.Millisecond
 			add(id, attempt)
 			return err
@@ -164,16 +140,8 @@ const replayColumns = `id, company_id, webhook_id, since, cursor, until, queued,
 
 func scanReplay(row sqldb.Row) (replay Replay, err error) {
 	var since, finished int64
-	err = row.Scan(
-		&replay.ID,
-		&replay.companyID,
-		&replay.WebhookID,
-		&since,
-		&replay.cursor,
-		&replay.until,
-		&replay.Queued,
-		&finished,
-	)
+	err = row.Scan(&replay.ID, &replay.companyID, &replay.WebhookID, &since, &replay.cursor, &replay.until, &replay.Queued,
+		&finished)
 	replay.Since, replay.Finished = time.UnixMicro(since), finished != 0
 	return replay, err
 }
@@ -186,25 +154,15 @@ func insertReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) (int64, erro
 }
 
 func unfinishedReplays(ctx context.Context, querier sqldb.Querier) ([]Replay, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanReplay,
-		`SELECT `+replayColumns+` FROM replays WHERE finished_at IS NULL ORDER BY company_id, id /* every company_id */`,
-	)
+	return sqldb.All(ctx, querier, scanReplay,
+		`SELECT `+replayColumns+` FROM replays WHERE finished_at IS NULL ORDER BY company_id, id /* every company_id */`)
 }
 
 const anyReplay = `SELECT 1 FROM replays WHERE finished_at IS NULL /* every company_id */`
 
 func lockReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) (Replay, error) {
-	return sqldb.One(
-		ctx,
-		tx,
-		scanReplay,
-		`SELECT `+replayColumns+` FROM replays WHERE company_id = ? AND id = ? {for update}`,
-		replay.companyID,
-		replay.ID,
-	)
+	return sqldb.One(ctx, tx, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE company_id = ? AND id = ? {for update}`,
+		replay.companyID, replay.ID)
 }
 
 // lastOfBatch is the last of the next events of a replay, 0 when there is none.
@@ -236,24 +194,13 @@ func requeue(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, wante
 }
 
 func advanceReplay(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, queued int) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`,
-		last,
-		queued,
-		replay.companyID,
-		replay.ID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued,
+		replay.companyID, replay.ID)
 	return err
 }
 
 func finishReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`,
-		tx.Now().UnixMicro(),
-		replay.companyID,
-		replay.ID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(),
+		replay.companyID, replay.ID)
 	return err
 }

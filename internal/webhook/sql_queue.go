@@ -152,12 +152,7 @@ func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []
 }
 
 func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`,
-		companyID,
-		deliveryIDs,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`, companyID, deliveryIDs)
 	return err
 }
 

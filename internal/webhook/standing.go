@@ -40,19 +40,17 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 	if err != nil {
 		return err
 	}
+	var ids []int64
 	for _, webhook := range all {
-		switch {
-		case !is:
-			err = sender.Park(ctx, tx, after.ID, webhook.ID)
-		case webhook.Active:
-			tx.OnCommit(func() { s.sender.Wake(webhook.ID) })
-			err = sender.Unpark(ctx, tx, after.ID, webhook.ID)
-		}
-		if err != nil {
-			return err
+		if webhook.Active || !is {
+			ids = append(ids, webhook.ID)
 		}
 	}
-	return nil
+	if !is {
+		return sender.Park(ctx, tx, after.ID, ids...)
+	}
+	tx.OnCommit(func() { s.sender.Wake(ids...) })
+	return sender.Unpark(ctx, tx, after.ID, ids...)
 }
 
 // Hold parks the pending deliveries of companies with an expired subscription: an
@@ -80,29 +78,16 @@ func (s *Service) holdCompany(ctx context.Context, companyID int64) error {
 	if err != nil || company.TellsWebhooks(s.db.Now()) {
 		return err
 	}
-	all, err := webhooks(ctx, s.db, companyID)
-	if err != nil {
-		return err
-	}
-	for _, webhook := range all {
-		if err := s.holdWebhook(ctx, account.System(company, "day work"), webhook.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Service) holdWebhook(ctx context.Context, actor account.Actor, webhookID int64) error {
-	pending, err := sender.AnyPending(ctx, s.db, actor.Company.ID, webhookID)
-	if err != nil || !pending {
-		return err
-	}
-	return actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.System(company, "day work").Write(ctx, s.db, func(tx account.Tx) error {
 		// It may have been renewed since.
-		company, err := account.FindCompany(ctx, tx, actor.Company.ID)
+		company, err := account.FindCompany(ctx, tx, companyID)
 		if err != nil || company.TellsWebhooks(tx.Now()) {
 			return err
 		}
-		return sender.Park(ctx, tx.Tx, actor.Company.ID, webhookID)
+		ids, err := sqldb.Values[int64](ctx, tx, `SELECT id FROM webhooks WHERE company_id = ?`, companyID)
+		if err != nil {
+			return err
+		}
+		return sender.Park(ctx, tx.Tx, companyID, ids...)
 	})
 }

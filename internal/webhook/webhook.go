@@ -154,10 +154,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 			return err
 		}
 		if count >= s.options.PerCompany {
-			return fault.Field(
-				"url",
-				fmt.Sprintf("the company has %d webhooks, which is all it may have; delete one first", count),
-			)
+			return fault.Field("url", fmt.Sprintf("the company has %d webhooks, which is all it may have; delete one first", count))
 		}
 		webhook = Webhook{Active: true}
 		draft.to(&webhook)
@@ -217,8 +214,8 @@ func (s *Service) Created(ctx context.Context, actor account.Actor, id int64) (W
 	if err != nil {
 		return Webhook{}, "", err
 	}
-	plain, err := s.box.Open(webhook.sealed, secretContext(webhook.ID))
-	return webhook, string(plain), err
+	secret, err := s.open(webhook.sealed, sender.SecretContext(webhook.ID))
+	return webhook, secret, err
 }
 
 // CallbackSecret returns the secret that signs the notifications of single
@@ -231,12 +228,16 @@ func (s *Service) CallbackSecret(ctx context.Context, actor account.Actor) (stri
 	if sealed == "" {
 		return s.saveCallbackSecret(ctx, actor, false)
 	}
-	plain, err := s.box.Open(sealed, callbackContext(actor.Company.ID))
+	return s.open(sealed, sender.CallbackContext(actor.Company.ID))
+}
+
+func (s *Service) open(sealed, purpose string) (string, error) {
+	plain, err := s.box.Open(sealed, purpose)
 	return string(plain), err
 }
 
 func (s *Service) saveCallbackSecret(ctx context.Context, actor account.Actor, replace bool) (string, error) {
-	sealed := s.box.Seal([]byte(newSecret()), callbackContext(actor.Company.ID))
+	sealed := s.box.Seal([]byte(newSecret()), sender.CallbackContext(actor.Company.ID))
 	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
 		sealed, err = s.applyCallbackSecret(ctx, tx, secretChange{sealed, replace})
 		return err
@@ -244,19 +245,10 @@ func (s *Service) saveCallbackSecret(ctx context.Context, actor account.Actor, r
 	if err != nil {
 		return "", err
 	}
-	plain, err := s.box.Open(sealed, callbackContext(actor.Company.ID))
-	return string(plain), err
+	return s.open(sealed, sender.CallbackContext(actor.Company.ID))
 }
 
 func newSecret() string { return "whsec_" + id.NewCode(40) }
-
-func secretContext(webhookID int64) string {
-	return sender.SecretContext(webhookID)
-}
-
-func callbackContext(companyID int64) string {
-	return sender.CallbackContext(companyID)
-}
 
 // joinEvents and splitEvents turn names into the text that is stored and
 // searched: ",customer.created,invoice.paid,".

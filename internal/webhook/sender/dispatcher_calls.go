@@ -102,10 +102,8 @@ func (d *dispatcher) callLook() {
 func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
 	var lanes []dueLane
 	err := guard(ctx, func(ctx context.Context) (err error) {
-		if lanes, err = dueLanes(ctx, d.store.db); err != nil {
-			return err
-		}
-		return d.store.openMissing(ctx, lanes)
+		lanes, err = dueLanes(ctx, d.store.db)
+		return err
 	})
 	return func() {
 		d.calls.looking, d.calls.looked = false, true

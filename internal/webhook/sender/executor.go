@@ -97,36 +97,29 @@ func (s *Sender) send(ctx context.Context, job Job) outcome {
 	return o
 }
 
-// Attempt is an attempt that a person waited for.
+// Attempt is one try to deliver.
 type Attempt struct {
-	Number   int
-	At       time.Time
-	Duration time.Duration
-	Status   int // 0: no answer
-	Body     string
-	Problem  string
-	Accepted bool
+	Number         int
+	At             time.Time
+	Duration       time.Duration
+	ResponseStatus int // 0: no answer
+	ResponseBody   string
+	Error          string
 }
 
-// SendNow sends a delivery that ClaimNow has claimed, and records the outcome.
-// The caller's going away does not cut it short: what was sent is recorded.
-func (s *Sender) SendNow(ctx context.Context, job Job) (Attempt, error) {
+// SendNow sends a delivery that ClaimNow has claimed, records the outcome, and
+// reports whether it was accepted. The caller's going away does not cut it short:
+// what was sent is recorded.
+func (s *Sender) SendNow(ctx context.Context, job Job) (made Attempt, delivered bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	a := attempt{job: job, outcome: s.execute(ctx, job, s.log)}
 	if _, err := s.store.record(ctx, a); err != nil {
-		return Attempt{}, err
+		return Attempt{}, false, err
 	}
-	outcome := a.outcome
+	outcome, response := a.outcome, a.outcome.response
 	s.metrics.attempts.WithLabelValues(string(outcome.verdict)).Inc()
-	return Attempt{
-		Number:   job.number,
-		At:       outcome.at,
-		Duration: outcome.response.Duration,
-		Status:   outcome.response.Status,
-		Body:     string(outcome.response.Body),
-		Problem:  outcome.problem,
-		Accepted: outcome.verdict == accepted,
-	}, nil
+	made = Attempt{job.number, outcome.at, response.Duration, response.Status, string(response.Body), outcome.problem}
+	return made, outcome.verdict == accepted, nil
 }
 
 // Sign is the signature of a body at a time: the hex HMAC-SHA256 of timestamp,

@@ -59,36 +59,27 @@ func Requeue(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) err
 	return err
 }
 
-// Park takes what is pending of a webhook out of the lines from which is sent.
-func Park(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+// Park takes what is pending of webhooks out of the lines from which is sent.
+func Park(ctx context.Context, tx *sqldb.Tx, companyID int64, webhooks ...int64) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = ''`, companyID,
-		webhookID)
+		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane {in ?} AND line IN (0, 1) AND claim = ''`, companyID, webhooks)
 	return err
 }
 
 // Unpark puts it back.
-func Unpark(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) error {
+func Unpark(ctx context.Context, tx *sqldb.Tx, companyID int64, webhooks ...int64) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END
-		WHERE company_id = ? AND lane = ? AND line = 2`, companyID, webhookID)
+		WHERE company_id = ? AND lane {in ?} AND line = 2`, companyID, webhooks)
 	return err
-}
-
-// AnyPending reports whether anything of a webhook is neither parked nor
-// being sent for a person who waits.
-func AnyPending(ctx context.Context, querier sqldb.Querier, companyID, webhookID int64) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM (
-		SELECT delivery_id FROM delivery_queue WHERE company_id = ? AND lane = ? AND line IN (0, 1) AND claim = '' LIMIT 1) AS due`,
-		companyID, webhookID)
-	return count > 0, err
 }
 
 // OpenLane makes the row by which a lane is leased. It is made with the webhook,
 // or with the company's callback secret, so that a claim never has to insert
 // one: an insert waits for another transaction's insert of the same row.
 func OpenLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
-	return insertLanes(ctx, tx, []int64{lane})
+	_, err := tx.Exec(ctx, `INSERT INTO delivery_lanes (lane, token, until, sending) VALUES (?, '', 0, '') ON CONFLICT DO NOTHING`, lane)
+	return err
 }
 
 // CloseLane removes all that is queued of a webhook, with its lane.

@@ -17,12 +17,8 @@ func burnAttempts(ctx context.Context, tx *sqldb.Tx, ids []int64) (locked []int6
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	there, err := sqldb.Values[int64](
-		ctx,
-		tx,
-		`SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */`,
-		ids,
-	)
+	there, err := sqldb.Values[int64](ctx, tx,
+		`SELECT delivery_id FROM delivery_queue WHERE delivery_id {in ?} /* every company_id */`, ids)
 	if err != nil || len(there) == 0 {
 		return nil, err
 	}

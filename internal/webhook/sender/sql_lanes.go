@@ -31,7 +31,6 @@ type dueLane struct {
 	leased   bool // some process has it
 	sending  []int64
 	failures int
-	missing  bool // it has no row in delivery_lanes
 }
 
 // dueLanes finds the lanes with something due, each once: first attempts before
@@ -41,11 +40,11 @@ func dueLanes(ctx context.Context, db *sqldb.DB) ([]dueLane, error) {
 	found, err := sqldb.All(ctx, db, func(row sqldb.Row) (lane dueLane, err error) {
 		var overdue int64
 		var sending string
-		err = row.Scan(&lane.lane, &overdue, &lane.leased, &sending, &lane.failures, &lane.missing)
+		err = row.Scan(&lane.lane, &overdue, &lane.leased, &sending, &lane.failures)
 		lane.overdue, lane.sending = time.Duration(overdue)*time.Microsecond, splitIDs(sending)
 		return lane, err
 	}, pendingLanes+`
-		SELECT h.lane, {clock ?} - h.run_at, COALESCE(k.until, 0) > {clock ?}, COALESCE(k.sending, ''), COALESCE(w.failures, 0), k.lane IS NULL
+		SELECT h.lane, {clock ?} - h.run_at, COALESCE(k.until, 0) > {clock ?}, COALESCE(k.sending, ''), COALESCE(w.failures, 0)
 		FROM heads h LEFT JOIN delivery_lanes k ON k.lane = h.lane LEFT JOIN webhooks w ON w.id = h.lane
 		WHERE h.run_at <= {clock ?} ORDER BY h.line, h.run_at /* every company_id */`, db.DueClock(),
 		db.Clock(), db.DueClock())
@@ -111,21 +110,6 @@ func lockingLanes(tx *sqldb.Tx, lanes []int64, others string, into map[int64]lan
 			return err
 		},
 	}
-}
-
-func insertLanes(ctx context.Context, tx *sqldb.Tx, lanes []int64) error {
-	for piece := range sqldb.Pieces(lanes) {
-		var args []any
-		for _, lane := range piece {
-			args = append(args, lane, "", 0, "")
-		}
-		if _, err := tx.Exec(ctx, `
-			INSERT INTO delivery_lanes (lane, token, until, sending) VALUES `+sqldb.Tuples(len(piece), 4)+`
-			ON CONFLICT DO NOTHING`, args...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // saveLeases writes which process has lanes that are locked.
@@ -197,10 +181,4 @@ func splitIDs(text string) []int64 {
 		}
 	}
 	return ids
-}
-
-// clearLane ends the lease of a lane.
-func clearLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
-	_, err := tx.Exec(ctx, `UPDATE delivery_lanes SET token = '', until = 0, sending = '' WHERE lane = ?`, lane)
-	return err
 }

@@ -23,14 +23,8 @@ func lockHealth(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) (
 
 // readHealth reads it without a lock.
 func readHealth(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) (health, error) {
-	return sqldb.One(
-		ctx,
-		tx,
-		scanHealth,
-		`SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`,
-		companyID,
-		webhookID,
-	)
+	return sqldb.One(ctx, tx, scanHealth, `SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`, companyID,
+		webhookID)
 }
 
 func scanHealth(row sqldb.Row) (health health, err error) {
@@ -67,13 +61,8 @@ func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (
 			transition.wait.Microseconds(), job.companyID, job.id, job.begun)
 		return changed == 1, err
 	}
-	changed, err := tx.Exec(
-		ctx,
-		`DELETE FROM delivery_queue WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
-		job.companyID,
-		job.id,
-		job.begun,
-	)
+	changed, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
+		job.companyID, job.id, job.begun)
 	if err != nil || changed == 0 {
 		return false, err
 	}

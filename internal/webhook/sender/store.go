@@ -98,20 +98,6 @@ func (s store) inherit(ctx context.Context, instance string) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return expireLeases(ctx, tx, instance) })
 }
 
-// openMissing makes rows for lanes that have none.
-func (s store) openMissing(ctx context.Context, lanes []dueLane) error {
-	var missing []int64
-	for _, lane := range lanes {
-		if lane.missing {
-			missing = append(missing, lane.lane)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return insertLanes(ctx, tx, missing) })
-}
-
 // recordAccepted records accepted attempts at different deliveries in one
 // transaction, and returns which it has recorded. It leaves out those of a webhook
 // with a count of failures to reset, and those with locked rows. A lane without
@@ -289,7 +275,7 @@ func LockDelivery(ctx context.Context, tx *sqldb.Tx, companyID, lane, deliveryID
 		if _, err := burnAttempts(ctx, tx, row.sending); err != nil {
 			return false, err
 		}
-		if err := clearLane(ctx, tx, lane); err != nil {
+		if err := endLeases(ctx, tx, []lease{{lane, row.token}}); err != nil {
 			return false, err
 		}
 		row.sending = nil
