@@ -63,9 +63,7 @@ func provider(bases map[string]string, flow payment.Flow) payment.Provider {
 			},
 			wire.Environment,
 			{
-				Name:   "webhook_token",
-				Title:  "Token do webhook",
-				Secret: true,
+				Name: "webhook_token", Title: "Token do webhook", Secret: true,
 				Help: "only when the webhook was made by hand at Asaas: its authentication token, 32 to 255 characters. Otherwise " +
 					"it is made and registered by itself",
 			},
@@ -74,9 +72,8 @@ func provider(bases map[string]string, flow payment.Flow) payment.Provider {
 				Help: "where Asaas writes when it cannot reach us; it wants one for every webhook",
 			},
 			{
-				Name:  "payer_tax_id",
-				Title: "CPF ou CNPJ padrão",
-				Help:  "Asaas wants a CPF or CNPJ of every payer; this one is used for customers who have none",
+				Name: "payer_tax_id", Title: "CPF ou CNPJ padrão",
+				Help: "Asaas wants a CPF or CNPJ of every payer; this one is used for customers who have none",
 			},
 			wire.LateCharges(""),
 		},

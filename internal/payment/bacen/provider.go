@@ -65,13 +65,9 @@ func credentials(where string, secret bool) []payment.Option {
 			Help: "beside the Client ID; Sicoob has none",
 		},
 		{
-			Name:     "certificate",
-			Title:    "Certificado (PEM ou .p12)",
-			Secret:   true,
-			Required: true,
-			Lines:    true,
-			Files:    ".p12,.pfx,.pem,.crt,.cer",
-			Help:     "the PEM text with its key, or the .p12 file in base64",
+			Name: "certificate", Title: "Certificado (PEM ou .p12)", Secret: true, Required: true, Lines: true,
+			Files: ".p12,.pfx,.pem,.crt,.cer",
+			Help:  "the PEM text with its key, or the .p12 file in base64",
 		},
 		{
 			Name: "certificate_password", Title: "Senha do certificado", Secret: true,

@@ -24,16 +24,11 @@ const production = "https://api.mercadopago.com"
 
 var (
 	accessToken = payment.Option{
-		Name:     "access_token",
-		Title:    "Access token",
-		Secret:   true,
-		Required: true,
-		Help:     "Mercado Pago > Suas integrações > your application > Credenciais de produção > Access token (APP_USR-…)",
+		Name: "access_token", Title: "Access token", Secret: true, Required: true,
+		Help: "Mercado Pago > Suas integrações > your application > Credenciais de produção > Access token (APP_USR-…)",
 	}
 	webhookSecret = payment.Option{
-		Name:   "webhook_secret",
-		Title:  "Assinatura secreta",
-		Secret: true,
+		Name: "webhook_secret", Title: "Assinatura secreta", Secret: true,
 		Help: "Suas integrações > your application > Webhooks > Assinatura secreta. Without it callbacks are refused, and " +
 			"payments are found by asking",
 	}

@@ -78,10 +78,8 @@ var Environments = []string{"production", "sandbox"}
 
 // Environment is the option that chooses among them.
 var Environment = payment.Option{
-	Name:    "environment",
-	Title:   "Ambiente",
-	Choices: Environments,
-	Help:    "production (real money, the default) or sandbox (the provider's place for trials, with an account of its own)",
+	Name: "environment", Title: "Ambiente", Choices: Environments,
+	Help: "production (real money, the default) or sandbox (the provider's place for trials, with an account of its own)",
 }
 
 // Autopay is the option that turns PIX Automático on, which is off unless a company
