@@ -147,9 +147,6 @@ type AuditFilter struct {
 	Batch  string    // of one piece of work over many records
 	Since  time.Time // zero: from the beginning
 	Until  time.Time // before this instant; zero: to the end
-
-	lastAt time.Time // only those before the line lastID of this instant; lastID 0: no bound
-	lastID int64
 }
 
 // Countable is how many lines the audit log counts and leads to: a log of years
@@ -158,18 +155,10 @@ const Countable = 10_000
 
 // Audit returns a page of the company's audit log, newest or oldest first, and how
 // many lines there are, at most Countable.
-func (s *Service) Audit(
-	ctx context.Context,
-	actor Actor,
-	filter AuditFilter,
-	page input.Page,
-) ([]AuditLine, int64, error) {
-	total, err := countAudit(ctx, s.db, actor.Company.ID, filter)
-	if err != nil || page.Offset() >= total {
-		return []AuditLine{}, total, err
-	}
-	list, err := auditLines(ctx, s.db, actor.Company.ID, filter, page)
-	return list, total, err
+func (s *Service) Audit(ctx context.Context, actor Actor, filter AuditFilter, page input.Page) ([]AuditLine, int64, error) {
+	query := filter.query(actor.Company.ID)
+	query.Most = Countable
+	return auditTable.Page(ctx, s.db, query, page)
 }
 
 // AuditSubject is some records of a kind.
@@ -186,7 +175,10 @@ func (s *Service) History(ctx context.Context, actor Actor, of []AuditSubject, l
 		if len(subject.IDs) == 0 {
 			continue
 		}
-		found, err := historyOf(ctx, s.db, actor.Company.ID, subject, limit)
+		query := listing.Query{CompanyID: actor.Company.ID}
+		query.Where.And("l.record = ?", subject.Record)
+		query.Where.And("l.record_id {in ?}", subject.IDs)
+		found, err := auditTable.First(ctx, s.db, query, int64(limit))
 		if err != nil {
 			return nil, err
 		}
@@ -201,12 +193,7 @@ func (s *Service) History(ctx context.Context, actor Actor, of []AuditSubject, l
 // WalkAudit calls visit for every line of a filter, newest first. It has no
 // transaction open while visit runs.
 func (s *Service) WalkAudit(ctx context.Context, actor Actor, filter AuditFilter, visit func(AuditLine) error) error {
-	return listing.Walk(func(last *AuditLine) ([]AuditLine, error) {
-		if last != nil {
-			filter.lastAt, filter.lastID = last.At, last.ID
-		}
-		return auditLines(ctx, s.db, actor.Company.ID, filter, input.Page{Number: 1, Size: listing.WalkBatch})
-	}, visit)
+	return auditTable.Each(ctx, s.db, filter.query(actor.Company.ID), visit)
 }
 
 // auditBatch is how many lines one step of PruneAudit removes.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -47,88 +48,44 @@ func auditFunctions(ctx context.Context, tx Tx, change FunctionsChange) error {
 	return err
 }
 
-func (f AuditFilter) where(companyID int64) (where sqldb.Where) {
-	where.And("company_id = ?", companyID)
+// auditTable is the audit log in the order of time, which is not quite that of the
+// ids: a line has the instant at which its transaction began.
+var auditTable = listing.Table[AuditLine]{
+	From: "audit_log l", ID: "l.id", Owner: "l.company_id",
+	Columns: `l.id, l.at, COALESCE(l.user_id, 0), COALESCE(l.token_id, 0), l.who, l.address, l.action, l.record, l.record_id, l.name,
+		l.changes, l.batch`,
+	Scan: scanAuditLine, RowID: func(line AuditLine) int64 { return line.ID },
+	Orders: map[string]listing.Order{input.ByID: {Column: "l.at"}},
+}
+
+func (f AuditFilter) query(companyID int64) listing.Query {
+	query := listing.Query{CompanyID: companyID}
 	if f.Record != "" {
-		where.And("record = ?", f.Record)
+		query.Where.And("l.record = ?", f.Record)
 	}
 	if f.ID != 0 {
-		where.And("record_id = ?", f.ID)
+		query.Where.And("l.record_id = ?", f.ID)
 	}
 	if f.UserID != 0 {
-		where.And("user_id = ?", f.UserID)
+		query.Where.And("l.user_id = ?", f.UserID)
 	}
 	if f.Batch != "" {
-		where.And("batch = ? AND batch <> ''", f.Batch)
+		query.Where.And("l.batch = ? AND l.batch <> ''", f.Batch)
 	}
 	if !f.Since.IsZero() {
-		where.And("at >= ?", f.Since.UnixMicro())
+		query.Where.And("l.at >= ?", f.Since.UnixMicro())
 	}
 	if !f.Until.IsZero() {
-		where.And("at < ?", f.Until.UnixMicro())
+		query.Where.And("l.at < ?", f.Until.UnixMicro())
 	}
-	if at := f.lastAt.UnixMicro(); f.lastID != 0 {
-		where.And("at <= ? AND (at < ? OR id < ?)", at, at, f.lastID)
-	}
-	return where
-}
-
-func countAudit(ctx context.Context, querier sqldb.Querier, companyID int64, filter AuditFilter) (int64, error) {
-	where := filter.where(companyID)
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM (SELECT 1 FROM audit_log`+where.String()+` LIMIT ?) counted`,
-		append(where.Args, Countable)...,
-	)
-}
-
-func auditLines(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter AuditFilter,
-	page input.Page,
-) ([]AuditLine, error) {
-	where, direction := filter.where(companyID), page.Sort.Direction()
-	return sqldb.All(ctx, querier, scanAuditLine, `
-		SELECT `+auditColumns+` FROM audit_log`+where.String()+` ORDER BY at`+direction+`, id`+direction+`
-		LIMIT CAST(? AS BIGINT) OFFSET CAST(? AS BIGINT)`,
-		append(where.Args, page.Size, page.Offset())...)
-}
-
-const auditColumns = `id, at, COALESCE(user_id, 0), COALESCE(token_id, 0), who, address, action, record, record_id, name, changes, batch`
-
-func historyOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	of AuditSubject,
-	limit int,
-) ([]AuditLine, error) {
-	return sqldb.All(ctx, querier, scanAuditLine, `
-		SELECT `+auditColumns+` FROM audit_log
-		WHERE company_id = ? AND record = ? AND record_id {in ?} ORDER BY at DESC, id DESC LIMIT ?`,
-		companyID, of.Record, of.IDs, limit)
+	return query
 }
 
 func scanAuditLine(row sqldb.Row) (line AuditLine, err error) {
 	var at int64
 	var changes string
-	err = row.Scan(
-		&line.ID,
-		&at,
-		&line.UserID,
-		&line.TokenID,
-		&line.Who,
-		&line.Address,
-		&line.Action,
-		&line.Record,
-		&line.RecID,
-		&line.Name,
-		&changes,
-		&line.Batch,
-	)
+	err = row.Scan(&line.ID, &at, &line.UserID, &line.TokenID, &line.Who, &line.Address, &line.Action, &line.Record,
+		&line.RecID, &line.Name, &changes, &line.Batch)
 	if err != nil {
 		return line, err
 	}

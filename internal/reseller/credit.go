@@ -3,13 +3,14 @@ package reseller
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/listing"
+	"carteira/internal/platform/sqldb"
 )
 
 // EntryKind is why a company's credits became more or fewer.
@@ -56,7 +57,15 @@ func (s *Service) Resells(ctx context.Context, actor account.Actor) (bool, error
 // before the entry with the id before, or of all when that is 0. Its cost does
 // not grow with how far back it goes.
 func (s *Service) Statement(ctx context.Context, actor account.Actor, before int64, limit int) ([]Entry, error) {
-	return entries(ctx, s.db, actor.Company.ID, before, limit)
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	ids, err := sqldb.Values[int64](ctx, s.db, `
+		SELECT id FROM credit_entries WHERE company_id = ? AND id < ? ORDER BY id DESC LIMIT ?`, actor.Company.ID, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	return statement.Rows(ctx, s.db, actor.Company.ID, ids)
 }
 
 // EntryKinds lists the kinds of entries.
@@ -66,8 +75,6 @@ var EntryKinds = []EntryKind{Granted, ForCreate, ForRenew, Sent, Received, Taken
 type EntryFilter struct {
 	Kind     EntryKind
 	From, To civil.Date // the company's days
-
-	last Entry // only those before this one; ID 0: no bound
 }
 
 // ReadEntryFilter reads a filter from a query. Wrong values are left to in.Err.
@@ -84,33 +91,20 @@ type Sums struct{ Count, Came, Left int64 }
 
 // Entries returns a page of the entries of a filter, newest or oldest first, and
 // their sums.
-func (s *Service) Entries(
-	ctx context.Context,
-	actor account.Actor,
-	filter EntryFilter,
-	page input.Page,
-) ([]Entry, Sums, error) {
+func (s *Service) Entries(ctx context.Context, actor account.Actor, filter EntryFilter, page input.Page) ([]Entry, Sums, error) {
 	sums, err := sumEntries(ctx, s.db, actor, filter)
-	if err != nil || page.Offset() >= sums.Count {
-		return []Entry{}, sums, err
+	if err != nil {
+		return nil, sums, err
 	}
-	list, err := someEntries(ctx, s.db, actor, filter, page)
+	query := filter.query(actor)
+	query.Most, query.Total = Countable, func(context.Context) (int64, error) { return sums.Count, nil }
+	list, _, err := statement.Page(ctx, s.db, query, page)
 	return list, sums, err
 }
 
 // WalkEntries calls visit for every entry of a filter, newest first.
-func (s *Service) WalkEntries(
-	ctx context.Context,
-	actor account.Actor,
-	filter EntryFilter,
-	visit func(Entry) error,
-) error {
-	return listing.Walk(func(last *Entry) ([]Entry, error) {
-		if last != nil {
-			filter.last = *last
-		}
-		return someEntries(ctx, s.db, actor, filter, input.Page{Number: 1, Size: listing.WalkBatch})
-	}, visit)
+func (s *Service) WalkEntries(ctx context.Context, actor account.Actor, filter EntryFilter, visit func(Entry) error) error {
+	return statement.Each(ctx, s.db, filter.query(actor), visit)
 }
 
 // Grant makes credits for a company at the top of the tree, and returns the new

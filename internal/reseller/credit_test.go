@@ -165,8 +165,10 @@ func TestStatementIsFilteredByKindAndDays(t *testing.T) {
 				continue // reads a table of three rows whole
 			}
 			for index, filter := range map[string]EntryFilter{"credit_entries_when": {From: today}, "credit_entries_kind": {Kind: Sent, From: today}} {
-				where := filter.where(root)
-				sqldbtest.WantIndex(t, shop.db, index, `SELECT id FROM credit_entries`+where.String()+` ORDER BY created_at DESC, id DESC LIMIT 50`, where.Args...)
+				var where sqldb.Where
+				where.And("e.company_id = ?", root.Company.ID)
+				where.Join(filter.query(root).Where)
+				sqldbtest.WantIndex(t, shop.db, index, `SELECT e.id FROM credit_entries e`+where.String()+` ORDER BY e.created_at DESC, e.id DESC LIMIT 50`, where.Args...)
 			}
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -113,69 +114,43 @@ func scanEntry(row sqldb.Row) (entry Entry, err error) {
 	return entry, err
 }
 
-// entries begins with the ids, so that the joins are of one page.
-func entries(ctx context.Context, querier sqldb.Querier, companyID, before int64, limit int) ([]Entry, error) {
-	var where sqldb.Where
-	where.And("company_id = ?", companyID)
-	if before > 0 {
-		where.And("id < ?", before)
-	}
-	return sqldb.All(ctx, querier, scanEntry, `
-		WITH page AS MATERIALIZED (SELECT id FROM credit_entries`+where.String()+` ORDER BY id DESC LIMIT ?)
-		`+entryRows+` ORDER BY e.id DESC`, append(where.Args, limit, companyID)...)
+// statement is the entries of a company in the order of time.
+var statement = listing.Table[Entry]{
+	From: "credit_entries e", ID: "e.id", Owner: "e.company_id",
+	Columns: `e.id, e.kind, e.amount, e.balance, COALESCE(e.reseller_id, 0), COALESCE(c.name, ''),
+		COALESCE(e.plan_id, 0), COALESCE(p.name, ''), e.periods, e.made_by, e.note, e.created_at`,
+	Joins: ` LEFT JOIN companies c ON c.id = e.reseller_id
+		LEFT JOIN subscription_plans p ON p.company_id = e.company_id AND p.id = e.plan_id`,
+	Scan: scanEntry, RowID: func(entry Entry) int64 { return entry.ID },
+	Orders: map[string]listing.Order{input.ByID: {Column: "e.created_at"}},
 }
 
-// entryRows reads the entries of page.
-const entryRows = `SELECT e.id, e.kind, e.amount, e.balance, COALESCE(e.reseller_id, 0), COALESCE(c.name, ''),
-			COALESCE(e.plan_id, 0), COALESCE(p.name, ''), e.periods, e.made_by, e.note, e.created_at
-		FROM page CROSS JOIN credit_entries e LEFT JOIN companies c ON c.id = e.reseller_id
-		LEFT JOIN subscription_plans p ON p.company_id = e.company_id AND p.id = e.plan_id
-		WHERE e.id = page.id AND e.company_id = ?`
-
-// where are the conditions of the filter. Kind and days have indexes that end in
+// query has the conditions of the filter. Kind and days have indexes that end in
 // the id.
-func (f EntryFilter) where(actor account.Actor) (where sqldb.Where) {
-	where.And("company_id = ?", actor.Company.ID)
+func (f EntryFilter) query(actor account.Actor) listing.Query {
+	query := listing.Query{CompanyID: actor.Company.ID}
 	if f.Kind != "" {
-		where.And("kind = ?", string(f.Kind))
+		query.Where.And("e.kind = ?", string(f.Kind))
 	}
 	if !f.From.IsZero() {
-		where.And("created_at >= ?", f.From.Start(actor.Company.Zone).UnixMicro())
+		query.Where.And("e.created_at >= ?", f.From.Start(actor.Company.Zone).UnixMicro())
 	}
 	if !f.To.IsZero() {
-		where.And("created_at < ?", f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
+		query.Where.And("e.created_at < ?", f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
 	}
-	if at := f.last.CreatedAt.UnixMicro(); f.last.ID != 0 {
-		where.And("created_at <= ? AND (created_at < ? OR id < ?)", at, at, f.last.ID)
-	}
-	return where
-}
-
-// someEntries reads a page of entries, newest or oldest first, in the order of an
-// index.
-func someEntries(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	filter EntryFilter,
-	page input.Page,
-) ([]Entry, error) {
-	where, direction := filter.where(actor), page.Sort.Direction()
-	return sqldb.All(ctx, querier, scanEntry, `
-		WITH page AS MATERIALIZED (SELECT id FROM credit_entries`+where.String()+`
-			ORDER BY created_at`+direction+`, id`+direction+` LIMIT ? OFFSET ?)
-		`+entryRows+` ORDER BY e.created_at`+direction+`, e.id`+direction,
-		append(where.Args, page.Size, page.Offset(), actor.Company.ID)...)
+	return query
 }
 
 func sumEntries(ctx context.Context, querier sqldb.Querier, actor account.Actor, filter EntryFilter) (Sums, error) {
-	where := filter.where(actor)
+	var where sqldb.Where
+	where.And("e.company_id = ?", actor.Company.ID)
+	where.Join(filter.query(actor).Where)
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (sums Sums, err error) {
 		err = row.Scan(&sums.Count, &sums.Came, &sums.Left)
 		return sums, err
 	}, `SELECT count(*), CAST(COALESCE(SUM(CASE WHEN amount > 0 THEN amount ELSE 0 END), 0) AS BIGINT),
 			CAST(COALESCE(SUM(CASE WHEN amount < 0 THEN -amount ELSE 0 END), 0) AS BIGINT)
-		FROM (SELECT amount FROM credit_entries`+where.String()+` ORDER BY created_at DESC, id DESC LIMIT ?) counted`,
+		FROM (SELECT e.amount FROM credit_entries e`+where.String()+` ORDER BY e.created_at DESC, e.id DESC LIMIT ?) counted`,
 		append(where.Args, Countable)...)
 }
 

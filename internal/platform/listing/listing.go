@@ -91,6 +91,9 @@ type Query struct {
 	Sort      input.Sort // "": newest first
 	// Total knows how many rows match without a search; nil: they are counted.
 	Total func(ctx context.Context) (int64, error)
+	// Most is how many rows are counted and paged through at most; 0: all of them.
+	// It is not for orders in which some rows come last.
+	Most int64
 
 	// hiding checks each row. Without it the statement finds nothing while any row
 	// is hidden, which spares all others the check: it doubles the cost of a row
@@ -132,7 +135,11 @@ func (t *Table[T]) Count(ctx context.Context, querier sqldb.Querier, query Query
 	query.Sort = input.Newest
 	from, where := t.matches(querier.Engine(), query)
 	var count, clear int64
-	err := sqldb.Each(ctx, querier, `SELECT COUNT(*), `+t.clear(querier.Engine(), query)+` FROM `+from+where.String(), where.Args,
+	counted, args := from+where.String(), where.Args
+	if query.Most > 0 {
+		counted, args = `(SELECT 1 FROM `+counted+` LIMIT ?) AS counted`, append(args, query.Most)
+	}
+	err := sqldb.Each(ctx, querier, `SELECT COUNT(*), `+t.clear(querier.Engine(), query)+` FROM `+counted, args,
 		func(row sqldb.Row) error { return row.Scan(&count, &clear) })
 	if err == nil && clear == 0 {
 		query.hiding = true
@@ -285,7 +292,7 @@ func (t *Table[T]) part(
 	if part.limit = min(part.limit, total-part.offset); part.limit <= 0 {
 		return list, nil
 	}
-	asked, offset, turned := query, part.offset, part.offset > total/2
+	asked, offset, turned := query, part.offset, part.offset > total/2 && total != query.Most
 	if turned {
 		asked.Sort, offset = query.sort().Turned(), total-part.offset-part.limit
 	}

@@ -182,6 +182,30 @@ func TestPagesAreThoseOfAModel(t *testing.T) {
 	})
 }
 
+// A log of years is counted and paged through up to a bound: the pages behind its
+// middle must not be read from the other end, which is further away than the bound.
+func TestPagesEndAtTheMostThatIsCounted(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		random := rand.New(rand.NewPCG(5, 6))
+		all := fill(t, db, random)
+		const most = 40
+		for range 100 {
+			asked := ask(random)
+			asked.search, asked.sort = nil, []input.Sort{"", "id", "name", "-name"}[random.IntN(4)]
+			want := asked.model(all)
+			want = want[:min(len(want), most)]
+			query := asked.query()
+			query.Most = most
+			list, total, err := things.Page(t.Context(), db, query, asked.page)
+			from := min(asked.page.Offset(), int64(len(want)))
+			to := min(from+asked.page.Size, int64(len(want)))
+			if err != nil || total != int64(len(want)) || !slices.Equal(list, want[from:to]) {
+				t.Fatalf("%+v:\n%v of %d, %v\nwant\n%v of %d", asked, list, total, err, want[from:to], len(want))
+			}
+		}
+	})
+}
+
 // wantAll compares what else a table answers.
 func wantAll(t *testing.T, db *sqldb.DB, table *listing.Table[thing], asked question, want []thing) {
 	t.Helper()
