@@ -70,20 +70,17 @@ func (s *Service) Announce(ctx context.Context, tx account.Tx, want Consequences
 	return s.watchers.Tell(ctx, tx.Tx, Changes{Actor: tx.Actor, List: made})
 }
 
-// Counts are how many created customers are to be counted, once for all.
-type Counts map[countedAt]tally.Sums
-
-// countedAt is a place of a counter.
-type countedAt struct {
-	counter tally.Counter
-	key     tally.Key
-}
+// Counts are how many created customers are to be counted, once for all: by an entry
+// without numbers.
+type Counts map[tally.Entry]tally.Sums
 
 // Add counts a customer as one who is created.
 func (counts Counts) Add(customer Customer, today civil.Date) {
 	created := Change{Action: ActionCreated, After: customer}
 	for _, entry := range append(created.counts(), created.countedWorth(today)...) {
-		counts.sum(countedAt{entry.Counter, entry.Key}, tally.Sums{N: entry.N, Cents: entry.Cents})
+		sums := tally.Sums{N: entry.N, Cents: entry.Cents}
+		entry.N, entry.Cents = 0, 0
+		counts.sum(entry, sums)
 	}
 }
 
@@ -94,7 +91,7 @@ func (counts Counts) Join(more Counts) {
 	}
 }
 
-func (counts Counts) sum(at countedAt, more tally.Sums) {
+func (counts Counts) sum(at tally.Entry, more tally.Sums) {
 	known := counts[at]
 	counts[at] = tally.Sums{N: known.N + more.N, Cents: known.Cents + more.Cents}
 }
@@ -102,11 +99,9 @@ func (counts Counts) sum(at countedAt, more tally.Sums) {
 // Write adds the counts to the company's counters.
 func (counts Counts) Write(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	entries := make([]tally.Entry, 0, len(counts))
-	for at, sums := range counts {
-		entries = append(entries, tally.Entry{
-			Counter: at.counter,
-			Change:  tally.Change{Key: at.key, N: sums.N, Cents: sums.Cents},
-		})
+	for entry, sums := range counts {
+		entry.N, entry.Cents = sums.N, sums.Cents
+		entries = append(entries, entry)
 	}
 	return tally.AddAll(ctx, tx, companyID, entries)
 }

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -219,22 +220,17 @@ func catalogOf(ctx context.Context, querier sqldb.Querier, actor account.Actor) 
 // one. A price that equals the plan's is no own price.
 func (d Draft) resolve(on Catalog, customer *Customer) (plan catalog.Plan, refused fault.Fields, err error) {
 	if d.PlanID.Given() && d.PlanID.Value != customer.Plan.ID {
-		plan, err = chosen(d.PlanID.Value, "plan_id", &refused, on.Plan)
+		plan, err = chosen(d.PlanID.Value, "plan_id", &refused, on.Plan, func(plan catalog.Plan) bool { return plan.Active })
 		if err != nil {
 			return plan, refused, err
-		}
-		if plan.ID != 0 && !plan.Active {
-			refused.Add("plan_id", "is not active")
 		}
 		customer.buys(plan)
 	}
 	if d.ProductID.Given() && d.ProductID.Value != customer.Product.ID {
-		product, err := chosen(d.ProductID.Value, "product_id", &refused, on.Product)
+		active := func(product catalog.Product) bool { return product.Active }
+		product, err := chosen(d.ProductID.Value, "product_id", &refused, on.Product, active)
 		if err != nil {
 			return plan, refused, err
-		}
-		if product.ID != 0 && !product.Active {
-			refused.Add("product_id", "is not active")
 		}
 		customer.Product = Product{ID: product.ID, Name: product.Name}
 	}
@@ -244,17 +240,21 @@ func (d Draft) resolve(on Catalog, customer *Customer) (plan catalog.Plan, refus
 	return plan, refused, nil
 }
 
-// chosen finds a plan or product by id; none for 0. One that the company does
-// not have is refused.
-func chosen[T any](id int64, name string, refused *fault.Fields, find func(id int64) (T, error)) (T, error) {
-	var none T
+// chosen finds a plan or product by id; none for 0. One that the company does not
+// have, or does not sell any more, is refused.
+func chosen[T any](
+	id int64, name string, refused *fault.Fields, find func(id int64) (T, error), active func(T) bool,
+) (value T, err error) {
 	if id == 0 {
-		return none, nil
+		return value, nil
 	}
-	value, err := find(id)
-	if fault.KindOf(err) == fault.KindNotFound {
+	value, err = find(id)
+	switch {
+	case fault.KindOf(err) == fault.KindNotFound:
 		refused.Add(name, "does not exist")
-		return none, nil
+		return *new(T), nil
+	case err == nil && !active(value):
+		refused.Add(name, "is not active")
 	}
 	return value, err
 }
@@ -296,59 +296,60 @@ func readTaxID(in *input.Form, name string) input.Opt[string] {
 	return input.Some(number)
 }
 
+// readTexts reads an object of texts as one field. What read refuses is not given.
+func readTexts[T any](in *input.Form, name string, read func(map[string]string) (T, bool)) (field input.Opt[T]) {
+	texts := in.Texts(name)
+	if texts.IsNull() {
+		return input.Null[T]()
+	}
+	if !texts.HasValue() {
+		return field
+	}
+	if value, good := read(texts.Value); good {
+		return input.Some(value)
+	}
+	return field
+}
+
 // readAddress reads the seven parts as one field: a part that is left out is
 // empty.
 func readAddress(in *input.Form, name string) input.Opt[address.Address] {
-	texts := in.Texts(name)
-	if !texts.HasValue() {
-		if texts.IsNull() {
-			return input.Null[address.Address]()
+	return readTexts(in, name, func(texts map[string]string) (a address.Address, good bool) {
+		good = true
+		for part, text := range texts {
+			if place := a.Part(part); place != nil {
+				*place = text
+				continue
+			}
+			in.Refuse(name+"."+part, "unknown field")
+			good = false
 		}
-		return input.Opt[address.Address]{}
-	}
-	var a address.Address
-	refused := false
-	for part, text := range texts.Value {
-		if place := a.Part(part); place != nil {
-			*place = text
-			continue
+		a, faults := a.Check()
+		for part, reasons := range faults.All() {
+			in.Refuse(name+"."+part, reasons[0])
 		}
-		in.Refuse(name+"."+part, "unknown field")
-		refused = true
-	}
-	a, faults := a.Check()
-	for part, reasons := range faults.All() {
-		in.Refuse(name+"."+part, reasons[0])
-	}
-	if refused || !faults.Empty() {
-		return input.Opt[address.Address]{}
-	}
-	return input.Some(a)
+		return a, good && faults.Empty()
+	})
 }
 
 func readCustom(in *input.Form, name string) input.Opt[Custom] {
-	texts := in.Texts(name)
-	if !texts.HasValue() {
-		if texts.IsNull() {
-			return input.Null[Custom]()
+	return readTexts(in, name, func(texts map[string]string) (Custom, bool) {
+		kept := map[string]string{}
+		for field, text := range texts {
+			if reason := refuseCustom(field, text); reason != "" {
+				in.Refuse(name, reason)
+				return "", false
+			}
+			if text != "" {
+				kept[field] = text
+			}
 		}
-		return input.Opt[Custom]{}
-	}
-	kept := map[string]string{}
-	for field, text := range texts.Value {
-		if reason := refuseCustom(field, text); reason != "" {
-			in.Refuse(name, reason)
-			return input.Opt[Custom]{}
+		if len(kept) > maxCustom {
+			in.Refuse(name, fmt.Sprintf("must have at most %d fields", maxCustom))
+			return "", false
 		}
-		if text != "" {
-			kept[field] = text
-		}
-	}
-	if len(kept) > maxCustom {
-		in.Refuse(name, fmt.Sprintf("must have at most %d fields", maxCustom))
-		return input.Opt[Custom]{}
-	}
-	return input.Some(NewCustom(kept))
+		return NewCustom(kept), true
+	})
 }
 
 // refuseCustom says what is wrong with a field of the company's own.
@@ -363,13 +364,5 @@ func refuseCustom(name, text string) string {
 }
 
 func isPlain(text string, limit int) bool {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit {
-		return false
-	}
-	for _, r := range text {
-		if unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= limit && !strings.ContainsFunc(text, unicode.IsControl)
 }

@@ -16,8 +16,14 @@ import (
 func (w *world) extend(t *testing.T, actor account.Actor, id int64, extension Extension) (renewal Renewal, err error) {
 	t.Helper()
 	err = w.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
-		renewal, err = w.ExtendTx(t.Context(), actor.In(tx), id, extension)
-		return err
+		before, err := LockTx(t.Context(), actor.In(tx), id)
+		if err != nil {
+			return err
+		}
+		if renewal, err = PrepareExtension(actor, before, extension); err != nil {
+			return err
+		}
+		return w.ApplyRenewalTx(t.Context(), actor.In(tx), &renewal)
 	})
 	return renewal, err
 }

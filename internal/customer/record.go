@@ -223,11 +223,6 @@ func (s *Service) KeptAbout(
 	)
 }
 
-// LockTx reads a customer for a change inside another use case's transaction.
-func (s *Service) LockTx(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
-	return lock(ctx, tx, id)
-}
-
 // EraseTx deletes a customer without saying who it was: neither the event nor
 // the audit line of the deletion has a name, a phone or an address.
 func (s *Service) EraseTx(ctx context.Context, tx account.Tx, customer Customer) error {

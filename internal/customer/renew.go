@@ -42,49 +42,16 @@ func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64) (Ren
 // MaxPeriods is how many periods a customer can be renewed by at once.
 const MaxPeriods = 36
 
-// RenewTimes renews by several periods at once: all of them or none. It
-// records each, as if Renew had been called so often, and returns the due date
-// that the customer had before the first.
-func (s *Service) RenewTimes(ctx context.Context, actor account.Actor, id, periods int64) (Renewal, error) {
-	var renewal Renewal
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		for n := range periods {
-			step, err := s.RenewTx(ctx, tx, id)
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				step.Previous = renewal.Previous
-			}
-			renewal = step
-		}
-		return nil
-	})
-	return renewal, err
-}
-
 // RenewTx is Renew inside another use case's transaction.
 func (s *Service) RenewTx(ctx context.Context, tx account.Tx, id int64) (Renewal, error) {
 	before, err := lock(ctx, tx, id)
+	if err == nil {
+		err = CanRenew(before)
+	}
 	if err != nil {
 		return Renewal{}, err
 	}
-	renewal, err := prepareRenewal(tx.Actor, before, tx.Today(tx.Now()))
-	if err != nil {
-		return Renewal{}, err
-	}
-	return renewal, s.ApplyRenewalTx(ctx, tx, &renewal)
-}
-
-// ExtendTx moves the due date forward by an extension inside another use case's
-// transaction. A date past the end of the calendar is civil.ErrOverflow, and
-// nothing has been written then.
-func (s *Service) ExtendTx(ctx context.Context, tx account.Tx, id int64, extension Extension) (Renewal, error) {
-	before, err := lock(ctx, tx, id)
-	if err != nil {
-		return Renewal{}, err
-	}
-	renewal, err := PrepareExtension(tx.Actor, before, extension)
+	renewal, err := PrepareExtension(tx.Actor, before, Extension{Period: before.period, On: tx.Today(tx.Now())})
 	if err != nil {
 		return Renewal{}, err
 	}
@@ -100,15 +67,6 @@ func CanRenew(record Customer) error {
 		return fault.Field("plan_id", "the customer has no plan; set one to renew by its period")
 	}
 	return nil
-}
-
-// prepareRenewal computes the renewal of a customer by the period of its plan,
-// and writes nothing.
-func prepareRenewal(actor account.Actor, before Customer, on civil.Date) (Renewal, error) {
-	if err := CanRenew(before); err != nil {
-		return Renewal{}, err
-	}
-	return PrepareExtension(actor, before, Extension{Period: before.period, On: on})
 }
 
 // PrepareExtension computes an extension and writes nothing. It counts from the
@@ -158,16 +116,21 @@ type Reversal struct {
 // the due date, and the customer's place among those renewed in the month when
 // no other renewal of that month is left.
 func (s *Service) ReverseRenewalTx(ctx context.Context, tx account.Tx, id int64, reversal Reversal) (Customer, error) {
-	customer, err := s.setDue(ctx, tx, id, reversal)
+	before, err := lock(ctx, tx, id)
 	if err != nil {
-		return customer, err
+		return before, err
+	}
+	change := Change{Action: ActionUpdated, Before: before, After: before, Reversed: true}
+	change.After.DueOn, change.After.OwnDay = reversal.DueOn, reversal.OwnDay
+	if err := s.apply(ctx, tx, &change); err != nil {
+		return change.After, err
 	}
 	month := monthOf(reversal.On)
 	last, err := removeRenewal(ctx, tx, id, month)
 	if err != nil || !last {
-		return customer, err
+		return change.After, err
 	}
-	return customer, renewals.Add(ctx, tx.Tx, tx.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
+	return change.After, renewals.Add(ctx, tx.Tx, tx.Company.ID, tally.Change{N: -1, Key: tally.Key{Day: month}})
 }
 
 // renewals counts, by month, the customers who were renewed in it.
@@ -175,25 +138,6 @@ const renewals = tally.Renewals
 
 func monthOf(day civil.Date) string {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month())
-}
-
-// SetDueTx gives a customer another due date inside another use case's
-// transaction, as an update would.
-func (s *Service) SetDueTx(ctx context.Context, tx account.Tx, id int64, dueOn civil.Date, ownDay int) (Customer, error) {
-	return s.setDue(ctx, tx, id, Reversal{DueOn: dueOn, OwnDay: ownDay})
-}
-
-// setDue gives a customer another due date. One with the day of a renewal takes
-// that renewal back.
-func (s *Service) setDue(ctx context.Context, tx account.Tx, id int64, reversal Reversal) (Customer, error) {
-	before, err := lock(ctx, tx, id)
-	if err != nil {
-		return before, err
-	}
-	change := Change{Action: ActionUpdated, Before: before, After: before, Reversed: !reversal.On.IsZero()}
-	change.After.DueOn, change.After.OwnDay = reversal.DueOn, reversal.OwnDay
-	err = s.apply(ctx, tx, &change)
-	return change.After, err
 }
 
 // LockTx reads a customer for a change inside another use case's transaction.

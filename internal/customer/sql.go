@@ -172,28 +172,33 @@ func pricesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids [
 		GROUP BY COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count`, companyID, ids)
 }
 
-// insertInto names the columns of insertArgs. A reserved id is one of them.
-var insertInto = `INSERT INTO customers (` + insertColumns
+// changing are the columns that every change writes, besides the stored fields, as
+// changingValues has them.
+const changing = `own_day, usuario_key, plan_id, product_id, name_key, updated_at, expiry_on, expired, cancelled_at, autopay, credit_cents,
+	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product`
 
-var insertReserved = `INSERT INTO customers (id, ` + insertColumns
+func changingValues(customer Customer) []any {
+	return append(append(stored.Values(&customer),
+		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID), sqldb.RefTo(customer.Product.ID),
+		FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
+		cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
+	), customer.recurring.values()...)
+}
 
-var insertColumns = `company_id, uuid, ` + stored.Columns("", "") + `,
-	own_day, usuario_key, plan_id, product_id, name_key, created_at, created_on, created_offset, updated_at,
-	expiry_on, expired, cancelled_at, autopay, credit_cents,
-	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product) VALUES `
-
-// insertOne is made once: a create would else put it together in the writer's turn.
-var insertOne = insertInto + sqldb.Tuples(1, strings.Count(insertColumns, ",")+1) + ` ON CONFLICT DO NOTHING`
+var (
+	insertColumns = stored.Columns("", "") + `, ` + changing + `, company_id, uuid, created_at, created_on, created_offset) VALUES `
+	// A reserved id comes first.
+	insertInto, insertReserved = `INSERT INTO customers (` + insertColumns, `INSERT INTO customers (id, ` + insertColumns
+	// insertOne is made once: a create would else put it together in the writer's turn.
+	insertOne = insertInto + sqldb.Tuples(1, strings.Count(insertColumns, ",")+1) + ` ON CONFLICT DO NOTHING`
+	updateRow = `UPDATE customers SET ` + stored.Columns("", " = ?") + `, ` + strings.ReplaceAll(changing, ",", " = ?,") + ` = ?
+		WHERE company_id = ? AND id = ?`
+)
 
 // insertArgs are the arguments of insertInto.
 func insertArgs(companyID int64, customer Customer) []any {
-	return slices.Concat([]any{companyID, customer.UUID}, stored.Values(&customer), []any{
-		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
-		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name),
-		customer.CreatedAt.UnixMicro(), customer.CreatedOn.String(), customer.createdOffset,
-		customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
-		cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
-	}, customer.recurring.values())
+	return append(changingValues(customer), companyID, customer.UUID,
+		customer.CreatedAt.UnixMicro(), customer.CreatedOn.String(), customer.createdOffset)
 }
 
 // cancelledAt is the column's value; NULL: not cancelled.
@@ -269,17 +274,8 @@ func insertTexts(ctx context.Context, tx account.Tx, customers []Customer, ids m
 	return err
 }
 
-var updateRow = `UPDATE customers SET ` + stored.Columns("", " = ?") + `,
-	own_day = ?, usuario_key = ?, plan_id = ?, product_id = ?, name_key = ?, updated_at = ?, expiry_on = ?, expired = ?, cancelled_at = ?,
-	autopay = ?, credit_cents = ?, mrr_cents = ?, mrr_month = ?, mrr_start_cents = ?, mrr_start_plan = ?, mrr_start_product = ?
-	WHERE company_id = ? AND id = ?`
-
 func update(ctx context.Context, tx account.Tx, customer Customer) error {
-	_, err := tx.Exec(ctx, updateRow, slices.Concat(stored.Values(&customer), []any{
-		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID),
-		sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(),
-		customer.expiry.on, customer.expiry.expired, cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
-	}, customer.recurring.values(), []any{tx.Company.ID, customer.ID})...)
+	_, err := tx.Exec(ctx, updateRow, append(changingValues(customer), tx.Company.ID, customer.ID)...)
 	if err != nil {
 		return err
 	}

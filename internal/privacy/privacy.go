@@ -100,7 +100,7 @@ func (s *Service) Erase(ctx context.Context, actor account.Actor, id int64) erro
 		return err
 	}
 	return actor.Write(ctx, s.db, func(tx account.Tx) error {
-		record, err := s.customers.LockTx(ctx, tx, id)
+		record, err := customer.LockTx(ctx, tx, id)
 		if err != nil {
 			return err
 		}

@@ -561,7 +561,7 @@ func TestPlanningWaitsForAChangeUnderWay(t *testing.T) {
 	other := house.process(t)
 	planned := make(chan error, 1)
 	must(t, other.db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		if _, err := other.customers.SetDueTx(t.Context(), house.actor.In(tx), record.ID, civil.MustParse("2026-01-24"), 24); err != nil {
+		if _, err := other.customers.ReverseRenewalTx(t.Context(), house.actor.In(tx), record.ID, customer.Reversal{DueOn: civil.MustParse("2026-01-24"), OwnDay: 24}); err != nil {
 			return err
 		}
 		go func() {
