@@ -27,12 +27,12 @@ const HouseColor = "#05694b"
 var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 // readColor reads a color as a browser sends it. The house's own is none.
-func readColor(in *input.Form) input.Opt[string] {
-	color := in.Line("color", len(HouseColor))
+func readColor(in *input.Form, name string) input.Opt[string] {
+	color := in.Line(name, len(HouseColor))
 	color.Value = strings.ToLower(color.Value)
 	switch {
 	case color.HasValue() && !colorPattern.MatchString(color.Value):
-		in.Refuse("color", "must be a color such as #05694b")
+		in.Refuse(name, "must be a color such as #05694b")
 		return input.Opt[string]{}
 	case color.Value == HouseColor:
 		color.Value = ""

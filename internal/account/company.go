@@ -47,8 +47,8 @@ func ReadNewCompany(in *input.Form) NewCompany {
 		Email:     in.Email("email").Value,
 		OwnerName: in.Line("user_name", maxName).Value,
 		Password:  ReadPassword(in),
-		Level:     readLevel(in).Value,
-		Zone:      readZone(in).Value,
+		Level:     OneOf(Levels...)(in, "level").Value,
+		Zone:      readZone(in, "timezone").Value,
 	}
 	company.Problems = in.Problems()
 	return company
@@ -126,7 +126,7 @@ type CompanyDraft struct {
 	Zone           input.Opt[*time.Location]
 	RenewFrom      input.Opt[RenewFrom]
 	RenewOnPayment input.Opt[bool]
-	LeadDays       input.Opt[int64]
+	LeadDays       input.Opt[int]
 	RenewInvoice   input.Opt[RenewInvoice]
 	ClosedThrough  input.Opt[civil.Date] // null opens the books again
 	Color          input.Opt[string]
@@ -143,29 +143,11 @@ type CompanyDraft struct {
 // maxLeadDays bounds how long before its due date an invoice is issued.
 const maxLeadDays = 60
 
-// ReadCompanyDraft reads name, whatsapp, cpf_cnpj, address, contact_email, level, timezone, color and the settings.
+// ReadCompanyDraft reads the fields of CompanyFields.
 func ReadCompanyDraft(in *input.Form) CompanyDraft {
 	in.MustNotClear("name")
-	draft := CompanyDraft{
-		Name:           in.Line("name", maxName),
-		Whatsapp:       in.Phone("whatsapp"),
-		CpfCnpj:        readTaxID(in),
-		Address:        in.Line("address", maxName),
-		Email:          in.Email("contact_email"),
-		Level:          readLevel(in),
-		Zone:           readZone(in),
-		RenewFrom:      choice(in, "renew_from", FromDueDate, FromToday),
-		RenewOnPayment: in.Bool("renew_on_payment"),
-		LeadDays:       in.Int("lead_days", 0, maxLeadDays),
-		RenewInvoice:   choice(in, "renew_invoice", RenewInvoices...),
-		ClosedThrough:  in.Date("books_closed_through"),
-		Color:          readColor(in),
-
-		LateFeePercent:      in.Percent("late_fee_percent"),
-		LateInterestPercent: in.Percent("late_interest_percent"),
-		DiscountPercent:     in.Percent("discount_percent"),
-		DiscountAmount:      in.Money("discount_amount"),
-	}
+	var draft CompanyDraft
+	CompanyFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -173,41 +155,19 @@ func ReadCompanyDraft(in *input.Form) CompanyDraft {
 // to returns the company with the draft's changes. The level is the operator's
 // to give: a company that could raise its own would own the tree.
 func (d CompanyDraft) to(actor Actor, company Company) Company {
-	d.Name.To(&company.Name)
-	d.Whatsapp.To(&company.Whatsapp)
-	d.CpfCnpj.To(&company.CpfCnpj)
-	d.Address.To(&company.Address)
-	d.Email.To(&company.Email)
-	d.HiddenSteps.To(&company.HiddenSteps)
-	d.Zone.To(&company.Zone)
-	d.RenewFrom.To(&company.Settings.RenewFrom)
-	d.RenewOnPayment.To(&company.Settings.RenewOnPayment)
-	d.RenewInvoice.To(&company.Settings.RenewInvoice)
-	d.ClosedThrough.To(&company.Settings.ClosedThrough)
-	d.Color.To(&company.Brand.Color)
-	if actor.UserID == 0 && actor.TokenID == 0 {
-		d.Level.To(&company.Level)
+	level := company.Level
+	CompanyFields.To(&d, &company)
+	if actor.UserID != 0 || actor.TokenID != 0 {
+		company.Level = level
 	}
-	if d.LeadDays.Given() {
-		company.Settings.LeadDays = int(d.LeadDays.Value)
-	}
-	d.termsTo(&company.Settings)
-	return company
-}
-
-// termsTo sets the terms. A discount of one kind replaces that of the other,
-// unless the draft names both.
-func (d CompanyDraft) termsTo(settings *Settings) {
-	d.LateFeePercent.To(&settings.LateFeePercent)
-	d.LateInterestPercent.To(&settings.LateInterestPercent)
-	d.DiscountPercent.To(&settings.DiscountPercent)
-	d.DiscountAmount.To(&settings.DiscountAmount)
-	switch {
+	// A discount of one kind replaces that of the other, unless the draft names both.
+	switch settings := &company.Settings; {
 	case d.DiscountPercent.Value != 0 && !d.DiscountAmount.Given():
 		settings.DiscountAmount = 0
 	case d.DiscountAmount.Value != 0 && !d.DiscountPercent.Given():
 		settings.DiscountPercent = 0
 	}
+	return company
 }
 
 // refused is what is wrong with a company as a whole.
@@ -307,46 +267,28 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 	return secret.HashPassword(ctx, password)
 }
 
-// choice reads one of the allowed words. Null changes nothing, since no choice
-// can be empty.
-func choice[T ~string](in *input.Form, name string, allowed ...T) input.Opt[T] {
-	words := make([]string, len(allowed))
-	for i, word := range allowed {
-		words[i] = string(word)
-	}
-	chosen := in.Choice(name, words...)
-	if !chosen.HasValue() {
-		return input.Opt[T]{}
-	}
-	return input.Some(T(chosen.Value))
-}
-
 // readTaxID reads the company's CPF or CNPJ without its punctuation.
-func readTaxID(in *input.Form) input.Opt[string] {
-	line := in.Line("cpf_cnpj", 40)
+func readTaxID(in *input.Form, name string) input.Opt[string] {
+	line := in.Line(name, 40)
 	if !line.HasValue() {
 		return line
 	}
 	number, err := taxid.Parse(line.Value)
 	if err != nil {
-		in.Refuse("cpf_cnpj", err.Error())
+		in.Refuse(name, err.Error())
 		return input.Opt[string]{}
 	}
 	return input.Some(number)
 }
 
-func readLevel(in *input.Form) input.Opt[Level] {
-	return choice(in, "level", Levels...)
-}
-
-func readZone(in *input.Form) input.Opt[*time.Location] {
-	name := in.Line("timezone", maxZone)
-	if !name.Given() {
+func readZone(in *input.Form, name string) input.Opt[*time.Location] {
+	line := in.Line(name, maxZone)
+	if !line.Given() {
 		return input.Opt[*time.Location]{}
 	}
-	zone, err := civil.LoadZone(name.Value)
+	zone, err := civil.LoadZone(line.Value)
 	if err != nil {
-		in.Refuse("timezone", "must be the name of a time zone, such as America/Sao_Paulo")
+		in.Refuse(name, "must be the name of a time zone, such as America/Sao_Paulo")
 		return input.Opt[*time.Location]{}
 	}
 	return input.Some(zone)

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 )
 
 // AuditField is a field of the record T in the audit log.
@@ -37,32 +41,83 @@ func (t AuditTable[T]) Differ(before, after *T) bool {
 	})
 }
 
-var companyFields = AuditTable[Profile]{
-	{Name: "name", Show: func(profile *Profile) any { return profile.Name }},
-	{Name: "email", Show: func(profile *Profile) any { return profile.OwnerEmail }},
-	{Name: "whatsapp", Show: func(profile *Profile) any { return profile.Whatsapp }},
-	{Name: "cpf_cnpj", Show: func(profile *Profile) any { return profile.CpfCnpj }},
-	{Name: "address", Show: func(profile *Profile) any { return profile.Address }},
-	{Name: "contact_email", Show: func(profile *Profile) any { return profile.Email }},
-	{Name: "level", Show: func(profile *Profile) any { return profile.Level }},
-	{Name: "timezone", Show: func(profile *Profile) any { return profile.Zone.String() }},
-	{Name: "renew_from", Show: func(profile *Profile) any { return profile.Settings.RenewFrom }},
-	{Name: "renew_on_payment", Show: func(profile *Profile) any { return profile.Settings.RenewOnPayment }},
-	{Name: "lead_days", Show: func(profile *Profile) any { return profile.Settings.LeadDays }},
-	{Name: "late_fee_percent", Show: func(profile *Profile) any { return profile.Settings.LateFeePercent.String() }},
-	{Name: "late_interest_percent", Show: func(profile *Profile) any { return profile.Settings.LateInterestPercent.String() }},
-	{Name: "discount_percent", Show: func(profile *Profile) any { return profile.Settings.DiscountPercent.String() }},
-	{Name: "discount_amount", Show: func(profile *Profile) any { return profile.Settings.DiscountAmount.String() }},
-	{Name: "renew_invoice", Show: func(profile *Profile) any { return profile.Settings.RenewInvoice }},
-	{Name: "books_closed_through", Show: func(profile *Profile) any { return profile.Settings.ClosedThrough }},
-	{Name: "color", Show: func(profile *Profile) any { return profile.Brand.Color }},
-	{Name: "logo", Show: func(profile *Profile) any { return profile.Brand.Logo }},
-	{Name: "hidden_steps", Show: func(profile *Profile) any { return profile.HiddenSteps }},
-	{Name: "type", Show: func(profile *Profile) any { return profile.Subscription.Kind }},
-	{Name: "plan", Show: func(profile *Profile) any { return profile.PlanName }},
-	{Name: "expires_at", Show: func(profile *Profile) any { return profile.Subscription.ExpiresOn }},
-	{Name: "suspended", Show: func(profile *Profile) any { return !profile.Subscription.SuspendedAt.IsZero() }},
-	{Name: "functions", Show: func(profile *Profile) any { return functionsAudit(profile.Subscription.Functions) }},
+// CompanyFields are the fields of a company. Those without a column are in the
+// statements of sql.go.
+var CompanyFields = Table[Company, CompanyDraft]{
+	Drafted("name", "name", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.Name, &d.Name
+	}, Line(maxName)).Called("Name", "name"),
+	Drafted("whatsapp", "whatsapp", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.Whatsapp, &d.Whatsapp
+	}, (*input.Form).Phone).Called("WhatsApp", "number that its resellers see"),
+	Drafted("cpf_cnpj", "cpf_cnpj", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.CpfCnpj, &d.CpfCnpj
+	}, readTaxID).Called("CPF or CNPJ", ""),
+	Drafted("address", "address", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.Address, &d.Address
+	}, Line(maxName)).Called("Address", ""),
+	Drafted("contact_email", "email", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.Email, &d.Email
+	}, (*input.Form).Email).Called("E-mail for your customers", ""),
+	Drafted("level", "level", func(c *Company, d *CompanyDraft) (*Level, *input.Opt[Level]) {
+		return &c.Level, &d.Level
+	}, OneOf(Levels...)).Called("Level", "user, reseller, master or ultra_master"),
+	Drafted("timezone", "", func(c *Company, d *CompanyDraft) (**time.Location, *input.Opt[*time.Location]) {
+		return &c.Zone, &d.Zone
+	}, readZone).Called("Time zone", "time zone that decides its days").
+		Shown(func(c *Company) any { return c.Zone.String() }),
+	Drafted("renew_from", "renew_from", func(c *Company, d *CompanyDraft) (*RenewFrom, *input.Opt[RenewFrom]) {
+		return &c.Settings.RenewFrom, &d.RenewFrom
+	}, OneOf(FromDueDate, FromToday)).Called("The renewal of an expired customer counts from",
+		"what an expired customer's renewal counts from: due_date or today"),
+	Drafted("renew_on_payment", "renew_on_payment", func(c *Company, d *CompanyDraft) (*bool, *input.Opt[bool]) {
+		return &c.Settings.RenewOnPayment, &d.RenewOnPayment
+	}, (*input.Form).Bool).Called("A paid invoice renews its customer", "whether a paid invoice renews its customer"),
+	Drafted("lead_days", "lead_days", func(c *Company, d *CompanyDraft) (*int, *input.Opt[int]) {
+		return &c.Settings.LeadDays, &d.LeadDays
+	}, Number(0, maxLeadDays)).Called("Days before the due date on which an invoice is made",
+		"how many days before the due date an invoice is issued"),
+	Drafted("renew_invoice", "renew_invoice", func(c *Company, d *CompanyDraft) (*RenewInvoice, *input.Opt[RenewInvoice]) {
+		return &c.Settings.RenewInvoice, &d.RenewInvoice
+	}, OneOf(RenewInvoices...)).Called("When you renew by hand, the open invoice of that due date is",
+		"what becomes of the open invoice of a renewal by hand: keep, paid or cancelled"),
+	Drafted("books_closed_through", "books_closed_through",
+		func(c *Company, d *CompanyDraft) (*civil.Date, *input.Opt[civil.Date]) {
+			return &c.Settings.ClosedThrough, &d.ClosedThrough
+		}, (*input.Form).Date).Called("Books closed through",
+		"the last day of the books that are closed; empty opens them again"),
+	Drafted("late_fee_percent", "late_fee_bp", func(c *Company, d *CompanyDraft) (*money.Percent, *input.Opt[money.Percent]) {
+		return &c.Settings.LateFeePercent, &d.LateFeePercent
+	}, (*input.Form).Percent).Called("Late fee (%)", "what a late invoice costs more, once, such as 2.00"),
+	Drafted("late_interest_percent", "late_interest_bp", func(c *Company, d *CompanyDraft) (*money.Percent, *input.Opt[money.Percent]) {
+		return &c.Settings.LateInterestPercent, &d.LateInterestPercent
+	}, (*input.Form).Percent).Called("Late interest a month (%)", "what it costs more a month, by the day, such as 1.00"),
+	Drafted("discount_percent", "discount_bp", func(c *Company, d *CompanyDraft) (*money.Percent, *input.Opt[money.Percent]) {
+		return &c.Settings.DiscountPercent, &d.DiscountPercent
+	}, (*input.Form).Percent).Called("Discount until the due date (%)", "what an invoice costs less until its due date, such as 5.00"),
+	Drafted("discount_amount", "discount_cents", func(c *Company, d *CompanyDraft) (*money.Cents, *input.Opt[money.Cents]) {
+		return &c.Settings.DiscountAmount, &d.DiscountAmount
+	}, (*input.Form).Money).Called("Discount until the due date (R$)", "the same as an amount in reais, in place of a percentage"),
+	Drafted("color", "color", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.Brand.Color, &d.Color
+	}, readColor).Called("Color", ""),
+	{Name: "logo", Column: "logo", At: func(c *Company) any { return &c.Brand.Logo }, Label: "Logo"},
+	Drafted("hidden_steps", "hidden_steps", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
+		return &c.HiddenSteps, &d.HiddenSteps
+	}, nil).Called("First steps that are hidden", ""),
+	{Name: "type", Column: "subscription", At: func(c *Company) any { return &c.Subscription.Kind }},
+	{Name: "expires_at", Column: "expires_on", At: func(c *Company) any { return &c.Subscription.ExpiresOn }},
+	{
+		Name: "suspended", At: func(c *Company) any { return &c.Subscription.SuspendedAt },
+		Show: func(c *Company) any { return !c.Subscription.SuspendedAt.IsZero() },
+	},
+	{
+		Name: "functions", Column: "functions", At: func(c *Company) any { return &c.Subscription.Functions },
+		Show: func(c *Company) any { return functionsAudit(c.Subscription.Functions) },
+	},
+	{Column: "expires_day", At: func(c *Company) any { return &c.Subscription.OwnDay }},
+	{Column: "above_expires_on", At: func(c *Company) any { return &c.Subscription.Above.ExpiresOn }},
+	{Column: "anonymous", At: func(c *Company) any { return &c.Subscription.Anonymous }},
 }
 
 // functionsAudit is a set of functions as the audit log shows it.
@@ -70,27 +125,30 @@ func functionsAudit(functions Functions) string {
 	return strings.Trim(functions.String(), ",")
 }
 
+// companyAudit is a company as the audit log shows it.
 func companyAudit(profile *Profile) AuditFields {
-	return companyFields.Of(profile)
+	shown := CompanyFields.Audit(&profile.Company)
+	shown["email"], shown["plan"] = profile.OwnerEmail, profile.PlanName
+	return shown
 }
 
-var userFields = AuditTable[User]{
-	{Name: "name", Show: func(user *User) any { return user.Name }},
-	{Name: "email", Show: func(user *User) any { return user.Email }},
-	{Name: "role", Show: func(user *User) any { return user.Role }},
+// userFields are the fields of a user. How a role is stored is said by storedRole.
+var userFields = Table[User, UserDraft]{
+	Drafted("name", "name", func(u *User, d *UserDraft) (*string, *input.Opt[string]) { return &u.Name, &d.Name }, Line(maxName)),
+	Drafted("email", "email", func(u *User, d *UserDraft) (*string, *input.Opt[string]) {
+		return &u.Email, &d.Email
+	}, nil), // forms have it of new users only
+	Drafted("role", "", func(u *User, d *UserDraft) (*Role, *input.Opt[Role]) { return &u.Role, &d.Role }, OneOf(Roles...)),
 }
 
-func userAudit(user *User) AuditFields { return userFields.Of(user) }
-
-var tokenFields = AuditTable[Token]{
-	{Name: "name", Show: func(token *Token) any { return token.Name }},
-	{Name: "scope", Show: func(token *Token) any { return string(token.Scope) }},
-	{Name: "expires_at", Show: func(token *Token) any {
+// tokenFields are the fields of a token that its maker chooses.
+var tokenFields = Table[Token, NewToken]{
+	{Name: "name", Column: "name", At: func(token *Token) any { return &token.Name }},
+	{Name: "scope", Column: "scope", At: func(token *Token) any { return &token.Scope }},
+	{Name: "expires_at", At: func(token *Token) any { return &token.ExpiresAt }, Show: func(token *Token) any {
 		if token.ExpiresAt.IsZero() {
 			return nil
 		}
 		return token.ExpiresAt.UTC().Format(time.RFC3339)
 	}},
 }
-
-func tokenAudit(token *Token) AuditFields { return tokenFields.Of(token) }

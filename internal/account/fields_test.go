@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 	"carteira/test/kit/sqldbtest"
 )
 
@@ -117,8 +119,20 @@ func wantAudited[T any](t *testing.T, blank func() T, audit func(*T) AuditFields
 
 func TestEveryFieldIsAuditedWhenItChanges(t *testing.T) {
 	wantAudited(t, func() Profile { return Profile{Company: Company{Zone: time.UTC}} }, companyAudit)
-	wantAudited(t, func() User { return User{} }, userAudit)
-	wantAudited(t, func() Token { return Token{} }, tokenAudit)
+	wantAudited(t, func() User { return User{} }, userFields.Audit)
+	wantAudited(t, func() Token { return Token{} }, tokenFields.Audit)
+}
+
+func TestEveryFieldOfADraftIsSet(t *testing.T) {
+	housetest.EveryDraftFieldSets(t, userFields, UserDraft{Name: input.Some("Ana"), Email: input.Some("ana@example.com"), Role: input.Some(RoleStaff)})
+	housetest.EveryDraftFieldSets(t, CompanyFields, CompanyDraft{
+		Name: input.Some("Rede"), Whatsapp: input.Some("5511987654321"), CpfCnpj: input.Some("1"), Address: input.Some("Rua A"),
+		Email: input.Some("a@example.com"), Level: input.Some(LevelUser), Zone: input.Some(time.UTC), RenewFrom: input.Some(FromToday),
+		RenewOnPayment: input.Some(true), LeadDays: input.Some(3), RenewInvoice: input.Some(PayInvoice),
+		ClosedThrough: input.Some(civil.MustParse("2026-03-31")), Color: input.Some("#000000"), HiddenSteps: input.Some("plan"),
+		LateFeePercent: input.Some(money.Percent(1)), LateInterestPercent: input.Some(money.Percent(1)),
+		DiscountPercent: input.Some(money.Percent(1)), DiscountAmount: input.Some(money.Cents(1)),
+	})
 }
 
 // notWritten are the fields that an insert does not take from the record.

@@ -9,67 +9,49 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// storedCompany are the columns of CompanyFields.
+var storedCompany = CompanyFields.Stored()
+
 // CompanyColumns are what ScanCompany reads of a company c, for rooms that list
 // companies with what is theirs.
-const CompanyColumns = companyColumns
+var CompanyColumns = `c.id, COALESCE(c.parent_id, 0), c.timezone, c.created_at, COALESCE(c.subscription_plan_id, 0),
+	COALESCE(c.suspended_at, 0), COALESCE(c.above_suspended_at, 0), ` + storedCompany.Columns("c.", "")
 
 // ScanCompany reads CompanyColumns, and after them what the caller adds.
 func ScanCompany(row sqldb.Row, company *Company, more ...any) error {
-	return companyScan(row, company, more...)
-}
-
-const companyColumns = `c.id, COALESCE(c.parent_id, 0), c.name, c.whatsapp, c.level, c.timezone,
-	c.renew_from, c.renew_on_payment, c.lead_days, c.renew_invoice, c.created_at, c.subscription, COALESCE(c.subscription_plan_id, 0),
-	c.expires_on, c.expires_day, COALESCE(c.suspended_at, 0), c.functions,
-	COALESCE(c.above_suspended_at, 0), c.above_expires_on, c.anonymous,
-	c.late_fee_bp, c.late_interest_bp, c.discount_bp, c.discount_cents, c.color, c.logo, c.cpf_cnpj, c.hidden_steps,
-	c.books_closed_through, c.address, c.email`
-
-// companyScan reads companyColumns, and after them what the caller adds.
-func companyScan(row sqldb.Row, company *Company, more ...any) error {
 	var zone string
 	var created, suspended, aboveSuspended int64
 	sub := &company.Subscription
-	dest := []any{
-		&company.ID, &company.ParentID, &company.Name, &company.Whatsapp, (*string)(&company.Level),
-		&zone,
-		(*string)(&company.Settings.RenewFrom), &company.Settings.RenewOnPayment,
-		&company.Settings.LeadDays, (*string)(&company.Settings.RenewInvoice), &created,
-		(*string)(&sub.Kind), &sub.PlanID, &sub.ExpiresOn, &sub.OwnDay, &suspended, &sub.Functions,
-		&aboveSuspended, &sub.Above.ExpiresOn, &sub.Anonymous,
-		(*int64)(&company.Settings.LateFeePercent), (*int64)(&company.Settings.LateInterestPercent),
-		(*int64)(&company.Settings.DiscountPercent), (*int64)(&company.Settings.DiscountAmount),
-		&company.Brand.Color, &company.Brand.Logo, &company.CpfCnpj, &company.HiddenSteps, &company.Settings.ClosedThrough,
-		&company.Address, &company.Email,
-	}
+	dest := append([]any{&company.ID, &company.ParentID, &zone, &created, &sub.PlanID, &suspended, &aboveSuspended},
+		storedCompany.Places(company)...)
 	if err := row.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
 	company.CreatedAt = time.UnixMicro(created)
-	if suspended != 0 {
-		sub.SuspendedAt = time.UnixMicro(suspended)
-	}
-	if aboveSuspended != 0 {
-		sub.Above.SuspendedAt = time.UnixMicro(aboveSuspended)
-	}
+	sub.SuspendedAt, sub.Above.SuspendedAt = instantOf(suspended), instantOf(aboveSuspended)
 	var err error
 	company.Zone, err = civil.LoadZone(zone)
 	return err
 }
 
+// instantOf is the time in a column that is null, read as 0, when there is none.
+func instantOf(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}
+
 func scanCompany(row sqldb.Row) (company Company, err error) {
-	err = companyScan(row, &company)
+	err = ScanCompany(row, &company)
 	return company, err
 }
 
 func insertCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) (int64, error) {
 	values := append([]any{sqldb.RefTo(company.ParentID), tx.Now().UnixMicro()}, companyValues(tx, company, search)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO companies (parent_id, created_at, name, whatsapp, level, timezone, renew_from, renew_on_payment, lead_days, renew_invoice,
-			subscription, subscription_plan_id, expires_on, expires_day, suspended_at, functions,
-			above_suspended_at, above_expires_on, anonymous, search, updated_at,
-			late_fee_bp, late_interest_bp, discount_bp, discount_cents, color, logo, cpf_cnpj, hidden_steps,
-			books_closed_through, address, email)
+		INSERT INTO companies (parent_id, created_at, timezone, subscription_plan_id, suspended_at, above_suspended_at, search, updated_at,
+			`+storedCompany.Columns("", "")+`)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
@@ -77,12 +59,8 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 // now, or how far ahead it bills.
 func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE companies SET name = ?, whatsapp = ?, level = ?, timezone = ?, renew_from = ?, renew_on_payment = ?,
-		lead_days = ?, renew_invoice = ?,
-			subscription = ?, subscription_plan_id = ?, expires_on = ?, expires_day = ?, suspended_at = ?, functions = ?,
-			above_suspended_at = ?, above_expires_on = ?, anonymous = ?,
-			search = ?, updated_at = ?, late_fee_bp = ?, late_interest_bp = ?, discount_bp = ?, discount_cents = ?,
-			color = ?, logo = ?, cpf_cnpj = ?, hidden_steps = ?, books_closed_through = ?, address = ?, email = ?, day_done = ''
+		UPDATE companies SET timezone = ?, subscription_plan_id = ?, suspended_at = ?, above_suspended_at = ?, search = ?, updated_at = ?,
+			`+storedCompany.Columns("", " = ?")+`, day_done = ''
 		WHERE id = ?`, append(companyValues(tx, company, search), company.ID)...)
 	return err
 }
@@ -90,20 +68,10 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 // companyValues are what both statements above write, in their order.
 func companyValues(tx *sqldb.Tx, company Company, search string) []any {
 	sub := company.Subscription
-	return []any{
-		company.Name, company.Whatsapp, string(company.Level), company.Zone.String(),
-		string(company.Settings.RenewFrom), company.Settings.RenewOnPayment,
-		company.Settings.LeadDays,
-		string(company.Settings.RenewInvoice),
-		string(sub.Kind), sqldb.RefTo(sub.PlanID), sub.ExpiresOn, sub.OwnDay,
-		instant(sub.SuspendedAt), sub.Functions,
-		instant(sub.Above.SuspendedAt), sub.Above.ExpiresOn, sub.Anonymous, search,
+	return append([]any{
+		company.Zone.String(), sqldb.RefTo(sub.PlanID), instant(sub.SuspendedAt), instant(sub.Above.SuspendedAt), search,
 		tx.Now().UnixMicro(),
-		int64(company.Settings.LateFeePercent), int64(company.Settings.LateInterestPercent),
-		int64(company.Settings.DiscountPercent), int64(company.Settings.DiscountAmount),
-		company.Brand.Color, company.Brand.Logo, company.CpfCnpj, company.HiddenSteps, company.Settings.ClosedThrough,
-		company.Address, company.Email,
-	}
+	}, storedCompany.Values(&company)...)
 }
 
 // instant is a time as a column has it that is null when there is none.
@@ -115,7 +83,7 @@ func instant(at time.Time) sqldb.Ref {
 }
 
 func companyByID(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, querier, scanCompany, `SELECT `+companyColumns+` FROM companies c WHERE c.id = ?`, id)
+	company, err := sqldb.One(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ?`, id)
 	return company, sqldb.Found(err, "company")
 }
 
@@ -124,14 +92,14 @@ func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
 		ctx,
 		tx,
 		scanCompany,
-		`SELECT `+companyColumns+` FROM companies c WHERE c.id = ? {for update}`,
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ? {for update}`,
 		id,
 	)
 	return company, sqldb.Found(err, "company")
 }
 
 func companies(ctx context.Context, querier sqldb.Querier) ([]Company, error) {
-	return sqldb.All(ctx, querier, scanCompany, `SELECT `+companyColumns+` FROM companies c ORDER BY c.id`)
+	return sqldb.All(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c ORDER BY c.id`)
 }
 
 func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User, error) {
@@ -148,41 +116,37 @@ func scanUser(row sqldb.Row) (user User, err error) {
 	return user, err
 }
 
-//nolint:gosec // names of columns
-const tokenColumns = `id, company_id, name, created_at, COALESCE(last_used_at, 0), scope, COALESCE(expires_at, 0),
-	made_by, COALESCE((SELECT u.name FROM users u WHERE u.company_id = api_tokens.company_id AND u.id = api_tokens.made_by), '')`
+var storedToken = tokenFields.Stored()
+
+// accessColumns are what scanToken reads.
+var accessColumns = `id, company_id, created_at, COALESCE(last_used_at, 0), COALESCE(expires_at, 0), made_by,
+	COALESCE((SELECT u.name FROM users u WHERE u.company_id = api_tokens.company_id AND u.id = api_tokens.made_by), ''), ` +
+	storedToken.Columns("", "")
 
 func scanToken(row sqldb.Row) (token Token, err error) {
 	var created, used, expires int64
-	err = row.Scan(&token.ID, &token.CompanyID, &token.Name, &created, &used, &token.Scope, &expires, &token.MadeBy, &token.Maker)
-	token.CreatedAt = time.UnixMicro(created)
-	if used != 0 {
-		token.LastUsedAt = time.UnixMicro(used)
-	}
-	if expires != 0 {
-		token.ExpiresAt = time.UnixMicro(expires)
-	}
+	err = row.Scan(append([]any{&token.ID, &token.CompanyID, &created, &used, &expires, &token.MadeBy, &token.Maker},
+		storedToken.Places(&token)...)...)
+	token.CreatedAt, token.LastUsedAt, token.ExpiresAt = time.UnixMicro(created), instantOf(used), instantOf(expires)
 	return token, err
 }
 
 func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (int64, error) {
-	var expires sqldb.Ref
-	if !token.ExpiresAt.IsZero() {
-		expires = sqldb.RefTo(token.ExpiresAt.UnixMicro())
-	}
+	values := append([]any{token.CompanyID, hash, tx.Now().UnixMicro(), instant(token.ExpiresAt), token.MadeBy},
+		storedToken.Values(&token)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO api_tokens (company_id, name, hash, created_at, scope, expires_at, made_by) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		token.CompanyID, token.Name, hash, tx.Now().UnixMicro(), string(token.Scope), expires, token.MadeBy)
+		INSERT INTO api_tokens (company_id, hash, created_at, expires_at, made_by, `+storedToken.Columns("", "")+`)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func tokens(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Token, error) {
 	return sqldb.All(ctx, querier, scanToken, `
-		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
+		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
 }
 
 func tokensMadeBy(ctx context.Context, querier sqldb.Querier, companyID, userID int64) ([]Token, error) {
 	return sqldb.All(ctx, querier, scanToken, `
-		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? AND made_by = ? ORDER BY id`, companyID, userID)
+		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? AND made_by = ? ORDER BY id`, companyID, userID)
 }
 
 func countTokens(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
@@ -191,7 +155,7 @@ func countTokens(ctx context.Context, querier sqldb.Querier, companyID int64) (i
 
 func tokenByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Token, error) {
 	token, err := sqldb.One(ctx, querier, scanToken, `
-		SELECT `+tokenColumns+` FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
+		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
 	return token, sqldb.Found(err, "token")
 }
 
@@ -233,9 +197,9 @@ func actorNamedBy(ctx context.Context, querier sqldb.Querier, hash tokenHash, no
 
 func actorByToken(ctx context.Context, querier sqldb.Querier, hash tokenHash) (tokenActor, error) {
 	found, err := sqldb.One(ctx, querier, func(row sqldb.Row) (found tokenActor, err error) {
-		err = companyScan(row, &found.actor.Company, &found.actor.TokenID, &found.actor.Scope, (*sqldb.OrZero)(&found.expires))
+		err = ScanCompany(row, &found.actor.Company, &found.actor.TokenID, &found.actor.Scope, (*sqldb.OrZero)(&found.expires))
 		return found, err
-	}, `SELECT `+companyColumns+`, t.id, t.scope, t.expires_at FROM api_tokens t JOIN companies c ON c.id = t.company_id
+	}, `SELECT `+CompanyColumns+`, t.id, t.scope, t.expires_at FROM api_tokens t JOIN companies c ON c.id = t.company_id
 		WHERE t.hash = ?`, hash[:])
 	if errors.Is(err, sqldb.ErrNotFound) {
 		err = unauthenticated()
@@ -268,7 +232,7 @@ type admission struct {
 func admitShared(ctx context.Context, querier sqldb.Querier, asked newCall) (Actor, admission, error) {
 	var call admission
 	actor, err := sqldb.One(ctx, querier, func(row sqldb.Row) (actor Actor, err error) {
-		err = companyScan(row, &actor.Company, &actor.TokenID, &actor.Scope, &call.at, &call.recent)
+		err = ScanCompany(row, &actor.Company, &actor.TokenID, &actor.Scope, &call.at, &call.recent)
 		return actor, err
 	}, `
 		WITH token AS (
@@ -281,7 +245,7 @@ func admitShared(ctx context.Context, querier sqldb.Querier, asked newCall) (Act
 			WHERE COALESCE(k.calls[cardinality(k.calls) - ? + 1] <= `+clockMicros+` - ?, true)
 			RETURNING calls
 		)
-		SELECT `+companyColumns+`, t.id, t.scope, COALESCE((SELECT calls[cardinality(calls)] FROM call), 0),
+		SELECT `+CompanyColumns+`, t.id, t.scope, COALESCE((SELECT calls[cardinality(calls)] FROM call), 0),
 			COALESCE((SELECT count(*) FROM call, unnest(calls) AS at WHERE at > calls[cardinality(calls)] - ?), 0)
 		FROM token t JOIN companies c ON c.id = t.company_id`,
 		asked.hash, asked.at.UnixMicro(), asked.limit, asked.limit, window.Microseconds(), window.Microseconds())

@@ -12,7 +12,7 @@ func childByID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (
 		ctx,
 		querier,
 		scanCompany,
-		`SELECT `+companyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`,
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`,
 		parentID,
 		id,
 	)
@@ -21,7 +21,7 @@ func childByID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (
 
 func lockChild(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, error) {
 	company, err := sqldb.One(ctx, tx, scanCompany, `
-		SELECT `+companyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`, parentID,
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`, parentID,
 		id)
 	return company, sqldb.Found(err, "reseller")
 }
@@ -69,7 +69,7 @@ func inUse(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, e
 // lockChildren locks the companies directly below one.
 func lockChildren(ctx context.Context, tx *sqldb.Tx, parentID int64) ([]Company, error) {
 	return sqldb.All(ctx, tx, scanCompany, `
-		SELECT `+companyColumns+` FROM companies c WHERE c.parent_id = ? ORDER BY c.id {for update}`, parentID)
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? ORDER BY c.id {for update}`, parentID)
 }
 
 // updateAbove gives all companies directly below one the standing of those above
@@ -104,7 +104,7 @@ func (u *undone) each(ctx context.Context, querier sqldb.Querier, limit int, do 
 	return sqldb.Each(ctx, querier, undoneText,
 		[]any{u.zone, u.afterDay, u.afterID, u.before, limit}, func(row sqldb.Row) error {
 			var company Company
-			if err := companyScan(row, &company, &u.afterDay); err != nil {
+			if err := ScanCompany(row, &company, &u.afterDay); err != nil {
 				return err
 			}
 			u.afterID = company.ID
@@ -113,19 +113,19 @@ func (u *undone) each(ctx context.Context, querier sqldb.Querier, limit int, do 
 		})
 }
 
-const undoneText = `SELECT ` + companyColumns + `, c.day_done FROM companies c
+var undoneText = `SELECT ` + CompanyColumns + `, c.day_done FROM companies c
 	WHERE c.timezone = ? AND (c.day_done, c.id) > (?, ?) AND c.day_done < ?
 	ORDER BY c.day_done, c.id LIMIT ?`
 
 func companiesByID(ctx context.Context, querier sqldb.Querier, ids []int64) ([]Company, error) {
 	return sqldb.All(ctx, querier, scanCompany,
-		`SELECT `+companyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id`, ids)
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id`, ids)
 }
 
 // lockFree locks those of some companies that no other transaction has locked.
 func lockFree(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]Company, error) {
 	return sqldb.All(ctx, tx, scanCompany, `
-		SELECT `+companyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id {for no key update skip locked}`, ids)
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id {for no key update skip locked}`, ids)
 }
 
 func setDayDone(ctx context.Context, tx *sqldb.Tx, today civil.Date, ids []int64) error {

@@ -11,7 +11,7 @@ import (
 func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit, error) {
 	visit, err := sqldb.One(ctx, querier, func(row sqldb.Row) (visit Visit, err error) {
 		var userCreated, created, seen, expires, proved int64
-		err = companyScan(row, &visit.Actor.Company, &visit.User.ID, &visit.User.Name,
+		err = ScanCompany(row, &visit.Actor.Company, &visit.User.ID, &visit.User.Name,
 			&visit.User.Email, (*string)(&visit.User.Role), &userCreated,
 			&visit.Session.ID, &visit.Session.pending, &visit.Session.Address, &visit.Session.Agent,
 			&created, &seen, &expires, &proved)
@@ -23,7 +23,7 @@ func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit
 		visit.Session.ProvedAt = time.UnixMicro(proved)
 		visit.Actor.UserID, visit.Actor.Role, visit.Actor.Name = visit.User.ID, visit.User.Role, visit.User.Name
 		return visit, err
-	}, `SELECT `+companyColumns+`, u.id, u.name, u.email, `+roleColumn+`, u.created_at,
+	}, `SELECT `+CompanyColumns+`, u.id, u.name, u.email, `+roleColumn+`, u.created_at,
 			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at, s.proved_at
 		FROM sessions s JOIN users u ON u.id = s.user_id AND u.company_id = s.company_id JOIN companies c ON c.id = s.company_id
 		WHERE s.hash = ?`, hash)

@@ -88,9 +88,7 @@ func usersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Per
 			&seen,
 		)
 		person.CreatedAt = time.UnixMicro(created)
-		if seen != 0 {
-			person.SeenAt = time.UnixMicro(seen)
-		}
+		person.SeenAt = instantOf(seen)
 		return person, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, u.password_hash <> '', u.totp <> '',
 			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)

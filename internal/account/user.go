@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"carteira/internal/platform/fault"
@@ -43,7 +44,8 @@ func ReadNewUser(in *input.Form) UserDraft {
 	in.Require("name")
 	in.Require("email")
 	in.Require("role")
-	draft := UserDraft{Name: in.Line("name", maxName), Email: in.Email("email"), Role: readRole(in)}
+	draft := UserDraft{Email: in.Email("email")}
+	userFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -52,24 +54,17 @@ func ReadNewUser(in *input.Form) UserDraft {
 func ReadUserChanges(in *input.Form) UserDraft {
 	in.MustNotClear("name")
 	in.MustNotClear("role")
-	draft := UserDraft{Name: in.Line("name", maxName), Role: readRole(in)}
+	var draft UserDraft
+	userFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
-}
-
-func readRole(in *input.Form) input.Opt[Role] {
-	return choice(in, "role", Roles...)
 }
 
 // CreateUser makes a user. The link it returns lets the user set a password,
 // once.
 func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) (User, string, error) {
-	made := User{
-		CompanyID: actor.Company.ID,
-		Name:      draft.Name.Value,
-		Email:     draft.Email.Value,
-		Role:      draft.Role.Value,
-	}
+	made := User{CompanyID: actor.Company.ID}
+	userFields.To(&draft, &made)
 	if err := draft.Problems.With(missing(made, draft.Problems)).Err(); err != nil {
 		return User{}, "", err
 	}
@@ -99,9 +94,9 @@ func missing(user User, found input.Problems) (refused fault.Fields) {
 	if found.Any() {
 		return refused
 	}
-	for _, field := range [][2]string{{"name", user.Name}, {"email", user.Email}, {"role", string(user.Role)}} {
-		if field[1] == "" {
-			refused.Add(field[0], "is required")
+	for _, field := range userFields {
+		if fmt.Sprint(field.Of(&user)) == "" {
+			refused.Add(field.Name, "is required")
 		}
 	}
 	return refused
@@ -119,8 +114,8 @@ func (s *Service) UpdateUser(ctx context.Context, actor Actor, userID int64, dra
 			return err
 		}
 		change = userChange{UserUpdated, before, before}
-		draft.Name.To(&change.after.Name)
-		draft.Role.To(&change.after.Role)
+		draft.Email = input.Opt[string]{}
+		userFields.To(&draft, &change.after.User)
 		if err := draft.Problems.Err(); err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func (x *trial) rules() {
 	x.t.Helper()
 	channel, _, err := x.program.Reminders.CreateChannel(x.t.Context(), x.actor, reminder.ChannelDraft{Kind: "log", Name: input.Some("Log")})
 	housetest.Must(x.t, err)
-	for _, days := range []int64{-3, 0, 1} {
+	for _, days := range []int{-3, 0, 1} {
 		template, err := x.program.Reminders.CreateTemplate(x.t.Context(), x.actor, reminder.TemplateDraft{
 			Name: input.Some(fmt.Sprint(days)), Text: input.Some("{primeiro_nome}, pague {pix}"),
 		})

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,39 +50,38 @@ func companySet() *cobra.Command {
 	return act(command{
 		use: "set", short: "Change a company and its settings; what is not given stays",
 		example: "  carteira company set --company 1 --timezone America/Manaus --renew-from today",
-		flags: `
-			name                   name
-			whatsapp               number that its resellers see
-			level                  user, reseller, master or ultra_master
-			timezone               time zone that decides its days
-			renew-from             what an expired customer's renewal counts from: due_date or today
-			renew-on-payment:bool  whether a paid invoice renews its customer
-			renew-invoice          what becomes of the open invoice of a renewal by hand: keep, paid or cancelled
-			lead-days:int          how many days before the due date an invoice is issued
-			books-closed-through   the last day of the books that are closed; empty opens them again
-			late-fee-percent       what a late invoice costs more, once, such as 2.00
-			late-interest-percent  what it costs more a month, by the day, such as 1.00
-			discount-percent       what an invoice costs less until its due date, such as 5.00
-			discount-amount        the same as an amount in reais, in place of a percentage`,
+		flags:   companyFlags(),
 	}, func(ctx context.Context, c call) (any, error) {
 		company, err := c.Accounts.SetCompany(ctx, c.actor, account.ReadCompanyDraft(c.in))
 		if err != nil {
 			return nil, err
 		}
-		return map[string]any{
-			"id": company.ID, "name": company.Name, "whatsapp": company.Whatsapp,
-			"level": company.Level, "timezone": company.Zone.String(),
-			"renew_from":            company.Settings.RenewFrom,
-			"renew_on_payment":      company.Settings.RenewOnPayment,
-			"lead_days":             company.Settings.LeadDays,
-			"renew_invoice":         company.Settings.RenewInvoice,
-			"books_closed_through":  company.Settings.ClosedThrough,
-			"late_fee_percent":      company.Settings.LateFeePercent.String(),
-			"late_interest_percent": company.Settings.LateInterestPercent.String(),
-			"discount_percent":      company.Settings.DiscountPercent.String(),
-			"discount_amount":       company.Settings.DiscountAmount,
-		}, nil
+		record := map[string]any{"id": company.ID}
+		for _, field := range account.CompanyFields {
+			if field.Flag != "" {
+				record[field.Name] = field.Of(&company)
+			}
+		}
+		return record, nil
 	})
+}
+
+// companyFlags are the flags of the fields of a company that have one.
+func companyFlags() (lines string) {
+	blank := account.Company{Zone: time.UTC}
+	for _, field := range account.CompanyFields {
+		flag := "\n" + strings.ReplaceAll(field.Name, "_", "-")
+		switch value := field.Of(&blank); {
+		case field.Flag == "":
+			continue
+		case value == false:
+			flag += ":bool"
+		case value == 0:
+			flag += ":int"
+		}
+		lines += flag + " " + field.Flag
+	}
+	return lines
 }
 
 func tokenCommand() *cobra.Command {

@@ -197,7 +197,7 @@ func seedReminders(ctx context.Context, program *app.App, actor account.Actor) e
 	}
 	for _, r := range []struct {
 		name          string
-		days          int64
+		days          int
 		hour          int
 		subject, text string
 	}{

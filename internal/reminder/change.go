@@ -2,9 +2,7 @@ package reminder
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"strings"
 
 	"carteira/internal/account"
 )
@@ -72,16 +70,7 @@ func (s *Service) applyRule(ctx context.Context, tx account.Tx, change change[Ru
 }
 
 func auditedRule(rule Rule) audited {
-	ids := make([]string, len(rule.Channels))
-	for i, id := range rule.Channels {
-		ids[i] = fmt.Sprint(id)
-	}
-	return audited{rule.ID, rule.Name, account.AuditFields{
-		"name": rule.Name, "active": rule.Active, "on": string(rule.On), "offset_days": rule.OffsetDays,
-		"hour": Clock(rule.Minute), "plan_id": rule.PlanID,
-		"product_id": rule.ProductID, "status": string(rule.Status),
-		"channels": strings.Join(ids, ","), "template_id": rule.TemplateID,
-	}}
+	return audited{rule.ID, rule.Name, ruleFields.Audit(&rule)}
 }
 
 // applyTemplate writes a template.
@@ -106,14 +95,7 @@ func (s *Service) applyTemplate(ctx context.Context, tx account.Tx, change chang
 }
 
 func auditedTemplate(template Template) audited {
-	return audited{template.ID, template.Name, account.AuditFields{
-		"name": template.Name, "subject": template.Subject, "text": template.Text,
-		"whatsapp_name":     template.Approved.Name,
-		"whatsapp_language": template.Approved.Language,
-		"whatsapp_params":   strings.Join(template.Approved.Params, "\n"),
-		"whatsapp_header":   template.Approved.Header,
-		"whatsapp_button":   template.Approved.Button,
-	}}
+	return audited{template.ID, template.Name, templateFields.Audit(&template)}
 }
 
 // applyChannel writes a channel with its secrets, which are sealed under its
@@ -146,10 +128,7 @@ func (s *Service) applyChannel(
 }
 
 func auditedChannel(channel Channel) audited {
-	fields := account.AuditFields{
-		"name": channel.Name, "kind": channel.Kind, "active": channel.Active,
-		"per_minute": channel.PerMinute,
-	}
+	fields := channelFields.Audit(&channel)
 	for name, value := range maps.All(channel.Options) {
 		fields[name] = value
 	}

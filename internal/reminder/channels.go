@@ -60,7 +60,7 @@ type ChannelDraft struct {
 	Kind      string // of a new channel
 	Name      input.Opt[string]
 	Active    input.Opt[bool]
-	PerMinute input.Opt[int64]
+	PerMinute input.Opt[int]
 	Options   map[string]input.Opt[string] // by the names of the kind's options, secrets too
 
 	Problems input.Problems
@@ -124,13 +124,8 @@ func (s *Service) kindOfChannel(ctx context.Context, actor account.Actor, channe
 
 func readChannel(in *input.Form, kind Kind) ChannelDraft {
 	in.Ignore("id", "created_at", "updated_at", "options")
-	draft := ChannelDraft{
-		Kind:      kind.Name,
-		Name:      in.Line("name", 100),
-		Active:    in.Bool("active"),
-		PerMinute: in.Int("per_minute", 0, maxPerMinute),
-		Options:   map[string]input.Opt[string]{},
-	}
+	draft := ChannelDraft{Kind: kind.Name, Options: map[string]input.Opt[string]{}}
+	channelFields.Read(in, &draft)
 	for _, option := range kind.Options {
 		if len(option.Choices) > 0 {
 			draft.Options[option.Name] = in.Choice(option.Name, option.Choices...)
@@ -144,9 +139,7 @@ func readChannel(in *input.Form, kind Kind) ChannelDraft {
 
 // to sets what is given, options and secrets by the list of the kind.
 func (d ChannelDraft) to(channel *Channel, kind Kind, secrets map[string]string) {
-	channel.Name = d.Name.Or(channel.Name)
-	channel.Active = d.Active.Or(channel.Active)
-	channel.PerMinute = int(d.PerMinute.Or(int64(channel.PerMinute)))
+	channelFields.To(&d, channel)
 	for _, option := range kind.Options {
 		into, given := channel.Options, d.Options[option.Name]
 		if option.Secret {

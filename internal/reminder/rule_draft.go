@@ -19,7 +19,7 @@ type RuleDraft struct {
 	Name       input.Opt[string]
 	Active     input.Opt[bool]
 	On         input.Opt[Occasion]
-	OffsetDays input.Opt[int64]
+	OffsetDays input.Opt[int]
 	Minute     input.Opt[int]
 	PlanID     input.Opt[int64]
 	ProductID  input.Opt[int64]
@@ -35,8 +35,7 @@ var (
 	neededOfDue  = []string{"offset_days", "hour"} // of a rule on OnDue
 )
 
-// ReadNewRule reads a new rule from the fields name, active, on, offset_days, hour,
-// plan_id, product_id, status, channels and template_id.
+// ReadNewRule reads a new rule from the fields of ruleFields.
 func ReadNewRule(in *input.Form) RuleDraft {
 	for _, name := range neededOfRule {
 		in.Require(name)
@@ -61,32 +60,14 @@ func ReadRuleChanges(in *input.Form) RuleDraft {
 
 func readRule(in *input.Form) RuleDraft {
 	in.Ignore("id", "created_at", "updated_at")
-	draft := RuleDraft{
-		Name:       in.Line("name", 100),
-		Active:     in.Bool("active"),
-		On:         readOccasion(in),
-		OffsetDays: in.Int("offset_days", -maxOffset, maxOffset),
-		Minute:     readClock(in, "hour"),
-		PlanID:     in.ID("plan_id"),
-		ProductID:  in.ID("product_id"),
-		Status:     readStatus(in),
-		Channels:   readIDs(in, "channels"),
-		TemplateID: in.ID("template_id"),
-	}
+	var draft RuleDraft
+	ruleFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
 
-func readOccasion(in *input.Form) input.Opt[Occasion] {
-	on := in.Choice("on", string(OnDue), string(OnPaid))
-	if !on.HasValue() {
-		return input.Opt[Occasion]{}
-	}
-	return input.Some(Occasion(on.Value))
-}
-
-func readStatus(in *input.Form) input.Opt[customer.Status] {
-	status := in.Choice("status", string(customer.Active), string(customer.DueToday), string(customer.Expired))
+func readStatus(in *input.Form, name string) input.Opt[customer.Status] {
+	status := in.Choice(name, string(customer.Active), string(customer.DueToday), string(customer.Expired))
 	switch {
 	case status.HasValue():
 		return input.Some(customer.Status(status.Value))
@@ -127,16 +108,7 @@ func readIDs(in *input.Form, name string) input.Opt[[]int64] {
 // to sets what is given. A receipt goes out when the money has come: what a form
 // says of its day is passed over.
 func (d RuleDraft) to(rule *Rule) {
-	d.Name.To(&rule.Name)
-	rule.Active = d.Active.Or(rule.Active)
-	rule.OffsetDays = int(d.OffsetDays.Or(int64(rule.OffsetDays)))
-	rule.Minute = d.Minute.Or(rule.Minute)
-	d.PlanID.To(&rule.PlanID)
-	d.ProductID.To(&rule.ProductID)
-	d.Status.To(&rule.Status)
-	rule.Channels = d.Channels.Or(rule.Channels)
-	d.TemplateID.To(&rule.TemplateID)
-	rule.On = d.On.Or(rule.On)
+	ruleFields.To(&d, rule)
 	if rule.On == OnPaid {
 		rule.OffsetDays, rule.Minute, rule.Status = 0, 0, ""
 	}

@@ -58,30 +58,18 @@ func saveQuiet(ctx context.Context, tx account.Tx, quiet Quiet) error {
 	return err
 }
 
-const channelColumns = `id, kind, name, options, secrets, active, per_minute, failures, problem, problem_at,
-	next_at, created_at, updated_at, callback_key, verify_token, heard_at`
+var storedChannel = channelFields.Stored()
+
+var channelColumns = `id, options, secrets, failures, problem, problem_at, next_at, created_at, updated_at, callback_key, verify_token,
+	heard_at, ` + storedChannel.Columns("", "")
 
 func scanChannel(row sqldb.Row) (channel Channel, err error) {
 	var options string
 	var problem, next, created, updated, heard int64
-	err = row.Scan(
-		&channel.ID,
-		&channel.Kind,
-		&channel.Name,
-		&options,
-		&channel.sealed,
-		&channel.Active,
-		&channel.PerMinute,
-		&channel.Failures,
-		&channel.Problem,
-		&problem,
-		&next,
-		&created,
-		&updated,
-		&channel.CallbackKey,
-		&channel.VerifyToken,
-		&heard,
-	)
+	err = row.Scan(append([]any{
+		&channel.ID, &options, &channel.sealed, &channel.Failures, &channel.Problem, &problem, &next, &created, &updated,
+		&channel.CallbackKey, &channel.VerifyToken, &heard,
+	}, storedChannel.Places(&channel)...)...)
 	if err != nil {
 		return channel, err
 	}
@@ -100,7 +88,7 @@ func channels(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Ch
 	)
 }
 
-const channelText = `SELECT ` + channelColumns + ` FROM reminder_channels WHERE company_id = ? AND id = ?`
+var channelText = `SELECT ` + channelColumns + ` FROM reminder_channels WHERE company_id = ? AND id = ?`
 
 func channelByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Channel, error) {
 	channel, err := sqldb.One(ctx, querier, scanChannel, channelText, companyID, id)
@@ -118,12 +106,13 @@ func encodeOptions(options map[string]string) string {
 }
 
 func insertChannel(ctx context.Context, tx account.Tx, channel Channel) (int64, error) {
+	now := tx.Now().UnixMicro()
+	values := append(storedChannel.Values(&channel), tx.Company.ID, encodeOptions(channel.Options), "", 0, now, now,
+		channel.CallbackKey, channel.VerifyToken)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO reminder_channels (company_id, kind, name, options, secrets, active, per_minute, next_at, created_at,
-			updated_at, callback_key, verify_token)
-		VALUES (?, ?, ?, ?, '', ?, ?, 0, ?, ?, ?, ?) RETURNING id`,
-		tx.Company.ID, channel.Kind, channel.Name, encodeOptions(channel.Options), channel.Active,
-		channel.PerMinute, tx.Now().UnixMicro(), tx.Now().UnixMicro(), channel.CallbackKey, channel.VerifyToken)
+		INSERT INTO reminder_channels (`+storedChannel.Columns("", "")+`, company_id, options, secrets, next_at, created_at, updated_at,
+			callback_key, verify_token)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
@@ -139,11 +128,10 @@ func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed s
 
 func updateChannelRow(ctx context.Context, tx account.Tx, channel Channel) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_channels SET name = ?, options = ?, secrets = ?, active = ?, per_minute = ?, updated_at = ?,
+		UPDATE reminder_channels SET `+storedChannel.Columns("", " = ?")+`, options = ?, secrets = ?, updated_at = ?,
 			failures = 0, problem = '', problem_at = 0
-		WHERE company_id = ? AND id = ?`,
-		channel.Name, encodeOptions(channel.Options), channel.sealed, channel.Active,
-		channel.PerMinute, channel.UpdatedAt.UnixMicro(), tx.Company.ID, channel.ID)
+		WHERE company_id = ? AND id = ?`, append(storedChannel.Values(&channel),
+		encodeOptions(channel.Options), channel.sealed, channel.UpdatedAt.UnixMicro(), tx.Company.ID, channel.ID)...)
 	return err
 }
 
@@ -182,22 +170,14 @@ func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]s
 		AND secrets <> '' /* every company_id */`, "v1."+keyID+".%")
 }
 
-const templateColumns = `id, name, subject, body, whatsapp_name, whatsapp_language, whatsapp_params, created_at, updated_at`
+var storedTemplate = templateFields.Stored()
+
+var templateColumns = `id, whatsapp_params, created_at, updated_at, ` + storedTemplate.Columns("", "")
 
 func scanTemplate(row sqldb.Row) (template Template, err error) {
 	var params string
 	var created, updated int64
-	err = row.Scan(
-		&template.ID,
-		&template.Name,
-		&template.Subject,
-		&template.Text,
-		&template.Approved.Name,
-		&template.Approved.Language,
-		&params,
-		&created,
-		&updated,
-	)
+	err = row.Scan(append([]any{&template.ID, &params, &created, &updated}, storedTemplate.Places(&template)...)...)
 	if err != nil {
 		return template, err
 	}
@@ -210,7 +190,7 @@ func templates(ctx context.Context, querier sqldb.Querier, companyID int64) ([]T
 		WHERE company_id = ? ORDER BY id`, companyID)
 }
 
-const templateText = `SELECT ` + templateColumns + ` FROM reminder_templates WHERE company_id = ? AND id = ?`
+var templateText = `SELECT ` + templateColumns + ` FROM reminder_templates WHERE company_id = ? AND id = ?`
 
 func templateByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Template, error) {
 	template, err := sqldb.One(ctx, querier, scanTemplate, templateText, companyID, id)
@@ -223,22 +203,18 @@ func lockTemplate(ctx context.Context, tx account.Tx, id int64) (Template, error
 }
 
 func insertTemplate(ctx context.Context, tx account.Tx, template Template) (int64, error) {
+	now := tx.Now().UnixMicro()
+	values := append(storedTemplate.Values(&template), template.Approved.encodeGaps(), tx.Company.ID, now, now)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO reminder_templates (company_id, name, subject, body, whatsapp_name, whatsapp_language,
-		whatsapp_params, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, tx.Company.ID, template.Name,
-		template.Subject, template.Text,
-		template.Approved.Name, template.Approved.Language, template.Approved.encodeGaps(),
-		tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		INSERT INTO reminder_templates (`+storedTemplate.Columns("", "")+`, whatsapp_params, company_id, created_at, updated_at)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func updateTemplate(ctx context.Context, tx account.Tx, template Template) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_templates SET name = ?, subject = ?, body = ?, whatsapp_name = ?, whatsapp_language = ?,
-		whatsapp_params = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, template.Name, template.Subject, template.Text,
-		template.Approved.Name, template.Approved.Language, template.Approved.encodeGaps(),
-		template.UpdatedAt.UnixMicro(), tx.Company.ID, template.ID)
+		UPDATE reminder_templates SET `+storedTemplate.Columns("", " = ?")+`, whatsapp_params = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, append(storedTemplate.Values(&template),
+		template.Approved.encodeGaps(), template.UpdatedAt.UnixMicro(), tx.Company.ID, template.ID)...)
 	return err
 }
 

@@ -9,19 +9,19 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-const ruleColumns = `id, name, active, offset_days, minute, COALESCE(plan_id, 0), COALESCE(product_id, 0), status, channels, template_id,
-	cursor_on, cursor_id, plan_at, created_at, updated_at, round, occasion`
+var storedRule = ruleFields.Stored()
+
+var ruleColumns = `id, COALESCE(plan_id, 0), COALESCE(product_id, 0), channels, cursor_on, cursor_id, plan_at, created_at, updated_at,
+	round, ` + storedRule.Columns("", "")
 
 func scanRule(row sqldb.Row) (rule Rule, err error) {
 	var list string
 	var plan, created, updated int64
-	err = row.Scan(&rule.ID, &rule.Name, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID,
-		&rule.ProductID, (*string)(&rule.Status), &list, &rule.TemplateID,
-		&rule.cursorOn, &rule.cursorID, &plan, &created, &updated, &rule.round, (*string)(&rule.On))
+	err = row.Scan(append([]any{
+		&rule.ID, &rule.PlanID, &rule.ProductID, &list, &rule.cursorOn, &rule.cursorID, &plan, &created, &updated, &rule.round,
+	}, storedRule.Places(&rule)...)...)
 	rule.Channels = splitIDs(list)
-	rule.planAt = time.UnixMicro(plan)
-	rule.CreatedAt = time.UnixMicro(created)
-	rule.UpdatedAt = time.UnixMicro(updated)
+	rule.planAt, rule.CreatedAt, rule.UpdatedAt = time.UnixMicro(plan), time.UnixMicro(created), time.UnixMicro(updated)
 	return rule, err
 }
 
@@ -62,7 +62,7 @@ func lockRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
 	)
 }
 
-const ruleText = `SELECT ` + ruleColumns + ` FROM reminder_rules WHERE company_id = ? AND id = ?`
+var ruleText = `SELECT ` + ruleColumns + ` FROM reminder_rules WHERE company_id = ? AND id = ?`
 
 func ruleByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Rule, error) {
 	rule, err := sqldb.One(ctx, querier, scanRule, ruleText, companyID, id)
@@ -75,26 +75,25 @@ func lockRule(ctx context.Context, tx account.Tx, id int64) (Rule, error) {
 }
 
 func insertRule(ctx context.Context, tx account.Tx, rule Rule) (int64, error) {
+	values := append(ruleValues(rule), tx.Company.ID, tx.Now().UnixMicro(), rule.round)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO reminder_rules (company_id, name, active, offset_days, minute, plan_id, product_id, status, channels, template_id,
-			cursor_on, cursor_id, plan_at, created_at, updated_at, round, occasion)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		tx.Company.ID, rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
-		sqldb.RefTo(rule.ProductID), string(rule.Status),
-		joinIDs(rule.Channels), rule.TemplateID, rule.cursorOn, rule.cursorID,
-		rule.planAt.UnixMicro(), tx.Now().UnixMicro(), tx.Now().UnixMicro(), rule.round, string(rule.On))
+		INSERT INTO reminder_rules (`+storedRule.Columns("", "")+`, plan_id, product_id, channels, cursor_on, cursor_id, plan_at, updated_at,
+			company_id, created_at, round)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func updateRule(ctx context.Context, tx account.Tx, rule Rule) error {
 	_, err := tx.Exec(ctx, `
-		UPDATE reminder_rules SET name = ?, active = ?, offset_days = ?, minute = ?, plan_id = ?, product_id = ?, status = ?, channels = ?,
-			template_id = ?, cursor_on = ?, cursor_id = ?, plan_at = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`,
-		rule.Name, rule.Active, rule.OffsetDays, rule.Minute, sqldb.RefTo(rule.PlanID),
-		sqldb.RefTo(rule.ProductID), string(rule.Status), joinIDs(rule.Channels),
-		rule.TemplateID, rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(),
-		rule.UpdatedAt.UnixMicro(), tx.Company.ID, rule.ID)
+		UPDATE reminder_rules SET `+storedRule.Columns("", " = ?")+`, plan_id = ?, product_id = ?, channels = ?, cursor_on = ?,
+			cursor_id = ?, plan_at = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, append(ruleValues(rule), tx.Company.ID, rule.ID)...)
 	return err
+}
+
+// ruleValues are what both statements above write, in their order.
+func ruleValues(rule Rule) []any {
+	return append(storedRule.Values(&rule), sqldb.RefTo(rule.PlanID), sqldb.RefTo(rule.ProductID), joinIDs(rule.Channels),
+		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), rule.UpdatedAt.UnixMicro())
 }
 
 func saveCursor(ctx context.Context, tx account.Tx, rule Rule) error {

@@ -65,9 +65,7 @@ type TemplateDraft struct {
 	Problems input.Problems
 }
 
-// ReadNewTemplate reads a new template from the fields name, subject, text,
-// whatsapp_name, whatsapp_language, whatsapp_params, whatsapp_header and
-// whatsapp_button.
+// ReadNewTemplate reads a new template from the fields of templateFields.
 func ReadNewTemplate(in *input.Form) TemplateDraft {
 	in.Require("name")
 	in.Require("text")
@@ -84,48 +82,46 @@ func ReadTemplateChanges(in *input.Form) TemplateDraft {
 // ReadTemplate reads the texts that are given, for a preview.
 func ReadTemplate(in *input.Form) TemplateDraft {
 	in.Ignore("id", "created_at", "updated_at")
-	draft := TemplateDraft{
-		Name:             in.Line("name", 100),
-		Subject:          in.Line("subject", maxSubject),
-		Text:             in.Text("text", maxText),
-		WhatsappName:     in.Line("whatsapp_name", 512),
-		WhatsappLanguage: in.Line("whatsapp_language", 10),
-		WhatsappParams:   in.List("whatsapp_params"),
-		WhatsappHeader:   in.Line("whatsapp_header", maxParam),
-		WhatsappButton:   in.Line("whatsapp_button", maxParam),
-	}
-	draft.Text.Value = strings.ReplaceAll(draft.Text.Value, "\r\n", "\n")
-	if strings.Trim(draft.WhatsappName.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		in.Refuse("whatsapp_name", "must be the name that Meta approved: small letters, digits and _")
-	}
-	draft.WhatsappParams.Value = paramLines(draft.WhatsappParams.Value)
+	var draft TemplateDraft
+	templateFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
 
-// paramLines makes a parameter of every line of every item.
-func paramLines(items []string) []string {
+// readWords reads a text with the line breaks of this program.
+func readWords(in *input.Form, name string) input.Opt[string] {
+	words := in.Text(name, maxText)
+	words.Value = strings.ReplaceAll(words.Value, "\r\n", "\n")
+	return words
+}
+
+func readApprovedName(in *input.Form, name string) input.Opt[string] {
+	approved := in.Line(name, 512)
+	if strings.Trim(approved.Value, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		in.Refuse(name, "must be the name that Meta approved: small letters, digits and _")
+	}
+	return approved
+}
+
+// readParams makes a parameter of every line of every item.
+func readParams(in *input.Form, name string) input.Opt[[]string] {
+	items := in.List(name)
 	var params []string
-	for _, item := range items {
+	for _, item := range items.Value {
 		for line := range strings.SplitSeq(item, "\n") {
 			if line = strings.TrimSpace(line); line != "" {
 				params = append(params, line)
 			}
 		}
 	}
-	return params
+	items.Value = params
+	return items
 }
 
 // to sets what is given. Name and text are never emptied.
 func (d TemplateDraft) to(template *Template) {
-	template.Name = d.Name.Or(template.Name)
-	d.Subject.To(&template.Subject)
-	template.Text = d.Text.Or(template.Text)
-	d.WhatsappName.To(&template.Approved.Name)
-	template.Approved.Language = cmp.Or(d.WhatsappLanguage.Value, template.Approved.Language, "pt_BR")
-	d.WhatsappParams.To(&template.Approved.Params)
-	d.WhatsappHeader.To(&template.Approved.Header)
-	d.WhatsappButton.To(&template.Approved.Button)
+	templateFields.To(&d, template)
+	template.Approved.Language = cmp.Or(template.Approved.Language, "pt_BR")
 }
 
 // check refuses what cannot be sent, here and not when it is sent: a variable

@@ -16,7 +16,7 @@ import (
 
 // columns are of a company c and the records around it. Its owner is the first
 // that it had.
-const columns = account.CompanyColumns + `,
+var columns = account.CompanyColumns + `,
 	COALESCE((SELECT u.email FROM users u WHERE u.company_id = c.id AND u.role = 'owner' ORDER BY u.id LIMIT 1), ''),
 	COALESCE(p.id, 0), COALESCE(p.name, ''), COALESCE(b.balance, 0)`
 

@@ -17,7 +17,7 @@ import (
 // changeNames are what forms call the fields that the audit log has, by the field
 // or by the kind of record and the field. Options of gateways and channels, which
 // have no name here, keep their own.
-var changeNames = map[string]string{
+var changeNames = withCompany(map[string]string{
 	"name": "Name", "email": "E-mail", "whatsapp": "WhatsApp", "cpf_cnpj": "CPF or CNPJ", "address": "Address",
 	"active": "Switched on", "status": "Status", "description": "Description", "note": "Note", "plan": "Plan", "product": "Product",
 	"plan_id": "Plan", "product_id": "Product", "period": "Period", "value": "Value (R$)", "functions": "Functions",
@@ -33,14 +33,6 @@ var changeNames = map[string]string{
 	"edited": "Changed by hand", "superseded": "Replaced by another invoice", "withdrawn": "Why the program cancelled it",
 	"amount": "Amount (R$)", "payment_id": "Payment id", "reason": "Reason", "resolution": "Decision", "provider": "Payment gateway",
 
-	"contact_email": "E-mail for your customers", "timezone": "Time zone",
-	"renew_from":       "The renewal of an expired customer counts from",
-	"renew_on_payment": "A paid invoice renews its customer",
-	"renew_invoice":    "When you renew by hand, the open invoice of that due date is",
-	"lead_days":        "Days before the due date on which an invoice is made",
-	"late_fee_percent": "Late fee (%)", "late_interest_percent": "Late interest a month (%)",
-	"discount_percent": "Discount until the due date (%)", "discount_amount": "Discount until the due date (R$)",
-	"books_closed_through": "Books closed through", "color": "Color", "logo": "Logo", "hidden_steps": "First steps that are hidden",
 	"quiet_from": "They begin at", "quiet_to": "They end at",
 
 	"role": "Role", "scope": "What it may do", "plan.active": "On sale", "product.active": "On sale",
@@ -52,6 +44,16 @@ var changeNames = map[string]string{
 	"subject": "Subject of the e-mail", "text": "Text", "kind": "Kind", "per_minute": "Messages a minute",
 	"whatsapp_name": "Name at Meta", "whatsapp_language": "Language at Meta", "whatsapp_params": "What fills the gaps",
 	"whatsapp_header": "What fills the header", "whatsapp_button": "What fills the button's link",
+})
+
+// withCompany adds what forms call the fields of a company.
+func withCompany(names map[string]string) map[string]string {
+	for _, field := range account.CompanyFields {
+		if field.Label != "" {
+			names[field.Name] = field.Label
+		}
+	}
+	return names
 }
 
 // changeWords are the values that forms offer as words, by the field.

@@ -2,8 +2,8 @@ package panel
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 
 	"carteira/internal/account"
@@ -61,24 +61,23 @@ func zoneOptions(current string) []page.Option {
 // settingsValues is the form of the settings as they are.
 func (s *Server) settingsValues(req *request) *page.Form {
 	company := req.Actor.Company
-	return page.NewForm(
-		"color", cmp.Or(company.Brand.Color, account.HouseColor),
-		"name", company.Name, "whatsapp", page.FormatPhone(company.Whatsapp), "cpf_cnpj", taxid.Format(company.CpfCnpj),
-		"address", company.Address, "contact_email", company.Email, "timezone", company.Zone.String(),
-		"renew_from", string(company.Settings.RenewFrom), "renew_on_payment",
-		boolText(company.Settings.RenewOnPayment),
-		"renew_invoice", string(company.Settings.RenewInvoice),
-		"books_closed_through", company.Settings.ClosedThrough.String(),
-		"lead_days", strconv.Itoa(company.Settings.LeadDays),
-		"late_fee_percent", percentText(company.Settings.LateFeePercent), "late_interest_percent",
-		percentText(company.Settings.LateInterestPercent),
-		"discount_percent", percentText(company.Settings.DiscountPercent), "discount_amount",
-		amountText(company.Settings.DiscountAmount))
-}
-
-// percentText is a percentage as a form shows it; empty: none.
-func percentText(percent money.Percent) string {
-	return amountText(money.Cents(percent))
+	form := page.NewForm()
+	for _, field := range account.CompanyFields {
+		switch place := field.At(&company).(type) {
+		case *money.Percent:
+			form.Set(field.Name, amountText(money.Cents(*place)))
+		case *money.Cents:
+			form.Set(field.Name, amountText(*place))
+		case *bool:
+			form.Set(field.Name, boolText(*place))
+		default:
+			form.Set(field.Name, fmt.Sprint(field.Of(&company)))
+		}
+	}
+	form.Set("color", cmp.Or(company.Brand.Color, account.HouseColor))
+	form.Set("whatsapp", page.FormatPhone(company.Whatsapp))
+	form.Set("cpf_cnpj", taxid.Format(company.CpfCnpj))
+	return form
 }
 
 // amountText is an amount as a form shows it; empty: none.

@@ -131,3 +131,23 @@ func fillPlain(target reflect.Value, name string, n int) bool {
 	}
 	return true
 }
+
+// EveryDraftFieldSets fails for every field of a draft that changes nothing in the
+// record. full gives each of them; table is the record's.
+func EveryDraftFieldSets[T, D any](t *testing.T, table interface{ To(draft *D, record *T) }, full D) {
+	t.Helper()
+	given := reflect.ValueOf(full)
+	for i := range given.NumField() {
+		field := given.Type().Field(i)
+		if field.Type == reflect.TypeFor[input.Problems]() {
+			continue
+		}
+		var draft D
+		reflect.ValueOf(&draft).Elem().Field(i).Set(given.Field(i))
+		var blank, changed T
+		table.To(&draft, &changed)
+		if reflect.DeepEqual(blank, changed) {
+			t.Errorf("%s.%s sets nothing; is it missing in fields.go, or in this test?", given.Type().Name(), field.Name)
+		}
+	}
+}
