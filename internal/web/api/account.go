@@ -11,43 +11,6 @@ import (
 	"carteira/internal/web"
 )
 
-type accountRecord struct {
-	User    *userRecord   `json:"user"`
-	Company companyRecord `json:"company"`
-	Token   tokenRecord   `json:"token"`
-}
-
-type userRecord struct {
-	ID    int64        `json:"id"`
-	Name  string       `json:"name"`
-	Email string       `json:"email"`
-	Role  account.Role `json:"role"`
-}
-
-type companyRecord struct {
-	ID        int64         `json:"id"`
-	Name      string        `json:"name"`
-	Level     account.Level `json:"level"`
-	Timezone  string        `json:"timezone"`
-	CreatedAt string        `json:"created_at"`
-
-	Status    account.Standing   `json:"status"`
-	ExpiresAt *string            `json:"expires_at"`
-	Functions []account.Function `json:"functions"`
-
-	BooksClosedThrough *string `json:"books_closed_through"`
-}
-
-type tokenRecord struct {
-	ID         int64   `json:"id"`
-	Name       string  `json:"name"`
-	CreatedAt  string  `json:"created_at"`
-	LastUsedAt *string `json:"last_used_at"`
-
-	Scope     account.Scope `json:"scope"`
-	ExpiresAt *string       `json:"expires_at"`
-}
-
 // account answers who owns the token, the company, and which token it is.
 func (s *Server) account(ctx context.Context, call *call) (web.Answer, error) {
 	company := call.actor.Company
@@ -55,39 +18,47 @@ func (s *Server) account(ctx context.Context, call *call) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	record := accountRecord{
-		Company: companyRecord{
-			ID:        company.ID,
-			Name:      company.Name,
-			Level:     company.Level,
-			Timezone:  company.Zone.String(),
-			CreatedAt: civil.Timestamp(company.CreatedAt, company.Zone),
-			Status:    company.Subscription.Standing(call.today),
-			ExpiresAt: textOrNull(company.Subscription.ExpiresOn.String()),
-			Functions: company.Subscription.Functions.Names(),
-
-			BooksClosedThrough: textOrNull(company.Settings.ClosedThrough.String()),
-		},
-		Token: tokenRecord{
-			ID:        token.ID,
-			Name:      token.Name,
-			CreatedAt: civil.Timestamp(token.CreatedAt, company.Zone),
-			Scope:     token.Scope,
-			ExpiresAt: call.timeOrNull(token.ExpiresAt),
-		},
-	}
-	if !token.LastUsedAt.IsZero() {
-		used := civil.Timestamp(token.LastUsedAt, company.Zone)
-		record.Token.LastUsedAt = &used
-	}
 	owner, err := s.Accounts.Owner(ctx, call.actor)
-	switch {
-	case err == nil:
-		record.User = &userRecord{owner.ID, owner.Name, owner.Email, owner.Role}
-	case fault.KindOf(err) != fault.KindNotFound:
+	if err != nil && fault.KindOf(err) != fault.KindNotFound {
 		return web.Answer{}, err
 	}
-	return web.Answer{Data: web.JSON(record)}, nil
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		if owner.ID == 0 {
+			object.Null("user")
+		} else {
+			object.Object("user", func(object *web.Object) { writeUser(object, owner) })
+		}
+		object.Object("company", func(object *web.Object) { writeCompany(object, company, call.today) })
+		object.Object("token", func(object *web.Object) { writeToken(object, token, company.Zone) })
+	})}, nil
+}
+
+func writeUser(object *web.Object, user account.User) {
+	object.Int("id", user.ID)
+	object.String("name", user.Name)
+	object.String("email", user.Email)
+	object.String("role", string(user.Role))
+}
+
+func writeCompany(object *web.Object, company account.Company, today civil.Date) {
+	object.Int("id", company.ID)
+	object.String("name", company.Name)
+	object.String("level", string(company.Level))
+	object.String("timezone", company.Zone.String())
+	object.Time("created_at", company.CreatedAt, company.Zone)
+	object.String("status", string(company.Subscription.Standing(today)))
+	object.Date("expires_at", company.Subscription.ExpiresOn)
+	object.Data("functions", web.JSON(company.Subscription.Functions.Names()))
+	object.Date("books_closed_through", company.Settings.ClosedThrough)
+}
+
+func writeToken(object *web.Object, token account.Token, zone *time.Location) {
+	object.Int("id", token.ID)
+	object.String("name", token.Name)
+	object.Time("created_at", token.CreatedAt, zone)
+	object.Time("last_used_at", token.LastUsedAt, zone)
+	object.String("scope", string(token.Scope))
+	object.Time("expires_at", token.ExpiresAt, zone)
 }
 
 // advanceTime is how long a call waits for the clock to arrive; it is shorter

@@ -95,13 +95,25 @@ type call struct {
 // form reads the body.
 func (c *call) form() (*input.Form, error) { return input.FromJSON(c.body) }
 
-// noBody refuses the fields of a body where no body is expected.
-func (c *call) noBody() error {
-	form, err := c.form()
-	if err != nil {
-		return err
+// reading is an operation that takes the fields of a body.
+func reading(do func(ctx context.Context, call *call, form *input.Form) (web.Answer, error)) handler {
+	return func(ctx context.Context, call *call) (web.Answer, error) {
+		form, err := call.form()
+		if err != nil {
+			return web.Answer{}, err
+		}
+		return do(ctx, call, form)
 	}
-	return form.Err()
+}
+
+// bodiless is an operation that refuses the fields of a body.
+func bodiless(do handler) handler {
+	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
+		if err := form.Err(); err != nil {
+			return web.Answer{}, err
+		}
+		return do(ctx, call)
+	})
 }
 
 // query reads the query string. A parameter that the operation does not know is

@@ -2,62 +2,19 @@ package api
 
 import (
 	"context"
+	"time"
 
-	"carteira/internal/customer"
 	"carteira/internal/payment"
-	"carteira/internal/platform/civil"
-	"carteira/internal/platform/money"
+	"carteira/internal/platform/input"
 	"carteira/internal/web"
 )
-
-type autopayRecord struct {
-	Autopay       customer.Autopay   `json:"autopay"`
-	Available     bool               `json:"available"`
-	Authorisation *authorisation     `json:"authorisation"`
-	NextDebit     *autopayDebit      `json:"next_debit"`
-	FailedDebit   *autopayDebit      `json:"failed_debit"`
-	History       []autopayStepShown `json:"history"`
-}
-
-type authorisation struct {
-	Provider     string          `json:"provider"`
-	Journey      payment.Journey `json:"journey"`
-	Every        payment.Every   `json:"every"`
-	PixCopyPaste *string         `json:"pix_copy_paste"`
-	AskedAt      string          `json:"asked_at"`
-	ExpiresAt    string          `json:"expires_at"`
-	ActiveAt     *string         `json:"active_at"`
-	EndedAt      *string         `json:"ended_at"`
-	EndedBy      *string         `json:"ended_by"`
-	Reason       *string         `json:"reason"`
-	Problem      *string         `json:"problem"`
-}
-
-type autopayDebit struct {
-	InvoiceID int64       `json:"invoice_id"`
-	Amount    money.Cents `json:"amount"`
-	On        civil.Date  `json:"on"`
-	Retries   int         `json:"retries"`
-	Failure   *string     `json:"failure"`
-}
-
-type autopayStepShown struct {
-	Autopay customer.Autopay `json:"autopay"`
-	By      *string          `json:"by"`
-	Reason  *string          `json:"reason"`
-	At      string           `json:"at"`
-}
 
 func (s *Server) readAutopay(ctx context.Context, call *call) (web.Answer, error) {
 	known, err := s.Payments.Autopay(ctx, call.actor, call.id)
 	return call.autopay(known), err
 }
 
-func (s *Server) askAutopay(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) askAutopay(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	known, err := s.Payments.AskAutopay(ctx, call.actor, call.id, payment.ReadAutopayRequest(form))
 	return call.autopay(known), err
 }
@@ -68,11 +25,7 @@ func (s *Server) endAutopay(ctx context.Context, call *call) (web.Answer, error)
 }
 
 // simulateAutopay does what the payer of a simulated bank would do.
-func (s *Server) simulateAutopay(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) simulateAutopay(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	form.Require("what")
 	deed := form.Choice("what", "authorise", "refuse", "end", "fail")
 	if err := form.Err(); err != nil {
@@ -83,46 +36,50 @@ func (s *Server) simulateAutopay(ctx context.Context, call *call) (web.Answer, e
 }
 
 func (c *call) autopay(known payment.Autopay) web.Answer {
-	record := autopayRecord{
-		Autopay:     known.State,
-		Available:   len(known.Journeys) > 0,
-		NextDebit:   debitShown(known.NextDebit),
-		FailedDebit: debitShown(known.Failed),
-		History:     make([]autopayStepShown, len(known.History)),
-	}
-	if known.Newest != nil {
-		record.Authorisation = c.authorisation(*known.Newest)
-	}
-	for i, step := range known.History {
-		record.History[i] = autopayStepShown{
-			Autopay: step.State,
-			By:      textOrNull(step.By),
-			Reason:  textOrNull(step.Reason),
-			At:      civil.Timestamp(step.At, c.actor.Company.Zone),
+	zone := c.actor.Company.Zone
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		object.String("autopay", string(known.State))
+		object.Bool("available", len(known.Journeys) > 0)
+		if known.Newest == nil {
+			object.Null("authorisation")
+		} else {
+			object.Object("authorisation", func(object *web.Object) { writeAuthorisation(object, known.Newest, zone) })
 		}
-	}
-	return web.Answer{Data: web.JSON(record)}
+		writeDebit(object, "next_debit", known.NextDebit)
+		writeDebit(object, "failed_debit", known.Failed)
+		object.Data("history", web.List(known.History, func(object *web.Object, step *payment.AutopayStep) {
+			object.String("autopay", string(step.State))
+			object.Text("by", step.By)
+			object.Text("reason", step.Reason)
+			object.Time("at", step.At, zone)
+		}))
+	})}
 }
 
-func (c *call) authorisation(asked payment.AutopayRequest) *authorisation {
-	return &authorisation{
-		Provider:     asked.Provider,
-		Journey:      asked.Journey,
-		Every:        asked.Every,
-		PixCopyPaste: textOrNull(asked.PixCode),
-		AskedAt:      civil.Timestamp(asked.AskedAt, c.actor.Company.Zone),
-		ExpiresAt:    civil.Timestamp(asked.ExpiresAt, c.actor.Company.Zone),
-		ActiveAt:     c.timeOrNull(asked.ActiveAt),
-		EndedAt:      c.timeOrNull(asked.EndedAt),
-		EndedBy:      textOrNull(string(asked.EndedBy)),
-		Reason:       textOrNull(asked.Reason),
-		Problem:      textOrNull(asked.Problem),
-	}
+func writeAuthorisation(object *web.Object, asked *payment.AutopayRequest, zone *time.Location) {
+	object.String("provider", asked.Provider)
+	object.String("journey", string(asked.Journey))
+	object.String("every", string(asked.Every))
+	object.Text("pix_copy_paste", asked.PixCode)
+	object.Time("asked_at", asked.AskedAt, zone)
+	object.Time("expires_at", asked.ExpiresAt, zone)
+	object.Time("active_at", asked.ActiveAt, zone)
+	object.Time("ended_at", asked.EndedAt, zone)
+	object.Text("ended_by", string(asked.EndedBy))
+	object.Text("reason", asked.Reason)
+	object.Text("problem", asked.Problem)
 }
 
-func debitShown(debit *payment.AutopayDebit) *autopayDebit {
+func writeDebit(object *web.Object, name string, debit *payment.AutopayDebit) {
 	if debit == nil {
-		return nil
+		object.Null(name)
+		return
 	}
-	return &autopayDebit{debit.InvoiceID, debit.Amount, debit.On, debit.Retries, textOrNull(debit.Failure)}
+	object.Object(name, func(object *web.Object) {
+		object.Int("invoice_id", debit.InvoiceID)
+		object.Money("amount", debit.Amount)
+		object.Date("on", debit.On)
+		object.Int("retries", int64(debit.Retries))
+		object.Text("failure", debit.Failure)
+	})
 }

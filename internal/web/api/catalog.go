@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/catalog"
+	"carteira/internal/platform/input"
 	"carteira/internal/web"
 )
 
@@ -17,11 +18,7 @@ func (s *Server) listPlans(ctx context.Context, call *call) (web.Answer, error) 
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByPlan(
-		ctx,
-		call.actor,
-		idsOf(list, func(plan *catalog.Plan) int64 { return plan.ID }),
-	)
+	counts, err := s.Customers.CountByPlan(ctx, call.actor, idsOf(list, func(plan *catalog.Plan) int64 { return plan.ID }))
 	return page(call, paging, total, web.List(list, func(object *web.Object, plan *catalog.Plan) {
 		call.writePlan(object, plan, counts[plan.ID].N)
 	})), err
@@ -48,11 +45,7 @@ func (s *Server) listProducts(ctx context.Context, call *call) (web.Answer, erro
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByProduct(
-		ctx,
-		call.actor,
-		idsOf(list, func(product *catalog.Product) int64 { return product.ID }),
-	)
+	counts, err := s.Customers.CountByProduct(ctx, call.actor, idsOf(list, func(product *catalog.Product) int64 { return product.ID }))
 	return page(call, paging, total, web.List(list, func(object *web.Object, product *catalog.Product) {
 		call.writeProduct(object, product, counts[product.ID].N)
 	})), err
@@ -99,11 +92,7 @@ func idsOf[T any](list []T, id func(*T) int64) []int64 {
 	return ids
 }
 
-func (s *Server) createPlan(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	plan, err := s.Catalog.CreatePlan(ctx, call.actor, catalog.ReadNewPlan(form))
 	if err != nil {
 		return web.Answer{}, err
@@ -111,22 +100,14 @@ func (s *Server) createPlan(ctx context.Context, call *call) (web.Answer, error)
 	return web.Answer{Data: web.One(func(object *web.Object) { call.writePlan(object, &plan, 0) })}, nil
 }
 
-func (s *Server) updatePlan(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) updatePlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	if _, err := s.Catalog.UpdatePlan(ctx, call.actor, call.id, catalog.ReadPlanChanges(form)); err != nil {
 		return web.Answer{}, err
 	}
 	return s.readPlan(ctx, call)
 }
 
-func (s *Server) createProduct(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createProduct(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	product, err := s.Catalog.CreateProduct(ctx, call.actor, catalog.ReadNewProduct(form))
 	if err != nil {
 		return web.Answer{}, err
@@ -134,11 +115,7 @@ func (s *Server) createProduct(ctx context.Context, call *call) (web.Answer, err
 	return web.Answer{Data: web.One(func(object *web.Object) { call.writeProduct(object, &product, 0) })}, nil
 }
 
-func (s *Server) updateProduct(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) updateProduct(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	if _, err := s.Catalog.UpdateProduct(ctx, call.actor, call.id, catalog.ReadProductChanges(form)); err != nil {
 		return web.Answer{}, err
 	}

@@ -37,11 +37,7 @@ func (s *Server) listCustomers(ctx context.Context, call *call) (web.Answer, err
 	return page(call, paging, total, web.List(list, call.withInvoices(invoices))), err
 }
 
-func (s *Server) createCustomer(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createCustomer(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	made, err := s.Customers.Create(ctx, call.actor, customer.ReadNew(form))
 	return call.customer(made), err
 }
@@ -51,11 +47,7 @@ func (s *Server) readCustomer(ctx context.Context, call *call) (web.Answer, erro
 	return call.customer(found), err
 }
 
-func (s *Server) updateCustomer(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) updateCustomer(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	changed, err := s.Customers.Update(ctx, call.actor, call.id, customer.ReadChanges(form))
 	return call.customer(changed), err
 }
@@ -73,9 +65,6 @@ func deleted(id int64, what string) web.Answer {
 }
 
 func (s *Server) renewCustomer(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noBody(); err != nil {
-		return web.Answer{}, err
-	}
 	query := call.query()
 	invoice := query.Choice("invoice", "keep", "paid", "cancelled")
 	periods := query.Int("periods", 1, customer.MaxPeriods).Or(1)

@@ -50,11 +50,7 @@ func (s *Server) readInvoice(ctx context.Context, call *call) (web.Answer, error
 	return s.wholeInvoice(ctx, call, invoice, nil)
 }
 
-func (s *Server) setInvoiceStatus(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) setInvoiceStatus(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	out, err := s.Billing.SetStatus(ctx, call.actor, call.id, billing.ReadStatusChange(form))
 	if err != nil {
 		return web.Answer{}, err
@@ -66,11 +62,7 @@ func (s *Server) setInvoiceStatus(ctx context.Context, call *call) (web.Answer, 
 	})
 }
 
-func (s *Server) createInvoice(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createInvoice(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	customerID, draft := billing.ReadNewInvoice(form)
 	if customerID == 0 { // every failing field is reported at once
 		return web.Answer{}, draft.Problems.Err()
@@ -85,11 +77,7 @@ func (s *Server) createInvoice(ctx context.Context, call *call) (web.Answer, err
 	return s.wholeInvoice(ctx, call, made, nil)
 }
 
-func (s *Server) editInvoice(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) editInvoice(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	changed, err := s.Billing.Edit(ctx, call.actor, call.id, billing.ReadEdit(form))
 	if err != nil {
 		return web.Answer{}, err
@@ -206,39 +194,24 @@ func (s *Server) readPayment(ctx context.Context, call *call) (web.Answer, error
 	return s.payment(ctx, call, found, err)
 }
 
-func (s *Server) refundPayment(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) refundPayment(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	refunded, err := s.Billing.RefundPayment(ctx, call.actor, call.id, billing.ReadRefund(form))
 	return s.payment(ctx, call, refunded, err)
 }
 
 func (s *Server) undoPayment(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noBody(); err != nil {
-		return web.Answer{}, err
-	}
 	if _, err := s.Billing.UndoPayment(ctx, call.actor, call.id); err != nil {
 		return web.Answer{}, err
 	}
 	return s.readPayment(ctx, call)
 }
 
-func (s *Server) applyPayment(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) applyPayment(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	applied, err := s.Payments.DecidePayment(ctx, call.actor, payment.ReadApplication(form, call.id))
 	return s.payment(ctx, call, applied, err)
 }
 
-func (s *Server) dismissPayment(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) dismissPayment(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	dismissed, err := s.Payments.DecidePayment(ctx, call.actor, payment.ReadDismissal(form, call.id))
 	return s.payment(ctx, call, dismissed, err)
 }

@@ -19,7 +19,7 @@ func (s *Server) lost() map[string]handler {
 		"/customers/{id}/autopay":          s.readAutopay,
 		"/customers/{id}/autopay/simulate": s.readAutopay,
 		"/invoices":                        s.readInvoice,
-		"/invoices/{id}/pix":               s.createPix, // which answers with the charge that can be paid
+		"/invoices/{id}/pix":               reading(s.createPix), // which answers with the charge that can be paid
 		"/invoices/{id}/status":            s.readSettled,
 		"/payments/{id}/refund":            s.readPayment,
 		"/payments/{id}/undo":              s.readPayment,
@@ -95,7 +95,7 @@ func (s *Server) paidReseller(ctx context.Context, call *call) (reseller.Paid, e
 
 func (s *Server) readDelivery(ctx context.Context, call *call) (web.Answer, error) {
 	delivery, err := s.Webhooks.Delivery(ctx, call.actor, call.id)
-	return web.Answer{Data: web.JSON(call.delivery(delivery))}, err
+	return call.delivery(delivery), err
 }
 
 func (s *Server) readCreatedWebhook(ctx context.Context, call *call) (web.Answer, error) {

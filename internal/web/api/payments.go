@@ -8,52 +8,13 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/event"
 	"carteira/internal/payment"
-	"carteira/internal/platform/civil"
-	"carteira/internal/platform/money"
+	"carteira/internal/platform/input"
 	"carteira/internal/web"
 )
 
-type payableInvoice struct {
-	ID          int64          `json:"id"`
-	Status      billing.Status `json:"status"`
-	TotalAmount money.Cents    `json:"total_amount"`
-}
-
-type payingCustomer struct {
-	ID   int64  `json:"id"`
-	Name string `json:"name"`
-}
-
-type pixRecord struct {
-	Invoice      payableInvoice      `json:"invoice"`
-	Customer     payingCustomer      `json:"customer"`
-	Payment      pixPayment          `json:"payment"`
-	Notification *notificationRecord `json:"notification"`
-}
-
-type pixPayment struct {
-	Provider     string       `json:"provider"`
-	Flow         payment.Flow `json:"flow"`
-	Amount       json.Number  `json:"amount"`
-	PixCopyPaste *string      `json:"pix_copy_paste"`
-	QRCodeBase64 *string      `json:"qr_code_base64"`
-	QRCodeURI    string       `json:"qr_code_data_uri"`
-	CheckoutURL  *string      `json:"checkout_url"`
-	ExpiresAt    string       `json:"expires_at"`
-}
-
-type notificationRecord struct {
-	URL   string     `json:"url"`
-	Event event.Name `json:"event"`
-}
-
 // createPix has an invoice charged. The address of a notification is checked
 // before anything else: a refused one leaves no charge behind.
-func (s *Server) createPix(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createPix(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	address, _ := s.Webhooks.CheckNotification(ctx, form)
 	if err := form.Err(); err != nil {
 		return web.Answer{}, err
@@ -62,77 +23,63 @@ func (s *Server) createPix(ctx context.Context, call *call) (web.Answer, error) 
 	if err != nil {
 		return web.Answer{}, err
 	}
-	record, err := call.pix(payable)
+	picture, err := payable.QR()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	url, found, err := s.Webhooks.Notification(ctx, call.actor, call.id)
-	if found {
-		record.Notification = &notificationRecord{url, event.InvoicePaid}
-	}
-	return web.Answer{Data: web.JSON(record)}, err
-}
-
-func (c *call) pix(payable payment.Payable) (pixRecord, error) {
-	picture, err := payable.QR()
-	if err != nil {
-		return pixRecord{}, err
-	}
 	code := base64.StdEncoding.EncodeToString(picture)
-	record := pixRecord{
-		Invoice:  invoiceToPay(payable.Invoice),
-		Customer: customerToPay(payable.Invoice),
-		Payment: pixPayment{
-			Provider:     payable.Provider,
-			Flow:         payable.Flow,
-			Amount:       json.Number(payable.Amount.String()),
-			PixCopyPaste: textOrNull(payable.PixCode),
-			QRCodeURI:    "data:image/png;base64," + code,
-			CheckoutURL:  textOrNull(payable.CheckoutURL),
-			ExpiresAt:    civil.Timestamp(payable.ExpiresAt, c.actor.Company.Zone),
-		},
-	}
-	if payable.Flow == payment.FlowPix {
-		record.Payment.QRCodeBase64 = &code
-	}
-	return record, nil
+	url, found, err := s.Webhooks.Notification(ctx, call.actor, call.id)
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		writePayer(object, payable.Invoice)
+		object.Object("payment", func(object *web.Object) {
+			object.String("provider", payable.Provider)
+			object.String("flow", string(payable.Flow))
+			object.Data("amount", web.JSON(json.Number(payable.Amount.String())))
+			object.Text("pix_copy_paste", payable.PixCode)
+			if payable.Flow == payment.FlowPix {
+				object.String("qr_code_base64", code)
+			} else {
+				object.Null("qr_code_base64")
+			}
+			object.String("qr_code_data_uri", "data:image/png;base64,"+code)
+			object.Text("checkout_url", payable.CheckoutURL)
+			object.Time("expires_at", payable.ExpiresAt, call.actor.Company.Zone)
+		})
+		if !found {
+			object.Null("notification")
+			return
+		}
+		object.Object("notification", func(object *web.Object) {
+			object.String("url", url)
+			object.String("event", string(event.InvoicePaid))
+		})
+	})}, err
 }
 
-func invoiceToPay(invoice billing.Invoice) payableInvoice {
-	return payableInvoice{invoice.ID, invoice.Status, invoice.Amount}
-}
-
-func customerToPay(invoice billing.Invoice) payingCustomer {
-	return payingCustomer{invoice.Customer.ID, invoice.Customer.Name}
-}
-
-type linkRecord struct {
-	Invoice  payableInvoice `json:"invoice"`
-	Customer payingCustomer `json:"customer"`
-	Payment  linkPayment    `json:"payment"`
-}
-
-type linkPayment struct {
-	URL       string         `json:"url"`
-	Amount    json.Number    `json:"amount"`
-	Payable   bool           `json:"payable"`
-	Methods   []payment.Flow `json:"methods"`
-	Provider  *string        `json:"provider"`
-	ExpiresAt *string        `json:"expires_at"`
+// writePayer writes what is paid, and by which customer.
+func writePayer(object *web.Object, invoice billing.Invoice) {
+	object.Object("invoice", func(object *web.Object) {
+		object.Int("id", invoice.ID)
+		object.String("status", invoice.Status.String())
+		object.Money("total_amount", invoice.Amount)
+	})
+	object.Object("customer", func(object *web.Object) {
+		object.Int("id", invoice.Customer.ID)
+		object.String("name", invoice.Customer.Name)
+	})
 }
 
 func (s *Server) readPaymentLink(ctx context.Context, call *call) (web.Answer, error) {
 	link, err := s.Payments.PaymentLink(ctx, call.actor, call.id)
-	return web.Answer{Data: web.JSON(linkRecord{
-		Invoice:  invoiceToPay(link.Invoice),
-		Customer: customerToPay(link.Invoice),
-		Payment: linkPayment{
-			URL:       link.URL,
-			Amount:    json.Number(link.Amount.String()),
-			Payable:   link.Payable,
-			Methods:   link.Methods,
-			Provider:  textOrNull(link.Provider),
-			ExpiresAt: call.timeOrNull(link.ExpiresAt),
-		},
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		writePayer(object, link.Invoice)
+		object.Object("payment", func(object *web.Object) {
+			object.String("url", link.URL)
+			object.Data("amount", web.JSON(json.Number(link.Amount.String())))
+			object.Bool("payable", link.Payable)
+			object.Data("methods", web.JSON(link.Methods))
+			object.Text("provider", link.Provider)
+			object.Time("expires_at", link.ExpiresAt, call.actor.Company.Zone)
+		})
 	})}, err
 }

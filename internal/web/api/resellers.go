@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/account"
-	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 )
@@ -18,21 +17,12 @@ func (s *Server) listResellers(ctx context.Context, call *call) (web.Answer, err
 	}
 	list, total, err := s.Resellers.List(ctx, call.actor, filter, paging)
 	now := s.DB.Now()
-	return page(
-		call,
-		paging,
-		total,
-		web.List(list, func(object *web.Object, seller *reseller.Reseller) {
-			call.writeReseller(object, seller, now)
-		}),
-	), err
+	return page(call, paging, total, web.List(list, func(object *web.Object, seller *reseller.Reseller) {
+		call.writeReseller(object, seller, now)
+	})), err
 }
 
-func (s *Server) createReseller(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	made, err := s.Resellers.Create(ctx, call.actor, reseller.ReadNewReseller(form))
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(object *web.Object) {
@@ -46,29 +36,17 @@ func (s *Server) readReseller(ctx context.Context, call *call) (web.Answer, erro
 	return s.reseller(call, found), err
 }
 
-func (s *Server) updateReseller(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) updateReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	changed, err := s.Resellers.Update(ctx, call.actor, call.id, reseller.ReadChanges(form))
 	return s.reseller(call, changed), err
 }
 
-func (s *Server) setResellerLevel(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) setResellerLevel(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	changed, err := s.Resellers.SetLevel(ctx, call.actor, call.id, reseller.ReadLevelRequest(form))
 	return s.reseller(call, changed), err
 }
 
-func (s *Server) renewReseller(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) renewReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	renewed, err := s.Resellers.Renew(ctx, call.actor, call.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(object *web.Object) {
@@ -112,65 +90,40 @@ func (s *Server) listSubscriptionPlans(ctx context.Context, call *call) (web.Ans
 		return web.Answer{}, err
 	}
 	list, total, err := s.Resellers.Plans(ctx, call.actor, filter, paging)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	records := make([]subscriptionPlanRecord, len(list))
-	for i, plan := range list {
-		records[i] = s.subscriptionPlan(call, plan)
-	}
-	return page(call, paging, total, web.JSON(records)), nil
+	return page(call, paging, total, web.List(list, func(object *web.Object, plan *reseller.Plan) {
+		s.writeSubscriptionPlan(object, plan, call.actor.Company.Zone)
+	})), err
 }
 
-func (s *Server) createSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createSubscriptionPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	plan, err := s.Resellers.CreatePlan(ctx, call.actor, reseller.ReadNewPlan(form))
-	return web.Answer{Data: web.JSON(s.subscriptionPlan(call, plan))}, err
+	return s.subscriptionPlan(call, plan), err
 }
 
 func (s *Server) readSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
 	plan, err := s.Resellers.FindPlan(ctx, call.actor, call.id)
-	return web.Answer{Data: web.JSON(s.subscriptionPlan(call, plan))}, err
+	return s.subscriptionPlan(call, plan), err
 }
 
-func (s *Server) updateSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) updateSubscriptionPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	plan, err := s.Resellers.UpdatePlan(ctx, call.actor, call.id, reseller.ReadPlanChanges(form))
-	return web.Answer{Data: web.JSON(s.subscriptionPlan(call, plan))}, err
+	return s.subscriptionPlan(call, plan), err
 }
 
-type subscriptionPlanRecord struct {
-	ID          int64              `json:"id"`
-	Name        string             `json:"name"`
-	Value       string             `json:"value"`
-	Credits     int64              `json:"credits"`
-	PeriodUnit  string             `json:"period_unit"`
-	PeriodCount int                `json:"period_count"`
-	TrialDays   int                `json:"trial_days"`
-	Functions   []account.Function `json:"functions"`
-	SignupLink  string             `json:"signup_link"`
-	Active      bool               `json:"active"`
-	CreatedAt   string             `json:"created_at"`
+func (s *Server) writeSubscriptionPlan(object *web.Object, plan *reseller.Plan, zone *time.Location) {
+	object.Int("id", plan.ID)
+	object.String("name", plan.Name)
+	object.Money("value", plan.Value)
+	object.Int("credits", plan.Credits)
+	object.String("period_unit", string(plan.Period.Unit))
+	object.Int("period_count", int64(plan.Period.Count))
+	object.Int("trial_days", int64(plan.TrialDays))
+	object.Data("functions", web.JSON(plan.Functions.Names()))
+	object.String("signup_link", s.Resellers.SignupLink(*plan))
+	object.Bool("active", plan.Active)
+	object.Time("created_at", plan.CreatedAt, zone)
 }
 
-func (s *Server) subscriptionPlan(call *call, plan reseller.Plan) subscriptionPlanRecord {
-	return subscriptionPlanRecord{
-		ID:          plan.ID,
-		Name:        plan.Name,
-		Value:       plan.Value.String(),
-		Credits:     plan.Credits,
-		PeriodUnit:  string(plan.Period.Unit),
-		PeriodCount: plan.Period.Count,
-		TrialDays:   plan.TrialDays,
-		Functions:   plan.Functions.Names(),
-		SignupLink:  s.Resellers.SignupLink(plan),
-		Active:      plan.Active,
-		CreatedAt:   civil.Timestamp(plan.CreatedAt, call.actor.Company.Zone),
-	}
+func (s *Server) subscriptionPlan(call *call, plan reseller.Plan) web.Answer {
+	return web.Answer{Data: web.One(func(object *web.Object) { s.writeSubscriptionPlan(object, &plan, call.actor.Company.Zone) })}
 }

@@ -19,6 +19,13 @@ import (
 	"carteira/test/kit/sqldbtest"
 )
 
+type accountRecord struct {
+	Company struct {
+		Status    account.Standing `json:"status"`
+		ExpiresAt *string          `json:"expires_at"`
+	} `json:"company"`
+}
+
 // resellerRecord is what tests look at of a reseller.
 type resellerRecord struct {
 	ID             int64         `json:"id"`

@@ -2,34 +2,26 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/event"
-	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/input"
 	"carteira/internal/web"
 	"carteira/internal/webhook"
 )
 
-type eventRecord struct {
-	Event       event.Name      `json:"event"`
-	Description string          `json:"description"`
-	Sample      json.RawMessage `json:"sample"`
-}
-
 func (s *Server) listEvents(_ context.Context, call *call) (web.Answer, error) {
-	list := make([]eventRecord, len(event.Catalog))
-	for i, entry := range event.Catalog {
-		list[i] = eventRecord{entry.Name, entry.Description, webhook.Sample(entry.Name)}
-	}
-	return short(call, list)
+	return short(call, event.Catalog, func(object *web.Object, entry *event.Entry) {
+		object.String("event", string(entry.Name))
+		object.String("description", entry.Description)
+		object.Data("sample", web.JSON(webhook.Sample(entry.Name)))
+	})
 }
 
 // short is the answer to a list that is read whole: the page asked for is cut
 // from it.
-func short[T any](call *call, list []T) (web.Answer, error) {
+func short[T any](call *call, list []T, write func(*web.Object, *T)) (web.Answer, error) {
 	query := call.query()
 	paging := query.Page()
 	if err := query.Err(); err != nil {
@@ -38,49 +30,23 @@ func short[T any](call *call, list []T) (web.Answer, error) {
 	total := int64(len(list))
 	from := min(paging.Offset(), total)
 	part := list[from:min(from+paging.Size, total)]
-	return page(call, paging, total, web.JSON(part)), nil
+	return page(call, paging, total, web.List(part, write)), nil
 }
 
-type webhookRecord struct {
-	ID                  int64        `json:"id"`
-	URL                 string       `json:"url"`
-	Description         *string      `json:"description"`
-	Events              []event.Name `json:"events"`
-	Active              bool         `json:"active"`
-	RetryRefused        bool         `json:"retry_refused"`
-	ConsecutiveFailures int          `json:"consecutive_failures"`
-	DisabledAt          *string      `json:"disabled_at"`
-	CreatedAt           string       `json:"created_at"`
-	Secret              string       `json:"secret,omitempty"`
+func (c *call) writeWebhook(object *web.Object, hook *webhook.Webhook) {
+	object.Int("id", hook.ID)
+	object.String("url", hook.URL)
+	object.Text("description", hook.Description)
+	object.Data("events", web.JSON(hook.Events))
+	object.Bool("active", hook.Active)
+	object.Bool("retry_refused", hook.RetryRefused)
+	object.Int("consecutive_failures", int64(hook.Failures))
+	object.Time("disabled_at", hook.DisabledAt, c.actor.Company.Zone)
+	object.Time("created_at", hook.CreatedAt, c.actor.Company.Zone)
 }
 
-func (c *call) webhook(hook webhook.Webhook) webhookRecord {
-	return webhookRecord{
-		ID:                  hook.ID,
-		URL:                 hook.URL,
-		Description:         textOrNull(hook.Description),
-		Events:              hook.Events,
-		Active:              hook.Active,
-		RetryRefused:        hook.RetryRefused,
-		ConsecutiveFailures: hook.Failures,
-		DisabledAt:          c.timeOrNull(hook.DisabledAt),
-		CreatedAt:           civil.Timestamp(hook.CreatedAt, c.actor.Company.Zone),
-	}
-}
-
-func textOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func (c *call) timeOrNull(at time.Time) *string {
-	if at.IsZero() {
-		return nil
-	}
-	text := civil.Timestamp(at, c.actor.Company.Zone)
-	return &text
+func (c *call) webhook(hook webhook.Webhook) web.Answer {
+	return web.Answer{Data: web.One(func(object *web.Object) { c.writeWebhook(object, &hook) })}
 }
 
 func (s *Server) listWebhooks(ctx context.Context, call *call) (web.Answer, error) {
@@ -88,43 +54,32 @@ func (s *Server) listWebhooks(ctx context.Context, call *call) (web.Answer, erro
 	if err != nil {
 		return web.Answer{}, err
 	}
-	list := make([]webhookRecord, len(all))
-	for i, hook := range all {
-		list[i] = call.webhook(hook)
-	}
-	return short(call, list)
+	return short(call, all, call.writeWebhook)
 }
 
-func (s *Server) createWebhook(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) createWebhook(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	hook, secret, err := s.Webhooks.Create(ctx, call.actor, webhook.ReadNew(form))
 	return call.createdWebhook(hook, secret), err
 }
 
 func (c *call) createdWebhook(hook webhook.Webhook, secret string) web.Answer {
-	record := c.webhook(hook)
-	record.Secret = secret
 	return web.Answer{
 		Message: "keep the secret now: it signs every delivery and is not shown again",
-		Data:    web.JSON(record),
+		Data: web.One(func(object *web.Object) {
+			c.writeWebhook(object, &hook)
+			object.String("secret", secret)
+		}),
 	}
 }
 
 func (s *Server) readWebhook(ctx context.Context, call *call) (web.Answer, error) {
 	hook, err := s.Webhooks.Find(ctx, call.actor, call.id)
-	return web.Answer{Data: web.JSON(call.webhook(hook))}, err
+	return call.webhook(hook), err
 }
 
-func (s *Server) updateWebhook(ctx context.Context, call *call) (web.Answer, error) {
-	form, err := call.form()
-	if err != nil {
-		return web.Answer{}, err
-	}
+func (s *Server) updateWebhook(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	hook, err := s.Webhooks.Update(ctx, call.actor, call.id, webhook.ReadChanges(form))
-	return web.Answer{Data: web.JSON(call.webhook(hook))}, err
+	return call.webhook(hook), err
 }
 
 func (s *Server) deleteWebhook(ctx context.Context, call *call) (web.Answer, error) {
@@ -132,80 +87,52 @@ func (s *Server) deleteWebhook(ctx context.Context, call *call) (web.Answer, err
 	return deleted(call.id, "webhook"), err
 }
 
-type testRecord struct {
-	Delivered      bool    `json:"delivered"`
-	ResponseStatus *int    `json:"response_status"`
-	ResponseBody   *string `json:"response_body"`
-	DurationMS     int64   `json:"duration_ms"`
-	Error          *string `json:"error"`
-}
-
 func (s *Server) testWebhook(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noBody(); err != nil {
-		return web.Answer{}, err
-	}
 	attempt, delivered, err := s.Webhooks.Test(ctx, call.actor, call.id)
-	return web.Answer{Data: web.JSON(testRecord{
-		delivered, statusOrNull(attempt.ResponseStatus), textOrNull(attempt.ResponseBody),
-		attempt.Duration.Milliseconds(), textOrNull(attempt.Error),
+	return web.Answer{Data: web.One(func(object *web.Object) {
+		object.Bool("delivered", delivered)
+		writeResponse(object, &attempt)
+		object.Int("duration_ms", attempt.Duration.Milliseconds())
+		object.Text("error", attempt.Error)
 	})}, err
 }
 
-func statusOrNull(status int) *int {
-	if status == 0 {
-		return nil
+func writeResponse(object *web.Object, attempt *webhook.Attempt) {
+	if attempt.ResponseStatus == 0 {
+		object.Null("response_status")
+	} else {
+		object.Int("response_status", int64(attempt.ResponseStatus))
 	}
-	return &status
+	object.Text("response_body", attempt.ResponseBody)
 }
 
-type deliveryRecord struct {
-	ID            int64           `json:"id"`
-	EventID       string          `json:"event_id"`
-	Event         event.Name      `json:"event"`
-	WebhookID     *int64          `json:"webhook_id"`
-	URL           string          `json:"url"`
-	Status        webhook.Status  `json:"status"`
-	Attempts      []attemptRecord `json:"attempts"`
-	NextAttemptAt *string         `json:"next_attempt_at"`
-	Payload       json.RawMessage `json:"payload"`
-	CreatedAt     string          `json:"created_at"`
-	DeliveredAt   *string         `json:"delivered_at"`
-}
-
-type attemptRecord struct {
-	Number         int     `json:"number"`
-	At             string  `json:"at"`
-	DurationMS     int64   `json:"duration_ms"`
-	ResponseStatus *int    `json:"response_status"`
-	ResponseBody   *string `json:"response_body"`
-	Error          *string `json:"error"`
-}
-
-func (c *call) delivery(delivery webhook.Delivery) deliveryRecord {
+func (c *call) writeDelivery(object *web.Object, delivery *webhook.Delivery) {
 	zone := c.actor.Company.Zone
-	record := deliveryRecord{
-		ID:            delivery.ID,
-		EventID:       delivery.EventID,
-		Event:         delivery.Event,
-		URL:           delivery.URL,
-		Status:        delivery.Status,
-		Attempts:      make([]attemptRecord, len(delivery.Attempts)),
-		NextAttemptAt: c.timeOrNull(delivery.NextAttempt),
-		Payload:       delivery.Payload,
-		CreatedAt:     civil.Timestamp(delivery.CreatedAt, zone),
-		DeliveredAt:   c.timeOrNull(delivery.DeliveredAt),
+	object.Int("id", delivery.ID)
+	object.String("event_id", delivery.EventID)
+	object.String("event", string(delivery.Event))
+	if delivery.WebhookID == 0 {
+		object.Null("webhook_id")
+	} else {
+		object.Int("webhook_id", delivery.WebhookID)
 	}
-	if delivery.WebhookID != 0 {
-		record.WebhookID = &delivery.WebhookID
-	}
-	for i, attempt := range delivery.Attempts {
-		record.Attempts[i] = attemptRecord{
-			attempt.Number, civil.Timestamp(attempt.At, zone), attempt.Duration.Milliseconds(),
-			statusOrNull(attempt.ResponseStatus),
-			textOrNull(attempt.ResponseBody), textOrNull(attempt.Error),
-		}
-	}
-	return record
+	object.String("url", delivery.URL)
+	object.String("status", string(delivery.Status))
+	object.Data("attempts", web.List(delivery.Attempts, func(object *web.Object, attempt *webhook.Attempt) {
+		object.Int("number", int64(attempt.Number))
+		object.Time("at", attempt.At, zone)
+		object.Int("duration_ms", attempt.Duration.Milliseconds())
+		writeResponse(object, attempt)
+		object.Text("error", attempt.Error)
+	}))
+	object.Time("next_attempt_at", delivery.NextAttempt, zone)
+	object.Data("payload", web.JSON(delivery.Payload))
+	object.Time("created_at", delivery.CreatedAt, zone)
+	object.Time("delivered_at", delivery.DeliveredAt, zone)
+}
+
+func (c *call) delivery(delivery webhook.Delivery) web.Answer {
+	return web.Answer{Data: web.One(func(object *web.Object) { c.writeDelivery(object, &delivery) })}
 }
 
 func (s *Server) listDeliveries(ctx context.Context, call *call) (web.Answer, error) {
@@ -215,22 +142,12 @@ func (s *Server) listDeliveries(ctx context.Context, call *call) (web.Answer, er
 		return web.Answer{}, err
 	}
 	all, total, err := s.Webhooks.Deliveries(ctx, call.actor, call.id, filter, paging)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	list := make([]deliveryRecord, len(all))
-	for i, delivery := range all {
-		list[i] = call.delivery(delivery)
-	}
-	return page(call, paging, total, web.JSON(list)), nil
+	return page(call, paging, total, web.List(all, call.writeDelivery)), err
 }
 
 func (s *Server) resendDelivery(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noBody(); err != nil {
-		return web.Answer{}, err
-	}
 	delivery, err := s.Webhooks.Resend(ctx, call.actor, call.event, call.id)
-	return web.Answer{Data: web.JSON(call.delivery(delivery))}, err
+	return call.delivery(delivery), err
 }
 
 type secretRecord struct {
@@ -246,17 +163,11 @@ func (s *Server) readCallbackSecret(ctx context.Context, call *call) (web.Answer
 }
 
 func (s *Server) rotateCallbackSecret(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noBody(); err != nil {
-		return web.Answer{}, err
-	}
 	secret, err := s.Webhooks.RotateCallbackSecret(ctx, call.actor)
 	return rotated(secret), err
 }
 
 func (s *Server) rotateWebhookSecret(ctx context.Context, call *call) (web.Answer, error) {
-	if err := call.noBody(); err != nil {
-		return web.Answer{}, err
-	}
 	secret, err := s.Webhooks.RotateSecret(ctx, call.actor, call.id)
 	return rotated(secret), err
 }

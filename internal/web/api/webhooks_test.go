@@ -24,6 +24,20 @@ import (
 	"carteira/test/kit/sqldbtest"
 )
 
+type eventRecord struct {
+	Event       event.Name      `json:"event"`
+	Description string          `json:"description"`
+	Sample      json.RawMessage `json:"sample"`
+}
+
+type testRecord struct {
+	Delivered      bool    `json:"delivered"`
+	ResponseStatus *int    `json:"response_status"`
+	ResponseBody   *string `json:"response_body"`
+	DurationMS     int64   `json:"duration_ms"`
+	Error          *string `json:"error"`
+}
+
 // nameless is a resolver that knows no name, so that no test leaves this
 // machine.
 type nameless struct{}
