@@ -30,7 +30,9 @@ func (b *tab) click(sel string) {
 	b.t.Helper()
 	b.clicks++
 	css := chromedp.CSS(sel)
+	b.settle()
 	b.find(chromedp.WaitVisible(css))
+	b.settle()
 	b.do(chromedp.Click(css, chromedp.NodeVisible))
 }
 

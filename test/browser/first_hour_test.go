@@ -3,8 +3,12 @@ package browser
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +24,11 @@ import (
 // PIX key, and the code that the customer pays with, each by the step that the home
 // page shows next.
 func TestEmptyFolderLeadsToTheFirstCharge(t *testing.T) {
-	p := start(t, "/setup/", "serve")
+	onBoth(t, firstCharge)
+}
+
+func firstCharge(t *testing.T, p *program) {
+	p.launch("/setup/", "serve")
 	b := p.open(t)
 	b.visit(regexp.MustCompile(`/setup/[\w-]+`).FindString(p.printed()))
 	b.begin()
@@ -59,20 +67,91 @@ func TestEmptyFolderLeadsToTheFirstCharge(t *testing.T) {
 	b.picture(t, rules(t), "first-charge")
 }
 
-// spreadsheet is a file of lines with semicolons as a spreadsheet, with the least that
-// one needs.
-func spreadsheet(t *testing.T, lines []byte) []byte {
+// theirs is a list as an owner has it after some years: 304 customers, three of them twice, a sum at the end; phones in
+// every spelling, without the ninth digit, without an area code, two in a cell, cut by the spreadsheet; years of two
+// digits, amounts with and without R$, and the first line an exception.
+type theirs struct {
+	lines  [][]string
+	phones int     // customers that have a number that can be made out
+	paid   float64 // what all of them pay by the month
+}
+
+// spellings of phones. Those with an area code that is not 35 have it on purpose.
+var spellings = []func(n int) string{
+	func(n int) string { return fmt.Sprintf("(35) 9%04d-%04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("035 9%04d %04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("35%04d%04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("(35) %04d-%04d", 9100+n, n) },
+	func(n int) string { return fmt.Sprintf("55359%04d%04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("+55 35 9%04d-%04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("9%04d%04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("35 9%04d%04d / 35 3221-%04d", 8100+n, n, n) },
+	func(n int) string { return fmt.Sprintf("35-9%04d.%04d", 8100+n, n) },
+	func(n int) string { return fmt.Sprintf("0359%04d%04d", 8100+n, n) },
+	func(int) string { return "" },
+	func(n int) string { return []string{"não tem", "5,53599E+12"}[n%2] },
+}
+
+func theirList() (list theirs) {
+	list.lines = append(list.lines, []string{"Nome / Razão Social", "Celular", "E-mail", "CPF/CNPJ", "Vencimento", "Plano", "Valor", "Endereço", "Obs"})
+	plans := []struct {
+		name, value string
+		paid        float64
+	}{{"Fibra 100", "R$ 79,90", 79.90}, {"Rádio 10 Mega", "59,90", 59.90}, {"Fibra 300", "R$ 99,90", 99.90}, {"Fibra 500", "129,90", 129.90}}
+	for n := range 304 {
+		plan := plans[n%len(plans)]
+		due := time.Now().AddDate(0, 0, n%60-30)
+		date, notes, address := due.Format("02/01/2006"), "", fmt.Sprintf("cliente%d@exemplo.com.br", n)
+		switch {
+		case n%44 == 0: // the first line too
+			plan.value, plan.paid = "1.234,56", 1234.56
+		case n%16 == 1:
+			address = "cliente sem email"
+		case n%9 == 2:
+			date = due.Format("02/01/06")
+		case n == 150:
+			date, plan.paid = "31/02/2026", 0
+		case n%50 == 7:
+			notes = "obs; com ponto e vírgula"
+		}
+		line := []string{fmt.Sprintf(" Cliente Conceição %d ", n), spellings[n%len(spellings)](n), address, "", date, plan.name, plan.value, fmt.Sprintf("Rua das Flores, %d", n), notes}
+		list.lines = append(list.lines, line)
+		if n%100 == 4 && n < 300 {
+			list.lines = append(list.lines, line)
+		}
+		if list.paid += plan.paid; n%len(spellings) < 10 && n != 150 {
+			list.phones++
+		}
+	}
+	list.lines = append(list.lines, []string{"TOTAL", "", "", "", "", "", "R$ 28.345,10", "", ""})
+	return list
+}
+
+// latin is the list as CSV in Latin-1, with semicolons.
+func (l theirs) latin(t *testing.T) []byte {
+	t.Helper()
+	var file strings.Builder
+	w := csv.NewWriter(&file)
+	w.Comma, w.UseCRLF = ';', true
+	if err := w.WriteAll(l.lines); err != nil {
+		t.Fatal(err)
+	}
+	latin := make([]byte, 0, file.Len())
+	for _, letter := range file.String() {
+		latin = append(latin, byte(letter)) // all of them are in Latin-1
+	}
+	return latin
+}
+
+// spreadsheet is the list as .xlsx, with the least that one needs.
+func (l theirs) spreadsheet(t *testing.T) []byte {
 	t.Helper()
 	var rows strings.Builder
-	for line := range bytes.Lines(lines) {
+	for _, line := range l.lines {
 		rows.WriteString("<row>")
-		for cell := range bytes.SplitSeq(bytes.TrimSpace(line), []byte(";")) {
+		for _, cell := range line {
 			rows.WriteString(`<c t="inlineStr"><is><t>`)
-			var text strings.Builder
-			for _, letter := range cell { // Latin-1
-				text.WriteRune(rune(letter))
-			}
-			if err := xml.EscapeText(&rows, []byte(text.String())); err != nil {
+			if err := xml.EscapeText(&rows, []byte(cell)); err != nil {
 				t.Fatal(err)
 			}
 			rows.WriteString("</t></is></c>")
@@ -102,11 +181,21 @@ func spreadsheet(t *testing.T, lines []byte) []byte {
 	return out.Bytes()
 }
 
-// The same list as a spreadsheet is imported as it is.
-func TestGrownSpreadsheetIsImportedNearlyWhole(t *testing.T) {
-	_, b := newCompany(t)
-	file := filepath.Join(t.TempDir(), "clientes.xlsx")
-	if err := os.WriteFile(file, spreadsheet(t, grownSheet()), 0o600); err != nil {
+// An owner's own list is imported as it is, as CSV and as a spreadsheet: plans are made, phones completed, each pays
+// what they paid.
+func TestOwnListIsImportedInOnePass(t *testing.T) {
+	list := theirList()
+	for name, content := range map[string][]byte{"clientes.csv": list.latin(t), "clientes.xlsx": list.spreadsheet(t)} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, p *program) { list.imported(t, p, name, content) })
+		})
+	}
+}
+
+func (l theirs) imported(t *testing.T, p *program, name string, content []byte) {
+	b := p.found()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.begin()
@@ -116,13 +205,62 @@ func TestGrownSpreadsheetIsImportedNearlyWhole(t *testing.T) {
 	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
 	b.clicks++ // the file is chosen
 	b.press("Enviar")
-	b.see("O que a verificação encontrou")
-	b.do(chromedp.Click(chromedp.CSS(`form[action$="/start"] button`), chromedp.NodeVisible))
-	b.clicks++
-	b.see("Clientes importados: ")
-	count, _ := strconv.Atoi(imported.FindStringSubmatch(b.text("main"))[1])
-	if count < 285 || count > 300 {
-		t.Errorf("%d of 300 customers are in", count)
+	b.see("O que a verificação encontrou", "Fibra 100: não existe")
+	b.press("Criar")
+	b.see("Linhas certas: 303. Com algum problema: 1.")
+	b.press("Completar o nono dígito")
+	b.see("recebeu o nono dígito")
+	b.press("Usar o DDD 35")
+	b.see("recebeu o DDD que você informou")
+	if name == "clientes.csv" {
+		b.picture(t, rules(t), "import-own-list")
 	}
-	b.within(fmt.Sprintf("import of a spreadsheet: %d of 300 customers in", count), 8)
+	b.press("Importar 303 clientes")
+	b.see("Clientes importados: 303.")
+	b.within("import of 304 customers from "+name+": 303 in", 8)
+	phones, paid := p.census()
+	if phones != l.phones {
+		t.Errorf("%d customers have WhatsApp, want %d", phones, l.phones)
+	}
+	if math.Abs(paid-l.paid) > 0.005 {
+		t.Errorf("they pay %.2f, want %.2f", paid, l.paid)
+	}
+}
+
+// census is how many customers have WhatsApp, and what all of them pay by the month.
+func (p *program) census() (phones int, paid float64) {
+	p.t.Helper()
+	token := p.command("token", "create", "--company", "1", "--name", "census")
+	for page, last := 1, 1; page <= last; page++ {
+		status, body := p.get(token, fmt.Sprintf("/api/v1/customers?per_page=100&page=%d", page))
+		var answer struct {
+			Data []struct {
+				WhatsApp *string
+				Price    *string
+				Plan     struct{ Value string }
+			}
+			Meta struct {
+				LastPage int `json:"last_page"`
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &answer); status != http.StatusOK || err != nil {
+			p.t.Fatalf("%d %s, %v", status, body, err)
+		}
+		last = answer.Meta.LastPage
+		for _, customer := range answer.Data {
+			if customer.WhatsApp != nil {
+				phones++
+			}
+			value := customer.Plan.Value
+			if customer.Price != nil {
+				value = *customer.Price
+			}
+			amount, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			paid += amount
+		}
+	}
+	return phones, paid
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -274,6 +275,7 @@ func (b *tab) visit(path string) {
 	b.t.Helper()
 	b.stood = ""
 	b.do(chromedp.Navigate(b.url+path), chromedp.WaitReady(chromedp.CSS("main")))
+	b.settle()
 }
 
 // see waits until the page shows texts, of which the first must be news: one that
@@ -287,7 +289,7 @@ func (b *tab) see(texts ...string) {
 	}
 	b.stood = ""
 	for _, text := range texts {
-		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`document.readyState === "complete" && document.body.innerText.includes(%q)`, text), chromedp.WithPollingTimeout(patience/2))
+		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`%s && document.body.innerText.includes(%q)`, ready, text), chromedp.WithPollingTimeout(patience/2))
 		b.do(func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
 			for range 100 {
 				if v, err = shown(ctx, t); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {
@@ -304,6 +306,7 @@ func (b *tab) see(texts ...string) {
 func (b *tab) fill(name, value string) {
 	b.t.Helper()
 	b.keys += utf8.RuneCountInString(value)
+	b.settle()
 	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
 	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""; 0`, sel)), chromedp.SendKeys(sel, value))
 }
@@ -311,6 +314,7 @@ func (b *tab) fill(name, value string) {
 // set gives a field a value that is not typed, such as a date or a choice.
 func (b *tab) set(name, value string) {
 	b.t.Helper()
+	b.settle()
 	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
 	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(e => {
 		e.value = %q
@@ -327,15 +331,23 @@ func (b *tab) find(seen chromedp.Action[chromedp.Void]) {
 	b.looking = false
 }
 
-// settle waits while the page loads or a part of it is being replaced: what comes
-// can move the button that is about to be clicked.
+// ready holds where a page can be used: it is loaded, its scripts listen, and no
+// question or part of it is on its way. What comes can move the button that is about
+// to be clicked.
+const ready = `document.readyState === "complete" && document.querySelector(".htmx-request") === null &&
+	(document.documentElement.dataset.ready === "yes" || document.querySelector('script[src$="/carteira.js"]') === null)`
+
+// settle waits until the page can be used.
 func (b *tab) settle() {
 	b.t.Helper()
-	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if !ask(b, chromedp.Evaluate[bool](`document.readyState !== "complete" || document.querySelector(".htmx-request") !== null`)) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		if is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](ready)); err == nil && is { // a page that goes away answers nothing
 			return
 		}
 	}
+	b.t.Fatal("the page does not become ready")
 }
 
 // press clicks the button or link that reads text, in a dialog if one is open.
@@ -401,9 +413,11 @@ func (p *program) get(token, path string) (int, string) {
 		p.t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	body := make([]byte, 1<<16)
-	n, _ := answer.Body.Read(body)
-	return answer.StatusCode, string(body[:n])
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
 }
 
 // certificate keeps the certificate of httptest's servers, which is one for all,

@@ -6,10 +6,6 @@ import (
 	"encoding/base32"
 	endian "encoding/binary"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,71 +132,4 @@ func TestSecondFactorIsSetUpAndAskedFor(t *testing.T) {
 	other.fill("code", code)
 	other.press("Confirmar")
 	other.see("Rede Clara")
-}
-
-// grownSheet is a file as a company has it after some years: 300 customers, some
-// of them twice, in Latin-1 and with what people write into cells.
-func grownSheet() []byte {
-	var file strings.Builder
-	file.WriteString("Nome / Razão Social;Celular;E-mail;Vencimento;Plano;Valor\n")
-	for n := range 300 {
-		phone, address := fmt.Sprintf("(11) 9%04d-%04d", 4000+n, n), fmt.Sprintf("cliente%d@exemplo.com.br", n)
-		due, value := fmt.Sprintf("%02d/%02d/2027", n%28+1, n%12+1), "99,90"
-		switch n % 20 {
-		case 1, 2:
-			phone = fmt.Sprintf("011 9%04d %04d", 4000+n, n)
-		case 3:
-			phone = "não tem"
-		case 4:
-			phone += " / (11) 3333-4444"
-		case 5:
-			phone = ""
-		case 6, 7:
-			address = "não informado"
-		case 8, 9:
-			due = due[:6] + "27"
-		case 10:
-			value = "1.234,56"
-		case 11:
-			value = "R$ 79,90"
-		}
-		line := fmt.Sprintf("Cliente Conceição %d;%s;%s;%s;Mensal;%s\n", n, phone, address, due, value)
-		file.WriteString(line)
-		if n%100 == 0 { // one is there twice
-			file.WriteString(line)
-		}
-	}
-	file.WriteString("Total;;;;;29.970,00\n")
-	latin := make([]byte, 0, file.Len())
-	for _, letter := range file.String() {
-		latin = append(latin, byte(letter)) // all of them are in Latin-1
-	}
-	return latin
-}
-
-var imported = regexp.MustCompile(`Clientes importados: (\d+)\.`)
-
-func TestGrownFileIsImportedNearlyWhole(t *testing.T) {
-	_, b := newCompany(t)
-	file := filepath.Join(t.TempDir(), "clientes.csv")
-	if err := os.WriteFile(file, grownSheet(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b.begin()
-	b.menu("/customers")
-	b.press("Importar")
-	b.see("Sua planilha como ela é")
-	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
-	b.clicks++ // the file is chosen
-	b.press("Enviar")
-	b.see("O que a verificação encontrou", "Qual coluna é qual", "preço próprio")
-	b.picture(t, rules(t), "import-grown")
-	b.do(chromedp.Click(chromedp.CSS(`form[action$="/start"] button`), chromedp.NodeVisible))
-	b.clicks++
-	b.see("Clientes importados: ")
-	count, _ := strconv.Atoi(imported.FindStringSubmatch(b.text("main"))[1])
-	if count < 285 || count > 300 {
-		t.Errorf("%d of 300 customers are in", count)
-	}
-	b.within(fmt.Sprintf("import: %d of 300 customers in", count), 8)
 }

@@ -59,8 +59,10 @@ func (e *evolution) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A phone is connected by its QR code inside the panel, which sees by itself that the
 // code was scanned, and sends a test from it.
-func TestPhoneIsConnectedByItsCode(t *testing.T) {
-	_, b := newCompany(t)
+func TestPhoneIsConnectedByItsCode(t *testing.T) { onBoth(t, connected) }
+
+func connected(t *testing.T, p *program) {
+	b := p.found()
 	bridge := &evolution{}
 	server := httptest.NewTLSServer(bridge)
 	defer server.Close()

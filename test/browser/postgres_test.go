@@ -64,6 +64,32 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// onBoth runs a journey on the embedded database, where it is pictured, and on PostgreSQL.
+func onBoth(t *testing.T, journey func(t *testing.T, p *program)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		journey(t, &program{t: t, dir: t.TempDir()})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		journey(t, &program{t: t, dir: t.TempDir(), postgres: newDatabase(t), listen: freeAddress(t)})
+	})
+}
+
+// found serves a company with a plan and signs its owner in.
+func (p *program) found() *tab {
+	p.t.Helper()
+	p.launch("serving", "serve")
+	p.command("company", "create", "--name", "Rede Clara", "--email", email, "--password", password)
+	p.command("plan", "create", "--company", "1", "--name", "Mensal", "--value", "35.00", "--period", "1month")
+	b := p.open(p.t)
+	b.signIn(email, password)
+	b.see("Rede Clara")
+	return b
+}
+
 // lateSheet is a file of customers: some are late and some are not due yet.
 func lateSheet(t *testing.T) string {
 	t.Helper()

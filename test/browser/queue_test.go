@@ -3,26 +3,71 @@ package browser
 import (
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // Without a channel all who are late are charged from one's own WhatsApp: one click a
 // person, and who comes back goes on where they were.
 func TestLateOnesAreChargedFromOnesOwnWhatsApp(t *testing.T) {
-	p, b := newCompany(t)
-	p.command("import", "customers", lateSheet(t), "--company", "1", "--invoices")
-	p.command("gateway", "set", "--company", "1", "--provider", "sandbox")
-	b.visit("/")
-	b.see("Seus clientes não abrem os links")
-	b.begin()
-	b.click("#remind-all")
-	b.see("Cobrar pelo meu WhatsApp", "1/5", "Enviar e ir ao próximo", "Recebi")
-	b.within("queue: from the home page", 1)
-	b.picture(t, rules(t), "queue")
-	for n := 2; n <= 3; n++ {
-		b.click("#send")
-		b.see(fmt.Sprintf("%d/5", n))
-		b.within(fmt.Sprintf("queue: person %d", n-1), 1)
+	onBoth(t, func(t *testing.T, p *program) {
+		b := p.found()
+		late := 198
+		if p.postgres != "" {
+			late = 10 // each person is the same to it
+		}
+		half := late/2 + 1
+		p.command("import", "customers", manyLate(t, late), "--company", "1", "--invoices")
+		p.command("gateway", "set", "--company", "1", "--provider", "sandbox")
+		b.visit("/")
+		b.see("Seus clientes não abrem os links")
+		b.begin()
+		b.click("#remind-all")
+		b.see("Cobrar pelo meu WhatsApp", fmt.Sprintf("1/%d", late), "Enviar e ir ao próximo", "Recebi")
+		b.within("queue: from the home page", 1)
+		b.picture(t, rules(t), "queue")
+		for n := 2; n <= half; n++ {
+			b.sendNext(fmt.Sprintf("%d/%d", n, late))
+		}
+		b.within(fmt.Sprintf("queue: %d persons", half-1), half-1)
+		b.visit("/customers") // one is called away, and comes back
+		b.visit("/queue")
+		b.see(fmt.Sprintf("%d/%d", half, late))
+		b.begin()
+		b.click("#received")
+		b.do(chromedp.WaitVisible(chromedp.CSS("dialog #register")))
+		b.click("dialog #register")
+		b.see("fatura paga", fmt.Sprintf("%d/%d", half, late-1)) // who has paid is late no more
+		b.within("queue: one has paid meanwhile", 2)
+		for n := half + 1; n <= late-1; n++ {
+			b.sendNext(fmt.Sprintf("%d/%d", n, late-1))
+		}
+		b.sendNext("Todos da lista já foram cobrados hoje.")
+		b.within(fmt.Sprintf("queue: the other %d", late-half), late-half)
+		b.picture(t, rules(t), "queue-done")
+	})
+}
+
+// sendNext charges the one that is shown, and waits for what comes. What the link opens
+// is on the internet.
+func (b *tab) sendNext(next string) {
+	b.t.Helper()
+	b.clicks++
+	b.do(chromedp.Evaluate[chromedp.Void](`(link => {
+		if (!link.href.startsWith("https://wa.me/55")) throw "no chat"
+		link.addEventListener("click", event => event.preventDefault())
+		link.click()
+	})(document.querySelector("#send"))`))
+	b.see(next)
+}
+
+// manyLate is a file of customers who are late.
+func manyLate(t *testing.T, count int) string {
+	t.Helper()
+	file := "nome;celular;vencimento;plano\n"
+	for n := range count {
+		file += fmt.Sprintf("Cliente %d;1191234%04d;%s;Mensal\n", n, n, time.Now().AddDate(0, 0, -1-n%20).Format(time.DateOnly))
 	}
-	b.visit("/queue")
-	b.see("3/5")
+	return sheet(t, file)
 }

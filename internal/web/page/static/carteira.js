@@ -61,10 +61,12 @@ document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-ask]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
+  delete document.documentElement.dataset.ready;
   try {
     const answer = await fetch(link.href);
     if (!answer.ok) throw new Error("no question");
     await follow(answer, link);
+    document.documentElement.dataset.ready = "yes";
   } catch {
     location.href = link.href;
   }
@@ -74,6 +76,7 @@ document.addEventListener("submit", async (event) => {
   if (!button?.matches("[data-ask]") || event.defaultPrevented) return;
   event.preventDefault();
   form.setAttribute("aria-busy", "true");
+  delete document.documentElement.dataset.ready;
   try {
     await follow(await fetch(form.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(form, button)) }), button);
   } catch {
@@ -81,6 +84,7 @@ document.addEventListener("submit", async (event) => {
     form.requestSubmit(button);
   } finally {
     form.removeAttribute("aria-busy");
+    document.documentElement.dataset.ready = "yes";
   }
 });
 // Back and forward through pages that were swapped in. A jump within the page, as the skip link's, is none.
@@ -278,3 +282,6 @@ document.addEventListener("htmx:error", (event) => {
   document.body.append(note);
   setTimeout(() => note.remove(), 8000);
 });
+
+// html[data-ready]: all of the above listens, and no question is on its way. Journeys of the tests wait for it.
+document.documentElement.dataset.ready = "yes";
