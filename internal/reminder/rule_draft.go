@@ -135,28 +135,28 @@ const (
 // the money has come.
 var usual = []words{
 	{
-		OnDue, -3, "Lembrete: 3 dias antes", "Sua mensalidade vence em {vencimento}",
-		"Oi, {primeiro_nome}! Passando para lembrar que sua mensalidade de {valor} vence em {vencimento}." +
+		OnDue, -3, "Lembrete: 3 dias antes", "Sua fatura vence em {vencimento}",
+		"Oi, {primeiro_nome}! Passando para lembrar que sua fatura de {valor} vence em {vencimento}." +
 			payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}",
 	},
 	{
-		OnDue, 0, "Lembrete: no dia", "Sua mensalidade vence hoje",
-		"Oi, {primeiro_nome}! Sua mensalidade de {valor} vence hoje, {vencimento}." +
+		OnDue, 0, "Lembrete: no dia", "Sua fatura vence hoje",
+		"Oi, {primeiro_nome}! Sua fatura de {valor} vence hoje, {vencimento}." +
 			payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}",
 	},
 	{
-		OnDue, 1, "Cobrança: 1 dia depois", "Sua mensalidade venceu ontem",
-		"Oi, {primeiro_nome}! Sua mensalidade de {valor} venceu ontem, {vencimento}, e ainda não vimos o pagamento." +
+		OnDue, 1, "Cobrança: 1 dia depois", "Sua fatura venceu ontem",
+		"Oi, {primeiro_nome}! Sua fatura de {valor} venceu ontem, {vencimento}, e ainda não vimos o pagamento." +
 			payLine + "\n\nQualquer dúvida, responda esta mensagem. {empresa}",
 	},
 	{
-		OnDue, 5, "Cobrança: 5 dias depois", "Mensalidade em atraso",
-		"Oi, {primeiro_nome}! Sua mensalidade de {valor}, que venceu em {vencimento}, continua em aberto." +
+		OnDue, 5, "Cobrança: 5 dias depois", "Fatura em atraso",
+		"Oi, {primeiro_nome}! Sua fatura de {valor}, que venceu em {vencimento}, continua em aberto." +
 			payLine + "\n\nSe precisar combinar outra data, fale com a gente. {empresa}",
 	},
 	{
 		OnDue, 10, "Cobrança: 10 dias depois", "Evite a suspensão do serviço",
-		"{primeiro_nome}, sua mensalidade de {valor} está em atraso desde {vencimento}." +
+		"{primeiro_nome}, sua fatura de {valor} está em atraso desde {vencimento}." +
 			payLine + "\n\nRegularize para continuar com o serviço ativo. {empresa}",
 	},
 	{
@@ -167,8 +167,8 @@ var usual = []words{
 
 // dunning is what a person sends by hand.
 var dunning = words{
-	OnDue, 0, "Cobrança avulsa", "Mensalidade em aberto",
-	"Oi, {primeiro_nome}! Sua mensalidade de {valor}, com vencimento em {vencimento}, está em aberto." +
+	OnDue, 0, "Cobrança avulsa", "Fatura em aberto",
+	"Oi, {primeiro_nome}! Sua fatura de {valor}, com vencimento em {vencimento}, está em aberto." +
 		payLine + "\n\nSe já pagou, é só desconsiderar. {empresa}",
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	tree "text/template/parse"
+	"unicode"
+	"unicode/utf8"
 )
 
 // internal is the source of the program, from here.
@@ -446,4 +448,56 @@ func TestReasonsWithParametersAreTranslated(t *testing.T) {
 			t.Errorf("English %q became %q", english, got)
 		}
 	}
+}
+
+// notPortuguese are words of the API that people in Brazil use as well, or that name what a page is about.
+var notPortuguese = []string{
+	"ativo", "cancelado", "pago", "vencido", "usuario", "email", "pix", "whatsapp", "id", "code", "webhooks", "ping", "master", "import",
+}
+
+// forPrograms are texts that only a program can cause, and names of other houses.
+var forPrograms = regexp.MustCompile(`^scope: |^must not be true with an invoice_id|notification_url|^must be the id of an event|have this name; give the id|whatsapp_business_messaging|aact_|"1 month"|and _$`)
+
+// What a form, a list or a refusal says is said in words of people: no name of a field and no value of the API.
+func TestNoWordOfTheAPIIsInATextForPeople(t *testing.T) {
+	document, err := os.ReadFile("../../../openapi/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := map[string]bool{}
+	for _, list := range regexp.MustCompile(`enum: \[([^\]]*)\]`).FindAllSubmatch(document, -1) {
+		for word := range strings.SplitSeq(string(list[1]), ",") {
+			taken[strings.Trim(word, ` "'`)] = true
+		}
+	}
+	for _, field := range regexp.MustCompile(`(?m)^ +([a-z]+(?:_[a-z]+)+):`).FindAllSubmatch(document, -1) {
+		taken[string(field[1])] = true
+	}
+	if !taken["partial"] || !taken["data_de_vencimento"] {
+		t.Fatalf("the document's words were not found: %d", len(taken))
+	}
+	for _, word := range notPortuguese {
+		delete(taken, word)
+	}
+	words := regexp.MustCompile(`[a-z_]+`)
+	for english, portuguese := range messages().exact {
+		if forPrograms.MatchString(english) {
+			continue
+		}
+		for _, at := range words.FindAllStringIndex(portuguese, -1) {
+			if word := portuguese[at[0]:at[1]]; taken[word] && alone(portuguese, at[0], at[1]) {
+				t.Errorf("%s | %s\nhas %s, a word of the API", english, portuguese, word)
+			}
+		}
+	}
+}
+
+// alone reports whether a word is one by itself: not a part of another with accents, of an address, or of a variable.
+func alone(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	after, _ := utf8.DecodeRuneInString(text[to:])
+	joins := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-/.{}<>", r)
+	}
+	return !joins(before) && (!joins(after) || after == '.' && to == len(text)-1)
 }

@@ -306,7 +306,7 @@ func (s *Server) cancelWork(req *request, list []customer.Customer) *work {
 		job.list = append(job.list, item)
 	}
 	job.page.effect(req.lang,
-		"No invoices and no messages from now on. What was paid stays in the numbers, and the customer can be taken back.")
+		"No invoices and no messages from now on. What was paid stays in the numbers, and the customer can be reactivated.")
 	return job
 }
 

@@ -92,7 +92,9 @@ func (s *Server) channelForm(req *request, form *page.Form, kind reminder.Kind, 
 	}
 	for _, option := range kind.Options {
 		field := channelField{Option: option, Required: option.Required && (data.New || !option.Secret), Kept: slices.Contains(kept, option.Name)}
-		field.Options = optionsOf(option.Choices, func(choice string) page.Option { return page.Option{Value: choice, Label: choice} })
+		field.Options = optionsOf(option.Choices, func(choice string) page.Option {
+			return page.Option{Value: choice, Label: optionWord(req.lang, choice)}
+		})
 		data.Fields = append(data.Fields, field)
 	}
 	return s.showForm(req, "messages_channel_form", data.title("New channel", "Edit channel"), refusal, data)
@@ -155,7 +157,11 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		return err
 	}
 	for _, option := range data.Kind.Options {
-		data.Options = append(data.Options, optionValue{option, data.Channel.Options[option.Name], slices.Contains(kept, option.Name)})
+		value := data.Channel.Options[option.Name]
+		if len(option.Choices) > 0 {
+			value = optionWord(req.lang, value)
+		}
+		data.Options = append(data.Options, optionValue{option, value, slices.Contains(kept, option.Name)})
 	}
 	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
 	if err != nil {

@@ -39,6 +39,13 @@ func TestMailServerWithoutPassword(t *testing.T) {
 }
 
 func TestPresetsHavePortuguese(t *testing.T) {
+	for _, option := range smtp.Kind.Options {
+		for _, choice := range option.Choices {
+			if label := optionWord(page.Portuguese, choice); label == choice {
+				t.Errorf("%s is offered as the API calls it", choice)
+			}
+		}
+	}
 	for _, preset := range smtp.Kind.Presets {
 		for _, text := range []string{preset.Title, preset.Hint} {
 			if !page.Known(text) {

@@ -184,6 +184,7 @@ var optionWords = map[string]string{
 	"basic": "HTTP Basic", "form": "Form", "no": "No", "yes": "Yes",
 	"corrente": "Current account", "poupanca": "Savings account", "pagamento": "Payment account",
 	"payments": "Payments API", "orders": "Orders API",
+	"starttls": "STARTTLS (usual)", "tls": "TLS from the beginning", "none": "Not encrypted",
 	"daily": "A code for each day", "bank": "One code: the bank computes",
 }
 
