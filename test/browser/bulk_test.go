@@ -106,7 +106,7 @@ func TestChargingOneTakesFewClicks(t *testing.T) {
 	b.openFinder()
 	digits := phone[len(phone)-4:]
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog #q")), chromedp.SendKeys(chromedp.CSS("dialog #q"), digits))
-	b.do(chromedp.WaitVisible(chromedp.Search(fmt.Sprintf(`//dialog//a[contains(., %q)]`, name))))
+	b.do(chromedp.Poll[chromedp.Void](fmt.Sprintf(`document.querySelector("dialog #found[data-of='%s']")?.innerText.includes(%q)`, digits, name)))
 	b.within("find by a piece of the phone", 0)
 
 	b.visit("/customers?status=Vencido")
