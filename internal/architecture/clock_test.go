@@ -17,13 +17,12 @@ type clockUse struct {
 
 // realClock lists the files that go by the real clock, each with the reason.
 var realClock = map[string]clockUse{
-	"internal/account/session.go":     {why: "sessions"},
+	"internal/account/session.go":     {why: "sessions, and links by which the first company is made"},
 	"internal/account/sql_session.go": {why: "sessions, attempts to sign in, leases of mails"},
 	"internal/account/limit.go":       {why: "the rate limit and the limit of attempts to sign in"},
 	"internal/account/token.go":       {why: "the rate limit"},
 	"internal/account/totp.go":        {why: "codes of an app, which has its own clock"},
 	"internal/account/password.go":    {why: "links by which somebody gets in"},
-	"internal/account/setup.go":       {why: "links by which somebody gets in"},
 	"internal/account/address.go":     {both: true, why: "links by which somebody gets in"},
 	"internal/account/sql_user.go":    {both: true, why: "links by which somebody gets in"},
 	"internal/account/mail.go":        {why: "leases of mails, and waiting for a mail server"},
