@@ -15,7 +15,7 @@
 // with an error when something that was acknowledged is lost or doubled, when more
 // is repeated than was under way, or when a goal that is kept is missed by far. A
 // goal that is still to be reached is shown as missed and fails nothing. `make
-// chaos` runs all trials, `make test` those of the short form, and each trial
-// against a stand-in that keeps the promises and against mutants of it that do not
-// (mutants_test.go): a trial that cannot fail proves nothing.
+// chaos` runs all trials, `make test` those of the short form. First `make chaos`
+// runs each trial against a stand-in that keeps the promises, and against mutants
+// of it that do not (mutants_test.go): a trial that cannot fail proves nothing.
 package main

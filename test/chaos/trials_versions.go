@@ -45,10 +45,12 @@ func twoVersions(lab *lab) error {
 	if err := lab.writesNothing(older); err != nil {
 		return err
 	}
-	lab.receiver.hold(true) // what is being delivered is left to be done
-	pause(lab.ctx, lab.span(2*time.Second))
+	held := time.Now()
+	lab.receiver.hold(true) // what is to be delivered from now on is left to be done
+	for lab.ackedSince(held) < writers && time.Since(held) < lab.house.wait {
+		pause(lab.ctx, 50*time.Millisecond)
+	}
 	newer.kill()
-	lab.receiver.hold(false)
 	if err := lab.worksNothing(); err != nil {
 		return err
 	}
@@ -81,9 +83,10 @@ func (l *lab) writesNothing(older *proc) error {
 // worksNothing wants nothing to be delivered, and no bank to be asked, for longer
 // than the leases of the process that is gone.
 func (l *lab) worksNothing() error {
-	pause(l.ctx, l.span(time.Second))
+	pause(l.ctx, time.Second) // the requests of the process that is gone end
 	_, looks := l.bank.counts()
 	arrived := l.receiver.all()
+	l.receiver.hold(false)
 	pause(l.ctx, l.span(40*time.Second))
 	_, looksNow := l.bank.counts()
 	if now := l.receiver.all(); now != arrived || looksNow != looks {
