@@ -154,9 +154,6 @@ func raise(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 
 // fill writes what a migration leaves to the rooms.
 func (a *App) fill(ctx context.Context) error {
-	if err := a.Customers.Fill(ctx); err != nil {
-		return err
-	}
 	return a.Billing.Fill(ctx)
 }
 

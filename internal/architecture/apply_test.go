@@ -65,8 +65,6 @@ var roomsWithApply = []applied{
 		functions: map[string]string{
 			"insertMany":   "an import writes many at once; Announce draws their consequences",
 			"RemoveStaged": "takes back what nobody has seen of an import that came to nothing",
-			"fillCreated":  "completes the rows of an earlier version after a migration",
-			"updatePhone":  "repairs the rows of an earlier version after a migration",
 			"updateWorth":  "a plan's new price counts for all its customers at once; the plan's change is the audited one",
 		},
 	},

@@ -105,8 +105,6 @@ var crossing = map[string]reach{
 	"internal/billing.CheckCredit":         operator,
 	"internal/billing.CheckLedger":         operator,
 	"internal/customer.CheckPhones":        operator,
-	"internal/customer.anyUnfilled":        operator,
-	"internal/customer.unfilled":           operator,
 	"internal/customer.companyOf":          operator,
 	"internal/customer/intake.readStage":   operator, // one row; only imports on SQLite are staged
 	"internal/customer/intake.renewStage":  operator,

@@ -18,8 +18,6 @@ var seesStaged = map[string]string{
 	"internal/customer.a variable of the package": "listing adds the condition, for whichever column has the id",
 	"internal/customer.markImported":              "is the import",
 	"internal/customer.Staged":                    "is the import",
-	"internal/customer.anyUnfilled":               "completes the rows of an earlier version, which had no staging",
-	"internal/customer.unfilled":                  "completes the rows of an earlier version, which had no staging",
 	"internal/customer.taken":                     "a login or key that is staged is taken",
 }
 

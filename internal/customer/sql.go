@@ -279,13 +279,9 @@ func update(ctx context.Context, tx account.Tx, customer Customer) error {
 	if err != nil {
 		return err
 	}
-	return updateText(ctx, tx.Tx, tx.Company.ID, customer)
-}
-
-func updateText(ctx context.Context, tx *sqldb.Tx, companyID int64, customer Customer) error {
 	found := searchText(customer)
-	_, err := tx.Exec(ctx, `UPDATE customer_texts SET text = ? WHERE company_id = ? AND id = ? AND text <> ?`,
-		found, companyID, customer.ID, found)
+	_, err = tx.Exec(ctx, `UPDATE customer_texts SET text = ? WHERE company_id = ? AND id = ? AND text <> ?`,
+		found, tx.Company.ID, customer.ID, found)
 	return err
 }
 
