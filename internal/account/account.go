@@ -74,7 +74,11 @@ type Settings struct {
 	RenewOnPayment bool // a paid invoice renews its customer
 	LeadDays       int  // how long before the due date an invoice is issued
 	RenewInvoice   RenewInvoice
-	ClosedThrough  civil.Date // the last day of the books that are closed; zero: all is open
+	// OverdueInvoices is how many further invoices a customer who is late gets; 0: none
+	// before the first is paid. Those of due dates before OverdueSince are not issued.
+	OverdueInvoices int
+	OverdueSince    civil.Date
+	ClosedThrough   civil.Date // the last day of the books that are closed; zero: all is open
 
 	// What a late payment costs more, and one until the due date less; all zero:
 	// the face amount. Of the two discounts at most one is set.

@@ -117,20 +117,21 @@ func (n NewCompany) change(ctx context.Context) (func() Change, error) {
 
 // CompanyDraft is what a caller wants a company to be; what is not given stays.
 type CompanyDraft struct {
-	Name           input.Opt[string]
-	Whatsapp       input.Opt[string] // digits with country code
-	CpfCnpj        input.Opt[string] // without punctuation
-	Address        input.Opt[string]
-	Email          input.Opt[string]
-	Level          input.Opt[Level] // the operator's to give
-	Zone           input.Opt[*time.Location]
-	RenewFrom      input.Opt[RenewFrom]
-	RenewOnPayment input.Opt[bool]
-	LeadDays       input.Opt[int]
-	RenewInvoice   input.Opt[RenewInvoice]
-	ClosedThrough  input.Opt[civil.Date] // null opens the books again
-	Color          input.Opt[string]
-	HiddenSteps    input.Opt[string] // no form has it
+	Name            input.Opt[string]
+	Whatsapp        input.Opt[string] // digits with country code
+	CpfCnpj         input.Opt[string] // without punctuation
+	Address         input.Opt[string]
+	Email           input.Opt[string]
+	Level           input.Opt[Level] // the operator's to give
+	Zone            input.Opt[*time.Location]
+	RenewFrom       input.Opt[RenewFrom]
+	RenewOnPayment  input.Opt[bool]
+	LeadDays        input.Opt[int]
+	OverdueInvoices input.Opt[int]
+	RenewInvoice    input.Opt[RenewInvoice]
+	ClosedThrough   input.Opt[civil.Date] // null opens the books again
+	Color           input.Opt[string]
+	HiddenSteps     input.Opt[string] // no form has it
 
 	LateFeePercent      input.Opt[money.Percent]
 	LateInterestPercent input.Opt[money.Percent]
@@ -142,6 +143,9 @@ type CompanyDraft struct {
 
 // maxLeadDays bounds how long before its due date an invoice is issued.
 const maxLeadDays = 60
+
+// maxOverdueInvoices bounds how many further invoices a late customer gets.
+const maxOverdueInvoices = 12
 
 // ReadCompanyDraft reads the fields of CompanyFields.
 func ReadCompanyDraft(in *input.Form) CompanyDraft {
@@ -178,6 +182,9 @@ func (c Company) refused() (refused fault.Fields) {
 	if c.Settings.DiscountPercent != 0 && c.Settings.DiscountAmount != 0 {
 		refused.Add("discount_amount", "must be a percentage or an amount, not both")
 	}
+	if c.Settings.OverdueInvoices > 0 && c.Settings.RenewFrom == FromToday {
+		refused.Add("overdue_invoices", "needs renewals that count from the due date: else the time in between is not billed")
+	}
 	return refused
 }
 
@@ -190,6 +197,9 @@ func (s *Service) SetCompany(ctx context.Context, actor Actor, draft CompanyDraf
 			return err
 		}
 		after = draft.to(actor, before)
+		if before.Settings.OverdueInvoices == 0 && after.Settings.OverdueInvoices > 0 { // past dates are not billed
+			after.Settings.OverdueSince = actor.Today(tx.Now())
+		}
 		refused := after.refused()
 		if draft.ClosedThrough.HasValue() && !draft.ClosedThrough.Value.Before(actor.Today(tx.Now())) {
 			refused.Add("books_closed_through", "must be a day before today: money still comes today")

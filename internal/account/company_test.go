@@ -142,6 +142,11 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 			{form(), func(*account.Company) {}},
 			{form("name", "Rede Nova"), func(company *account.Company) { company.Name = "Rede Nova" }},
 			{form("level", "User"), func(company *account.Company) { company.Level = account.LevelUser }},
+			{form("overdue_invoices", "2"), func(company *account.Company) {
+				company.Settings.OverdueInvoices, company.Settings.OverdueSince = 2, actor.Today(db.Now())
+			}},
+			{form("overdue_invoices", "3"), func(company *account.Company) { company.Settings.OverdueInvoices = 3 }},
+			{form("overdue_invoices", "0"), func(company *account.Company) { company.Settings.OverdueInvoices = 0 }},
 			{form("renew_from", "today", "lead_days", "0"), func(company *account.Company) {
 				company.Settings.RenewFrom, company.Settings.LeadDays = account.FromToday, 0
 			}},
@@ -160,6 +165,8 @@ func TestSetCompanyChangesOnlyWhatIsGiven(t *testing.T) {
 
 		_, err = service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("name", "", "lead_days", "61", "renew_from", "birth", "timezone", "x")))
 		wantFields(t, err, "name", "lead_days", "renew_from", "timezone")
+		_, err = service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("overdue_invoices", "1"))) // counted from today, no time is late
+		wantFields(t, err, "overdue_invoices")
 		if zoned, err := service.SetCompany(t.Context(), actor, account.ReadCompanyDraft(form("timezone", "America/Noronha"))); err != nil || zoned.Zone.String() != "America/Noronha" {
 			t.Errorf("zone %v, %v", zoned.Zone, err)
 		}

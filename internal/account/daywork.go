@@ -253,6 +253,7 @@ func unchanged(ctx context.Context, tx *sqldb.Tx, list []DayWork) (map[civil.Dat
 func (w DayWork) holdsFor(company Company, now time.Time) bool {
 	return company.Zone.String() == w.Company.Zone.String() &&
 		company.Settings.LeadDays == w.Company.Settings.LeadDays &&
+		company.Settings.OverdueInvoices == w.Company.Settings.OverdueInvoices &&
 		System(company, "").Today(now) == w.Today
 }
 

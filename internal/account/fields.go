@@ -82,6 +82,10 @@ var CompanyFields = Table[Company, CompanyDraft]{
 		return &c.Settings.RenewInvoice, &d.RenewInvoice
 	}, OneOf(RenewInvoices...)).Called("When you renew by hand, the open invoice of that due date is",
 		"what becomes of the open invoice of a renewal by hand: keep, paid or cancelled"),
+	Drafted("overdue_invoices", "overdue_invoices", func(c *Company, d *CompanyDraft) (*int, *input.Opt[int]) {
+		return &c.Settings.OverdueInvoices, &d.OverdueInvoices
+	}, Number(0, maxOverdueInvoices)).Called("Further invoices for a customer who is late",
+		"how many further invoices a customer who is late gets; 0: none"),
 	Drafted("books_closed_through", "books_closed_through",
 		func(c *Company, d *CompanyDraft) (*civil.Date, *input.Opt[civil.Date]) {
 			return &c.Settings.ClosedThrough, &d.ClosedThrough
@@ -116,6 +120,7 @@ var CompanyFields = Table[Company, CompanyDraft]{
 		Name: "functions", Column: "functions", At: func(c *Company) any { return &c.Subscription.Functions },
 		Show: func(c *Company) any { return functionsAudit(c.Subscription.Functions) },
 	},
+	{Column: "overdue_since", At: func(c *Company) any { return &c.Settings.OverdueSince }},
 	{Column: "expires_day", At: func(c *Company) any { return &c.Subscription.OwnDay }},
 	{Column: "above_expires_on", At: func(c *Company) any { return &c.Subscription.Above.ExpiresOn }},
 	{Column: "anonymous", At: func(c *Company) any { return &c.Subscription.Anonymous }},

@@ -81,13 +81,16 @@ func (a *App) workThrough(ctx context.Context, works []account.DayWork, due map[
 // withWork finds those companies that have something due, by one statement for
 // all that have the same day.
 func (a *App) withWork(ctx context.Context, works []account.DayWork) (map[int64]bool, error) {
+	due := map[int64]bool{}
 	byToday, byHorizon := map[civil.Date][]int64{}, map[civil.Date][]int64{}
 	for _, work := range works {
 		byToday[work.Today] = append(byToday[work.Today], work.Company.ID)
 		horizon := work.Today.AddDays(work.Company.Settings.LeadDays)
 		byHorizon[horizon] = append(byHorizon[horizon], work.Company.ID)
+		if work.Company.Settings.OverdueInvoices > 0 { // no schedule has the further invoices of late customers
+			due[work.Company.ID] = true
+		}
 	}
-	due := map[int64]bool{}
 	if err := markDue(ctx, due, byToday, a.Customers.WithLapsed); err != nil {
 		return nil, err
 	}

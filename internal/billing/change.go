@@ -35,6 +35,7 @@ type Change struct {
 	chosen   bool            // a person had the invoice of a due date issued
 	first    bool            // its customer is being created in the same transaction
 	held     bool            // a debit is arranged for its new day, or was for the old one
+	turnOf   int64           // an older open invoice with which it changes the due dates that they renew; 0: none
 }
 
 // Invoice is the record that the change is about.
@@ -127,7 +128,7 @@ func idsOf(changes []Change) []int64 {
 func writeRow(ctx context.Context, tx account.Tx, change *Change) error {
 	if change.Action != ActionCreated {
 		change.After.UpdatedAt = tx.Now()
-		return update(ctx, tx, change.After)
+		return updateRow(ctx, tx, *change)
 	}
 	change.After.UpdatedAt = change.After.CreatedAt
 	change.After.CreatedAt = change.After.CreatedAt.In(tx.Company.Zone)

@@ -57,6 +57,9 @@ func (s *Service) follow(ctx context.Context, tx account.Tx, change customer.Cha
 	if err := s.followDueDate(ctx, tx, change); err != nil {
 		return err
 	}
+	if err := s.followAhead(ctx, tx, change); err != nil {
+		return err
+	}
 	switch before, after := change.Before.IsCancelled(), change.After.IsCancelled(); {
 	case after && !before && !change.KeepInvoices:
 		return s.withdrawAll(ctx, tx, change.After)
@@ -83,6 +86,27 @@ func (s *Service) followDueDate(ctx context.Context, tx account.Tx, c customer.C
 	return s.apply(ctx, tx, &change)
 }
 
+// followAhead changes the further invoices of a customer who was late: those of due
+// dates after the one that was moved are withdrawn, since the dates that follow are
+// others now; those that are not due yet take a new price.
+func (s *Service) followAhead(ctx context.Context, tx account.Tx, c customer.Change) error {
+	today, moved := tx.Today(tx.Now()), c.Before.DueOn != c.After.DueOn
+	goesOn := tx.Company.Settings.OverdueInvoices > 0 && !c.Reversed
+	if !goesOn || c.Before.DueOn.IsZero() || !c.Before.DueOn.Before(today) || !moved && !repriced(c) {
+		return nil
+	}
+	return s.changeAll(ctx, tx, c.After, func(invoice *Invoice) {
+		ahead := invoice.Generated && !invoice.Superseded && invoice.IssuedFor.After(c.Before.DueOn) && invoice.IssuedFor != c.After.DueOn
+		switch {
+		case !ahead || !invoice.follows() || c.LeaveOverdue && invoice.Overdue(today):
+		case moved:
+			invoice.withdraw(withdrawnMoved)
+		case today.Before(invoice.DueOn):
+			invoice.followPrice(c.After)
+		}
+	})
+}
+
 // OverdueOf is the overdue invoice that moves with a customer's due date, unless the
 // change leaves it. found is false when there is none.
 func (s *Service) OverdueOf(
@@ -103,7 +127,7 @@ func repriced(change customer.Change) bool {
 // had before.
 func (c *Change) follow(ctx context.Context, tx account.Tx, owner customer.Change) error {
 	if owner.Reversed {
-		c.After.withdraw(WithdrawnUndone)
+		c.followBack(tx, owner)
 		return nil
 	}
 	if err := c.followDate(ctx, tx, owner); err != nil {
@@ -115,8 +139,18 @@ func (c *Change) follow(ctx context.Context, tx account.Tx, owner customer.Chang
 	if !repriced(owner) || !early || c.After.IssuedFor != owner.After.DueOn || c.After.Withdrawn.revivable() {
 		return nil
 	}
-	c.followPrice(owner.After)
+	c.After.followPrice(owner.After)
 	return nil
+}
+
+// followBack withdraws the invoice that a renewal brought, which is taken back. The
+// customer who is late and gets further invoices keeps it, and so does one who paid
+// another before it.
+func (c *Change) followBack(tx account.Tx, owner customer.Change) {
+	goesOn := tx.Company.Settings.OverdueInvoices > 0 && owner.After.DueOn.Before(tx.Today(tx.Now()))
+	if !goesOn && !c.After.DueOn.Before(c.After.IssuedFor) {
+		c.After.withdraw(WithdrawnUndone)
+	}
 }
 
 // followDate moves the invoice to the customer's new due date. Where that has an
@@ -140,12 +174,12 @@ func (c *Change) followDate(ctx context.Context, tx account.Tx, owner customer.C
 }
 
 // followPrice has the invoice take the customer's new plan and price.
-func (c *Change) followPrice(owner customer.Customer) {
+func (i *Invoice) followPrice(owner customer.Customer) {
 	if !billable(owner) {
-		c.After.withdraw(withdrawnFree)
+		i.withdraw(withdrawnFree)
 		return
 	}
-	c.After.reprice(owner)
+	i.reprice(owner)
 }
 
 // billable reports whether the customer has something to pay for.

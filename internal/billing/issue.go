@@ -19,18 +19,19 @@ import (
 const issueBatch = 100
 
 // Issue issues the invoices of the company for near due dates: as many days
-// ahead as the company has chosen. It reads a schedule that has only due dates
+// ahead as the company has chosen; and those of customers who are late, if it has
+// chosen to go on billing. It reads a schedule that has only due dates
 // without an invoice, so a run with nothing due costs one query; what was missed
 // while no process ran is found by the next run, and any number of processes may
 // run it at once. It returns how many it issued.
 func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 	until := horizon(actor, s.db.Now())
 	due, err := anyScheduled(ctx, s.db, actor.Company.ID, until)
-	if err != nil || !due {
+	if err != nil {
 		return 0, err
 	}
 	total := 0
-	for claimed := 1; claimed > 0; {
+	for claimed := 1; due && claimed > 0; {
 		issued := 0
 		err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
 			claimed, issued, err = s.issueSome(ctx, tx, until)
@@ -41,7 +42,11 @@ func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 		}
 		total += issued
 	}
-	return total, nil
+	further, err := s.issueOverdue(ctx, actor, until)
+	if err != nil {
+		err = fmt.Errorf("issue further invoices of company %d: %w", actor.Company.ID, err)
+	}
+	return total + further, err
 }
 
 // horizon is the last due date that a company bills on the day of an instant.

@@ -244,7 +244,7 @@ func (s *Service) receive(ctx context.Context, tx account.Tx, decision decision,
 		return out, err
 	}
 	if decision.After.Status == Paid && r.Renew {
-		if err := decision.renew(tx.Actor); err != nil {
+		if err := decision.renew(ctx, tx); err != nil {
 			return out, err
 		}
 	}

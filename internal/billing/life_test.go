@@ -261,7 +261,9 @@ var choices = [][]string{
 	{"timezone", "America/Noronha"},
 	{"timezone", "Pacific/Honolulu"},
 	{"renew_from", string(account.FromDueDate)},
-	{"renew_from", string(account.FromToday)},
+	{"renew_from", string(account.FromToday), "overdue_invoices", "0"},
+	{"overdue_invoices", "1", "renew_from", string(account.FromDueDate)},
+	{"overdue_invoices", "3", "renew_from", string(account.FromDueDate)},
 }
 
 func (l *life) changeSettings() {

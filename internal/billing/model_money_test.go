@@ -47,6 +47,9 @@ func (m *model) receive(bill *bill, entry entry) bool {
 	m.tell(event.InvoicePaid, bill.of, bill.dueOn)
 	person := bill.of
 	if entry.renew && bill.issuedFor != nil && bill.renewal.to.IsZero() && person.dueOn.Compare(bill.date) <= 0 && !person.cancelled {
+		if older := m.billFor(person, person.dueOn); older != nil && older.status == Open { // each payment renews the first date
+			older.date, bill.date = bill.date, older.date
+		}
 		bill.renewal = renewal{from: person.dueOn, ownDay: person.ownDay, on: entry.on}
 		m.renew(person, bill.issuedFor, entry.on)
 		bill.renewal.to = person.dueOn
@@ -122,7 +125,7 @@ func (m *model) reopen(bill *bill) {
 	}
 	bill.renewal = renewal{}
 	m.tell(event.CustomerUpdated, person, civil.Date{})
-	if brought != nil && brought.follows() {
+	if brought != nil && brought.follows() && !m.goesOn(person.dueOn) && !brought.dueOn.Before(brought.date) {
 		brought.status, brought.withdrawn = Cancelled, "undone"
 	}
 }

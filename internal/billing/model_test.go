@@ -154,10 +154,15 @@ func (m *model) issue(person *person) {
 	if person.pays() == 0 || person.plan == nil || person.dueOn.IsZero() || person.cancelled {
 		return
 	}
-	b := m.billFor(person, person.dueOn)
+	m.issueFor(person, person.dueOn)
+}
+
+// issueFor bills a person for a due date.
+func (m *model) issueFor(person *person, dueOn civil.Date) {
+	b := m.billFor(person, dueOn)
 	switch {
 	case b == nil:
-		b = &bill{of: person, generated: true, dueOn: person.dueOn, date: person.dueOn}
+		b = &bill{of: person, generated: true, dueOn: dueOn, date: dueOn}
 		b.buys(person)
 		m.add(b)
 		m.spend(b)
@@ -165,6 +170,40 @@ func (m *model) issue(person *person) {
 		b.status, b.withdrawn = Open, ""
 		b.buys(person)
 	}
+}
+
+// goesOn reports whether a person who is late gets further invoices.
+func (m *model) goesOn(dueOn civil.Date) bool {
+	return m.settings.OverdueInvoices > 0 && dueOn.Before(m.today) && !dueOn.IsZero()
+}
+
+// billOn issues the next further invoice of a person who is late; false: none is due.
+func (m *model) billOn(person *person) bool {
+	first := m.billFor(person, person.dueOn)
+	if !m.goesOn(person.dueOn) || person.cancelled || person.plan == nil || person.pays() == 0 || first == nil || first.status != Open {
+		return false
+	}
+	open, last := 0, person.dueOn
+	for _, bill := range m.bills {
+		if bill.of != person || !bill.generated || bill.superseded || !bill.date.After(person.dueOn) || bill.byProgram() {
+			continue
+		}
+		if bill.status == Open {
+			open++
+		}
+		if bill.date.After(last) {
+			last = bill.date
+		}
+	}
+	next, ownDay := person.dueOn, person.ownDay
+	for !next.After(last) || next.Before(m.settings.OverdueSince) {
+		next, ownDay = person.plan.after(next, ownDay)
+	}
+	if open >= m.settings.OverdueInvoices || next.After(m.today.AddDays(m.settings.LeadDays)) {
+		return false
+	}
+	m.issueFor(person, next)
+	return true
 }
 
 // buys has an invoice be for what the person buys now.
@@ -196,6 +235,19 @@ func (m *model) change(person *person, to person) {
 	if bill := m.billFor(person, was.dueOn); bill != nil && bill.follows() {
 		m.follow(bill, was)
 	}
+	if !m.goesOn(was.dueOn) {
+		return
+	}
+	for _, bill := range m.bills { // the further ones
+		if bill.of != person || !bill.generated || bill.superseded || !bill.date.After(was.dueOn) || bill.date == person.dueOn || !bill.follows() {
+			continue
+		}
+		if was.dueOn != person.dueOn {
+			bill.status, bill.withdrawn = Cancelled, "moved"
+		} else if m.today.Before(bill.dueOn) {
+			bill.takePrice(was)
+		}
+	}
 }
 
 func (b *bill) follows() bool {
@@ -215,14 +267,19 @@ func (m *model) follow(bill *bill, was person) {
 			return
 		}
 	}
-	repriced := was.plan != person.plan || was.pays() != person.pays()
-	early := m.today.Before(was.dueOn) || m.today.Before(person.dueOn)
-	switch {
-	case !repriced || !early || bill.date != person.dueOn:
+	if early := m.today.Before(was.dueOn) || m.today.Before(person.dueOn); early && bill.date == person.dueOn {
+		bill.takePrice(was)
+	}
+}
+
+// takePrice has an invoice take the price of its person, if that is another now.
+func (b *bill) takePrice(was person) {
+	switch person := b.of; {
+	case was.plan == person.plan && was.pays() == person.pays():
 	case person.plan == nil || person.pays() == 0:
-		bill.status, bill.withdrawn = Cancelled, "free"
+		b.status, b.withdrawn = Cancelled, "free"
 	default:
-		bill.buys(person)
+		b.buys(person)
 	}
 }
 
@@ -286,6 +343,10 @@ func (m *model) dayWork() {
 			if !person.dueOn.After(m.today.AddDays(m.settings.LeadDays)) {
 				m.issue(person)
 			}
+		}
+	}
+	for _, person := range slices.SortedFunc(slices.Values(m.people), func(a, b *person) int { return cmp.Compare(a.id, b.id) }) {
+		for m.billOn(person) {
 		}
 	}
 }

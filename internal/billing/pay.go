@@ -183,7 +183,7 @@ func (s *Service) payByHand(ctx context.Context, tx account.Tx, decision decisio
 	change.Note.To(&decision.After.Note)
 	decision.pay(decision.Before.PayableOn(tx.Company, r.PaidOn), r.Payment)
 	if r.Renew {
-		if err := decision.renew(tx.Actor); err != nil {
+		if err := decision.renew(ctx, tx); err != nil {
 			return Outcome{Invoice: decision.Before}, err
 		}
 	}
@@ -203,7 +203,7 @@ func (s *Service) writeOff(ctx context.Context, tx account.Tx, decision decision
 	decision.After.Forgiven, decision.After.WrittenOff = due.Rest, due.Rest
 	decision.pay(due, r.Payment)
 	if r.Renew {
-		if err := decision.renew(tx.Actor); err != nil {
+		if err := decision.renew(ctx, tx); err != nil {
 			return Outcome{Invoice: decision.Before}, err
 		}
 	}
@@ -289,11 +289,14 @@ func (s *Service) applyDecision(ctx context.Context, tx account.Tx, decision *de
 }
 
 // renew decides whether the payment renews the customer.
-func (d *decision) renew(actor account.Actor) error {
+func (d *decision) renew(ctx context.Context, tx account.Tx) error {
 	if !renews(d.After, d.owner) {
 		return nil
 	}
-	r, err := customer.PrepareExtension(actor, d.owner, customer.Extension{
+	if err := d.takeTurn(ctx, tx); err != nil {
+		return err
+	}
+	r, err := customer.PrepareExtension(tx.Actor, d.owner, customer.Extension{
 		Period: d.After.Period,
 		On:     d.After.PaidOn,
 	})
@@ -307,6 +310,19 @@ func (d *decision) renew(actor account.Actor) error {
 	d.renewal = &r
 	d.After.renewal = renewal{from: r.Previous, to: r.DueOn, ownDay: d.owner.OwnDay, on: d.After.PaidOn}
 	return nil
+}
+
+// takeTurn has an invoice that is paid before an older open one renew the due date of
+// that, which will renew the later one: each payment buys a period, in whatever order.
+func (d *decision) takeTurn(ctx context.Context, tx account.Tx) error {
+	if d.After.IssuedFor == d.owner.DueOn {
+		return nil
+	}
+	older, found, err := generatedFor(ctx, tx, d.owner, tx.Company.ID)
+	if err == nil && found && older.Status == Open {
+		d.turnOf, d.After.IssuedFor = older.ID, older.IssuedFor
+	}
+	return err
 }
 
 // renews decides whether the payment of an invoice buys its customer a period:

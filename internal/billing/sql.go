@@ -157,6 +157,23 @@ func insert(ctx context.Context, tx account.Tx, invoice Invoice) (int64, error) 
 	)...)
 }
 
+// updateRow writes an invoice that changes. Two that change the due dates that they
+// renew leave each other room on the way: no date has two invoices.
+func updateRow(ctx context.Context, tx account.Tx, change Change) error {
+	const move = `UPDATE invoices SET issued_for = ? WHERE company_id = ? AND id = ?`
+	if change.turnOf == 0 {
+		return update(ctx, tx, change.After)
+	}
+	if _, err := tx.Exec(ctx, move, nil, tx.Company.ID, change.turnOf); err != nil {
+		return err
+	}
+	if err := update(ctx, tx, change.After); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, move, change.Before.IssuedFor, tx.Company.ID, change.turnOf)
+	return err
+}
+
 func update(ctx context.Context, tx account.Tx, invoice Invoice) error {
 	args := append(stored.Values(&invoice), otherValues(invoice)...)
 	_, err := tx.Exec(ctx, `
