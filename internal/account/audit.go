@@ -141,12 +141,13 @@ func plainText(value any) string {
 
 // AuditFilter chooses lines of the audit log.
 type AuditFilter struct {
-	Record string // with ID: the history of one record
-	ID     int64
-	UserID int64     // of what one user did; 0: of anyone
-	Batch  string    // of one piece of work over many records
-	Since  time.Time // zero: from the beginning
-	Until  time.Time // before this instant; zero: to the end
+	Record  string // with ID: the history of one record
+	ID      int64
+	UserID  int64     // of what one user did; 0: of anyone
+	TokenID int64     // of what was done with one token; 0: with any, or none
+	Batch   string    // of one piece of work over many records
+	Since   time.Time // zero: from the beginning
+	Until   time.Time // before this instant; zero: to the end
 }
 
 // Countable is how many lines the audit log counts and leads to: a log of years

@@ -69,6 +69,9 @@ func (f AuditFilter) query(companyID int64) listing.Query {
 	if f.UserID != 0 {
 		query.Where.And("l.user_id = ?", f.UserID)
 	}
+	if f.TokenID != 0 {
+		where.And("token_id = ?", f.TokenID)
+	}
 	if f.Batch != "" {
 		query.Where.And("l.batch = ? AND l.batch <> ''", f.Batch)
 	}

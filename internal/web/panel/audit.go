@@ -15,6 +15,7 @@ type auditData struct {
 	List     []deedRow
 	Kinds    []page.Option // what records the lines are about
 	People   []page.Option // who did it
+	Tokens   []page.Option // with which; only the first, of any, where the company has none
 	Filtered bool
 	Bounded  bool // there are more than the list leads to
 }
@@ -74,6 +75,21 @@ func auditPeople(req *request, users []account.Person, chosen int64, lines []acc
 	return options
 }
 
+// auditTokens are the company's tokens, and the one that is chosen though it was
+// deleted.
+func (s *Server) auditTokens(req *request, chosen int64, lines []account.AuditLine) ([]page.Option, error) {
+	options := []page.Option{{Label: req.lang.T("Any")}}
+	tokens, err := s.Accounts.Tokens(req.Context(), req.Actor)
+	for _, token := range tokens {
+		options = append(options, page.Option{Value: idText(token.ID), Label: token.Name})
+	}
+	here := slices.ContainsFunc(tokens, func(token account.Token) bool { return token.ID == chosen })
+	if !here && len(lines) > 0 && lines[0].TokenID == chosen && chosen != 0 {
+		options = append(options, page.Option{Value: idText(chosen), Label: lines[0].Who})
+	}
+	return options, err
+}
+
 // linkRecords has the names of customers, invoices and users lead to those that
 // are still there.
 func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Person) error {
@@ -106,7 +122,7 @@ func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Perso
 // auditFilter reads who, the kind and the days of a query, which are the company's.
 func auditFilter(req *request, in *input.Form) (filter account.AuditFilter) {
 	filter.Record = in.Choice("kind", auditKindNames()...).Value
-	filter.UserID = in.ID("who").Value
+	filter.UserID, filter.TokenID = in.ID("who").Value, in.ID("token").Value
 	zone := req.Actor.Company.Zone
 	if from := in.Date("from").Value; !from.IsZero() {
 		filter.Since = from.Start(zone)
@@ -121,7 +137,7 @@ func (s *Server) audit(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), auditFilter(req, in)
 	chips := []chipLine{dateChips(req, "from", "to", false)}
-	data := auditData{list: newList(req, "/settings/audit/export", chips, "who", "kind", "from", "to"), Kinds: auditKindOptions(req.lang)}
+	data := auditData{list: newList(req, "/settings/audit/export", chips, "who", "token", "kind", "from", "to"), Kinds: auditKindOptions(req.lang)}
 	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
@@ -137,6 +153,9 @@ func (s *Server) audit(req *request) error {
 	}
 	data.List, data.Pager = deedRows(req, lines), page.NewPager(req.URL, paging, total)
 	data.People = auditPeople(req, users, filter.UserID, lines)
+	if data.Tokens, err = s.auditTokens(req, filter.TokenID, lines); err != nil {
+		return err
+	}
 	if err := s.linkRecords(req, data.List, users); err != nil {
 		return err
 	}

@@ -287,11 +287,10 @@ func (s *Server) cancelWork(req *request, list []customer.Customer) *work {
 		title: "Cancel %d customers?", button: "Cancel %d customers", said: "Customers cancelled: %d.", danger: true,
 		amount: "They paid together",
 	}
-	form := map[string]string{"cancelled": "true", "cancel_reason": req.PostFormValue("cancel_reason")}
-	if req.PostFormValue("keep_invoices") == "true" {
-		form["keep_invoices"] = "true"
-	}
-	draft := customer.ReadChanges(input.FromStrings(form))
+	draft := customer.ReadChanges(input.FromStrings(map[string]string{
+		"cancelled": "true", "cancel_reason": req.PostFormValue("cancel_reason"),
+		"keep_invoices": boolText(req.PostFormValue("forgive") != "true"),
+	}))
 	for _, record := range list {
 		item := one{
 			amount: record.Price(), row: bulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()},

@@ -97,6 +97,11 @@ func TestRenewalPlanAndCancellationOfManyAreUndone(t *testing.T) {
 			}
 		}
 		done := person.follow("/customers/bulk", append(picked, "action", "cancel", "cancel_reason", "mudou")...).want(t, http.StatusOK, "Clientes cancelados: 3.")
+		if person.overdue() != 3 {
+			t.Error("what cancelled customers owe was forgiven without a tick")
+		}
+		person.undone(done).want(t, http.StatusOK, "Desfeito.")
+		done = person.follow("/customers/bulk", append(picked, "action", "cancel", "forgive", "true")...).want(t, http.StatusOK, "Clientes cancelados: 3.")
 		if person.overdue() != 0 {
 			t.Error("a cancelled customer owes")
 		}
@@ -437,7 +442,7 @@ func TestUndoIsOfferedWhereTheDeedIsShown(t *testing.T) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		path, button := fmt.Sprintf("/customers/%d", ids["customers"]), `action="/undo"`
-		places := []string{path, "/settings/audit"}
+		places := []string{path, "/settings/audit", "/recent"}
 		staff := person.colleague(account.RoleStaff)
 		for _, place := range places {
 			person.get(place).want(t, http.StatusOK).lacks(t, button)
@@ -449,6 +454,7 @@ func TestUndoIsOfferedWhereTheDeedIsShown(t *testing.T) {
 				t.Errorf("%s offers it %d times", place, offered)
 			}
 			staff.get(path).want(t, http.StatusOK).lacks(t, button, "Cliente renovado")
+			staff.get("/recent").want(t, http.StatusOK, "Últimas ações").lacks(t, button, "Cliente renovado")
 			person.undone(page).want(t, http.StatusOK, "Desfeito.")
 			person.get(place).want(t, http.StatusOK).lacks(t, button)
 		}

@@ -43,6 +43,19 @@ func TestAuditLogIsFilteredByWhoAndLeadsToRecords(t *testing.T) {
 		person.get(hers).want(t, http.StatusOK, "Zeca Brito", fmt.Sprintf(`<option value="%d" selected>`, bia.actor.UserID)).lacks(t, "Plano criado")
 		person.get("/settings/audit/export?"+strings.SplitN(hers, "?", 2)[1]).want(t, http.StatusOK, "Zeca Brito").lacks(t, "Plano criado")
 		person.get("/settings/audit?who=x").want(t, http.StatusOK, "Plano criado")
+		person.get("/settings/audit").want(t, http.StatusOK).lacks(t, `name="token"`)
+		token, _, err := person.Accounts.CreateToken(t.Context(), person.actor, account.ReadNewToken(input.FromStrings(map[string]string{"name": "CRM"})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		byToken := account.Actor{Company: person.actor.Company, TokenID: token.ID, From: "198.51.100.7"}
+		if _, err := person.Customers.Create(t.Context(), byToken, customer.ReadNew(input.FromStrings(map[string]string{"name": "Rui Reis"}))); err != nil {
+			t.Fatal(err)
+		}
+		with := fmt.Sprintf("/settings/audit?token=%d", token.ID)
+		person.get("/settings/audit").want(t, http.StatusOK, with, `name="token"`, "Rui Reis")
+		person.get(with).want(t, http.StatusOK, "Rui Reis", fmt.Sprintf(`<option value="%d" selected>CRM`, token.ID)).lacks(t, "Plano criado", "Zeca Brito")
+		person.get("/settings/audit/export?"+strings.SplitN(with, "?", 2)[1]).want(t, http.StatusOK, "Rui Reis").lacks(t, "Plano criado")
 
 		person.follow(fmt.Sprintf("/customers/%d/delete", zeca[0].ID))
 		person.get("/settings/audit").want(t, http.StatusOK, "Zeca Brito", "Cliente excluído").lacks(t, link)
@@ -129,8 +142,10 @@ func TestMovedDueDateAsksAboutTheOverdueInvoice(t *testing.T) {
 			}
 			person.get(path).want(t, http.StatusOK, "10/01/2026").lacks(t, "Bia Lima") // nothing was saved
 			person.follow(path+"/edit", "name", "Bia Souza", "data_de_vencimento", "2026-01-10").want(t, http.StatusOK, "Bia Souza")
-			person.follow(path+"/edit", "name", "Bia", "data_de_vencimento", "2026-02-25", "overdue_invoice", choice).want(t, http.StatusOK, "25/02/2026")
+			moved := person.follow(path+"/edit", "name", "Bia", "data_de_vencimento", "2026-02-25", "overdue_invoice", choice).want(t, http.StatusOK, "25/02/2026")
 			person.get(owed).want(t, http.StatusOK, "<dt>Vencimento</dt><dd>"+shown+"</dd>")
+			person.undone(moved).want(t, http.StatusOK, "Desfeito.", "Bia Souza", "10/01/2026")
+			person.get(owed).want(t, http.StatusOK, "<dt>Vencimento</dt><dd>10/01/2026</dd>")
 		}
 	})
 }

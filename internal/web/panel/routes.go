@@ -104,6 +104,7 @@ func (s *Server) ownRoutes() []route {
 		{post, "/invoices/bulk", staff, basic, s.invoiceBulk},
 		{get, "/invoices/export", viewer, exports, long(s.exportInvoices)},
 		{post, "/undo", desk, basic, s.undo},
+		{get, "/recent", desk, basic, s.recent},
 		{get, "/queue", staff, payments, s.queue},
 		{post, "/queue", staff, payments, s.queueNext},
 		{get, "/imports", staff, imports, s.importPage},

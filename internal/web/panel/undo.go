@@ -137,6 +137,26 @@ func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bo
 	return err
 }
 
+// recentRows is how many lines the page of the last actions shows.
+const recentRows = 50
+
+// recent shows what the reader did while it can be undone.
+func (s *Server) recent(req *request) error {
+	filter := account.AuditFilter{UserID: req.User.ID, Since: s.DB.Now().Add(-undoTime)}
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: recentRows})
+	if err != nil {
+		return err
+	}
+	rows := deedRows(req, lines)
+	if err := s.linkRecords(req, rows, nil); err != nil {
+		return err
+	}
+	if err := s.offerUndo(req, rows); err != nil {
+		return err
+	}
+	return s.show(req, page.View{Name: "recent", Title: "Last actions", Data: rows})
+}
+
 // undoOffer is the button that takes back the work of a line.
 type undoOffer struct{ Batch, Back, Label string }
 
@@ -216,16 +236,27 @@ func takenBack(line account.AuditLine) bool {
 		before, _ := money.Parse(received.Before)
 		after, _ := money.Parse(received.After)
 		status := changed["status"]
+		if changed["withdrawn"].After == "moved" { // the new due date had an invoice: both are not told apart again
+			return false
+		}
 		return status.Before != billing.Paid.String() && (!moved || after > before && status.After != billing.Cancelled.String())
 	case string(customer.ActionUpdated):
 		return !slices.ContainsFunc(line.Changes, func(change account.FieldChange) bool {
 			left := change.Field == "cancel_reason" || change.Field == "cancelled" && change.After == "true"
-			return !left && change.Field != "plan" && !slices.Contains(plainFields, change.Field)
+			return !left && !movedBack(change) && change.Field != "plan" && !slices.Contains(plainFields, change.Field)
 		})
 	case string(billing.ActionCreated), string(customer.ActionRenewed), "customer.credit", "payment.confirmed":
 		return true
 	}
 	return false
+}
+
+// movedBack reports whether a due date goes back to what it was, with the day of the
+// month that renewals return to. At the end of a month that day may be a later one,
+// which no line has.
+func movedBack(change account.FieldChange) bool {
+	before, err := civil.Parse(change.Before)
+	return change.Field == "data_de_vencimento" && err == nil && (before.Day() == 31 || before.AddDays(1).Day() != 1)
 }
 
 // plainFields are the fields of a customer that the audit log has as forms do.
@@ -253,6 +284,9 @@ func (s *Server) restore(req *request, customerID int64, changed map[string]acco
 		if change, ok := changed[name]; ok {
 			form[name] = change.Before
 		}
+	}
+	if due, ok := changed["data_de_vencimento"]; ok && movedBack(due) {
+		form["data_de_vencimento"] = due.Before
 	}
 	if cancelled, ok := changed["cancelled"]; ok && cancelled.After == "true" {
 		form["cancelled"] = "false"
