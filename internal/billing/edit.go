@@ -181,6 +181,15 @@ type field struct {
 	shown  func(*Invoice) any // what the audit log shows, if not the value
 }
 
+// amount is a field with money.
+func amount(name, column string, at func(*Invoice) *money.Cents) field {
+	return field{
+		name: name, column: column,
+		at:    func(invoice *Invoice) any { return (*int64)(at(invoice)) },
+		shown: func(invoice *Invoice) any { return *at(invoice) },
+	}
+}
+
 var fields = []field{
 	{
 		name:   "status",
@@ -188,51 +197,21 @@ var fields = []field{
 		at:     func(invoice *Invoice) any { return (*string)(&invoice.Status) },
 		shown:  func(invoice *Invoice) any { return invoice.Status },
 	},
-	{
-		name:   "total_amount",
-		column: "amount_cents",
-		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Amount) },
-		shown:  func(invoice *Invoice) any { return invoice.Amount },
-	},
+	amount("total_amount", "amount_cents", func(invoice *Invoice) *money.Cents { return &invoice.Amount }),
 	{name: "description", column: "description", at: func(invoice *Invoice) any { return &invoice.Description }},
 	{name: "due_date", column: "due_on", at: func(invoice *Invoice) any { return &invoice.DueOn }},
 	{name: "issued_for", column: "issued_for", at: func(invoice *Invoice) any { return &invoice.IssuedFor }},
 	{name: "paid_on", column: "paid_on", at: func(invoice *Invoice) any { return &invoice.PaidOn }},
 	{name: "paid_via", column: "paid_via", at: func(invoice *Invoice) any { return &invoice.PaidVia }},
-	{
-		name:   "amount_received",
-		column: "received_cents",
-		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Received) },
-		shown:  func(invoice *Invoice) any { return invoice.Received },
-	},
-	{
-		name:   "late_fee",
-		column: "late_fee_cents",
-		at:     func(invoice *Invoice) any { return (*int64)(&invoice.LateFee) },
-		shown:  func(invoice *Invoice) any { return invoice.LateFee },
-	},
-	{
-		name:   "late_interest",
-		column: "late_interest_cents",
-		at:     func(invoice *Invoice) any { return (*int64)(&invoice.LateInterest) },
-		shown:  func(invoice *Invoice) any { return invoice.LateInterest },
-	},
-	{
-		name:   "discount",
-		column: "discount_cents",
-		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Discount) },
-		shown:  func(invoice *Invoice) any { return invoice.Discount },
-	},
-	{
-		name:   "forgiven",
-		column: "forgiven_cents",
-		at:     func(invoice *Invoice) any { return (*int64)(&invoice.Forgiven) },
-		shown:  func(invoice *Invoice) any { return invoice.Forgiven },
-	},
-	{column: "settled_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.Settled) }},
-	{column: "given_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.Given) }},
-	{column: "taken_off_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.TakenOff) }},
-	{column: "written_off_cents", at: func(invoice *Invoice) any { return (*int64)(&invoice.WrittenOff) }},
+	amount("amount_received", "received_cents", func(invoice *Invoice) *money.Cents { return &invoice.Received }),
+	amount("late_fee", "late_fee_cents", func(invoice *Invoice) *money.Cents { return &invoice.LateFee }),
+	amount("late_interest", "late_interest_cents", func(invoice *Invoice) *money.Cents { return &invoice.LateInterest }),
+	amount("discount", "discount_cents", func(invoice *Invoice) *money.Cents { return &invoice.Discount }),
+	amount("forgiven", "forgiven_cents", func(invoice *Invoice) *money.Cents { return &invoice.Forgiven }),
+	amount("", "settled_cents", func(invoice *Invoice) *money.Cents { return &invoice.Settled }),
+	amount("", "given_cents", func(invoice *Invoice) *money.Cents { return &invoice.Given }),
+	amount("", "taken_off_cents", func(invoice *Invoice) *money.Cents { return &invoice.TakenOff }),
+	amount("", "written_off_cents", func(invoice *Invoice) *money.Cents { return &invoice.WrittenOff }),
 	{column: "written_off_on", at: func(invoice *Invoice) any { return &invoice.WrittenOffOn }},
 	{name: "own_discount", column: "own_discount_cents", at: func(invoice *Invoice) any { return &invoice.OwnDiscount }},
 	{name: "edited", column: "edited", at: func(invoice *Invoice) any { return &invoice.Edited }},

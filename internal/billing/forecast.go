@@ -57,8 +57,8 @@ type ForecastQuestion struct {
 
 // ReadForecastQuestion reads the fields of and day.
 func ReadForecastQuestion(in *input.Form) ForecastQuestion {
-	part := in.Choice("of", string(ForecastIssued), string(ForecastPlanned), string(ForecastOverdue)).Value
-	return ForecastQuestion{Part: ForecastPart(part), Day: in.Date("day").Value}
+	part := input.OneOf(in, "of", ForecastIssued, ForecastPlanned, ForecastOverdue).Value
+	return ForecastQuestion{Part: part, Day: in.Date("day").Value}
 }
 
 // Forecast adds up what the next days should bring. Each figure is the sum of the

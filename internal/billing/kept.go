@@ -42,31 +42,17 @@ func (s *Service) KeptAbout(
 // and payments, and the name off payments. Invoices go with the customer; the
 // money stays, since the law makes a company keep its books.
 func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
-	invoices, err := sqldb.Values[int64](
-		ctx,
-		tx,
-		`SELECT id FROM invoices WHERE company_id = ? AND customer_id = ?`,
-		tx.Company.ID,
-		subject.CustomerID,
-	)
-	if err != nil {
-		return err
-	}
-	if err := account.EraseAuditTx(ctx, tx, "invoice", invoices...); err != nil {
-		return err
-	}
-	payments, err := sqldb.Values[int64](
-		ctx,
-		tx,
-		`SELECT id FROM payments WHERE company_id = ? AND customer_id = ?`,
-		tx.Company.ID,
-		subject.CustomerID,
-	)
-	if err != nil {
-		return err
-	}
-	if err := account.EraseAuditTx(ctx, tx, "payment", payments...); err != nil {
-		return err
+	for _, of := range []struct{ record, ids string }{
+		{"invoice", `SELECT id FROM invoices WHERE company_id = ? AND customer_id = ?`},
+		{"payment", `SELECT id FROM payments WHERE company_id = ? AND customer_id = ?`},
+	} {
+		ids, err := sqldb.Values[int64](ctx, tx, of.ids, tx.Company.ID, subject.CustomerID)
+		if err != nil {
+			return err
+		}
+		if err := account.EraseAuditTx(ctx, tx, of.record, ids...); err != nil {
+			return err
+		}
 	}
 	return namelessPayments(ctx, tx, subject.CustomerID)
 }

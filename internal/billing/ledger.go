@@ -201,7 +201,7 @@ const (
 // ReadDifference reads what a form says about less money; none when it says
 // nothing.
 func ReadDifference(in *input.Form) Difference {
-	return Difference(in.Choice("difference", string(DifferencePartial), string(DifferenceDiscount)).Value)
+	return input.OneOf(in, "difference", DifferencePartial, DifferenceDiscount).Value
 }
 
 // Receipt is money that came for an open invoice.
@@ -243,12 +243,7 @@ func (s *Service) receive(ctx context.Context, tx account.Tx, decision decision,
 	if err := r.settle(tx.Actor, &decision); err != nil {
 		return out, err
 	}
-	if decision.After.Status == Paid && r.Renew {
-		if err := decision.renew(ctx, tx); err != nil {
-			return out, err
-		}
-	}
-	return s.applyDecision(ctx, tx, &decision)
+	return s.renewAndApply(ctx, tx, decision, r)
 }
 
 // change is the change that makes the payment count.

@@ -73,13 +73,9 @@ type MonthQuestion struct {
 // ReadMonthQuestion reads the fields month (YYYY-MM), of, paid_via, plan_id and day.
 // No month is the present one.
 func ReadMonthQuestion(in *input.Form, today civil.Date) MonthQuestion {
-	parts := make([]string, len(MonthParts))
-	for n, part := range MonthParts {
-		parts[n] = string(part)
-	}
 	question := MonthQuestion{
 		First:  firstOf(today),
-		Part:   MonthPart(cmp.Or(in.Choice("of", parts...).Value, string(MonthReceived))),
+		Part:   input.OneOf(in, "of", MonthParts...).Or(MonthReceived),
 		Via:    in.Line("paid_via", maxVia).Value,
 		PlanID: in.Int("plan_id", 0, 1<<62),
 		Day:    in.Date("day").Value,

@@ -71,9 +71,7 @@ func ReadStatusChange(in *input.Form) StatusChange {
 		change.PaidOn = in.Day("paid_at")
 		change.Amount = in.Money("amount")
 		change.Via = in.Line("paid_via", maxVia)
-		change.Difference = Difference(in.Choice(
-			"difference", string(DifferencePartial), string(DifferenceDiscount), string(DifferenceWriteOff),
-		).Value)
+		change.Difference = input.OneOf(in, "difference", DifferencePartial, DifferenceDiscount, DifferenceWriteOff).Value
 	}
 	change.Money = in.Choice("money", MoneyRefund, MoneyCredit).Value
 	change.Note = in.Text("note", MaxNote)
@@ -167,42 +165,36 @@ func (s *Service) statusTx(ctx context.Context, tx account.Tx, invoiceID int64, 
 
 // payByHand pays an open invoice with what a person reports. Where nothing is left
 // to pay, since the terms changed after money came in part, no payment is needed.
+// What is given up with no more money is paid by what came before, or cancelled where
+// nothing did.
 func (s *Service) payByHand(ctx context.Context, tx account.Tx, decision decision, change StatusChange) (Outcome, error) {
 	tx, err := tx.Refreshed(ctx)
 	if err != nil {
 		return Outcome{Invoice: decision.Before}, err
 	}
 	r := change.receipt(tx.Actor, tx.Now(), decision.Before)
-	if change.Difference == DifferenceWriteOff && change.Amount.Value == 0 {
-		return s.writeOff(ctx, tx, decision, r)
-	}
-	if r.Amount > 0 || change.Amount.HasValue() {
+	givenUp := change.Difference == DifferenceWriteOff && change.Amount.Value == 0
+	if !givenUp && (r.Amount > 0 || change.Amount.HasValue()) {
 		return s.receive(ctx, tx, decision, r)
 	}
+	invoice := &decision.After
+	r.note.To(&invoice.Note)
 	r.dated(tx.Actor, tx.Now())
-	change.Note.To(&decision.After.Note)
-	decision.pay(decision.Before.PayableOn(tx.Company, r.PaidOn), r.Payment)
-	if r.Renew {
-		if err := decision.renew(ctx, tx); err != nil {
-			return Outcome{Invoice: decision.Before}, err
-		}
-	}
-	return s.applyDecision(ctx, tx, &decision)
-}
-
-// writeOff gives up what is left of an invoice with which nothing more came: it is
-// paid with what came before, or cancelled where nothing did.
-func (s *Service) writeOff(ctx context.Context, tx account.Tx, decision decision, r Receipt) (Outcome, error) {
-	r.note.To(&decision.After.Note)
-	r.dated(tx.Actor, tx.Now())
-	if invoice := &decision.After; invoice.Received == 0 {
+	due := decision.Before.PayableOn(tx.Company, r.PaidOn)
+	switch {
+	case givenUp && invoice.Received == 0:
 		invoice.Status, invoice.Withdrawn, invoice.WrittenOff, invoice.WrittenOffOn = Cancelled, "", invoice.Amount, r.PaidOn
 		return s.applyDecision(ctx, tx, &decision)
+	case givenUp:
+		invoice.Forgiven, invoice.WrittenOff = due.Rest, due.Rest
 	}
-	due := decision.Before.PayableOn(tx.Company, r.PaidOn)
-	decision.After.Forgiven, decision.After.WrittenOff = due.Rest, due.Rest
 	decision.pay(due, r.Payment)
-	if r.Renew {
+	return s.renewAndApply(ctx, tx, decision, r)
+}
+
+// renewAndApply applies the payment of an invoice, with the renewal that it buys.
+func (s *Service) renewAndApply(ctx context.Context, tx account.Tx, decision decision, r Receipt) (Outcome, error) {
+	if decision.After.Status == Paid && r.Renew {
 		if err := decision.renew(ctx, tx); err != nil {
 			return Outcome{Invoice: decision.Before}, err
 		}

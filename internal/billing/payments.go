@@ -50,15 +50,11 @@ func (f PaymentFilter) withCredit() bool { return f.InvoiceID != 0 || f.Via == C
 
 // ReadPaymentFilter reads a filter from a query. Wrong values are left to in.Err.
 func ReadPaymentFilter(in *input.Form) PaymentFilter {
-	statuses := make([]string, len(PaymentStatuses))
-	for n, status := range PaymentStatuses {
-		statuses[n] = string(status)
-	}
 	return PaymentFilter{
 		CustomerID: in.ID("customer_id").Value,
 		InvoiceID:  in.ID("invoice_id").Value,
 		Via:        in.Line("paid_via", maxVia).Value,
-		Status:     PaymentStatus(in.Choice("status", statuses...).Value),
+		Status:     input.OneOf(in, "status", PaymentStatuses...).Value,
 		From:       in.Date("from").Value,
 		To:         in.Date("to").Value,
 	}
@@ -214,7 +210,7 @@ func ReadRefund(in *input.Form) RefundByHand {
 		Amount: in.Money("amount"),
 		On:     in.Date("refunded_at"),
 		Note:   in.Text("note", MaxNote),
-		Effect: Effect(in.Choice("effect", string(EffectReopen), string(EffectDiscount)).Value),
+		Effect: input.OneOf(in, "effect", EffectReopen, EffectDiscount).Value,
 	}
 	if on := in.Date("refunded_on"); on.HasValue() {
 		hand.On = on

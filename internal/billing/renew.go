@@ -20,13 +20,9 @@ type RenewalByHand struct {
 
 // ReadRenewal reads a renewal from the fields periods and invoice.
 func ReadRenewal(in *input.Form) RenewalByHand {
-	choices := make([]string, len(account.RenewInvoices))
-	for n, choice := range account.RenewInvoices {
-		choices[n] = string(choice)
-	}
 	hand := RenewalByHand{
 		Periods: in.Int("periods", 1, customer.MaxPeriods).Or(1),
-		Invoice: account.RenewInvoice(in.Choice("invoice", choices...).Value),
+		Invoice: input.OneOf(in, "invoice", account.RenewInvoices...).Value,
 	}
 	hand.Problems = in.Problems()
 	return hand

@@ -38,11 +38,7 @@ func ReadFilter(in *input.Form) Filter {
 }
 
 func choice[T ~string](in *input.Form, name string, allowed []T) T {
-	words := make([]string, len(allowed))
-	for i, word := range allowed {
-		words[i] = string(word)
-	}
-	return T(in.Choice(name, words...).Value)
+	return input.OneOf(in, name, allowed...).Value
 }
 
 // listed counts the children of a company.

@@ -220,6 +220,16 @@ func (f *Form) Choice(name string, allowed ...string) Opt[string] {
 	})
 }
 
+// OneOf is Choice for words of a type of their own.
+func OneOf[T ~string](f *Form, name string, allowed ...T) Opt[T] {
+	words := make([]string, len(allowed))
+	for n, word := range allowed {
+		words[n] = string(word)
+	}
+	chosen := f.Choice(name, words...)
+	return Opt[T]{Value: T(chosen.Value), state: chosen.state}
+}
+
 // List reads a list of texts; one text is a list of one.
 func (f *Form) List(name string) Opt[[]string] {
 	return check(f, name, func(value any) ([]string, string) {
