@@ -32,7 +32,7 @@ var pages = map[string]string{
 	"products": "/products", "product-edit": "/products/1", "tokens": "/api", "webhooks": "/webhooks", "webhook-new": "/webhooks/new",
 	"webhook": "/webhooks/1", "signature": "/webhooks/signature", "callback-secret": "/webhooks/callback-secret",
 	"settings": "/settings", "users": "/settings/users", "user-new": "/settings/users/new", "user-edit": "/settings/users/1", "audit": "/settings/audit",
-	"payments": "/payments", "month": "/payments/month", "forecast": "/payments/forecast", "forecast-rows": "/payments/forecast/rows", "autopays": "/payments/autopay", "autopay-request": "/customers/1/autopay/request", "reviews": "/payments/reviews", "reviews-decided": "/payments/reviews?state=resolved", "gateway": "/payments/gateway",
+	"payments": "/payments", "recent": "/recent", "month": "/payments/month", "forecast": "/payments/forecast", "forecast-rows": "/payments/forecast/rows", "autopays": "/payments/autopay", "autopay-request": "/customers/1/autopay/request", "reviews": "/payments/reviews", "reviews-decided": "/payments/reviews?state=resolved", "gateway": "/payments/gateway",
 	"gateway-clear": "/payments/gateway/clear", "gateway-pixkey-form": "/payments/gateways/pixkey", "gateway-efi-form": "/payments/gateways/efi",
 	"gateway-sandbox-form": "/payments/gateways/sandbox", "charge": "/invoices/1/charge",
 	"resellers": "/resellers", "resellers-none": "/resellers?search=zzz", "reseller-new": "/resellers/new", "reseller": "/resellers/2",

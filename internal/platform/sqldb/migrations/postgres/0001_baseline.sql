@@ -51,6 +51,8 @@ CREATE TABLE companies (
     name_key             TEXT    COLLATE "C" GENERATED ALWAYS AS (split_part(search, chr(10), 1)) STORED,
     cpf_cnpj             TEXT    NOT NULL DEFAULT '',
     hidden_steps         TEXT    NOT NULL DEFAULT '',
+    overdue_invoices     BIGINT  NOT NULL DEFAULT 0, -- further ones that a late customer gets
+    overdue_since        TEXT    COLLATE "C", -- those of due dates before it are not issued
     books_closed_through TEXT    COLLATE "C",
     address              TEXT    NOT NULL DEFAULT '',
     email                TEXT    NOT NULL DEFAULT ''

@@ -35,6 +35,8 @@ CREATE TABLE companies (
     name_key             TEXT    GENERATED ALWAYS AS (substr(search, 1, instr(search, char(10)) - 1)) VIRTUAL,
     cpf_cnpj             TEXT    NOT NULL DEFAULT '',
     hidden_steps         TEXT    NOT NULL DEFAULT '',
+    overdue_invoices     INTEGER NOT NULL DEFAULT 0, -- further ones that a late customer gets
+    overdue_since        TEXT, -- those of due dates before it are not issued
     books_closed_through TEXT,
     address              TEXT    NOT NULL DEFAULT '',
     email                TEXT    NOT NULL DEFAULT ''
