@@ -96,15 +96,20 @@ func (s *Service) followAhead(ctx context.Context, tx account.Tx, c customer.Cha
 		return nil
 	}
 	return s.changeAll(ctx, tx, c.After, func(invoice *Invoice) {
-		ahead := invoice.Generated && !invoice.Superseded && invoice.IssuedFor.After(c.Before.DueOn) && invoice.IssuedFor != c.After.DueOn
 		switch {
-		case !ahead || !invoice.follows() || c.LeaveOverdue && invoice.Overdue(today):
+		case !invoice.further(c) || c.LeaveOverdue && invoice.Overdue(today):
 		case moved:
 			invoice.withdraw(withdrawnMoved)
 		case today.Before(invoice.DueOn):
 			invoice.followPrice(c.After)
 		}
 	})
+}
+
+// further reports whether an invoice that follows its customer is of a due date after
+// the one that a change moves.
+func (i Invoice) further(c customer.Change) bool {
+	return i.Generated && !i.Superseded && i.follows() && i.IssuedFor.After(c.Before.DueOn) && i.IssuedFor != c.After.DueOn
 }
 
 // OverdueOf is the overdue invoice that moves with a customer's due date, unless the
