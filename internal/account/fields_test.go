@@ -21,6 +21,7 @@ var notAudited = map[string]string{
 	"Profile.Company.ID":                     "it is the line's",
 	"Profile.Company.ParentID":               "it does not change",
 	"Profile.Company.CreatedAt":              "it is the time of the line that says so",
+	"Profile.Company.Settings.OverdueSince":  "it is the day of the line that switches overdue invoices on",
 	"Profile.Company.Subscription.PlanID":    "people know plans by name",
 	"Profile.Company.Subscription.OwnDay":    "it follows from the last day",
 	"Profile.Company.Subscription.Above":     "it is what happened to another company, and is in the log of that one",

@@ -223,7 +223,7 @@ func (l *deskLife) leave() (answer, bool) {
 	path := fmt.Sprintf("/customers/%d/cancel", id)
 	if of.cancelled {
 		l.log = append(l.log, fmt.Sprint("take back ", id))
-		done := l.person.follow(fmt.Sprintf("/customers/%d/restore", id))
+		done := l.person.follow(fmt.Sprintf("/customers/%d/restore", id), "cancelled", "false")
 		of.cancelled = false
 		l.debtors[id] = of
 		for _, bill := range l.bills {

@@ -27,7 +27,7 @@ var attendantMay = []string{
 	"GET /customers/{id}/cancel", "POST /customers/{id}/cancel", "POST /customers/{id}/restore",
 	"POST /customers/{id}/renew", "GET /customers/{id}/invoice", "POST /customers/{id}/invoice",
 	"POST /customers/{id}/page", "GET /customers/{id}/page/withdraw", "POST /customers/{id}/page/withdraw",
-	"POST /customers/{id}/messages", "GET /customers/{id}/charge", "GET /customers/{id}/received", "POST /undo",
+	"POST /customers/{id}/messages", "GET /customers/{id}/charge", "GET /customers/{id}/received", "POST /undo", "GET /recent",
 	"POST /customers/{id}/autopay", "GET /customers/{id}/autopay/end", "POST /customers/{id}/autopay/end",
 	"POST /customers/{id}/autopay/simulate", "GET /customers/{id}/autopay/request", "POST /customers/{id}/autopay/request",
 	"GET /payments/autopay", "GET /customers/{id}/slips",
