@@ -70,7 +70,7 @@ func (f AuditFilter) query(companyID int64) listing.Query {
 		query.Where.And("l.user_id = ?", f.UserID)
 	}
 	if f.TokenID != 0 {
-		where.And("token_id = ?", f.TokenID)
+		query.Where.And("l.token_id = ?", f.TokenID)
 	}
 	if f.Batch != "" {
 		query.Where.And("l.batch = ? AND l.batch <> ''", f.Batch)
