@@ -129,7 +129,7 @@ func TestEveryFieldOfADraftIsSet(t *testing.T) {
 	housetest.EveryDraftFieldSets(t, CompanyFields, CompanyDraft{
 		Name: input.Some("Rede"), Whatsapp: input.Some("5511987654321"), CpfCnpj: input.Some("1"), Address: input.Some("Rua A"),
 		Email: input.Some("a@example.com"), Level: input.Some(LevelUser), Zone: input.Some(time.UTC), RenewFrom: input.Some(FromToday),
-		RenewOnPayment: input.Some(true), LeadDays: input.Some(3), RenewInvoice: input.Some(PayInvoice),
+		RenewOnPayment: input.Some(true), LeadDays: input.Some(3), OverdueInvoices: input.Some(2), RenewInvoice: input.Some(PayInvoice),
 		ClosedThrough: input.Some(civil.MustParse("2026-03-31")), Color: input.Some("#000000"), HiddenSteps: input.Some("plan"),
 		LateFeePercent: input.Some(money.Percent(1)), LateInterestPercent: input.Some(money.Percent(1)),
 		DiscountPercent: input.Some(money.Percent(1)), DiscountAmount: input.Some(money.Cents(1)),
