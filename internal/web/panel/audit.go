@@ -137,7 +137,10 @@ func (s *Server) audit(req *request) error {
 	in := req.query()
 	paging, filter := in.Page(), auditFilter(req, in)
 	chips := []chipLine{dateChips(req, "from", "to", false)}
-	data := auditData{list: newList(req, "/settings/audit/export", chips, "who", "token", "kind", "from", "to"), Kinds: auditKindOptions(req.lang)}
+	data := auditData{
+		list:  newList(req, "/settings/audit/export", chips, "who", "token", "kind", "from", "to"),
+		Kinds: auditKindOptions(req.lang),
+	}
 	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
 	if err := in.Err(); err != nil {
 		data.Form.Fail(err)
