@@ -100,6 +100,7 @@ type offsets struct {
 	company int64
 	created int
 	paid    int
+	isPaid  bool
 }
 
 func (t dayTable) fill(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.Location) (int, error) {
@@ -117,11 +118,12 @@ func (t dayTable) fill(ctx context.Context, tx *sqldb.Tx, zones map[int64]*time.
 			company: row.company,
 			created: row.created.offset(zone),
 			paid:    row.paid.offset(zone),
+			isPaid:  row.paid.micros != 0,
 		}
 		groups[key] = append(groups[key], row.id)
 	}
 	for key, ids := range groups {
-		if err := t.fillIn(ctx, tx, key, ids); err != nil {
+		if err := t.write(ctx, tx, key, ids); err != nil {
 			return 0, err
 		}
 	}
