@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,9 +66,10 @@ func (b *tab) sendNext(next string) {
 // manyLate is a file of customers who are late.
 func manyLate(t *testing.T, count int) string {
 	t.Helper()
-	file := "nome;celular;vencimento;plano\n"
+	var file strings.Builder
+	file.WriteString("nome;celular;vencimento;plano\n")
 	for n := range count {
-		file += fmt.Sprintf("Cliente %d;1191234%04d;%s;Mensal\n", n, n, time.Now().AddDate(0, 0, -1-n%20).Format(time.DateOnly))
+		fmt.Fprintf(&file, "Cliente %d;1191234%04d;%s;Mensal\n", n, n, time.Now().AddDate(0, 0, -1-n%20).Format(time.DateOnly))
 	}
-	return sheet(t, file)
+	return sheet(t, file.String())
 }
