@@ -12,12 +12,11 @@ import (
 
 type auditData struct {
 	list
-	List     []deedRow
-	Kinds    []page.Option // what records the lines are about
-	People   []page.Option // who did it
-	Tokens   []page.Option // with which; only the first, of any, where the company has none
-	Filtered bool
-	Bounded  bool // there are more than the list leads to
+	List    []deedRow
+	Kinds   []page.Option // what records the lines are about
+	People  []page.Option // who did it
+	Tokens  []page.Option // with which; only the first, of any, where the company has none
+	Bounded bool          // there are more than the list leads to
 }
 
 // auditKinds are the records that lines of the audit log are about, with the
@@ -134,19 +133,15 @@ func auditFilter(req *request, in *input.Form) (filter account.AuditFilter) {
 }
 
 func (s *Server) audit(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), auditFilter(req, in)
 	chips := []chipLine{dateChips(req, "from", "to", false)}
 	data := auditData{
 		list:  newList(req, "/settings/audit/export", chips, "who", "token", "kind", "from", "to"),
 		Kinds: auditKindOptions(req.lang),
 	}
-	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = account.AuditFilter{}
-	}
-	lines, total, err := s.Accounts.Audit(req.Context(), req.Actor, filter, paging)
+	data.Heads = timeHeads(req)
+	read := func(in *input.Form) account.AuditFilter { return auditFilter(req, in) }
+	from := source[account.AuditFilter, account.AuditLine]{account.AuditList, read, byTime, s.Accounts.Audit}
+	lines, filter, err := fill(s, req, &data.list, from)
 	if err != nil {
 		return err
 	}
@@ -154,8 +149,7 @@ func (s *Server) audit(req *request) error {
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager = deedRows(req, lines), page.NewPager(req.URL, paging, total)
-	data.People = auditPeople(req, users, filter.UserID, lines)
+	data.List, data.People = deedRows(req, lines), auditPeople(req, users, filter.UserID, lines)
 	if data.Tokens, err = s.auditTokens(req, filter.TokenID, lines); err != nil {
 		return err
 	}
@@ -165,10 +159,7 @@ func (s *Server) audit(req *request) error {
 	if err := s.offerUndo(req, data.List); err != nil {
 		return err
 	}
-	data.Filtered, data.Bounded = filter != (account.AuditFilter{}), total == account.Countable
-	if data.Arranged, err = s.arranged(req, account.AuditList); err != nil {
-		return err
-	}
-	data.Total = countedTo(req.lang, total, account.Countable, "1 line", "%s lines")
+	data.Bounded = data.Pager.Total == account.Countable
+	data.Total = countedTo(req.lang, data.Pager.Total, account.Countable, "1 line", "%s lines")
 	return s.show(req, page.View{Name: "audit", Title: "Audit log", Data: data})
 }

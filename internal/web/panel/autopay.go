@@ -157,30 +157,24 @@ type autopayRow struct {
 
 type autopaysData struct {
 	list
-	Tabs     *paymentTabs // nil: who reads does not see payments
-	List     []autopayRow
-	Filtered bool
+	Tabs *paymentTabs // nil: who reads does not see payments
+	List []autopayRow
 }
 
 // autopays lists who was asked for PIX Automático, who has authorised and since
 // when, what is debited next, and what failed.
 func (s *Server) autopays(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), payment.ReadAutopayFilter(in)
 	data := autopaysData{list: newList(req, "", autopayChips(req))}
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = payment.AutopayFilter{}
-	}
-	known, total, err := s.Payments.Autopays(req.Context(), req.Actor, filter, paging)
+	known, _, err := fill(s, req, &data.list, source[payment.AutopayFilter, payment.AutopayOf]{
+		"", payment.ReadAutopayFilter, sortsBy(), s.Payments.Autopays,
+	})
 	if err != nil {
 		return err
 	}
 	for _, one := range known {
 		data.List = append(data.List, autopayRow{autopay{Autopay: one.Autopay}, one.CustomerID, one.CustomerName})
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (payment.AutopayFilter{})
-	data.Total = counted(req.lang, total, "1 customer", "%s customers")
+	data.Total = counted(req.lang, data.Pager.Total, "1 customer", "%s customers")
 	if allows(req.User.Role, viewer) {
 		tabs, err := s.paymentTabs(req, "autopay")
 		if err != nil {

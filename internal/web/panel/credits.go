@@ -22,11 +22,10 @@ var entryWords = map[reseller.EntryKind]string{
 
 type creditsData struct {
 	list
-	Balance  int64
-	List     []entryRow
-	Filtered bool
-	Grant    bool // the company is at the top, and makes credits by itself
-	Sells    bool // has the pages of resellers
+	Balance int64
+	List    []entryRow
+	Grant   bool // the company is at the top, and makes credits by itself
+	Sells   bool // has the pages of resellers
 }
 
 type entryRow struct {
@@ -62,30 +61,26 @@ func (req *request) sells() bool {
 }
 
 func (s *Server) credits(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), reseller.ReadEntryFilter(in)
 	data := creditsData{list: newList(req, "/credits/export", entryChips(req), "from", "to"), Sells: req.sells()}
-	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = reseller.EntryFilter{}
+	data.Heads = timeHeads(req)
+	var sums reseller.Sums
+	rows := func(ctx context.Context, actor account.Actor, filter reseller.EntryFilter, at input.Page) ([]reseller.Entry, int64, error) {
+		list, found, err := s.Resellers.Entries(ctx, actor, filter, at)
+		sums = found
+		return list, found.Count, err
 	}
-	list, sums, err := s.Resellers.Entries(req.Context(), req.Actor, filter, paging)
+	from := source[reseller.EntryFilter, reseller.Entry]{account.CreditList, reseller.ReadEntryFilter, byTime, rows}
+	list, _, err := fill(s, req, &data.list, from)
 	if err != nil {
 		return err
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, sums.Count), filter != (reseller.EntryFilter{})
-	data.Total = entriesFoot(req.lang, sums)
+	data.Total, data.Grant = entriesFoot(req.lang, sums), req.Actor.Company.ParentID == 0
 	if data.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
 		return err
 	}
 	if data.List, err = s.entryRows(req, list, data.Sells); err != nil {
 		return err
 	}
-	if data.Arranged, err = s.arranged(req, account.CreditList); err != nil {
-		return err
-	}
-	data.Grant = req.Actor.Company.ParentID == 0
 	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: data})
 }
 

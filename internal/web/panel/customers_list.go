@@ -1,7 +1,7 @@
 package panel
 
 import (
-	"slices"
+	"context"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -12,25 +12,13 @@ import (
 )
 
 type customersData struct {
-	Form     *page.Form // the filters
+	list
 	List     []customer.Customer
-	Pager    page.Pager
 	Plans    []page.Option
 	Products []page.Option
-	Chips    []chipLine
-	Heads    map[string]sortHead // by field
-	Arranged arrangement
-	Hidden   map[string]string // filters that the search hands on
-	Others   map[string]string // filters that the form of more filters hands on
-	More     bool              // one of more filters is set
-	Filtered bool
-	Export   string
 	Today    civil.Date
-	Back     string
-	Query    string                // of the list
 	Figures  map[string]string     // filters of a figure, which the form hands on
 	Owes     map[int64]money.Cents // what is overdue, by customer
-	Total    string                // how many, and what they pay together where that is known
 }
 
 // readCustomers reads the filters of the list; the API has no filter by own prices.
@@ -40,41 +28,32 @@ func readCustomers(in *input.Form) customer.Filter {
 	return filter
 }
 
+// customerList is how customers are listed.
+func (s *Server) customerList() source[customer.Filter, customer.Customer] {
+	rows := func(ctx context.Context, actor account.Actor, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
+		return s.Customers.Sorted(ctx, actor, customer.Query{Filter: filter, Sort: at.Sort}, at)
+	}
+	return source[customer.Filter, customer.Customer]{account.CustomerList, readCustomers, sortOf, rows}
+}
+
 func (s *Server) customers(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), readCustomers(in)
 	data := customersData{
-		Form:   queryForm(req),
-		Today:  req.today,
-		Back:   req.URL.RequestURI(),
-		Query:  listQuery(req),
-		Export: "/customers/export?" + req.URL.RawQuery,
-		Chips:  customerChips(req),
-		Heads:  listHeads(req, "Name"),
-		Hidden: hiddenFilters(req, "search"),
-		Others: hiddenFilters(req, moreOfCustomers...),
-		More:   anyGiven(req, "plan_id", "product_id"),
+		list:  newList(req, "/customers/export", customerChips(req), "plan_id", "product_id", "due_from", "due_to"),
+		Today: req.today, Figures: figureFilters(req),
 	}
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = customer.Filter{}
-	}
-	data.Figures = figureFilters(req)
-	found, total, err := s.customersIn(req, req.URL.Query(), filter, paging)
+	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Name", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
+	rows, filter, err := fill(s, req, &data.list, s.customerList())
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager, data.Filtered = found, page.NewPager(req.URL, paging, total), filter != (customer.Filter{})
+	data.List = rows
 	if data.Owes, err = s.owing(req, data.List); err != nil {
 		return err
 	}
-	if data.Total, err = s.customersFoot(req, filter, total); err != nil {
+	if data.Total, err = s.customersFoot(req, filter, data.Pager.Total); err != nil {
 		return err
 	}
 	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
-		return err
-	}
-	if data.Arranged, err = s.arranged(req, account.CustomerList); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
@@ -101,14 +80,6 @@ func (s *Server) customersFoot(req *request, filter customer.Filter, count int64
 		return text, err
 	}
 	return text + " · " + req.lang.T("%s a month", amount.BR()), nil
-}
-
-// moreOfCustomers are the filters that are folded away.
-var moreOfCustomers = []string{"plan_id", "product_id", "due_from", "due_to"}
-
-// anyGiven reports whether the address has one of some filters.
-func anyGiven(req *request, names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return req.URL.Query().Get(name) != "" })
 }
 
 // figureFilters are the filters by which figures of the home page link to the

@@ -2,8 +2,8 @@ package panel
 
 import (
 	"context"
-	"net/url"
 
+	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -61,12 +61,15 @@ func (s *Server) deliveryPlace(req *request, webhookID int64) (place, error) {
 		return place{Back: "/webhooks"}, nil
 	}
 	at := listed{List: webhookPath(webhookID), Records: "/deliveries"}
-	list := func(query url.Values, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, error) {
-		at.Sort = sortIn(query, input.ByID)
-		found, _, err := s.Webhooks.Deliveries(req.Context(), req.Actor, webhookID, filter, at)
-		return found, err
+	return at.place(req, s.deliveryList(webhookID).nth(req, func(record webhook.Delivery) int64 { return record.ID }))
+}
+
+// deliveryList is how the deliveries of a webhook are listed.
+func (s *Server) deliveryList(webhookID int64) source[webhook.DeliveryFilter, webhook.Delivery] {
+	rows := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, int64, error) {
+		return s.Webhooks.Deliveries(ctx, actor, webhookID, filter, at)
 	}
-	return at.place(req, nth(webhook.ReadDeliveryFilter, list, func(record webhook.Delivery) int64 { return record.ID }))
+	return source[webhook.DeliveryFilter, webhook.Delivery]{account.DeliveryList, webhook.ReadDeliveryFilter, byTime, rows}
 }
 
 func (s *Server) resendDelivery(req *request) error {

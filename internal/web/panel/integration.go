@@ -6,10 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"carteira/internal/account"
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
@@ -85,13 +83,12 @@ func (s *Server) switchWebhook(req *request) error {
 
 type webhookData struct {
 	list
-	Webhook  webhook.Webhook
-	List     []deliveryRow
-	Events   []page.Option
-	Filtered bool
-	Tested   *tested
-	Secret   string // the new one, this once
-	Replay   *page.Form
+	Webhook webhook.Webhook
+	List    []deliveryRow
+	Events  []page.Option
+	Tested  *tested
+	Secret  string // the new one, this once
+	Replay  *page.Form
 }
 
 type tested struct {
@@ -110,26 +107,15 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	if data.Webhook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	in := req.query()
-	paging, filter := in.Page(), webhook.ReadDeliveryFilter(in)
 	data.list = newList(req, webhookPath(req.id)+"/export", deliveryChips(req), "event", "from", "to")
-	data.Heads, paging.Sort = timeHeads(req), sortIn(req.URL.Query(), input.ByID)
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = webhook.DeliveryFilter{}
-	}
-	list, total, err := s.Webhooks.Deliveries(req.Context(), req.Actor, req.id, filter, paging)
+	list, _, err := fill(s, req, &data.list, s.deliveryList(req.id))
 	if err != nil {
 		return err
 	}
 	for _, found := range list {
 		data.List = append(data.List, deliveryRow{found})
 	}
-	if data.Arranged, err = s.arranged(req, account.DeliveryList); err != nil {
-		return err
-	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (webhook.DeliveryFilter{})
-	data.Total = counted(req.lang, total, "1 delivery", "%s deliveries")
+	data.Heads, data.Total = timeHeads(req), counted(req.lang, data.Pager.Total, "1 delivery", "%s deliveries")
 	data.Events, data.Replay = eventOptions(req), cmp.Or(data.Replay, page.NewForm("since", req.today.String()))
 	return s.showForm(req, "webhook", "Webhook", refusal, data)
 }

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -9,63 +10,56 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 )
 
 type invoicesData struct {
-	Form     *page.Form
-	List     []billing.Invoice
-	Pager    page.Pager
-	Chips    []chipLine
-	Heads    map[string]sortHead // by field
-	Arranged arrangement
-	Hidden   map[string]string // filters that the search hands on
-	Others   map[string]string // filters that the form of more filters hands on
-	More     bool              // one of more filters is set
-	Filtered bool
-	Today    civil.Date
-	Back     string
-	Query    string // of the list
-	Export   string
-	Total    string             // how many, and what they are worth
-	Of       *customer.Customer // the customer of the invoices, when filtered so
+	list
+	List  []billing.Invoice
+	Today civil.Date
+	Of    *customer.Customer // the customer of the invoices, when filtered so
+}
+
+// invoiceList is how invoices are listed.
+func (s *Server) invoiceList() source[billing.Filter, billing.Invoice] {
+	rows := func(ctx context.Context, actor account.Actor, filter billing.Filter, at input.Page) ([]billing.Invoice, int64, error) {
+		return s.Billing.Sorted(ctx, actor, billing.Query{Filter: filter, Sort: at.Sort}, at)
+	}
+	return source[billing.Filter, billing.Invoice]{account.InvoiceList, billing.ReadFilter, sortOf, rows}
 }
 
 func (s *Server) invoices(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), billing.ReadFilter(in)
-	data := invoicesData{
-		Form: queryForm(req), Today: req.today, Back: req.URL.RequestURI(), Query: listQuery(req),
-		Export: "/invoices/export?" + req.URL.RawQuery,
-		Chips:  invoiceChips(req),
-		Heads:  listHeads(req, "Customer"),
-		Hidden: hiddenFilters(req, "search"),
-		Others: hiddenFilters(req, moreOfInvoices...),
-		More:   anyGiven(req, "plan_id", "product_id", "created_from", "created_to"),
-	}
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = billing.Filter{}
-	}
-	if filter.CustomerID != 0 {
-		record, err := s.Customers.Find(req.Context(), req.Actor, filter.CustomerID)
-		if err != nil {
-			return err
-		}
-		data.Of = &record
-	}
-	found, total, err := s.invoicesIn(req, req.URL.Query(), filter, paging)
+	data := invoicesData{Today: req.today}
+	data.list = newList(req, "/invoices/export", invoiceChips(req), "due_from", "due_to", "paid_from", "paid_to")
+	data.More = anyGiven(req, "plan_id", "product_id", "created_from", "created_to")
+	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Customer", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
+	rows, filter, err := fill(s, req, &data.list, s.invoiceList())
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager, data.Filtered = found, page.NewPager(req.URL, paging, total), filter != (billing.Filter{})
-	if data.Total, err = s.invoicesFoot(req, filter, total); err != nil {
+	data.List = rows
+	if data.Of, err = s.filteredCustomer(req, filter.CustomerID); err != nil {
 		return err
 	}
-	if data.Arranged, err = s.arranged(req, account.InvoiceList); err != nil {
+	if data.Total, err = s.invoicesFoot(req, filter, data.Pager.Total); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
+}
+
+// filteredCustomer is the customer that a list is filtered by; nil for none.
+func (s *Server) filteredCustomer(req *request, id int64) (*customer.Customer, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	record, err := s.Customers.Find(req.Context(), req.Actor, id)
+	return &record, err
+}
+
+// anyGiven reports whether the address has one of some filters.
+func anyGiven(req *request, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return req.URL.Query().Get(name) != "" })
 }
 
 // invoicesFoot is how many invoices a filter has, and for who may see totals what
@@ -80,9 +74,6 @@ func (s *Server) invoicesFoot(req *request, filter billing.Filter, count int64) 
 	}
 	return invoicesTotal(req.lang, count, worth.BR()), nil
 }
-
-// moreOfInvoices are the filters that are folded away.
-var moreOfInvoices = []string{"due_from", "due_to", "paid_from", "paid_to"}
 
 type invoiceData struct {
 	Invoice  billing.Invoice

@@ -1,11 +1,14 @@
 package panel
 
 import (
+	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
@@ -19,6 +22,7 @@ type list struct {
 	Form   *page.Form // the filters
 	Pager  page.Pager
 	Chips  []chipLine
+	Hidden map[string]string // filters that the search hands on
 	Others map[string]string // filters that the form of more filters hands on
 	More   bool              // one of the filters of that form is set
 	Total  string            // how many, and what they are worth where that is known
@@ -27,7 +31,54 @@ type list struct {
 	Back   string            // the list as it is
 	Heads  map[string]sortHead
 
+	Filtered bool
 	Arranged arrangement
+}
+
+// source is how a list is read: the filter of its address, its order, and its rows.
+type source[F comparable, T any] struct {
+	list   account.List // as users arrange it; "": they cannot
+	filter func(*input.Form) F
+	sort   func(url.Values) input.Sort
+	rows   func(context.Context, account.Actor, F, input.Page) ([]T, int64, error)
+}
+
+// fill reads the page of a list that an address asks for. With a filter that is not
+// valid it has all rows, and its form says what is wrong.
+func fill[F comparable, T any](s *Server, req *request, into *list, from source[F, T]) (rows []T, filter F, err error) {
+	in, none := req.query(), from.filter(input.FromQuery(nil))
+	at := in.Page()
+	at.Sort, filter = from.sort(req.URL.Query()), from.filter(in)
+	if err := in.Err(); err != nil {
+		into.Form.Fail(err)
+		filter = none
+	}
+	rows, total, err := from.rows(req.Context(), req.Actor, filter, at)
+	if err != nil {
+		return nil, filter, err
+	}
+	into.Pager, into.Filtered = page.NewPager(req.URL, at, total), filter != none
+	if from.list != "" {
+		into.Arranged, err = s.arranged(req, from.list)
+	}
+	return rows, filter, err
+}
+
+// nth finds the record at a number of a list.
+func (from source[F, T]) nth(req *request, id func(T) int64) neighbour {
+	return func(query url.Values, at input.Page) (int64, error) {
+		in := input.FromQuery(query)
+		filter := from.filter(in)
+		if in.Err() != nil {
+			return 0, nil //nolint:nilerr // an invalid address has no list
+		}
+		at.Sort = from.sort(query)
+		found, _, err := from.rows(req.Context(), req.Actor, filter, at)
+		if err != nil || len(found) == 0 {
+			return 0, err
+		}
+		return id(found[0]), nil
+	}
 }
 
 // newList makes the list at an address. folded are the filters of the form of
@@ -36,6 +87,7 @@ func newList(req *request, export string, chips []chipLine, folded ...string) li
 	made := list{
 		Form:   queryForm(req),
 		Chips:  chips,
+		Hidden: hiddenFilters(req, "search"),
 		Others: hiddenFilters(req, folded...),
 		Query:  listQuery(req),
 		Back:   req.URL.RequestURI(),
@@ -116,34 +168,22 @@ func sortOf(query url.Values) input.Sort {
 	return input.FromQuery(query).Sort()
 }
 
-// sortIn is the order that an address asks for by one of a list's fields.
-func sortIn(query url.Values, fields ...string) input.Sort {
-	return input.KnownSort(query.Get("sort"), fields...)
+// sortsBy reads the order that an address asks for by one of a list's fields.
+func sortsBy(fields ...string) func(url.Values) input.Sort {
+	return func(query url.Values) input.Sort { return input.KnownSort(query.Get("sort"), fields...) }
 }
 
-// paymentHeads are the heads of the list of payments.
-func paymentHeads(req *request) map[string]sortHead {
-	now := paymentSort(req.URL.Query())
-	return map[string]sortHead{input.ByPaidDay: headOf(req, now, input.ByPaidDay, "Received on")}
-}
-
-// messageHeads are the heads of the log of messages.
-func messageHeads(req *request) map[string]sortHead {
-	now := sortIn(req.URL.Query(), input.ByDueDate)
-	return map[string]sortHead{input.ByDueDate: headOf(req, now, input.ByDueDate, "Due date")}
-}
-
-// sortsOfResellers are the fields by which resellers can be sorted.
-var sortsOfResellers = []string{input.ByName, input.ByExpiry}
-
-// resellerHeads are the heads of the list of resellers.
-func resellerHeads(req *request) map[string]sortHead {
-	now := sortIn(req.URL.Query(), sortsOfResellers...)
-	return map[string]sortHead{
-		input.ByName:   headOf(req, now, input.ByName, "Name"),
-		input.ByExpiry: headOf(req, now, input.ByExpiry, "Ends on"),
+// headsOf are the heads of a list by field, of fields and labels in turn.
+func headsOf(req *request, now input.Sort, pairs ...string) map[string]sortHead {
+	heads := map[string]sortHead{}
+	for pair := range slices.Chunk(pairs, 2) {
+		heads[pair[0]] = headOf(req, now, pair[0], pair[1])
 	}
+	return heads
 }
+
+// byTime is the order of a list that is in the order of time.
+var byTime = sortsBy(input.ByID)
 
 // timeHeads are the heads of a list that is in the order of time: the newest first,
 // or the oldest.
@@ -151,41 +191,10 @@ func timeHeads(req *request) map[string]sortHead {
 	head := sortHead{
 		Label: req.lang.T("When"), Icon: "chevron-down", Aria: "descending", URL: filtered(req, "sort", input.ByID),
 	}
-	if !sortIn(req.URL.Query(), input.ByID).IsNewest() {
+	if !byTime(req.URL.Query()).IsNewest() {
 		head.Icon, head.Aria, head.URL = "chevron-up", "ascending", filtered(req, "sort", "")
 	}
 	return map[string]sortHead{input.ByID: head}
-}
-
-// listHeads are the heads of the lists of customers and invoices. The name is
-// that of the customer in both.
-func listHeads(req *request, name string) map[string]sortHead {
-	now := sortOf(req.URL.Query())
-	return map[string]sortHead{
-		input.ByName:    headOf(req, now, input.ByName, name),
-		input.ByDueDate: headOf(req, now, input.ByDueDate, "Due date"),
-		input.ByUpdated: headOf(req, now, input.ByUpdated, "Last change"),
-	}
-}
-
-// customersIn lists customers in the order that an address asks for, and counts all that match.
-func (s *Server) customersIn(
-	req *request,
-	query url.Values,
-	filter customer.Filter,
-	at input.Page,
-) ([]customer.Customer, int64, error) {
-	return s.Customers.Sorted(req.Context(), req.Actor, customer.Query{Filter: filter, Sort: sortOf(query)}, at)
-}
-
-// invoicesIn is customersIn for invoices.
-func (s *Server) invoicesIn(
-	req *request,
-	query url.Values,
-	filter billing.Filter,
-	at input.Page,
-) ([]billing.Invoice, int64, error) {
-	return s.Billing.Sorted(req.Context(), req.Actor, billing.Query{Filter: filter, Sort: sortOf(query)}, at)
 }
 
 // maxPicked is how many records one piece of work may change.
@@ -241,13 +250,25 @@ func limitOf(action string) int {
 
 // customersOf reads the customers of picks, as long as they are not too many.
 func (s *Server) customersOf(req *request, chosen picks, limit int) ([]customer.Customer, error) {
-	var list []customer.Customer
+	return picked(req, chosen, limit, readCustomers, s.Customers.Find, s.Customers.Walk)
+}
+
+// invoicesOf is customersOf for invoices.
+func (s *Server) invoicesOf(req *request, chosen picks, limit int) ([]billing.Invoice, error) {
+	return picked(req, chosen, limit, billing.ReadFilter, s.Billing.Find, s.Billing.Walk)
+}
+
+func picked[F, T any](
+	req *request, chosen picks, limit int, readFilter func(*input.Form) F,
+	find func(context.Context, account.Actor, int64) (T, error),
+	walk func(context.Context, account.Actor, F, func(T) error) error,
+) (list []T, err error) {
+	if !chosen.All && len(chosen.IDs) > limit {
+		return nil, errTooMany
+	}
 	if !chosen.All {
-		if len(chosen.IDs) > limit {
-			return nil, errTooMany
-		}
 		for _, id := range chosen.IDs {
-			record, err := s.Customers.Find(req.Context(), req.Actor, id)
+			record, err := find(req.Context(), req.Actor, id)
 			if err != nil {
 				return nil, err
 			}
@@ -259,45 +280,12 @@ func (s *Server) customersOf(req *request, chosen picks, limit int) ([]customer.
 	if err != nil {
 		return nil, err
 	}
-	filter := readCustomers(in)
+	filter := readFilter(in)
 	if err := in.Err(); err != nil {
 		return nil, err
 	}
-	err = s.Customers.Walk(req.Context(), req.Actor, filter, func(record customer.Customer) error {
+	err = walk(req.Context(), req.Actor, filter, func(record T) error {
 		if list = append(list, record); len(list) > limit {
-			return errEnough
-		}
-		return nil
-	})
-	return list, enough(err, len(list))
-}
-
-// invoicesOf is customersOf for invoices.
-func (s *Server) invoicesOf(req *request, chosen picks, limit int) ([]billing.Invoice, error) {
-	var list []billing.Invoice
-	if !chosen.All {
-		if len(chosen.IDs) > limit {
-			return nil, errTooMany
-		}
-		for _, id := range chosen.IDs {
-			invoice, err := s.Billing.Find(req.Context(), req.Actor, id)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, invoice)
-		}
-		return list, nil
-	}
-	in, err := chosen.filterForm()
-	if err != nil {
-		return nil, err
-	}
-	filter := billing.ReadFilter(in)
-	if err := in.Err(); err != nil {
-		return nil, err
-	}
-	err = s.Billing.Walk(req.Context(), req.Actor, filter, func(invoice billing.Invoice) error {
-		if list = append(list, invoice); len(list) > limit {
 			return errEnough
 		}
 		return nil

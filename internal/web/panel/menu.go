@@ -231,32 +231,8 @@ func placeFrom(req *request, otherwise place) place {
 	return otherwise
 }
 
-// nth is the neighbour in a list that is read by a filter.
-func nth[F, R any](
-	readFilter func(*input.Form) F,
-	list func(query url.Values, filter F, page input.Page) ([]R, error),
-	id func(R) int64,
-) neighbour {
-	return func(query url.Values, at input.Page) (int64, error) {
-		in := input.FromQuery(query)
-		filter := readFilter(in)
-		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an invalid address has no list
-		}
-		found, err := list(query, filter, at)
-		if err != nil || len(found) == 0 {
-			return 0, err
-		}
-		return id(found[0]), nil
-	}
-}
-
 func (s *Server) customerPlace(req *request) (place, error) {
-	list := func(query url.Values, filter customer.Filter, at input.Page) ([]customer.Customer, error) {
-		found, _, err := s.customersIn(req, query, filter, at)
-		return found, err
-	}
-	return placeIn(req, "/customers", nth(readCustomers, list, func(record customer.Customer) int64 { return record.ID }))
+	return placeIn(req, "/customers", s.customerList().nth(req, func(record customer.Customer) int64 { return record.ID }))
 }
 
 // invoicePlace is where an invoice is in the list that it was opened from: that of
@@ -265,11 +241,7 @@ func (s *Server) invoicePlace(req *request) (place, error) {
 	if came := placeFrom(req, place{}); came.Back != "" {
 		return s.amongPayments(req, came)
 	}
-	list := func(query url.Values, filter billing.Filter, at input.Page) ([]billing.Invoice, error) {
-		found, _, err := s.invoicesIn(req, query, filter, at)
-		return found, err
-	}
-	return placeIn(req, "/invoices", nth(billing.ReadFilter, list, func(record billing.Invoice) int64 { return record.ID }))
+	return placeIn(req, "/invoices", s.invoiceList().nth(req, func(invoice billing.Invoice) int64 { return invoice.ID }))
 }
 
 // maxOrphans is how many payments without a page a step in the list passes over.

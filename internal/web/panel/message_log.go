@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -96,7 +95,6 @@ type messageLogData struct {
 	List     []messageRow
 	Rules    []page.Option
 	Channels []page.Option
-	Filtered bool
 	Of       *customer.Customer
 	HasRules bool
 }
@@ -115,38 +113,27 @@ func messageChips(req *request) []chipLine {
 	}
 }
 
+// messageList is how messages are listed.
+func (s *Server) messageList() source[reminder.Filter, reminder.Message] {
+	return source[reminder.Filter, reminder.Message]{
+		account.MessageList, reminder.ReadFilter, sortsBy(input.ByDueDate), s.Reminders.Messages,
+	}
+}
+
 func (s *Server) messageLog(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), reminder.ReadFilter(in)
 	data := messageLogData{
 		list: newList(req, "/messages/log/export", messageChips(req), "rule_id", "channel_id", "due_from", "due_to"),
 	}
-	data.Heads, paging.Sort = messageHeads(req), sortIn(req.URL.Query(), input.ByDueDate)
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = reminder.Filter{}
-	}
-	if filter.CustomerID != 0 {
-		record, err := s.Customers.Find(req.Context(), req.Actor, filter.CustomerID)
-		if err != nil {
-			return err
-		}
-		data.Of = &record
-	}
-	list, total, err := s.Reminders.Messages(req.Context(), req.Actor, filter, paging)
+	from := s.messageList()
+	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByDueDate, "Due date")
+	list, filter, err := fill(s, req, &data.list, from)
 	if err != nil {
 		return err
 	}
-	data.List, data.Pager = messageRows(req, list), page.NewPager(req.URL, paging, total)
-	data.Filtered = filter != (reminder.Filter{})
-	if data.Arranged, err = s.arranged(req, account.MessageList); err != nil {
+	data.List, data.Total = messageRows(req, list), counted(req.lang, data.Pager.Total, "1 message", "%s messages")
+	if data.Of, err = s.filteredCustomer(req, filter.CustomerID); err != nil {
 		return err
 	}
-	data.Total = counted(req.lang, total, "1 message", "%s messages")
-	return s.messageLogPage(req, data)
-}
-
-func (s *Server) messageLogPage(req *request, data messageLogData) error {
 	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
 	if err != nil {
 		return err
@@ -194,23 +181,14 @@ func (s *Server) message(req *request) error {
 	if data.Next, err = s.Reminders.Upcoming(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	if data.Place, err = s.messagePlace(req); err != nil {
+	neighbours := s.messageList().nth(req, func(m reminder.Message) int64 { return m.ID })
+	if data.Place, err = placeIn(req, "/messages/log", neighbours); err != nil {
 		return err
 	}
 	may := m.Decisions()
 	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
 	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
 	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: data})
-}
-
-// messagePlace is where a message is in the log.
-func (s *Server) messagePlace(req *request) (place, error) {
-	list := func(query url.Values, filter reminder.Filter, at input.Page) ([]reminder.Message, error) {
-		at.Sort = sortIn(query, input.ByDueDate)
-		found, _, err := s.Reminders.Messages(req.Context(), req.Actor, filter, at)
-		return found, err
-	}
-	return placeIn(req, "/messages/log", nth(reminder.ReadFilter, list, func(m reminder.Message) int64 { return m.ID }))
 }
 
 var decided = map[reminder.Decision]string{

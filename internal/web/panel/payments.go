@@ -2,6 +2,7 @@ package panel
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -144,8 +145,6 @@ type receivedData struct {
 	List       []paymentRow
 	Refunds    []refundRow
 	Means      []page.Option
-	Hidden     map[string]string // filters that the search hands on
-	Filtered   bool
 	HasGateway bool
 }
 
@@ -165,7 +164,7 @@ func paymentSort(query url.Values) input.Sort {
 	if query.Get("sort") == "" {
 		return "-" + input.ByPaidDay
 	}
-	return sortIn(query, input.ByPaidDay)
+	return sortsBy(input.ByPaidDay)(query)
 }
 
 // readPayments reads a filter of payments. Those that were undone are no money that
@@ -199,29 +198,26 @@ func paymentChips(req *request) []chipLine {
 }
 
 func (s *Server) received(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), readPayments(in)
-	data := receivedData{
-		list:   newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via"),
-		Hidden: hiddenFilters(req, "search"),
+	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
+	data.Heads = headsOf(req, paymentSort(req.URL.Query()), input.ByPaidDay, "Received on")
+	var total, refunds int64
+	rows := func(ctx context.Context, actor account.Actor, filter billing.PaymentFilter, at input.Page) ([]payment.Payment, int64, error) {
+		list, count, err := s.Payments.List(ctx, actor, filter, at)
+		if err != nil {
+			return nil, 0, err
+		}
+		data.Refunds, refunds, err = s.refundRows(req, filter, at)
+		total = count
+		return list, max(total, refunds), err
 	}
-	data.Heads, paging.Sort = paymentHeads(req), paymentSort(req.URL.Query())
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = billing.PaymentFilter{Came: true}
-	}
-	list, total, err := s.Payments.List(req.Context(), req.Actor, filter, paging)
+	from := source[billing.PaymentFilter, payment.Payment]{account.PaymentList, readPayments, paymentSort, rows}
+	list, filter, err := fill(s, req, &data.list, from)
 	if err != nil {
 		return err
 	}
 	if data.List, err = s.paymentRows(req, list); err != nil {
 		return err
 	}
-	refunds := int64(0)
-	if data.Refunds, refunds, err = s.refundRows(req, filter, paging); err != nil {
-		return err
-	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, max(total, refunds)), filter != (billing.PaymentFilter{Came: true})
 	if data.Total, err = s.paymentsFoot(req, filter, total, refunds); err != nil {
 		return err
 	}
@@ -229,9 +225,6 @@ func (s *Server) received(req *request) error {
 		return err
 	}
 	if data.Tabs, err = s.paymentTabs(req, "received"); err != nil {
-		return err
-	}
-	if data.Arranged, err = s.arranged(req, account.PaymentList); err != nil {
 		return err
 	}
 	data.Means = s.paidThrough(req)

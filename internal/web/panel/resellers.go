@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"net/url"
 	"time"
 
 	"carteira/internal/account"
@@ -42,11 +41,16 @@ func resellerRowOf(req *request, seller reseller.Reseller, now time.Time) resell
 
 type resellersData struct {
 	list
-	List     []resellerRow
-	Levels   []page.Option
-	Plans    []page.Option
-	Hidden   map[string]string // filters that the search hands on
-	Filtered bool
+	List   []resellerRow
+	Levels []page.Option
+	Plans  []page.Option
+}
+
+// resellerList is how resellers are listed.
+func (s *Server) resellerList() source[reseller.Filter, reseller.Reseller] {
+	return source[reseller.Filter, reseller.Reseller]{
+		account.ResellerList, reseller.ReadFilter, sortsBy(input.ByName, input.ByExpiry), s.Resellers.List,
+	}
 }
 
 func resellerChips(req *request) []chipLine {
@@ -57,18 +61,12 @@ func resellerChips(req *request) []chipLine {
 }
 
 func (s *Server) resellers(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), reseller.ReadFilter(in)
 	data := resellersData{
-		list:   newList(req, "/resellers/export", resellerChips(req), "level", "plan_id", "expires_from", "expires_to"),
-		Hidden: hiddenFilters(req, "search"),
+		list: newList(req, "/resellers/export", resellerChips(req), "level", "plan_id", "expires_from", "expires_to"),
 	}
-	data.Heads, paging.Sort = resellerHeads(req), sortIn(req.URL.Query(), sortsOfResellers...)
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = reseller.Filter{}
-	}
-	list, total, err := s.Resellers.List(req.Context(), req.Actor, filter, paging)
+	from := s.resellerList()
+	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByName, "Name", input.ByExpiry, "Ends on")
+	list, _, err := fill(s, req, &data.list, from)
 	if err != nil {
 		return err
 	}
@@ -76,11 +74,7 @@ func (s *Server) resellers(req *request) error {
 	for _, seller := range list {
 		data.List = append(data.List, resellerRowOf(req, seller, now))
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.Filter{})
-	if data.Arranged, err = s.arranged(req, account.ResellerList); err != nil {
-		return err
-	}
-	data.Total = counted(req.lang, total, "1 reseller", "%s resellers")
+	data.Total = counted(req.lang, data.Pager.Total, "1 reseller", "%s resellers")
 	data.Levels = optionsOf(account.Levels, func(level account.Level) page.Option {
 		return req.option(string(level), levelWords[level])
 	}, req.option("", "All"))
@@ -181,22 +175,12 @@ type resellerData struct {
 
 func (s *Server) reseller(req *request) error { return s.resellerPage(req, resellerData{}) }
 
-// resellerPlace is where a reseller is in the list.
-func (s *Server) resellerPlace(req *request) (place, error) {
-	list := func(query url.Values, filter reseller.Filter, at input.Page) ([]reseller.Reseller, error) {
-		at.Sort = sortIn(query, sortsOfResellers...)
-		found, _, err := s.Resellers.List(req.Context(), req.Actor, filter, at)
-		return found, err
-	}
-	return placeIn(req, "/resellers", nth(reseller.ReadFilter, list, func(seller reseller.Reseller) int64 { return seller.ID }))
-}
-
 func (s *Server) resellerPage(req *request, data resellerData) error {
 	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	where, err := s.resellerPlace(req)
+	where, err := placeIn(req, "/resellers", s.resellerList().nth(req, func(seller reseller.Reseller) int64 { return seller.ID }))
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,9 @@ var functionWords = map[account.Function]string{
 }
 
 type subscriptionPlansData struct {
-	Form     *page.Form // the filters
-	List     []subscriptionPlanRow
-	Pager    page.Pager
-	Filtered bool
-	States   []page.Option
+	list
+	List   []subscriptionPlanRow
+	States []page.Option
 }
 
 type subscriptionPlanRow struct {
@@ -34,14 +32,10 @@ type subscriptionPlanRow struct {
 }
 
 func (s *Server) subscriptionPlans(req *request) error {
-	in := req.query()
-	paging, filter := in.Page(), reseller.ReadPlanFilter(in)
-	data := subscriptionPlansData{Form: queryForm(req)}
-	if err := in.Err(); err != nil {
-		data.Form.Fail(err)
-		filter = reseller.PlanFilter{}
-	}
-	list, total, err := s.Resellers.Plans(req.Context(), req.Actor, filter, paging)
+	data := subscriptionPlansData{list: newList(req, "", nil)}
+	list, _, err := fill(s, req, &data.list, source[reseller.PlanFilter, reseller.Plan]{
+		"", reseller.ReadPlanFilter, sortsBy(), s.Resellers.Plans,
+	})
 	if err != nil {
 		return err
 	}
@@ -52,7 +46,6 @@ func (s *Server) subscriptionPlans(req *request) error {
 		}
 		data.List = append(data.List, row)
 	}
-	data.Pager, data.Filtered = page.NewPager(req.URL, paging, total), filter != (reseller.PlanFilter{})
 	data.States = []page.Option{req.option("", "All"), req.option("true", "On sale"), req.option("false", "Not on sale")}
 	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: data})
 }
