@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"time"
 
 	"carteira/internal/customer"
@@ -103,36 +104,24 @@ func (a *autopay) Deeds() []payerDeed {
 
 func (s *Server) askAutopay(req *request) error {
 	draft := payment.AutopayRequestDraft{Journey: payment.JourneyCode}
-	if _, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft); err != nil {
-		return req.complain(customerPath(req.id)+"#autopay", err)
-	}
-	return req.done(customerPath(req.id)+"#autopay", "The request was sent.")
+	_, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft)
+	return req.did(err, customerPath(req.id)+"#autopay", "The request was sent.")
 }
 
-func (s *Server) askEndAutopay(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "End PIX Automático of %s?",
-		Args:     []any{record.Name},
-		Danger:   true,
-		Button:   "End PIX Automático",
-		Back:     customerPath(record.ID),
-		Action:   customerPath(record.ID) + "/autopay/end",
+func askEndAutopay(record customer.Customer) page.Confirm {
+	return page.Confirm{
+		Question: "End PIX Automático of %s?", Args: []any{record.Name}, Danger: true, Button: "End PIX Automático",
+		Back: customerPath(record.ID),
 		Effects: []string{
 			"Debits that are announced are cancelled, as far as the bank can still stop them.",
 			"The customer pays by code from then on, and can be asked again.",
 		},
-	})
+	}
 }
 
 func (s *Server) endAutopay(req *request) error {
-	if _, err := s.Payments.EndAutopay(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done(customerPath(req.id)+"#autopay", "PIX Automático was ended.")
+	_, err := s.Payments.EndAutopay(req.Context(), req.Actor, req.id)
+	return req.did(err, customerPath(req.id)+"#autopay", "PIX Automático was ended.")
 }
 
 // simulateAutopay is a button of a simulated customer.
@@ -142,10 +131,8 @@ func (s *Server) simulateAutopay(req *request) error {
 	if err := form.Err(); err != nil {
 		return err
 	}
-	if _, err := s.Payments.SimulateAutopay(req.Context(), req.Actor, req.id, deed.Value); err != nil {
-		return err
-	}
-	return req.done(customerPath(req.id)+"#autopay", "The customer has answered.")
+	_, err := s.Payments.SimulateAutopay(req.Context(), req.Actor, req.id, deed.Value)
+	return req.did(err, customerPath(req.id)+"#autopay", "The customer has answered.")
 }
 
 // autopayRow is a customer in the list of PIX Automático.
@@ -187,11 +174,9 @@ func (s *Server) autopays(req *request) error {
 
 func autopayChips(req *request) []chipLine {
 	return []chipLine{choiceChips(req, "Status", "state", []page.Option{
-		{Value: "", Label: req.lang.T("Everybody")},
-		{Value: string(customer.AutopayActive), Label: req.lang.T("Authorised")},
-		{Value: string(customer.AutopayAsked), Label: req.lang.T("Waiting for the customer")},
-		{Value: "failed", Label: req.lang.T("A debit has failed")},
-		{Value: string(customer.AutopayEnded), Label: req.lang.T("Ended")},
+		req.option("", "Everybody"), req.option(string(customer.AutopayActive), "Authorised"),
+		req.option(string(customer.AutopayAsked), "Waiting for the customer"), req.option("failed", "A debit has failed"),
+		req.option(string(customer.AutopayEnded), "Ended"),
 	})}
 }
 
@@ -202,22 +187,14 @@ type autopayRequest struct {
 	Banks    []page.Option
 }
 
-// requestAutopayPage asks for the account that the request goes to.
-func (s *Server) requestAutopayPage(req *request) error {
-	return s.requestAutopayForm(req, page.NewForm(), nil)
-}
-
-func (s *Server) requestAutopayForm(req *request, form *page.Form, err error) error {
-	record, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if failed != nil {
-		return failed
+// requestAutopayForm asks for the account that the request goes to.
+func (s *Server) requestAutopayForm(req *request, form *page.Form, refusal error) error {
+	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
 	}
-	return s.show(req, page.View{
-		Name:   "autopay_request",
-		Title:  "Ask through the customer's bank",
-		Status: statusOf(err),
-		Data:   autopayRequest{Form: form, Customer: record, Banks: payerBanks(req.lang)},
-	})
+	data := autopayRequest{Form: cmp.Or(form, page.NewForm()), Customer: record, Banks: payerBanks(req)}
+	return s.showForm(req, "autopay_request", "Ask through the customer's bank", refusal, data)
 }
 
 // otherBank is the choice of a bank that is not in the list: the page then shows
@@ -225,12 +202,12 @@ func (s *Server) requestAutopayForm(req *request, form *page.Form, err error) er
 const otherBank = "other"
 
 // payerBanks are the banks that people choose from.
-func payerBanks(lang page.Lang) []page.Option {
-	options := []page.Option{{Value: "", Label: lang.T("Choose the bank")}}
+func payerBanks(req *request) []page.Option {
+	options := []page.Option{req.option("", "Choose the bank")}
 	for _, bank := range payment.PayerBanks {
 		options = append(options, page.Option{Value: bank.ISPB, Label: bank.Name})
 	}
-	return append(options, page.Option{Value: otherBank, Label: lang.T("Another bank, by its ISPB")})
+	return append(options, req.option(otherBank, "Another bank, by its ISPB"))
 }
 
 // requestAutopay has the customer's bank ask them. A bank from the list counts for

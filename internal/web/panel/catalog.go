@@ -73,11 +73,8 @@ var units = []page.Option{
 }
 
 // units offers the units of a period in the reader's language.
-func (req *request) units() (offered []page.Option) {
-	for _, unit := range units {
-		offered = append(offered, page.Option{Value: unit.Value, Label: req.lang.T(unit.Label)})
-	}
-	return offered
+func (req *request) units() []page.Option {
+	return optionsOf(units, func(unit page.Option) page.Option { return req.option(unit.Value, unit.Label) })
 }
 
 // planInput joins number and unit of the period, as a draft is read.
@@ -95,36 +92,41 @@ func (s *Server) planRecord() record[catalog.Plan] {
 		named: func(plan catalog.Plan) string { return plan.Name },
 		blank: func(*request) *page.Form { return page.NewForm("period_count", "1", "period_unit", "month") },
 		shown: func(plan catalog.Plan) *page.Form {
-			return page.NewForm("name", plan.Name, "value", plan.Value.BR()[len("R$ "):],
+			return page.NewForm("name", plan.Name, "value", decimal(plan.Value),
 				"period_count", idText(int64(plan.Period.Count)), "period_unit", string(plan.Period.Unit),
 				"product_id", idText(plan.Product.ID), "active", boolText(plan.Active))
 		},
-		find: func(req *request) (catalog.Plan, error) { return s.Catalog.Plan(req.Context(), req.Actor, req.id) },
+		find: s.Catalog.Plan,
 		create: func(req *request) (catalog.Plan, error) {
 			return s.Catalog.CreatePlan(req.Context(), req.Actor, catalog.ReadNewPlan(planInput(req)))
 		},
 		update: func(req *request) (catalog.Plan, error) {
 			return s.Catalog.UpdatePlan(req.Context(), req.Actor, req.id, catalog.ReadPlanChanges(planInput(req)))
 		},
-		more:  s.planOffers,
+		page:  s.planForm,
 		saved: s.planSaved,
 		deleted: &deletion[catalog.Plan]{
 			button: "Delete plan", unused: "Only a plan that no customer and no invoice has can be deleted.",
-			remove: func(req *request) (catalog.Plan, error) {
-				return s.Catalog.DeletePlan(req.Context(), req.Actor, req.id)
-			},
+			remove: s.Catalog.DeletePlan,
 			usedBy: func(rule reminder.Rule) int64 { return rule.PlanID },
 		},
 	}
 }
 
-func (s *Server) planOffers(req *request, form *recordForm, _ catalog.Plan) (err error) {
-	form.Units = req.units()
-	if _, form.Products, err = s.choices(req, false); err != nil || form.New {
-		return err
+// planForm is what the form of a plan shows.
+type planForm struct {
+	recordForm
+	Units, Products []page.Option
+	Own             int64 // how many customers have a price of their own
+}
+
+func (s *Server) planForm(req *request, form recordForm, _ catalog.Plan) (any, error) {
+	_, products, err := s.choices(req, false)
+	data := planForm{recordForm: form, Units: req.units(), Products: products}
+	if err == nil && !form.New {
+		data.Own, err = s.Customers.OwnPriced(req.Context(), req.Actor, form.ID)
 	}
-	form.Own, err = s.Customers.OwnPriced(req.Context(), req.Actor, form.ID)
-	return err
+	return data, err
 }
 
 // planSaved says who does not follow the plan's price.
@@ -148,27 +150,15 @@ func boolText(on bool) string {
 
 // askFollowPlan asks whether customers with a price of their own shall pay the
 // plan's.
-func (s *Server) askFollowPlan(req *request) error {
-	plan, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
+func askFollowPlan(plan catalog.Plan) page.Confirm {
+	return page.Confirm{
+		Question: "Everybody pays the price of %s?", Args: []any{plan.Name + ", " + plan.Value.BR()},
+		Effects: []string{"Prices of their own are dropped. Open invoices take the price of the plan, unless somebody edited them."},
+		Button:  "Bring them along", Back: "/plans/" + idText(plan.ID),
 	}
-	path := "/plans/" + idText(plan.ID)
-	return s.ask(req, page.Confirm{
-		Question: "Everybody pays the price of %s?",
-		Args:     []any{plan.Name + ", " + plan.Value.BR()},
-		Effects:  []string{"Prices of their own are dropped. Open invoices take the price of the plan, unless somebody edited them."},
-		Button:   "Bring them along",
-		Back:     path,
-		Action:   path + "/follow",
-	})
 }
 
-func (s *Server) followPlan(req *request) error {
-	plan, err := s.Catalog.Plan(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) followPlan(req *request, plan catalog.Plan) error {
 	count, err := s.Customers.FollowPlan(req.Context(), req.Actor, plan.ID)
 	if err != nil {
 		return err
@@ -184,9 +174,7 @@ func (s *Server) productRecord() record[catalog.Product] {
 		shown: func(product catalog.Product) *page.Form {
 			return page.NewForm("name", product.Name, "description", product.Description, "active", boolText(product.Active))
 		},
-		find: func(req *request) (catalog.Product, error) {
-			return s.Catalog.Product(req.Context(), req.Actor, req.id)
-		},
+		find: s.Catalog.Product,
 		create: func(req *request) (catalog.Product, error) {
 			return s.Catalog.CreateProduct(req.Context(), req.Actor, catalog.ReadNewProduct(req.form()))
 		},
@@ -195,9 +183,7 @@ func (s *Server) productRecord() record[catalog.Product] {
 		},
 		deleted: &deletion[catalog.Product]{
 			button: "Delete product", unused: "Only a product that no plan, no customer and no invoice has can be deleted.",
-			remove: func(req *request) (catalog.Product, error) {
-				return s.Catalog.DeleteProduct(req.Context(), req.Actor, req.id)
-			},
+			remove: s.Catalog.DeleteProduct,
 			usedBy: func(rule reminder.Rule) int64 { return rule.ProductID },
 		},
 	}

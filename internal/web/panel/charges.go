@@ -41,15 +41,10 @@ func (s *Server) charging(req *request, invoice billing.Invoice, record customer
 	if err != nil {
 		return nil, err
 	}
+	overdue := invoice.Overdue(req.today)
 	d := &charging{
-		Invoice:  invoice,
-		Customer: record,
-		Overdue:  invoice.Overdue(req.today),
-		Link:     link,
-		Message:  s.chargeText(invoice, record, link, invoice.Overdue(req.today)),
-		Through:  s.through(req, link.Provider),
-		Owner:    allows(req.User.Role, owner),
-		Here:     invoicePath(invoice.ID),
+		Invoice: invoice, Customer: record, Overdue: overdue, Link: link, Message: s.chargeText(invoice, record, link, overdue),
+		Through: s.through(req, link.Provider), Owner: allows(req.User.Role, owner), Here: invoicePath(invoice.ID),
 	}
 	if record.Whatsapp != "" {
 		d.WhatsApp = chatWith(record.Whatsapp, d.Message)
@@ -73,9 +68,7 @@ func mailTo(address, subject, text string) string {
 
 // mayCharge reports whether the user may have charges made.
 func (req *request) mayCharge() bool {
-	return allows(req.User.Role, desk) &&
-		req.Actor.May(payments) &&
-		req.Actor.Writable(req.today) == nil
+	return allows(req.User.Role, desk) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
 }
 
 // chargeText is what a customer is sent. It is in Portuguese, in whatever language
@@ -101,15 +94,7 @@ func (s *Server) chargeText(invoice billing.Invoice, record customer.Customer, l
 
 func invoicePath(id int64) string { return "/invoices/" + idText(id) }
 
-// chargeInvoice offers the ways to charge; a list opens it as a dialog.
-func (s *Server) chargeInvoice(req *request) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.chargePage(req, invoice)
-}
-
+// chargePage offers the ways to charge; a list opens it as a dialog.
 func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
@@ -44,28 +43,11 @@ func newCustomerData(req *request, record customer.Customer) customerData {
 	}
 }
 
-func (s *Server) customer(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) customer(req *request, record customer.Customer) error {
 	const shown = 12
 	data := newCustomerData(req, record)
-	owes, err := s.owing(req, []customer.Customer{record})
-	if err != nil {
-		return err
-	}
-	data.Owes = owes[record.ID]
-	if data.Credits, err = s.Billing.CreditOf(req.Context(), req.Actor, record.ID); err != nil {
-		return err
-	}
-	if data.Place, err = s.customerPlace(req); err != nil {
-		return err
-	}
-	data.Renewal, data.Choices = page.NewForm(
-		"invoice",
-		string(req.Actor.Company.Settings.RenewInvoice),
-	), renewChoices(req)
+	data.Renewal = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
+	data.Choices = renewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{record.ID}, shown+1)
 	if err != nil {
 		return err
@@ -74,27 +56,25 @@ func (s *Server) customer(req *request) error {
 	if data.More = len(data.Invoices) > shown; data.More {
 		data.Invoices = data.Invoices[:shown]
 	}
+	var owes map[int64]money.Cents
+	err = req.gather(
+		about(&owes, s.owing, []customer.Customer{record}), keptOf(&data.Credits, s.Billing.CreditOf, record.ID),
+		part(&data.Place, s.customerPlace), about(&data.Messages, s.customerMessages, record), about(&data.Own, s.ownPage, record),
+		about(&data.Autopay, s.autopay, record))
+	if err != nil {
+		return err
+	}
+	data.Owes = owes[record.ID]
 	if data.History, err = s.history(req, record, data.Invoices); err != nil {
-		return err
-	}
-	if data.Messages, err = s.customerMessages(req, record); err != nil {
-		return err
-	}
-	if data.Own, err = s.ownPage(req, record); err != nil {
-		return err
-	}
-	if data.Autopay, err = s.autopay(req, record); err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})
 }
 
 type customerForm struct {
-	Form            *page.Form
+	recordForm
 	Plans, Products []page.Option
 	Texts           []textField
-	Action, Back    string
-	New             bool
 	Alike           []customer.Alike // who may be the same person
 	Late            *lateInvoice     // nil: no overdue invoice moves with the due date
 }
@@ -118,28 +98,35 @@ func (s *Server) late(req *request, record customer.Customer) (*lateInvoice, err
 		return nil, err
 	}
 	return &lateInvoice{invoice, []page.Option{
-		{Value: "", Label: req.lang.T("Choose")},
-		{Value: lateStays, Label: req.lang.T("It stays overdue")},
-		{Value: lateMoves, Label: req.lang.T("It moves to the new due date")},
+		req.option("", "Choose"), req.option(lateStays, "It stays overdue"), req.option(lateMoves, "It moves to the new due date"),
 	}}, nil
 }
 
-func (s *Server) customerForm(req *request, title string, form customerForm, err error) error {
-	var failed error
-	if form.Plans, form.Products, failed = s.choices(req, !form.New); failed != nil {
-		return failed
+// customerForm is the form of a customer, or of a new one.
+func (s *Server) customerForm(req *request, form *page.Form, refusal error) error {
+	data := customerForm{recordForm: req.recordForm("/customers", cmp.Or(form, page.NewForm()))}
+	if !data.New {
+		record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
+		if err != nil {
+			return err
+		}
+		data.Form = cmp.Or(form, customerValues(record))
+		if data.Late, err = s.late(req, record); err != nil {
+			return err
+		}
 	}
-	form.Texts = textFields(req.lang, &customer.Customer{})
-	if !form.New { // a plan that is no longer sold stays with the customers who have it
-		form.Plans[0].Label, form.Products[0].Label = req.lang.T("None"), req.lang.T("None")
-	}
-	return s.show(req, page.View{Name: "customer_form", Title: title, Status: statusOf(err), Data: form})
+	return s.customerPage(req, data, refusal)
 }
 
-func (s *Server) newCustomer(req *request) error {
-	return s.customerForm(req, "New customer",
-		customerForm{Form: page.NewForm(), Action: "/customers/new", Back: "/customers", New: true},
-		nil)
+func (s *Server) customerPage(req *request, data customerForm, refusal error) (err error) {
+	if data.Plans, data.Products, err = s.choices(req, !data.New); err != nil {
+		return err
+	}
+	data.Texts = textFields(req.lang, &customer.Customer{})
+	if !data.New { // a plan that is no longer sold stays with the customers who have it
+		data.Plans[0].Label, data.Products[0].Label = req.lang.T("None"), req.lang.T("None")
+	}
+	return s.showForm(req, "customer_form", data.title("New customer", "Edit customer"), refusal, data)
 }
 
 func (s *Server) createCustomer(req *request) error {
@@ -149,56 +136,19 @@ func (s *Server) createCustomer(req *request) error {
 		return err
 	}
 	if len(alike) > 0 {
-		return s.customerForm(req, "New customer", customerForm{
-			Form:   page.Sent(req.Request, nil),
-			Action: "/customers/new",
-			Back:   "/customers",
-			New:    true,
-			Alike:  alike,
-		}, fault.Conflict("a customer like this is there already"))
+		data := customerForm{recordForm: req.recordForm("/customers", page.Sent(req.Request, nil)), Alike: alike}
+		return s.customerPage(req, data, fault.Conflict("a customer like this is there already"))
 	}
 	record, err := s.Customers.Create(req.Context(), req.Actor, draft)
-	if refused(err) {
-		return s.customerForm(req, "New customer", customerForm{
-			Form:   page.Sent(req.Request, err),
-			Action: "/customers/new",
-			Back:   "/customers",
-			New:    true,
-		}, err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(customerPath(record.ID), "%s was created.", record.Name)
+	return req.sent(err, s.customerForm, customerPath(record.ID), "%s was created.", record.Name)
 }
 
-func customerPath(id int64) string {
-	return "/customers/" + strconv.FormatInt(id, 10)
-}
-
-func (s *Server) editCustomer(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.customerEdit(req, record, customerValues(record), nil)
-}
-
-// customerEdit shows the form of a customer.
-func (s *Server) customerEdit(req *request, record customer.Customer, form *page.Form, refusal error) error {
-	late, err := s.late(req, record)
-	if err != nil {
-		return err
-	}
-	path := customerPath(record.ID)
-	return s.customerForm(req, "Edit customer", customerForm{Form: form, Action: path + "/edit", Back: path, Late: late}, refusal)
-}
+func customerPath(id int64) string { return "/customers/" + strconv.FormatInt(id, 10) }
 
 // customerValues is the form of a customer as it is.
 func customerValues(record customer.Customer) *page.Form {
 	form := page.NewForm(append(addressValues(record.Address),
-		"cpf_cnpj", taxid.Format(record.CpfCnpj), "price", ownPrice(&record), "custom",
-		record.Custom.Lines(),
+		"cpf_cnpj", taxid.Format(record.CpfCnpj), "price", ownPrice(&record), "custom", record.Custom.Lines(),
 		"name", record.Name, "whatsapp", page.FormatPhone(record.Whatsapp), "email", record.Email,
 		"usuario", record.Usuario, "data_de_vencimento", record.DueOn.String(),
 		"plan_id", idText(record.Plan.ID), "product_id", idText(record.Product.ID))...)
@@ -242,11 +192,7 @@ func addressValues(place address.Address) []string {
 
 // updateCustomer changes a customer. What becomes of an overdue invoice when the due
 // date moves is never assumed: without the choice nothing is saved.
-func (s *Server) updateCustomer(req *request) error {
-	before, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) updateCustomer(req *request, before customer.Customer) error {
 	late, err := s.late(req, before)
 	if err != nil {
 		return err
@@ -254,33 +200,22 @@ func (s *Server) updateCustomer(req *request) error {
 	draft, choice := customer.ReadChanges(req.form("price")), req.PostFormValue("overdue_invoice")
 	moves := draft.DueOn.HasValue() && draft.DueOn.Value != before.DueOn
 	if late != nil && moves && choice != lateStays && choice != lateMoves {
-		refusal := fault.Field("overdue_invoice", "is required")
-		return s.customerEdit(req, before, page.Sent(req.Request, refusal), refusal)
+		return req.again(fault.Field("overdue_invoice", "is required"), s.customerForm)
 	}
 	draft.LeaveOverdue = choice == lateStays
-	actor := req.Actor
-	actor.Batch = id.NewCode(16)
+	actor := req.batch()
 	record, err := s.Customers.Update(req.Context(), actor, req.id, draft)
-	if refused(err) {
-		return s.customerEdit(req, before, page.Sent(req.Request, err), err)
-	}
 	if err != nil {
-		return err
+		return req.again(err, s.customerForm)
 	}
 	undo, err := s.undoable(req, actor.Batch)
 	if err != nil {
 		return err
 	}
-	page.SayUndo(req.w, req.Request, undo, "%s was saved.", record.Name)
-	page.Go(req.w, req.Request, customerPath(record.ID))
-	return nil
+	return req.doneUndo(undo, customerPath(record.ID), "%s was saved.", record.Name)
 }
 
-// cancelPage asks why a customer goes and what becomes of its open invoices.
-func (s *Server) cancelPage(req *request) error {
-	return s.cancelForm(req, page.NewForm(), nil)
-}
-
+// cancelForm asks why a customer goes and what becomes of its open invoices.
 func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error {
 	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
@@ -291,11 +226,11 @@ func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error 
 	if err != nil {
 		return err
 	}
-	data := customerCancel{Customer: record, Form: form, Count: count, Keep: debts(req)}
+	data := customerCancel{Customer: record, Form: cmp.Or(form, page.NewForm()), Count: count, Keep: debts(req)}
 	for _, invoice := range open {
 		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest
 	}
-	return s.show(req, page.View{Name: "customer_cancel", Title: "Cancel customer", Status: statusOf(refusal), Data: data})
+	return s.showForm(req, "customer_cancel", "Cancel customer", refusal, data)
 }
 
 // customerCancel is what is asked about a customer who goes.
@@ -310,9 +245,7 @@ type customerCancel struct {
 // debts are what may become of the open invoices of a customer who goes.
 func debts(req *request) []page.Option {
 	return []page.Option{
-		{Value: "", Label: req.lang.T("Choose")},
-		{Value: "true", Label: req.lang.T("Go on charging them")},
-		{Value: "false", Label: req.lang.T("Forgive them: they are cancelled")},
+		req.option("", "Choose"), req.option("true", "Go on charging them"), req.option("false", "Forgive them: they are cancelled"),
 	}
 }
 
@@ -324,63 +257,41 @@ func (s *Server) cancelCustomer(req *request) error {
 		return err
 	}
 	if owed && req.PostFormValue("keep_invoices") == "" {
-		refusal := fault.Field("keep_invoices", "is required")
-		return s.cancelForm(req, page.Sent(req.Request, refusal), refusal)
+		return req.again(fault.Field("keep_invoices", "is required"), s.cancelForm)
 	}
-	actor := req.Actor
-	actor.Batch = id.NewCode(16)
+	actor := req.batch()
 	record, err := s.Customers.Update(req.Context(), actor, req.id, customer.ReadChanges(req.form()))
 	if err != nil {
 		return req.complain(customerPath(req.id), err)
 	}
-	page.SayUndo(req.w, req.Request, actor.Batch, "%s was cancelled.", record.Name)
-	page.Go(req.w, req.Request, customerPath(record.ID))
-	return nil
+	return req.doneUndo(actor.Batch, customerPath(record.ID), "%s was cancelled.", record.Name)
 }
 
 func (s *Server) restoreCustomer(req *request) error {
 	record, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form()))
-	if err != nil {
-		return req.complain(customerPath(req.id), err)
-	}
-	return req.done(customerPath(record.ID), "%s was reactivated.", record.Name)
+	return req.did(err, customerPath(req.id), "%s was reactivated.", record.Name)
 }
 
-func (s *Server) askDeleteCustomer(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete %s?", Args: []any{record.Name}, Danger: true, Button: "Delete customer",
-		Back: customerPath(record.ID), Action: customerPath(record.ID) + "/delete",
+func askDeleteCustomer(record customer.Customer) page.Confirm {
+	return page.Confirm{
+		Question: "Delete %s?", Args: []any{record.Name}, Danger: true, Button: "Delete customer", Back: customerPath(record.ID),
 		Effects: []string{
 			"Its invoices are deleted too. The numbers of past months stay.",
 			"Messages that are scheduled for it are not sent.",
 			"Webhooks are told that the customer was deleted.", "This cannot be undone.",
 		},
-	})
+	}
 }
 
-func (s *Server) deleteCustomer(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	if err := s.Customers.Delete(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return req.done("/customers", "%s was deleted.", record.Name)
+func (s *Server) deleteCustomer(req *request, record customer.Customer) error {
+	return req.did(s.Customers.Delete(req.Context(), req.Actor, req.id), "/customers", "%s was deleted.", record.Name)
 }
 
 func (s *Server) renewCustomer(req *request) error {
-	actor := req.Actor
-	actor.Batch = id.NewCode(16)
+	actor := req.batch()
 	renewal, err := s.Billing.Renew(req.Context(), actor, req.id, billing.ReadRenewal(req.form()))
 	if err != nil {
 		return req.complain(req.back(customerPath(req.id)), err)
 	}
-	page.SayUndo(req.w, req.Request, actor.Batch, "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
-	page.Go(req.w, req.Request, req.back(customerPath(req.id)))
-	return nil
+	return req.doneUndo(actor.Batch, req.back(customerPath(req.id)), "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
 }

@@ -21,9 +21,8 @@ import (
 // exportCustomers writes the customers of a filter as CSV, a batch at a time,
 // under headings that an import understands.
 func (s *Server) exportCustomers(req *request) error {
-	in := req.query()
-	filter := readCustomers(in)
-	if err := in.Err(); err != nil {
+	filter, err := filterOf(req, readCustomers)
+	if err != nil {
 		return err
 	}
 	own, err := s.Customers.CustomNames(req.Context(), req.Actor)
@@ -43,33 +42,17 @@ func (s *Server) exportCustomers(req *request) error {
 }
 
 // exportInvoices writes the invoices of a filter as CSV.
-func (s *Server) exportInvoices(req *request) error {
-	in := req.query()
-	filter := billing.ReadFilter(in)
-	if err := in.Err(); err != nil {
-		return err
-	}
-	headings := []string{
+func (s *Server) exportInvoices() handler {
+	return exported("faturas", []string{
 		"fatura", "cliente", "descrição", "vencimento", "situação", "valor", "a pagar hoje", "recebido", "pago em", "pago por", "plano",
-	}
-	sendCSV(req, "faturas-"+req.today.String()+".csv", func(write func([]string) error) error {
-		if err := write(headings); err != nil {
-			return err
+	}, billing.ReadFilter, s.Billing.Walk, func(req *request, invoice billing.Invoice) []string {
+		due := invoice.PayableOn(req.Actor.Company, req.today)
+		return []string{
+			idText(invoice.ID), invoice.Customer.Name, invoice.Description, page.FormatDate(invoice.DueOn), invoice.Status.String(),
+			decimal(invoice.Amount), decimal(due.Rest), decimal(invoice.Received), page.FormatDate(invoice.PaidOn),
+			s.throughIfAny(req, invoice.PaidVia), invoice.Plan.Name,
 		}
-		return s.Billing.Walk(req.Context(), req.Actor, filter, func(invoice billing.Invoice) error {
-			due := invoice.PayableOn(req.Actor.Company, req.today)
-			via := ""
-			if invoice.PaidVia != "" {
-				via = s.through(req, invoice.PaidVia)
-			}
-			return write([]string{
-				idText(invoice.ID), harmless(invoice.Customer.Name), harmless(invoice.Description),
-				page.FormatDate(invoice.DueOn), invoice.Status.String(), decimal(invoice.Amount), decimal(due.Rest),
-				decimal(invoice.Received), page.FormatDate(invoice.PaidOn), harmless(via), harmless(invoice.Plan.Name),
-			})
-		})
 	})
-	return nil
 }
 
 // decimal is an amount as Excel in Brazil reads it.

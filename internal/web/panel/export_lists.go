@@ -2,6 +2,7 @@ package panel
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -12,27 +13,45 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
 
-// listFile is a list as a file: the first part of its name, its columns, and what
-// writes its rows.
-type listFile struct {
-	name    string
-	columns []string
-	rows    func(write func(...string) error) error
+// filterOf reads the filter of an address.
+func filterOf[F any](req *request, read func(*input.Form) F) (F, error) {
+	in := req.query()
+	filter := read(in)
+	return filter, in.Err()
+}
+
+// exported makes a handler that sends the rows of a filter as a file: the first part
+// of its name, its columns, and the cells of each row.
+func exported[F, T any](
+	name string, columns []string, readFilter func(*input.Form) F,
+	walk func(context.Context, account.Actor, F, func(T) error) error, cells func(*request, T) []string,
+) handler {
+	return long(func(req *request) error {
+		filter, err := filterOf(req, readFilter)
+		if err != nil {
+			return err
+		}
+		sendList(req, name, columns, func(write func(...string) error) error {
+			return walk(req.Context(), req.Actor, filter, func(record T) error { return write(cells(req, record)...) })
+		})
+		return nil
+	})
 }
 
 // sendList sends a list as a file. Texts that others typed cannot run in it.
-func (s *Server) sendList(req *request, file listFile) error {
-	sendCSV(req, file.name+"-"+req.today.String()+".csv", func(write func([]string) error) error {
-		if err := write(file.columns); err != nil {
+func sendList(req *request, name string, columns []string, rows func(write func(...string) error) error) {
+	sendCSV(req, name+"-"+req.today.String()+".csv", func(write func([]string) error) error {
+		if err := write(columns); err != nil {
 			return err
 		}
-		return file.rows(func(cells ...string) error {
+		return rows(func(cells ...string) error {
 			for n, cell := range cells {
 				if !isNumber(cell) {
 					cells[n] = harmless(cell)
@@ -41,7 +60,6 @@ func (s *Server) sendList(req *request, file listFile) error {
 			return write(cells)
 		})
 	})
-	return nil
 }
 
 // isNumber reports whether a cell is an amount, which may begin with a minus.
@@ -55,137 +73,91 @@ func (req *request) moment(at time.Time) string {
 }
 
 func (s *Server) exportPayments(req *request) error {
-	in := req.query()
-	filter := readPayments(in)
-	if err := in.Err(); err != nil {
+	filter, err := filterOf(req, readPayments)
+	if err != nil {
 		return err
 	}
 	names, err := s.actorNames(req, []string{"user:", "token:"})
 	if err != nil {
 		return err
 	}
-	return s.sendList(req, listFile{
-		name: "pagamentos",
-		columns: []string{
-			"pagamento", "cliente", "fatura", "dia", "pago por", "situação", "valor", "registrado por", "identificação", "observação",
-		},
-		rows: func(write func(...string) error) error {
-			err := s.Billing.WalkPayments(req.Context(), req.Actor, filter, func(record billing.PaymentRecord) error {
-				return write(idText(record.ID), record.CustomerName, idText(record.InvoiceID), page.FormatDate(record.PaidOn),
-					s.through(req, record.Via), page.Portuguese.T(paymentWords[record.Status]), decimal(record.Amount),
-					actorText(page.Portuguese, names, record.ConfirmedBy), shownPaymentID(record.PaymentID), record.Note)
-			})
-			if err != nil {
-				return err
+	columns := []string{
+		"pagamento", "cliente", "fatura", "dia", "pago por", "situação", "valor", "registrado por", "identificação", "observação",
+	}
+	sendList(req, "pagamentos", columns, func(write func(...string) error) error {
+		err := s.Billing.WalkPayments(req.Context(), req.Actor, filter, func(record billing.PaymentRecord) error {
+			return write(idText(record.ID), record.CustomerName, idText(record.InvoiceID), page.FormatDate(record.PaidOn),
+				s.through(req, record.Via), page.Portuguese.T(paymentWords[record.Status]), decimal(record.Amount),
+				actorText(page.Portuguese, names, record.ConfirmedBy), shownPaymentID(record.PaymentID), record.Note)
+		})
+		if err != nil {
+			return err
+		}
+		return s.Billing.WalkRefunds(req.Context(), req.Actor, filter, func(refund billing.ListedRefund) error {
+			return write(idText(refund.Payment), refund.CustomerName, idText(refund.InvoiceID), page.FormatDate(refund.On),
+				s.through(req, refund.Via), page.Portuguese.T("Money given back"), "-"+decimal(refund.Amount),
+				actorText(page.Portuguese, names, refund.By), shownPaymentID(refund.PaymentID), refund.Note)
+		})
+	})
+	return nil
+}
+
+func (s *Server) exportMessages() handler {
+	return exported("mensagens", []string{
+		"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em", "chegada", "chegada em",
+	}, reminder.ReadFilter, s.Reminders.WalkMessages, func(req *request, message reminder.Message) []string {
+		return []string{
+			idText(message.ID), message.Customer, page.FormatDate(message.DueOn), message.RuleName, message.Channel,
+			page.Portuguese.T(statusWords[message.Status]), reasons(page.Portuguese, message.Reason), req.moment(message.RunAt),
+			req.moment(message.SentAt), page.Portuguese.T(arrivalWords[message.Arrival]), req.moment(message.ArrivalAt),
+		}
+	})
+}
+
+func (s *Server) exportResellers() handler {
+	return exported("revendedores", []string{
+		"revendedor", "nome", "e-mail", "whatsapp", "situação", "plano", "termina em", "nível", "clientes", "créditos",
+	}, reseller.ReadFilter, s.Resellers.Walk, func(_ *request, seller reseller.Reseller) []string {
+		return []string{
+			idText(seller.ID), seller.Name, seller.Email, dialledPhone(seller.Whatsapp),
+			page.Portuguese.T(standingWords[seller.Standing(s.DB.Now())]), seller.Plan.Name,
+			page.FormatDate(seller.Subscription.ExpiresOn), page.Portuguese.T(levelWords[seller.Level]),
+			page.FormatInt(seller.Customers), page.FormatInt(seller.Credits),
+		}
+	})
+}
+
+func (s *Server) exportDeliveries(req *request, hook webhook.Webhook) error {
+	walk := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, do func(webhook.Delivery) error) error {
+		return s.Webhooks.WalkDeliveries(ctx, actor, hook.ID, filter, do)
+	}
+	return exported("entregas", []string{"entrega", "evento", "identificação", "situação", "criada em", "entregue em"},
+		webhook.ReadDeliveryFilter, walk, func(req *request, delivery webhook.Delivery) []string {
+			return []string{
+				idText(delivery.ID), string(delivery.Event), delivery.EventID, page.Portuguese.T(string(delivery.Status)),
+				req.moment(delivery.CreatedAt), req.moment(delivery.DeliveredAt),
 			}
-			return s.Billing.WalkRefunds(req.Context(), req.Actor, filter, func(refund billing.ListedRefund) error {
-				return write(idText(refund.Payment), refund.CustomerName, idText(refund.InvoiceID), page.FormatDate(refund.On),
-					s.through(req, refund.Via), page.Portuguese.T("Money given back"), "-"+decimal(refund.Amount),
-					actorText(page.Portuguese, names, refund.By), shownPaymentID(refund.PaymentID), refund.Note)
-			})
-		},
-	})
+		})(req)
 }
 
-func (s *Server) exportMessages(req *request) error {
-	in := req.query()
-	filter := reminder.ReadFilter(in)
-	if err := in.Err(); err != nil {
-		return err
-	}
-	return s.sendList(req, listFile{
-		name: "mensagens",
-		columns: []string{
-			"mensagem", "cliente", "vencimento", "regra", "canal", "situação", "motivo", "programada para", "enviada em",
-			"chegada", "chegada em",
-		},
-		rows: func(write func(...string) error) error {
-			return s.Reminders.WalkMessages(req.Context(), req.Actor, filter, func(message reminder.Message) error {
-				return write(idText(message.ID), message.Customer, page.FormatDate(message.DueOn), message.RuleName, message.Channel,
-					page.Portuguese.T(statusWords[message.Status]), reasons(page.Portuguese, message.Reason),
-					req.moment(message.RunAt), req.moment(message.SentAt),
-					page.Portuguese.T(arrivalWords[message.Arrival]), req.moment(message.ArrivalAt))
-			})
-		},
-	})
-}
-
-func (s *Server) exportResellers(req *request) error {
-	in := req.query()
-	filter := reseller.ReadFilter(in)
-	if err := in.Err(); err != nil {
-		return err
-	}
-	return s.sendList(req, listFile{
-		name:    "revendedores",
-		columns: []string{"revendedor", "nome", "e-mail", "whatsapp", "situação", "plano", "termina em", "nível", "clientes", "créditos"},
-		rows: func(write func(...string) error) error {
-			return s.Resellers.Walk(req.Context(), req.Actor, filter, func(seller reseller.Reseller) error {
-				return write(idText(seller.ID), seller.Name, seller.Email, dialledPhone(seller.Whatsapp),
-					page.Portuguese.T(standingWords[seller.Standing(s.DB.Now())]), seller.Plan.Name,
-					page.FormatDate(seller.Subscription.ExpiresOn), page.Portuguese.T(levelWords[seller.Level]),
-					page.FormatInt(seller.Customers), page.FormatInt(seller.Credits))
-			})
-		},
-	})
-}
-
-func (s *Server) exportDeliveries(req *request) error {
-	in := req.query()
-	filter := webhook.ReadDeliveryFilter(in)
-	if err := in.Err(); err != nil {
-		return err
-	}
-	if _, err := s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	return s.sendList(req, listFile{
-		name:    "entregas",
-		columns: []string{"entrega", "evento", "identificação", "situação", "criada em", "entregue em"},
-		rows: func(write func(...string) error) error {
-			return s.Webhooks.WalkDeliveries(req.Context(), req.Actor, req.id, filter, func(delivery webhook.Delivery) error {
-				return write(idText(delivery.ID), string(delivery.Event), delivery.EventID,
-					page.Portuguese.T(string(delivery.Status)), req.moment(delivery.CreatedAt), req.moment(delivery.DeliveredAt))
-			})
-		},
-	})
-}
-
-func (s *Server) exportCredits(req *request) error {
-	in := req.query()
-	filter := reseller.ReadEntryFilter(in)
-	if err := in.Err(); err != nil {
-		return err
-	}
-	return s.sendList(req, listFile{
-		name:    "creditos",
-		columns: []string{"lançamento", "quando", "o quê", "revendedor", "plano", "períodos", "créditos", "saldo", "observação"},
-		rows: func(write func(...string) error) error {
-			return s.Resellers.WalkEntries(req.Context(), req.Actor, filter, func(entry reseller.Entry) error {
-				return write(idText(entry.ID), req.moment(entry.CreatedAt), page.Portuguese.T(entryWords[entry.Kind]),
-					entry.Reseller.Name, entry.Plan.Name, page.FormatInt(int64(entry.Periods)), page.FormatInt(entry.Amount),
-					page.FormatInt(entry.Balance), entry.Note)
-			})
-		},
+func (s *Server) exportCredits() handler {
+	return exported("creditos", []string{
+		"lançamento", "quando", "o quê", "revendedor", "plano", "períodos", "créditos", "saldo", "observação",
+	}, reseller.ReadEntryFilter, s.Resellers.WalkEntries, func(req *request, entry reseller.Entry) []string {
+		return []string{
+			idText(entry.ID), req.moment(entry.CreatedAt), page.Portuguese.T(entryWords[entry.Kind]), entry.Reseller.Name, entry.Plan.Name,
+			page.FormatInt(int64(entry.Periods)), page.FormatInt(entry.Amount), page.FormatInt(entry.Balance), entry.Note,
+		}
 	})
 }
 
 func (s *Server) exportAudit(req *request) error {
-	in := req.query()
-	filter := auditFilter(req, in)
-	if err := in.Err(); err != nil {
-		return err
-	}
-	return s.sendList(req, listFile{
-		name:    "auditoria",
-		columns: []string{"quando", "quem", "o quê", "registro", "de onde", "o que mudou"},
-		rows: func(write func(...string) error) error {
-			return s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
-				changed := changesText(worded(page.Portuguese, req.Actor.Company.Zone, line))
-				return write(req.moment(line.At), line.Who, deedText(page.Portuguese, line), line.Name, line.Address, changed)
-			})
-		},
-	})
+	read := func(in *input.Form) account.AuditFilter { return auditFilter(req, in) }
+	return exported("auditoria", []string{"quando", "quem", "o quê", "registro", "de onde", "o que mudou"},
+		read, s.Accounts.WalkAudit, func(req *request, line account.AuditLine) []string {
+			changed := changesText(worded(page.Portuguese, req.Actor.Company.Zone, line))
+			return []string{req.moment(line.At), line.Who, deedText(page.Portuguese, line), line.Name, line.Address, changed}
+		})(req)
 }
 
 // changesText is what changed, in one cell.

@@ -80,7 +80,7 @@ func TestEveryFieldOfACustomerIsOnItsPagesAndExported(t *testing.T) {
 	}), "the customer's page does not show it (templates/customer.html)")
 
 	housetest.EachField(t, full, notInForm, differs(func(record customer.Customer) string {
-		return render(page.View{Name: "customer_form", Data: customerForm{Form: customerValues(record), Texts: textFields(req.lang, &record)}})
+		return render(page.View{Name: "customer_form", Data: customerForm{recordForm: recordForm{Form: customerValues(record)}, Texts: textFields(req.lang, &record)}})
 	}), "the form does not have it (customerValues, templates/customer_form.html)")
 
 	housetest.EachField(t, full, notExported, differs(func(record customer.Customer) string {

@@ -73,11 +73,8 @@ func (s *Server) home(req *request) error {
 	if err != nil {
 		return err
 	}
-	data := homeData{
-		Month:   month,
-		Revenue: s.revenue(req, month),
-		Fresh:   month.Customers.Total == 0 && question == (dashboard.Question{}),
-	}
+	data := homeData{Month: month, Revenue: s.revenue(req, month)}
+	data.Fresh = month.Customers.Total == 0 && question == (dashboard.Question{})
 	data.Received = receivedList(req, month, question)
 	if renewed := month.Customers.Renewed; renewed != nil {
 		data.Renewed = *renewed
@@ -137,26 +134,12 @@ func receivedList(req *request, month dashboard.Month, question dashboard.Questi
 }
 
 // homeNotices adds who and what needs a look, and shows the page.
-func (s *Server) homeNotices(req *request, data homeData) (err error) {
-	if data.Lists, err = s.dueLists(req); err != nil {
-		return err
-	}
-	if data.Webhooks, err = s.brokenWebhooks(req); err != nil {
-		return err
-	}
-	if data.Payments, err = s.paymentTroubles(req); err != nil {
-		return err
-	}
-	if data.Messages, err = s.messageNotices(req); err != nil {
-		return err
-	}
-	if data.Moved, err = s.gatewayChanges(req); err != nil {
-		return err
-	}
-	if data.Saying, err = s.Payments.SayingPaid(req.Context(), req.Actor); err != nil {
-		return err
-	}
-	if data.Resale, err = s.resale(req); err != nil {
+func (s *Server) homeNotices(req *request, data homeData) error {
+	err := req.gather(
+		part(&data.Lists, s.dueLists), part(&data.Webhooks, s.brokenWebhooks), part(&data.Payments, s.paymentTroubles),
+		part(&data.Messages, s.messageNotices), part(&data.Moved, s.gatewayChanges), kept(&data.Saying, s.Payments.SayingPaid),
+		part(&data.Resale, s.resale))
+	if err != nil {
 		return err
 	}
 	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
@@ -166,11 +149,8 @@ func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {
 	bars := make([]page.Bar, len(month.Revenue.ByDay))
 	for i, day := range month.Revenue.ByDay {
 		bars[i] = page.Bar{
-			Label: fmt.Sprintf("%02d", day.Date.Day()),
-			Value: day.Amount,
-			Note:  day.Date == req.today,
+			Label: fmt.Sprintf("%02d", day.Date.Day()), Value: day.Amount, Note: day.Date == req.today, Ghost: -1,
 			Title: page.FormatDate(day.Date) + ": " + day.Amount.BR(),
-			Ghost: -1,
 		}
 		if before := month.Revenue.PreviousByDay; i < len(before) && month.Revenue.PreviousMonth > 0 {
 			bars[i].Ghost = max(before[i].Amount, 0)
@@ -204,21 +184,14 @@ func percentBR(percent *float64) string {
 func (s *Server) dueLists(req *request) ([]dueList, error) {
 	tomorrow := req.today.AddDays(1)
 	lists := []dueList{
+		{Title: "Customers due today", Empty: "Nobody is due today.", Link: "/customers?" + dueToday, Tone: "warn"},
 		{
-			Title: "Customers due today", Empty: "Nobody is due today.",
-			Link: "/customers?status=" + urlQuery(string(customer.DueToday)), Tone: "warn",
+			Title: "Customers due tomorrow", Empty: "Nobody is due tomorrow.", Tone: "note",
+			Link: "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(),
 		},
 		{
-			Title: "Customers due tomorrow",
-			Empty: "Nobody is due tomorrow.",
-			Link:  "/customers?due_from=" + tomorrow.String() + "&due_to=" + tomorrow.String(),
-			Tone:  "note",
-		},
-		{
-			Title: "Customers expired",
-			Empty: "Nobody is expired.",
-			Link:  "/customers?status=" + urlQuery(string(customer.Expired)),
-			Tone:  "bad",
+			Title: "Customers expired", Empty: "Nobody is expired.", Tone: "bad",
+			Link: "/customers?status=" + urlQuery(string(customer.Expired)),
 		},
 	}
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}

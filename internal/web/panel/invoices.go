@@ -1,15 +1,14 @@
 package panel
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"strconv"
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
 )
@@ -93,11 +92,7 @@ type invoiceData struct {
 	billed
 }
 
-func (s *Server) invoice(req *request) error {
-	return s.invoicePage(req, page.NewForm(), nil)
-}
-
-func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error {
+func (s *Server) invoice(req *request, form *page.Form, refusal error) error {
 	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
@@ -106,56 +101,30 @@ func (s *Server) invoicePage(req *request, form *page.Form, refusal error) error
 	if err != nil {
 		return err
 	}
-	paying, err := s.billed(req, invoice, record)
-	if err != nil {
+	data := invoiceData{
+		Invoice: invoice, Customer: record, Form: cmp.Or(form, page.NewForm()), Today: req.today,
+		Due: invoice.PayableOn(req.Actor.Company, req.today), Overdue: invoice.Overdue(req.today), Via: s.through(req, invoice.PaidVia),
+		Means: means(req), Less: differences(req), Again: reissuable(invoice, record), Renews: req.Actor.Company.Settings.RenewOnPayment,
+		CanUndo: invoice.Status == billing.Paid && !invoice.Superseded && slices.Contains(billing.HandMeans, invoice.PaidVia),
+	}
+	if data.billed, err = s.billed(req, invoice, record); err != nil {
 		return err
 	}
-	notices, err := s.noticesOf(req, invoice)
-	if err != nil {
+	if err := req.gather(about(&data.Notices, s.noticesOf, invoice), part(&data.Place, s.invoicePlace)); err != nil {
 		return err
 	}
-	where, err := s.invoicePlace(req)
-	if err != nil {
-		return err
-	}
-	return s.show(req, page.View{
-		Name:   "invoice",
-		Title:  "Invoice",
-		Status: statusOf(refusal),
-		Data: invoiceData{
-			Invoice:  invoice,
-			Due:      invoice.PayableOn(req.Actor.Company, req.today),
-			Customer: record,
-			Form:     form,
-			Overdue:  invoice.Overdue(req.today),
-			Via:      s.through(req, invoice.PaidVia),
-			Today:    req.today,
-			Place:    where,
-			Notices:  notices,
-			billed:   paying,
-			Means:    means(req),
-			Less:     differences(req),
-			Again:    reissuable(invoice, record),
-			CanUndo:  invoice.Status == billing.Paid && !invoice.Superseded && slices.Contains(billing.HandMeans, invoice.PaidVia),
-			Renews:   req.Actor.Company.Settings.RenewOnPayment,
-		},
-	})
+	return s.showForm(req, "invoice", "Invoice", refusal, data)
 }
 
 func (s *Server) setInvoiceStatus(req *request) error {
-	path := req.back("/invoices/" + strconv.FormatInt(req.id, 10))
-	actor := req.Actor
-	actor.Batch = id.NewCode(16)
+	path, actor := req.back(invoicePath(req.id)), req.batch()
 	out, err := s.Billing.SetStatus(req.Context(), actor, req.id, billing.ReadStatusChange(req.form("amount")))
 	if refused(err) && req.PostFormValue("status") == billing.Paid.String() {
 		return s.refusePayment(req, err, path)
 	}
-	if refused(err) {
-		return s.invoicePage(req, page.Sent(req.Request, err), err)
-	}
 	switch {
 	case err != nil:
-		return err
+		return req.again(err, s.invoice)
 	case out.Renewed:
 		return req.done(path, "The invoice is paid, and the customer renewed.")
 	case out.MovedBack:
@@ -169,9 +138,7 @@ func (s *Server) setInvoiceStatus(req *request) error {
 		if req.PostFormValue("money") != "" {
 			undo = "" // what was given back is gone
 		}
-		page.SayUndo(req.w, req.Request, undo, statusSaid[out.Status])
-		page.Go(req.w, req.Request, path)
-		return nil
+		return req.doneUndo(undo, path, statusSaid[out.Status])
 	}
 	return req.done(path, statusSaid[out.Status])
 }
@@ -186,35 +153,16 @@ type invoiceForm struct {
 	Customer customer.Customer
 }
 
-func (s *Server) newInvoice(req *request) error {
+func (s *Server) invoiceForm(req *request, form *page.Form, refusal error) error {
 	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	amount := ""
-	if record.Price() > 0 {
-		amount = record.Price().BR()[len("R$ "):]
-	}
-	return s.show(req, page.View{
-		Name: "invoice_form", Title: "Extra invoice",
-		Data: invoiceForm{page.NewForm("amount", amount, "due", req.today.String()), record},
-	})
+	form = cmp.Or(form, page.NewForm("amount", amountText(max(record.Price(), 0)), "due", req.today.String()))
+	return s.showForm(req, "invoice_form", "Extra invoice", refusal, invoiceForm{form, record})
 }
 
 func (s *Server) createInvoice(req *request) error {
 	invoice, err := s.Billing.CreateExtra(req.Context(), req.Actor, req.id, billing.ReadExtra(req.form("amount")))
-	if refused(err) {
-		record, failed := s.Customers.Find(req.Context(), req.Actor, req.id)
-		if failed != nil {
-			return failed
-		}
-		return s.show(req, page.View{
-			Name: "invoice_form", Title: "Extra invoice", Status: statusOf(err),
-			Data: invoiceForm{page.Sent(req.Request, err), record},
-		})
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/invoices/"+strconv.FormatInt(invoice.ID, 10), "The invoice was made.")
+	return req.sent(err, s.invoiceForm, invoicePath(invoice.ID), "The invoice was made.")
 }

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web"
@@ -118,9 +119,59 @@ func asked[T any](s *Server, find func(context.Context, account.Actor, int64) (T
 	return of(find, func(req *request, record T) error { return s.ask(req, confirm(record)) })
 }
 
+// reading reads a part of a page.
+type reading func(*request) error
+
+// gather reads the parts of a page one after the other, until one fails.
+func (req *request) gather(parts ...reading) error {
+	for _, part := range parts {
+		if err := part(req); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is what the panel makes of a request.
+func part[T any](into *T, read func(*request) (T, error)) reading {
+	return func(req *request) (err error) {
+		*into, err = read(req)
+		return err
+	}
+}
+
+// about is part, of a record.
+func about[T, R any](into *T, read func(*request, R) (T, error), record R) reading {
+	return part(into, func(req *request) (T, error) { return read(req, record) })
+}
+
+// kept is what a room has for the company.
+func kept[T any](into *T, read func(context.Context, account.Actor) (T, error)) reading {
+	return part(into, func(req *request) (T, error) { return read(req.Context(), req.Actor) })
+}
+
+// keptOf is what a room has of a record.
+func keptOf[T any](into *T, read func(context.Context, account.Actor, int64) (T, error), id int64) reading {
+	return part(into, func(req *request) (T, error) { return read(req.Context(), req.Actor, id) })
+}
+
 // done says what was done and goes on.
 func (req *request) done(to, text string, args ...any) error {
 	page.Say(req.w, req.Request, text, args...)
+	page.Go(req.w, req.Request, to)
+	return nil
+}
+
+// batch is the actor of work that can be undone as a whole.
+func (req *request) batch() account.Actor {
+	actor := req.Actor
+	actor.Batch = id.NewCode(16)
+	return actor
+}
+
+// doneUndo is done with a button that takes a batch back; "" has none.
+func (req *request) doneUndo(batch, to, text string, args ...any) error {
+	page.SayUndo(req.w, req.Request, batch, text, args...)
 	page.Go(req.w, req.Request, to)
 	return nil
 }

@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"cmp"
+
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/web/page"
@@ -13,65 +15,37 @@ type invoiceEdit struct {
 	Overdue bool
 }
 
-func (s *Server) editInvoicePage(req *request) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.invoiceEditPage(req, invoice, page.NewForm(
-		"total_amount", invoice.Amount.BR()[len("R$ "):], "due_date", invoice.DueOn.String(),
-		"description", invoice.Description,
-		"discount", discountText(invoice)), nil)
-}
-
 func discountText(invoice billing.Invoice) string {
 	if !invoice.OwnDiscount.Given {
 		return ""
 	}
-	return invoice.OwnDiscount.Amount.BR()[len("R$ "):]
+	return decimal(invoice.OwnDiscount.Amount)
 }
 
-func (s *Server) invoiceEditPage(req *request, invoice billing.Invoice, form *page.Form, refusal error) error {
-	return s.show(req, page.View{
-		Name:   "invoice_edit",
-		Title:  "Edit the invoice",
-		Status: statusOf(refusal),
-		Data:   invoiceEdit{form, invoice, invoice.Overdue(req.today)},
-	})
+func (s *Server) invoiceEdit(req *request, form *page.Form, refusal error) error {
+	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
+	if err != nil {
+		return err
+	}
+	form = cmp.Or(form, page.NewForm("total_amount", decimal(invoice.Amount), "due_date", invoice.DueOn.String(),
+		"description", invoice.Description, "discount", discountText(invoice)))
+	return s.showForm(req, "invoice_edit", "Edit the invoice", refusal, invoiceEdit{form, invoice, invoice.Overdue(req.today)})
 }
 
 func (s *Server) editInvoice(req *request) error {
 	_, err := s.Billing.Edit(req.Context(), req.Actor, req.id, billing.ReadEditOff(req.form("total_amount", "discount", "off")))
-	if refused(err) {
-		invoice, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
-		if failed != nil {
-			return failed
-		}
-		return s.invoiceEditPage(req, invoice, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(invoicePath(req.id), "The invoice was saved.")
+	return req.sent(err, s.invoiceEdit, invoicePath(req.id), "The invoice was saved.")
 }
 
 // reissuable reports whether the due date of an invoice can be issued again: it is
 // still the customer's, and the invoice renewed nothing.
 func reissuable(invoice billing.Invoice, record customer.Customer) bool {
 	renewed := invoice.Status == billing.Paid && invoice.Renewed()
-	return invoice.Generated &&
-		!invoice.Superseded &&
-		invoice.Status != billing.Open &&
-		!renewed &&
-		record.DueOn == invoice.IssuedFor &&
-		!record.IsCancelled()
+	return invoice.Generated && !invoice.Superseded && invoice.Status != billing.Open && !renewed &&
+		record.DueOn == invoice.IssuedFor && !record.IsCancelled()
 }
 
-func (s *Server) reissueInvoice(req *request) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) reissueInvoice(req *request, invoice billing.Invoice) error {
 	made, err := s.Billing.Reissue(req.Context(), req.Actor, invoice.Customer.ID, billing.Extra{Renews: true})
 	if err != nil {
 		return req.complain(invoicePath(invoice.ID), err)
@@ -88,53 +62,35 @@ type refundForm struct {
 	Effects []page.Option
 }
 
-func (s *Server) refundPage(req *request) error {
-	return s.refundFormPage(req, page.NewForm(), nil)
-}
-
-func (s *Server) refundFormPage(req *request, form *page.Form, refusal error) error {
+func (s *Server) refundForm(req *request, form *page.Form, refusal error) error {
 	record, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	d := refundForm{
-		form, record, s.through(req, record.Via), (record.Amount - record.Refunded).BR(), []page.Option{
-			{Label: req.lang.T("All goes back: it is open again. A part: it stays paid")},
-			{Value: string(billing.EffectReopen), Label: req.lang.T("It is open again, and the renewal is taken back")},
-			{Value: string(billing.EffectDiscount), Label: req.lang.T("It stays paid: what goes back is a discount")},
-		},
-	}
-	return s.show(req, page.View{Name: "refund", Title: "Money given back", Status: statusOf(refusal), Data: d})
+	left := (record.Amount - record.Refunded).BR()
+	data := refundForm{cmp.Or(form, page.NewForm()), record, s.through(req, record.Via), left, []page.Option{
+		req.option("", "All goes back: it is open again. A part: it stays paid"),
+		req.option(string(billing.EffectReopen), "It is open again, and the renewal is taken back"),
+		req.option(string(billing.EffectDiscount), "It stays paid: what goes back is a discount"),
+	}}
+	return s.showForm(req, "refund", "Money given back", refusal, data)
 }
 
 func (s *Server) refundPayment(req *request) error {
 	record, err := s.Billing.RefundPayment(req.Context(), req.Actor, req.id, billing.ReadRefund(req.form("amount")))
-	if refused(err) {
-		return s.refundFormPage(req, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
 	path := "/payments"
 	if record.InvoiceStatus != "" {
 		path = invoicePath(record.InvoiceID)
 	}
-	return req.done(path, "The refund was recorded.")
+	return req.sent(err, s.refundForm, path, "The refund was recorded.")
 }
 
-func (s *Server) undoPayment(req *request) error {
-	record, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) undoPayment(req *request, record billing.PaymentRecord) error {
 	out, err := s.Billing.UndoPayment(req.Context(), req.Actor, req.id)
-	switch {
-	case err != nil:
-		return req.complain(invoicePath(record.InvoiceID), err)
-	case out.MovedBack:
-		return req.done(invoicePath(record.InvoiceID), "The payment was undone, and the due date moved back.")
+	if out.MovedBack {
+		return req.did(err, invoicePath(record.InvoiceID), "The payment was undone, and the due date moved back.")
 	}
-	return req.done(invoicePath(record.InvoiceID), "The payment was undone.")
+	return req.did(err, invoicePath(record.InvoiceID), "The payment was undone.")
 }
 
 // againForm is the form of money that came for a paid invoice.
@@ -144,34 +100,18 @@ type againForm struct {
 	Means   []page.Option
 }
 
-func (s *Server) againPage(req *request) error {
+func (s *Server) againForm(req *request, form *page.Form, refusal error) error {
 	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
-	return s.againFormPage(req, invoice, page.NewForm("amount", invoice.Amount.BR()[len("R$ "):], "paid_via", "pix"), nil)
-}
-
-func (s *Server) againFormPage(req *request, invoice billing.Invoice, form *page.Form, refusal error) error {
-	return s.show(req, page.View{
-		Name: "again", Title: "Register as credit", Status: statusOf(refusal),
-		Data: againForm{form, invoice, means(req)},
-	})
+	form = cmp.Or(form, page.NewForm("amount", decimal(invoice.Amount), "paid_via", "pix"))
+	return s.showForm(req, "again", "Register as credit", refusal, againForm{form, invoice, means(req)})
 }
 
 func (s *Server) receiveAgain(req *request) error {
 	_, err := s.Billing.ReceiveAgain(req.Context(), req.Actor, req.id, billing.ReadAgain(req.form("amount")))
-	if refused(err) {
-		invoice, failed := s.Billing.Find(req.Context(), req.Actor, req.id)
-		if failed != nil {
-			return failed
-		}
-		return s.againFormPage(req, invoice, page.Sent(req.Request, err), err)
-	}
-	if err != nil {
-		return err
-	}
-	return req.done(invoicePath(req.id), "The money is the customer's credit.")
+	return req.sent(err, s.againForm, invoicePath(req.id), "The money is the customer's credit.")
 }
 
 func (s *Server) useCredit(req *request) error {
@@ -190,17 +130,11 @@ func (s *Server) useCredit(req *request) error {
 // renewChoices are what may become of the open invoice of a renewal by hand.
 func renewChoices(req *request) []page.Option {
 	return []page.Option{
-		{Value: "keep", Label: req.lang.T("still owed")},
-		{Value: "paid", Label: req.lang.T("paid with the renewal")},
-		{Value: "cancelled", Label: req.lang.T("cancelled")},
+		req.option("keep", "still owed"), req.option("paid", "paid with the renewal"), req.option("cancelled", "cancelled"),
 	}
 }
 
 // means are how money comes that a person reports.
 func means(req *request) []page.Option {
-	list := make([]page.Option, len(billing.HandMeans))
-	for n, via := range billing.HandMeans {
-		list[n] = page.Option{Value: via, Label: word(req.lang, via)}
-	}
-	return list
+	return optionsOf(billing.HandMeans, func(via string) page.Option { return page.Option{Value: via, Label: word(req.lang, via)} })
 }

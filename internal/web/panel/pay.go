@@ -6,7 +6,6 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
 )
@@ -26,11 +25,7 @@ type payData struct {
 }
 
 // payPage asks how much came, how and when; lists open it as a dialog.
-func (s *Server) payPage(req *request) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) payPage(req *request, invoice billing.Invoice) error {
 	back := page.LocalPath(req.URL.Query().Get("back"))
 	switch query := req.URL.Query(); {
 	case query.Has("list"): // it was asked for in the list of invoices
@@ -73,13 +68,9 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 	if refusal != nil {
 		form = page.Sent(req.Request, inWords(refusal))
 	}
-	return s.show(req, page.View{
-		Name: "pay", Title: "Register a payment", Status: statusOf(refusal),
-		Data: payData{
-			Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)), ByHand: manual,
-			Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(),
-			Open: refusal != nil,
-		},
+	return s.showForm(req, "pay", "Register a payment", refusal, payData{
+		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)), ByHand: manual,
+		Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(), Open: refusal != nil,
 	})
 }
 
@@ -105,8 +96,7 @@ func (s *Server) ownCode(req *request, invoice billing.Invoice) (bool, error) {
 // registerPayment records money that a person reports. With the id that a bank
 // gave it, it is known again when it is reported twice.
 func (s *Server) registerPayment(req *request) error {
-	back, actor := req.back(invoicePath(req.id)), req.Actor
-	actor.Batch = id.NewCode(16)
+	back, actor := req.back(invoicePath(req.id)), req.batch()
 	var out billing.Outcome
 	var err error
 	if req.PostFormValue("payment_id") != "" && req.Actor.May(payments) {
@@ -122,9 +112,7 @@ func (s *Server) registerPayment(req *request) error {
 	if err != nil {
 		return err
 	}
-	page.SayUndo(req.w, req.Request, actor.Batch, paidText(out), out.Customer.Name)
-	page.Go(req.w, req.Request, back)
-	return nil
+	return req.doneUndo(actor.Batch, back, paidText(out), out.Customer.Name)
 }
 
 // refusePayment shows the form again, with what is wrong.
@@ -159,11 +147,7 @@ type receiptData struct {
 }
 
 // receipt shows an invoice as it is on paper: a receipt once it is paid.
-func (s *Server) receipt(req *request) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) receipt(req *request, invoice billing.Invoice) error {
 	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
 	if err != nil {
 		return err

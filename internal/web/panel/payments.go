@@ -187,14 +187,10 @@ func shownPaymentID(id string) string {
 }
 
 func paymentChips(req *request) []chipLine {
-	statuses := []page.Option{{Value: "", Label: req.lang.T("All payments")}}
-	for _, status := range billing.PaymentStatuses {
-		statuses = append(statuses, page.Option{Value: string(status), Label: req.lang.T(paymentWords[status])})
-	}
-	return []chipLine{
-		choiceChips(req, "Status", "status", statuses),
-		dateChips(req, "from", "to", false),
-	}
+	statuses := optionsOf(billing.PaymentStatuses, func(status billing.PaymentStatus) page.Option {
+		return req.option(string(status), paymentWords[status])
+	}, req.option("", "All payments"))
+	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "from", "to", false)}
 }
 
 func (s *Server) received(req *request) error {
@@ -256,14 +252,10 @@ func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count,
 
 // paidThrough are the ways by which money comes, for a filter.
 func (s *Server) paidThrough(req *request) []page.Option {
-	options := []page.Option{{Value: "", Label: req.lang.T("All means")}}
-	for _, provider := range s.Payments.Providers() {
-		options = append(options, page.Option{Value: provider.Name, Label: s.through(req, provider.Name)})
-	}
-	for _, via := range billing.HandMeans {
-		options = append(options, page.Option{Value: via, Label: word(req.lang, via)})
-	}
-	return options
+	options := optionsOf(s.Payments.Providers(), func(provider payment.Provider) page.Option {
+		return page.Option{Value: provider.Name, Label: s.through(req, provider.Name)}
+	}, req.option("", "All means"))
+	return append(options, means(req)...)
 }
 
 type reviewsData struct {
@@ -310,12 +302,8 @@ func (s *Server) reviews(req *request) error {
 	if in.Err() != nil {
 		return fault.NotFound("page")
 	}
-	list, total, err := s.Payments.Reviews(
-		req.Context(),
-		req.Actor,
-		payment.ReviewFilter{Open: !data.Resolved, Resolved: data.Resolved},
-		paging,
-	)
+	filter := payment.ReviewFilter{Open: !data.Resolved, Resolved: data.Resolved}
+	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, filter, paging)
 	if err != nil {
 		return err
 	}
@@ -342,11 +330,7 @@ type reviewData struct {
 	Known   bool          // the customer was not deleted
 }
 
-func (s *Server) review(req *request) error {
-	return s.reviewPage(req, page.NewForm(), nil)
-}
-
-func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error {
+func (s *Server) review(req *request, form *page.Form, refusal error) error {
 	review, err := s.Payments.Review(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
@@ -357,11 +341,8 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 	}
 	texts := reviewTexts[review.Reason]
 	data := reviewData{
-		reviewRow: rows[0],
-		Form:      form,
-		Why:       texts.why,
-		Advice:    texts.advice,
-		Renews:    req.Actor.Company.Settings.RenewOnPayment,
+		reviewRow: rows[0], Form: cmp.Or(form, page.NewForm()), Why: texts.why, Advice: texts.advice,
+		Renews: req.Actor.Company.Settings.RenewOnPayment,
 	}
 	invoice, err := s.Billing.Find(req.Context(), req.Actor, review.Payment.InvoiceID)
 	switch {
@@ -379,7 +360,7 @@ func (s *Server) reviewPage(req *request, form *page.Form, refusal error) error 
 			return err
 		}
 	}
-	return s.show(req, page.View{Name: "review", Title: "Payment for review", Status: statusOf(refusal), Data: data})
+	return s.showForm(req, "review", "Payment for review", refusal, data)
 }
 
 // maxOthers bounds the open invoices among which a person chooses.
@@ -415,35 +396,27 @@ func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) er
 // differences are what less money than is to pay may mean.
 func differences(req *request) []page.Option {
 	return []page.Option{
-		{Value: "", Label: req.lang.T("Choose")},
-		{Value: string(billing.DifferencePartial), Label: req.lang.T("A part: the rest is still to come")},
-		{Value: string(billing.DifferenceDiscount), Label: req.lang.T("Enough: the rest is a discount")},
+		req.option("", "Choose"), req.option(string(billing.DifferencePartial), "A part: the rest is still to come"),
+		req.option(string(billing.DifferenceDiscount), "Enough: the rest is a discount"),
 	}
 }
 
 // writtenOff is the rest of an invoice that will never come.
 func writtenOff(req *request) page.Option {
-	return page.Option{Value: string(billing.DifferenceWriteOff), Label: req.lang.T("Lost: the rest will never come (say why in the note)")}
+	return req.option(string(billing.DifferenceWriteOff), "Lost: the rest will never come (say why in the note)")
 }
 
 func (s *Server) resolveReview(req *request) error {
 	review, err := s.Payments.Decide(req.Context(), req.Actor, payment.ReadDecision(req.form(), req.id))
-	if refused(err) {
-		return s.reviewPage(req, page.Sent(req.Request, err), err)
+	switch {
+	case review.Resolution == payment.Applied && review.Payment.Status == billing.PaymentPartial:
+		return req.sent(err, s.review, "/payments/reviews", "The payment was applied as a part; the invoice is still open.")
+	case review.Resolution == payment.Applied:
+		return req.sent(err, s.review, "/payments/reviews", "The payment was applied, and the invoice is paid.")
+	case review.Resolution == payment.Credited:
+		return req.sent(err, s.review, "/payments/reviews", "The payment is the customer's credit.")
 	}
-	if err != nil {
-		return err
-	}
-	if review.Resolution == payment.Applied && review.Payment.Status == billing.PaymentPartial {
-		return req.done("/payments/reviews", "The payment was applied as a part; the invoice is still open.")
-	}
-	if review.Resolution == payment.Applied {
-		return req.done("/payments/reviews", "The payment was applied, and the invoice is paid.")
-	}
-	if review.Resolution == payment.Credited {
-		return req.done("/payments/reviews", "The payment is the customer's credit.")
-	}
-	return req.done("/payments/reviews", "The payment was dismissed.")
+	return req.sent(err, s.review, "/payments/reviews", "The payment was dismissed.")
 }
 
 // troubles are what the home page says about payments.

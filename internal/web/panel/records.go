@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"slices"
 
@@ -18,19 +20,19 @@ type record[T any] struct {
 	named       func(T) string
 	blank       func(*request) *page.Form // the form of a new one
 	shown       func(T) *page.Form        // the form of one that exists
-	find        func(*request) (T, error)
+	find        func(context.Context, account.Actor, int64) (T, error)
 	create      func(*request) (T, error)
 	update      func(*request) (T, error)
-	more        func(*request, *recordForm, T) error // what else its form shows; nil: nothing
-	created     func(*request, T) error              // where a new one leads; nil: to the list
-	saved       func(*request, T) error              // where a changed one leads; nil: to the list
-	deleted     *deletion[T]                         // nil: it cannot be deleted
+	page        func(*request, recordForm, T) (any, error) // what its form shows; nil: no more than the form
+	created     func(*request, T) error                    // where a new one leads; nil: to the list
+	saved       func(*request, T) error                    // where a changed one leads; nil: to the list
+	deleted     *deletion[T]                               // nil: it cannot be deleted
 }
 
 // deletion is how a record that is not in use is deleted.
 type deletion[T any] struct {
 	button, unused string // the word of the button, and which ones can be deleted
-	remove         func(*request) (T, error)
+	remove         func(context.Context, account.Actor, int64) (T, error)
 	usedBy         func(reminder.Rule) int64 // the record that a message rule is for
 }
 
@@ -41,12 +43,6 @@ type recordForm struct {
 	Back   string // the record, or the list where it is new
 	New    bool
 	ID     int64 // 0: it is new
-
-	Units, Products []page.Option
-	Own             int64         // how many customers of a plan have a price of their own
-	Functions       []functionRow // of a subscription plan
-	Active, Trial   bool          // a subscription plan is on sale, can be tried
-	Link            string        // by which resellers sign up
 }
 
 // recordForm is the form of a new record of a list, or of the one that the path names.
@@ -68,16 +64,16 @@ func (f recordForm) title(fresh, edit string) string {
 func (k record[T]) routes(s *Server, who role, function account.Function) []route {
 	const get, post = http.MethodGet, http.MethodPost
 	list := []route{
-		{get, k.path + "/new", who, function, func(req *request) error { return k.show(s, req, k.blank(req), nil) }},
+		{get, k.path + "/new", who, function, opened(k.show(s))},
 		{post, k.path + "/new", who, function, func(req *request) error { return k.send(s, req, k.create) }},
-		{get, k.path + "/{id}", who, function, func(req *request) error { return k.show(s, req, nil, nil) }},
+		{get, k.path + "/{id}", who, function, opened(k.show(s))},
 		{post, k.path + "/{id}", who, function, func(req *request) error { return k.send(s, req, k.update) }},
 	}
 	if k.deleted == nil {
 		return list
 	}
 	return append(list,
-		route{get, k.path + "/{id}/delete", who, function, func(req *request) error { return k.askDelete(s, req) }},
+		route{get, k.path + "/{id}/delete", who, function, k.askDelete(s)},
 		route{post, k.path + "/{id}/delete", who, function, func(req *request) error { return k.delete(s, req) }})
 }
 
@@ -85,34 +81,31 @@ func (k record[T]) at(req *request) string { return k.path + "/" + idText(req.id
 
 // show shows the form: of a new record, or of the one that the path names. Without
 // a form it has what the record has.
-func (k record[T]) show(s *Server, req *request, form *page.Form, refusal error) error {
-	data := req.recordForm(k.path, form)
-	var current T
-	if req.id != 0 {
-		var err error
-		if current, err = k.find(req); err != nil {
+func (k record[T]) show(s *Server) formPage {
+	return func(req *request, form *page.Form, refusal error) (err error) {
+		var current T
+		if req.id == 0 {
+			form = cmp.Or(form, k.blank(req))
+		} else if current, err = k.find(req.Context(), req.Actor, req.id); err != nil {
 			return err
 		}
-		if form == nil {
-			data.Form = k.shown(current)
+		data := req.recordForm(k.path, cmp.Or(form, k.shown(current)))
+		var shown any = data
+		if k.page != nil {
+			if shown, err = k.page(req, data, current); err != nil {
+				return err
+			}
 		}
+		return s.showForm(req, k.form, data.title(k.fresh, k.edit), refusal, shown)
 	}
-	if k.more != nil {
-		if err := k.more(req, &data, current); err != nil {
-			return err
-		}
-	}
-	return s.showForm(req, k.form, data.title(k.fresh, k.edit), refusal, data)
 }
 
 // send creates or changes a record by the form that was sent.
 func (k record[T]) send(s *Server, req *request, save func(*request) (T, error)) error {
 	saved, err := save(req)
 	switch {
-	case refused(err):
-		return k.show(s, req, page.Sent(req.Request, err), err)
 	case err != nil:
-		return err
+		return req.again(err, k.show(s))
 	case req.id == 0 && k.created != nil:
 		return k.created(req, saved)
 	case req.id == 0:
@@ -132,15 +125,12 @@ func (req *request) another(list string) string {
 	return list
 }
 
-func (k record[T]) askDelete(s *Server, req *request) error {
-	current, err := k.find(req)
-	if err != nil {
-		return err
-	}
-	return s.ask(req, page.Confirm{
-		Question: "Delete %s?", Args: []any{k.named(current)}, Danger: true, Button: k.deleted.button,
-		Back: k.at(req), Action: k.at(req) + "/delete",
-		Effects: []string{k.deleted.unused, "This cannot be undone."},
+func (k record[T]) askDelete(s *Server) handler {
+	return of(k.find, func(req *request, current T) error {
+		return s.ask(req, page.Confirm{
+			Question: "Delete %s?", Args: []any{k.named(current)}, Danger: true, Button: k.deleted.button, Back: k.at(req),
+			Effects: []string{k.deleted.unused, "This cannot be undone."},
+		})
 	})
 }
 
@@ -154,7 +144,7 @@ func (k record[T]) delete(s *Server, req *request) error {
 	if slices.ContainsFunc(rules, func(rule reminder.Rule) bool { return k.deleted.usedBy(rule) == req.id }) {
 		return req.complain(k.path, fault.Conflict("a message rule is for it; change the rule first"))
 	}
-	gone, err := k.deleted.remove(req)
+	gone, err := k.deleted.remove(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return req.complain(k.at(req), err)
 	}

@@ -64,24 +64,31 @@ func (s *Server) subscriptionPlanRecord() record[reseller.Plan] {
 		fresh: "New subscription plan", edit: "Edit subscription plan",
 		named: func(plan reseller.Plan) string { return plan.Name },
 		blank: blankSubscriptionPlan, shown: planShown,
-		find: func(req *request) (reseller.Plan, error) {
-			return s.Resellers.FindPlan(req.Context(), req.Actor, req.id)
-		},
+		find: s.Resellers.FindPlan,
 		create: func(req *request) (reseller.Plan, error) {
 			return s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
 		},
 		update: func(req *request) (reseller.Plan, error) {
 			return s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
 		},
-		more: s.subscriptionPlanOffers,
+		page: s.subscriptionPlanForm,
 		created: func(req *request, plan reseller.Plan) error {
 			return req.done(subscriptionPlanPath(plan.ID), "%s was created. Its signup link is below.", plan.Name)
 		},
 	}
 }
 
-func (s *Server) subscriptionPlanOffers(req *request, form *recordForm, plan reseller.Plan) error {
-	form.Units, form.Active, form.Trial = req.units(), plan.Active, plan.TrialDays > 0
+// subscriptionPlanForm is what the form of a subscription plan shows.
+type subscriptionPlanForm struct {
+	recordForm
+	Units         []page.Option
+	Functions     []functionRow
+	Active, Trial bool   // it is on sale, can be tried
+	Link          string // by which resellers sign up
+}
+
+func (s *Server) subscriptionPlanForm(req *request, head recordForm, plan reseller.Plan) (any, error) {
+	form := subscriptionPlanForm{recordForm: head, Units: req.units(), Active: plan.Active, Trial: plan.TrialDays > 0}
 	if !form.New {
 		form.Link = s.Resellers.SignupLink(plan)
 	}
@@ -94,7 +101,7 @@ func (s *Server) subscriptionPlanOffers(req *request, form *recordForm, plan res
 			})
 		}
 	}
-	return nil
+	return form, nil
 }
 
 // planShown is a plan as its form shows it.
