@@ -44,10 +44,7 @@ var auditKinds = []page.Option{
 
 // auditKindOptions are the kinds in the reader's language, by their words.
 func auditKindOptions(lang page.Lang) []page.Option {
-	options := make([]page.Option, 0, len(auditKinds)+1)
-	for _, kind := range auditKinds {
-		options = append(options, page.Option{Value: kind.Value, Label: lang.T(kind.Label)})
-	}
+	options := optionsOf(auditKinds, func(kind page.Option) page.Option { return page.Option{Value: kind.Value, Label: lang.T(kind.Label)} })
 	slices.SortFunc(options, func(a, b page.Option) int { return strings.Compare(text.Fold(a.Label), text.Fold(b.Label)) })
 	return slices.Insert(options, 0, page.Option{Label: lang.T("All kinds")})
 }
@@ -63,10 +60,9 @@ func auditKindNames() []string {
 // auditPeople are the company's users, and the one that is chosen though it was
 // removed: its lines stay, under the name that they have.
 func auditPeople(req *request, users []account.Person, chosen int64, lines []account.AuditLine) []page.Option {
-	options := []page.Option{{Label: req.lang.T("Everyone")}}
-	for _, user := range users {
-		options = append(options, page.Option{Value: idText(user.ID), Label: user.Name})
-	}
+	options := optionsOf(users, func(user account.Person) page.Option {
+		return page.Option{Value: idText(user.ID), Label: user.Name}
+	}, req.option("", "Everyone"))
 	here := slices.ContainsFunc(users, func(user account.Person) bool { return user.ID == chosen })
 	if !here && len(lines) > 0 && lines[0].UserID == chosen && chosen != 0 {
 		options = append(options, page.Option{Value: idText(chosen), Label: lines[0].Who})

@@ -88,16 +88,13 @@ func (s *Server) roundChoices(req *request, view *bulkPage, draft *reminder.Roun
 	}
 	for _, channel := range basis.channels {
 		if channel.Active {
-			view.Round.Channels = append(view.Round.Channels, page.Option{Value: idText(channel.ID), Label: channel.Name})
+			view.Round.Channels = append(view.Round.Channels, channelOption(channel))
 		}
 		if channel.Active && len(draft.Channels) == 0 {
 			draft.Channels = []int64{channel.ID}
 		}
 	}
-	view.Round.Templates = []page.Option{{Value: "0", Label: req.lang.T("The usual words")}}
-	for _, template := range basis.templates {
-		view.Round.Templates = append(view.Round.Templates, page.Option{Value: idText(template.ID), Label: template.Name})
-	}
+	view.Round.Templates = optionsOf(basis.templates, templateOption, req.option("0", "The usual words"))
 	view.Round.NoChannel = len(view.Round.Channels) == 0
 	if draft.Link, err = s.canPayByLink(req); err != nil || view.Round.NoChannel {
 		return err
@@ -153,11 +150,7 @@ type roundData struct {
 }
 
 // round shows how far a reminder to many is.
-func (s *Server) round(req *request) error {
-	round, err := s.Reminders.FindRound(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+func (s *Server) round(req *request, round reminder.Round) error {
 	data := roundData{
 		Round: round, Back: page.LocalPath(req.URL.Query().Get("back")), Percent: 100,
 		Sent: round.Counts[reminder.Sent], Doubt: round.Counts[reminder.Unknown],
@@ -185,10 +178,7 @@ func (s *Server) turnOnUsual(req *request) error {
 		return err
 	}
 	made, err := s.Reminders.TurnOnUsual(req.Context(), req.Actor, draft)
-	if err != nil {
-		return req.complain("/messages", err)
-	}
-	return req.done("/messages", "Rules turned on: %d.", made)
+	return req.did(err, "/messages", "Rules turned on: %d.", made)
 }
 
 // reachedToday is how many customers a rule for some days after the due date, or

@@ -41,15 +41,15 @@ type providerRow struct {
 }
 
 func (s *Server) gatewayPage(req *request) error {
-	var data gatewayData
-	var err error
-	if data.Tabs, err = s.paymentTabs(req, "gateway"); err != nil {
+	tabs, err := s.paymentTabs(req, "gateway")
+	if err != nil {
 		return err
 	}
 	setup, found, err := s.gateway(req)
 	if err != nil {
 		return err
 	}
+	data := gatewayData{Tabs: tabs}
 	if found {
 		data.Setup, data.Title = &setup, optionWord(req.lang, setup.Provider.Title)
 		data.Text, data.Options = providerTexts[setup.Provider.Name], shownOptions(req, setup)

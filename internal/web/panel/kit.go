@@ -235,11 +235,11 @@ func (s *Server) choices(req *request, inactive bool) (plans, products []page.Op
 	if err != nil {
 		return nil, nil, err
 	}
-	none := "None"
+	none := req.option("", "None")
 	if inactive {
-		none = "All"
+		none = req.option("", "All")
 	}
-	plans, products = []page.Option{{Value: "", Label: req.lang.T(none)}}, []page.Option{{Value: "", Label: req.lang.T(none)}}
+	plans, products = []page.Option{none}, []page.Option{none}
 	for _, plan := range planList {
 		if plan.Active || inactive {
 			plans = append(plans, page.Option{Value: idText(plan.ID), Label: plan.Name + " · " + plan.Value.BR()})

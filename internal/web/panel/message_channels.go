@@ -76,8 +76,8 @@ func (s *Server) newChannel(req *request) error {
 	return s.channelForm(req, form, kind, nil, nil)
 }
 
-// channelForm shows the form of a channel; kept are the names of its secrets that are set.
-func (s *Server) channelForm(req *request, form *page.Form, kind reminder.Kind, kept []string, refusal error) error {
+// channelForm shows the form of a channel; secrets are the names of those that are set.
+func (s *Server) channelForm(req *request, form *page.Form, kind reminder.Kind, secrets []string, refusal error) error {
 	data := channelForm{recordForm: req.recordForm(channelsPath, form), Kind: kind, Path: req.URL.Path + "?preset="}
 	if data.New {
 		data.Path, data.Back = req.URL.Path+"?kind="+kind.Name+"&preset=", req.URL.Path
@@ -91,7 +91,8 @@ func (s *Server) channelForm(req *request, form *page.Form, kind reminder.Kind, 
 		form.Set(option, value)
 	}
 	for _, option := range kind.Options {
-		field := channelField{Option: option, Required: option.Required && (data.New || !option.Secret), Kept: slices.Contains(kept, option.Name)}
+		field := channelField{Option: option, Kept: slices.Contains(secrets, option.Name)}
+		field.Required = option.Required && (data.New || !option.Secret)
 		field.Options = optionsOf(option.Choices, func(choice string) page.Option {
 			return page.Option{Value: choice, Label: optionWord(req.lang, choice)}
 		})
@@ -152,7 +153,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		return err
 	}
 	data.Kind, _ = s.messageKind(data.Channel.Kind)
-	kept, err := s.Reminders.SecretNames(data.Channel)
+	secrets, err := s.Reminders.SecretNames(data.Channel)
 	if err != nil {
 		return err
 	}
@@ -161,17 +162,14 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		if len(option.Choices) > 0 {
 			value = optionWord(req.lang, value)
 		}
-		data.Options = append(data.Options, optionValue{option, value, slices.Contains(kept, option.Name)})
+		data.Options = append(data.Options, optionValue{option, value, slices.Contains(secrets, option.Name)})
 	}
-	templates, err := s.Reminders.Templates(req.Context(), req.Actor)
-	if err != nil {
+	var templates []reminder.Template
+	var rules []reminder.Rule
+	if err := req.gather(kept(&templates, s.Reminders.Templates), kept(&rules, s.Reminders.Rules)); err != nil {
 		return err
 	}
 	data.Templates = optionsOf(templates, templateOption, req.option("", "A plain sentence"))
-	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
 	for _, rule := range rules {
 		if slices.Contains(rule.Channels, data.Channel.ID) {
 			data.Rules = append(data.Rules, rule)
@@ -179,7 +177,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 	}
 	if data.Kind.Reporter != nil {
 		data.Callback = s.PublicURL + "/channels/" + data.Channel.Kind + "/" + data.Channel.CallbackKey
-		data.Provable = slices.Contains(kept, "app_secret")
+		data.Provable = slices.Contains(secrets, "app_secret")
 	}
 	if data.Test == nil {
 		data.Test = page.NewForm("to", s.testAddress(req, data.Kind))
@@ -218,7 +216,7 @@ func (s *Server) editChannel(req *request, form *page.Form, refusal error) error
 	if !ok {
 		return fault.NotFound("page")
 	}
-	kept, err := s.Reminders.SecretNames(channel)
+	secrets, err := s.Reminders.SecretNames(channel)
 	if err != nil && form == nil {
 		return err
 	}
@@ -228,7 +226,7 @@ func (s *Server) editChannel(req *request, form *page.Form, refusal error) error
 			form.Set(name, value)
 		}
 	}
-	return s.channelForm(req, form, kind, kept, refusal)
+	return s.channelForm(req, form, kind, secrets, refusal)
 }
 
 func (s *Server) updateChannel(req *request) error {

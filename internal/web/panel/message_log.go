@@ -67,14 +67,9 @@ func messageRows(req *request, list []reminder.Message) []messageRow {
 	rows := make([]messageRow, len(list))
 	for i, m := range list {
 		rows[i] = messageRow{
-			Message: m,
-			Word:    messageWord(req.lang, m),
-			Tone:    statusTones[m.Status],
-			Arrived: req.lang.T(arrivalWords[m.Arrival]),
-			Why:     reasons(req.lang, m.Reason),
-			Decide:  m.Status == reminder.Unknown,
-			Again:   m.Status == reminder.Failed && m.RuleName != "",
-			Means:   req.lang.T(statusMeanings[m.Status]),
+			Message: m, Word: messageWord(req.lang, m), Tone: statusTones[m.Status], Arrived: req.lang.T(arrivalWords[m.Arrival]),
+			Why: reasons(req.lang, m.Reason), Decide: m.Status == reminder.Unknown,
+			Again: m.Status == reminder.Failed && m.RuleName != "", Means: req.lang.T(statusMeanings[m.Status]),
 		}
 	}
 	return rows
@@ -131,20 +126,16 @@ func (s *Server) messageLog(req *request) error {
 		return err
 	}
 	data.List, data.Total = messageRows(req, list), counted(req.lang, data.Pager.Total, "1 message", "%s messages")
-	if data.Of, err = s.filteredCustomer(req, filter.CustomerID); err != nil {
-		return err
-	}
-	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
+	var rules []reminder.Rule
+	var channels []reminder.Channel
+	err = req.gather(about(&data.Of, s.filteredCustomer, filter.CustomerID), kept(&rules, s.Reminders.Rules),
+		kept(&channels, s.Reminders.Channels))
 	if err != nil {
 		return err
 	}
 	data.Rules = optionsOf(rules, func(rule reminder.Rule) page.Option {
 		return page.Option{Value: idText(rule.ID), Label: rule.Name}
 	}, req.option("", "All rules"))
-	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
 	data.Channels = optionsOf(channels, channelOption, req.option("", "All"))
 	data.HasRules = len(rules) > 0
 	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})
@@ -178,10 +169,10 @@ func (s *Server) message(req *request) error {
 			attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title, req.lang.T(arrivalWords[attempt.Arrival]),
 		})
 	}
+	neighbours := s.messageList().nth(req, func(m reminder.Message) int64 { return m.ID })
 	if data.Next, err = s.Reminders.Upcoming(req.Context(), req.Actor, req.id); err != nil {
 		return err
 	}
-	neighbours := s.messageList().nth(req, func(m reminder.Message) int64 { return m.ID })
 	if data.Place, err = placeIn(req, "/messages/log", neighbours); err != nil {
 		return err
 	}

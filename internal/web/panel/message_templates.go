@@ -18,12 +18,9 @@ type templateRow struct {
 }
 
 func (s *Server) templates(req *request) error {
-	list, err := s.Reminders.Templates(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
-	if err != nil {
+	var list []reminder.Template
+	var rules []reminder.Rule
+	if err := req.gather(kept(&list, s.Reminders.Templates), kept(&rules, s.Reminders.Rules)); err != nil {
 		return err
 	}
 	var data templatesData

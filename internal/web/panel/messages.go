@@ -34,15 +34,10 @@ type ruleRow struct {
 func (r ruleRow) Receipts() bool { return r.On == reminder.OnPaid }
 
 func (s *Server) rules(req *request) error {
-	basis, err := s.messageBasis(req)
-	if err != nil {
-		return err
-	}
-	list, err := s.Reminders.Rules(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	settings, err := s.Reminders.Settings(req.Context(), req.Actor)
+	var basis messageBasis
+	var list []reminder.Rule
+	var settings reminder.Settings
+	err := req.gather(part(&basis, s.messageBasis), kept(&list, s.Reminders.Rules), kept(&settings, s.Reminders.Settings))
 	if err != nil {
 		return err
 	}
@@ -69,10 +64,7 @@ type messageBasis struct {
 }
 
 func (s *Server) messageBasis(req *request) (basis messageBasis, err error) {
-	if basis.channels, err = s.Reminders.Channels(req.Context(), req.Actor); err != nil {
-		return basis, err
-	}
-	if basis.templates, err = s.Reminders.Templates(req.Context(), req.Actor); err != nil {
+	if err = req.gather(kept(&basis.channels, s.Reminders.Channels), kept(&basis.templates, s.Reminders.Templates)); err != nil {
 		return basis, err
 	}
 	basis.plans, basis.products, err = s.choices(req, true)

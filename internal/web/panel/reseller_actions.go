@@ -56,11 +56,9 @@ type renewalData struct {
 
 // renewal shows what a renewal costs and brings, with the button that does it.
 func (s *Server) renewal(req *request, _ *page.Form, refusal error) error {
-	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	plans, err := s.planChoices(req)
+	var seller reseller.Reseller
+	var plans []reseller.Plan
+	err := req.gather(keptOf(&seller, s.Resellers.Find, req.id), part(&plans, s.planChoices))
 	if err != nil {
 		return err
 	}

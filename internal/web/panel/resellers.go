@@ -194,15 +194,12 @@ func (s *Server) resellerPage(req *request, data resellerData) error {
 	}
 	_, refusal := reseller.LevelsFor(req.Actor.Company.Level, seller.Level)
 	data.Levels = refusal == nil
-	if data.Waiting, err = s.Resellers.Waiting(req.Context(), req.Actor, req.id); err != nil {
+	err = req.gather(keptOf(&data.Waiting, s.Resellers.Waiting, req.id), keptOf(&data.Below, s.Resellers.Below, req.id))
+	if err != nil {
 		return err
 	}
-	if data.Below, err = s.Resellers.Below(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor,
-		account.AuditFilter{Record: "reseller", ID: seller.ID},
-		input.Page{Number: 1, Size: 10})
+	filter := account.AuditFilter{Record: "reseller", ID: seller.ID}
+	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 10})
 	if err != nil {
 		return err
 	}

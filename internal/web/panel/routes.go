@@ -216,7 +216,7 @@ func (s *Server) ownRoutes() []route {
 		{get, "/credits/export", viewer, exports, s.exportCredits()},
 		{get, "/credits/grant", owner, basic, opened(s.grantForm)},
 		{post, "/credits/grant", owner, basic, s.grantCredits},
-		{get, "/messages/rounds/{id}", reader, reminders, s.round},
+		{get, "/messages/rounds/{id}", reader, reminders, of(s.Reminders.FindRound, s.round)},
 		{post, "/messages/usual", staff, reminders, s.turnOnUsual},
 		{get, "/messages", reader, reminders, s.rules},
 		{get, "/messages/rules/new", staff, reminders, opened(s.ruleForm)},

@@ -66,15 +66,8 @@ func (s *Server) search(req *request) error {
 		query = string(runes[:maxQuery])
 	}
 	data := searchData{Query: query, Keys: keysOf(req.lang)}
-	found, err := s.customerHits(req, query)
-	if err != nil {
-		return err
-	}
-	invoices, err := s.invoiceHits(req, query)
-	if err != nil {
-		return err
-	}
-	plans, err := s.planHits(req, query)
+	var found, invoices, plans hits
+	err := req.gather(about(&found, s.customerHits, query), about(&invoices, s.invoiceHits, query), about(&plans, s.planHits, query))
 	if err != nil {
 		return err
 	}

@@ -33,17 +33,11 @@ func tag(tone, word string) template.HTML {
 	return template.HTML(`<span class="tag"` + tone + `>` + template.HTMLEscapeString(word) + `</span>`) //nolint:gosec // escaped
 }
 
+// customerTones are the colours of the statuses of customers.
+var customerTones = map[customer.Status]string{customer.Active: "good", customer.DueToday: "warn", customer.Expired: "bad"}
+
 func customerTag(lang page.Lang, status customer.Status) template.HTML {
-	switch status {
-	case customer.Active:
-		return tag("good", lang.T("Active"))
-	case customer.DueToday:
-		return tag("warn", lang.T("Due today"))
-	case customer.Cancelled:
-		return tag("", lang.T("Cancelled"))
-	case customer.Expired:
-	}
-	return tag("bad", lang.T("Expired"))
+	return tag(customerTones[status], word(lang, string(status)))
 }
 
 func invoiceTag(lang page.Lang, status billing.Status, overdue bool) template.HTML {
@@ -58,19 +52,13 @@ func invoiceTag(lang page.Lang, status billing.Status, overdue bool) template.HT
 	return tag("note", lang.T("Open"))
 }
 
+// deliveryTones are the colours of the statuses of deliveries.
+var deliveryTones = map[webhook.Status]string{
+	webhook.Delivered: "good", webhook.Pending: "note", webhook.Parked: "warn", webhook.Refused: "bad", webhook.Failed: "bad",
+}
+
 func deliveryTag(lang page.Lang, status webhook.Status) template.HTML {
-	switch status {
-	case webhook.Delivered:
-		return tag("good", lang.T("delivered"))
-	case webhook.Pending:
-		return tag("note", lang.T("pending"))
-	case webhook.Parked:
-		return tag("warn", lang.T("parked"))
-	case webhook.Refused:
-		return tag("bad", lang.T("refused"))
-	case webhook.Failed:
-	}
-	return tag("bad", lang.T("failed"))
+	return tag(deliveryTones[status], lang.T(string(status)))
 }
 
 // chip is a filter that one click sets: a link, so that it works everywhere.
@@ -150,14 +138,11 @@ func dateChips(req *request, from, to string, ahead bool) chipLine {
 }
 
 func customerChips(req *request) []chipLine {
-	status := req.URL.Query().Get("status")
-	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{{req.lang.T("All"), filtered(req, "status", ""), status == ""}}}
-	for _, option := range []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled} {
-		line.Chips = append(line.Chips, chip{
-			word(req.lang, string(option)), filtered(req, "status", string(option)), status == string(option),
-		})
-	}
-	return []chipLine{line, dateChips(req, "due_from", "due_to", true)}
+	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
+	statuses := optionsOf(all, func(status customer.Status) page.Option {
+		return page.Option{Value: string(status), Label: word(req.lang, string(status))}
+	}, req.option("", "All"))
+	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "due_from", "due_to", true)}
 }
 
 func invoiceChips(req *request) []chipLine {
@@ -197,10 +182,7 @@ func listQuery(req *request) string { return req.URL.Query().Encode() }
 // total is the foot of a list: how many, and what they are worth where that is
 // known.
 func invoicesTotal(lang page.Lang, count int64, worth string) string {
-	text := lang.T("%s invoices", page.FormatInt(count))
-	if count == 1 {
-		text = lang.T("1 invoice")
-	}
+	text := counted(lang, count, "1 invoice", "%s invoices")
 	if worth != "" {
 		text += " · " + worth
 	}
