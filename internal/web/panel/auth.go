@@ -28,8 +28,7 @@ type loginData struct {
 func (s *Server) loginPage(req *request) error {
 	_, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
 	if err == nil {
-		page.Go(req.w, req.Request, page.LocalPath(req.URL.Query().Get("next")))
-		return nil
+		return req.goOn(page.LocalPath(req.URL.Query().Get("next")))
 	}
 	return s.loginForm(req, nil, nil)
 }
@@ -57,8 +56,7 @@ func (s *Server) enter(req *request, in account.SignedIn, next string) error {
 	if in.NeedsCode {
 		next = "/login/code?next=" + urlQuery(next)
 	}
-	page.Go(req.w, req.Request, next)
-	return nil
+	return req.goOn(next)
 }
 
 func (s *Server) codeForm(req *request, form *page.Form, refusal error) error {
@@ -72,8 +70,7 @@ func (s *Server) code(req *request) error {
 		return req.again(err, s.codeForm)
 	}
 	req.remember(in)
-	page.Go(req.w, req.Request, page.LocalPath(req.PostFormValue("next")))
-	return nil
+	return req.goOn(page.LocalPath(req.PostFormValue("next")))
 }
 
 func (s *Server) logout(req *request) error {
@@ -81,8 +78,7 @@ func (s *Server) logout(req *request) error {
 		return err
 	}
 	req.forget()
-	page.Go(req.w, req.Request, "/login")
-	return nil
+	return req.goOn("/login")
 }
 
 type setupData struct {

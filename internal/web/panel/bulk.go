@@ -9,7 +9,6 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
@@ -155,8 +154,7 @@ func (s *Server) showWork(req *request, job *work) error {
 
 // run has it happen, and says what came of it.
 func (s *Server) run(req *request, job *work) error {
-	actor, done, reason := req.Actor, 0, ""
-	actor.Batch = id.NewCode(16)
+	actor, done, reason := req.batch(), 0, ""
 	for _, record := range job.list {
 		if record.refusal != "" {
 			continue
@@ -180,8 +178,7 @@ func (s *Server) run(req *request, job *work) error {
 	} else {
 		page.SayUndo(req.w, req.Request, undo, job.said, done)
 	}
-	page.Go(req.w, req.Request, job.page.Back)
-	return nil
+	return req.goOn(job.page.Back)
 }
 
 // reasonOf is why something was refused.
@@ -212,6 +209,26 @@ func (s *Server) customerWork(req *request, action string, chosen picks) (*work,
 	return nil, fault.NotFound("page")
 }
 
+// customerItems are customers, each with what is done with it.
+func customerItems(list []customer.Customer, act func(context.Context, account.Actor, int64) error) []one {
+	items := make([]one, len(list))
+	for n, record := range list {
+		items[n] = one{
+			amount: record.Price(), row: bulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()},
+			act: func(ctx context.Context, actor account.Actor) error { return act(ctx, actor, record.ID) },
+		}
+	}
+	return items
+}
+
+// updateTo changes a customer.
+func (s *Server) updateTo(draft customer.Draft) func(context.Context, account.Actor, int64) error {
+	return func(ctx context.Context, actor account.Actor, id int64) error {
+		_, err := s.Customers.Update(ctx, actor, id, draft)
+		return err
+	}
+}
+
 func (s *Server) renewWork(req *request, list []customer.Customer) *work {
 	job := &work{
 		title: "Renew %d customers?", button: "Renew %d customers", said: "Customers renewed: %d.", amount: "Together",
@@ -220,20 +237,18 @@ func (s *Server) renewWork(req *request, list []customer.Customer) *work {
 	job.page.Form = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
 	job.page.Choices = renewChoices(req)
 	var first, last civil.Date
-	for _, record := range list {
-		item := one{amount: record.Price(), row: bulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()}}
+	job.list = customerItems(list, func(ctx context.Context, actor account.Actor, id int64) error {
+		_, err := s.Billing.Renew(ctx, actor, id, hand)
+		return err
+	})
+	for n, record := range list {
 		renewal, err := renewalOf(req, record)
 		if err != nil {
-			item.refusal = reasonOf(err)
-		} else {
-			item.row.After = page.FormatDate(renewal.DueOn)
-			first, last = span(first, last, renewal.DueOn)
+			job.list[n].refusal = reasonOf(err)
+			continue
 		}
-		item.act = func(ctx context.Context, actor account.Actor) error {
-			_, err := s.Billing.Renew(ctx, actor, record.ID, hand)
-			return err
-		}
-		job.list = append(job.list, item)
+		job.list[n].row.After = page.FormatDate(renewal.DueOn)
+		first, last = span(first, last, renewal.DueOn)
 	}
 	if !first.IsZero() {
 		job.page.fact(req.lang, "New due dates", req.lang.T("from %s to %s", page.FormatDate(first), page.FormatDate(last)))
@@ -269,14 +284,9 @@ func (s *Server) planWork(req *request, list []customer.Customer) (*work, error)
 	chosen := req.PostFormValue("bulk_plan_id")
 	job.page.Form = page.NewForm("bulk_plan_id", chosen)
 	draft := customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": chosen}))
-	for _, record := range list {
-		job.list = append(job.list, one{
-			row: bulkRow{Name: record.Name, Before: record.Plan.Name, Amount: record.Price().BR()},
-			act: func(ctx context.Context, actor account.Actor) error {
-				_, err := s.Customers.Update(ctx, actor, record.ID, draft)
-				return err
-			},
-		})
+	job.list = customerItems(list, s.updateTo(draft))
+	for n, record := range list {
+		job.list[n].row.Before = record.Plan.Name
 	}
 	job.page.effect(req.lang, "The due dates stay as they are.", "Open invoices take the price of the new plan, unless somebody edited them.")
 	return job, nil
@@ -291,18 +301,11 @@ func (s *Server) cancelWork(req *request, list []customer.Customer) *work {
 		"cancelled": "true", "cancel_reason": req.PostFormValue("cancel_reason"),
 		"keep_invoices": boolText(req.PostFormValue("forgive") != "true"),
 	}))
-	for _, record := range list {
-		item := one{
-			amount: record.Price(), row: bulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()},
-			act: func(ctx context.Context, actor account.Actor) error {
-				_, err := s.Customers.Update(ctx, actor, record.ID, draft)
-				return err
-			},
-		}
+	job.list = customerItems(list, s.updateTo(draft))
+	for n, record := range list {
 		if record.IsCancelled() {
-			item.refusal = "the customer is cancelled"
+			job.list[n].refusal = "the customer is cancelled"
 		}
-		job.list = append(job.list, item)
 	}
 	job.page.effect(req.lang,
 		"No invoices and no messages from now on. What was paid stays in the numbers, and the customer can be reactivated.")
@@ -311,14 +314,7 @@ func (s *Server) cancelWork(req *request, list []customer.Customer) *work {
 
 func (s *Server) deleteWork(req *request, list []customer.Customer) *work {
 	job := &work{title: "Delete %d customers?", button: "Delete %d customers", said: "Customers deleted: %d.", danger: true, final: true}
-	for _, record := range list {
-		job.list = append(job.list, one{
-			row: bulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()},
-			act: func(ctx context.Context, actor account.Actor) error {
-				return s.Customers.Delete(ctx, actor, record.ID)
-			},
-		})
-	}
+	job.list = customerItems(list, s.Customers.Delete)
 	job.page.effect(req.lang, "Its invoices are deleted too. The numbers of past months stay.",
 		"Messages that are scheduled for it are not sent.", "This cannot be undone.")
 	return job

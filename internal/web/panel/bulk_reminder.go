@@ -39,8 +39,7 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 		return err
 	}
 	if view.Round.NoChannel && req.Actor.May(payments) {
-		page.Go(req.w, req.Request, queuePath(path, chosen))
-		return nil
+		return req.goOn(queuePath(path, chosen))
 	}
 	if view.Round.NoChannel {
 		return s.showRound(req, view)
@@ -56,8 +55,7 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 	if err != nil {
 		return req.complain(back, err)
 	}
-	page.Go(req.w, req.Request, "/messages/rounds/"+idText(round.ID)+"?back="+urlQuery(back))
-	return nil
+	return req.goOn("/messages/rounds/"+idText(round.ID)+"?back="+urlQuery(back))
 }
 
 // roundDraft is the reminder with its customers.

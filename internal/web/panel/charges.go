@@ -110,8 +110,7 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 		return err
 	}
 	if charging == nil { // paid or cancelled meanwhile
-		page.Go(req.w, req.Request, invoicePath(invoice.ID))
-		return nil
+		return req.goOn(invoicePath(invoice.ID))
 	}
 	charging.Dialog, charging.Here = true, invoicePath(invoice.ID)+"/charge"
 	if back := req.URL.Query().Get("back"); back != "" {
@@ -168,8 +167,7 @@ func (s *Server) makePix(req *request) error {
 	if _, err := s.Payments.Charge(req.Context(), req.Actor, req.id, ""); err != nil {
 		return req.complain(path, err)
 	}
-	page.Go(req.w, req.Request, path+"#pix")
-	return nil
+	return req.goOn(path+"#pix")
 }
 
 // attemptRow is a charge of the past, in words.

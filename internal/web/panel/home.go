@@ -240,8 +240,7 @@ func (s *Server) knowMove(req *request) error {
 		return fault.Field("id", "must be the id of a line of the audit log")
 	}
 	req.setCookie(movesCookie, strconv.FormatInt(id, 10), 2*moneyNoticeDays*24*time.Hour)
-	page.Go(req.w, req.Request, "/")
-	return nil
+	return req.goOn("/")
 }
 
 // brokenWebhooks are those that were switched off by their failures.

@@ -155,11 +155,16 @@ func keptOf[T any](into *T, read func(context.Context, account.Actor, int64) (T,
 	return part(into, func(req *request) (T, error) { return read(req.Context(), req.Actor, id) })
 }
 
+// goOn leads to another page of the panel.
+func (req *request) goOn(to string) error {
+	page.Go(req.w, req.Request, to)
+	return nil
+}
+
 // done says what was done and goes on.
 func (req *request) done(to, text string, args ...any) error {
 	page.Say(req.w, req.Request, text, args...)
-	page.Go(req.w, req.Request, to)
-	return nil
+	return req.goOn(to)
 }
 
 // batch is the actor of work that can be undone as a whole.
@@ -172,8 +177,7 @@ func (req *request) batch() account.Actor {
 // doneUndo is done with a button that takes a batch back; "" has none.
 func (req *request) doneUndo(batch, to, text string, args ...any) error {
 	page.SayUndo(req.w, req.Request, batch, text, args...)
-	page.Go(req.w, req.Request, to)
-	return nil
+	return req.goOn(to)
 }
 
 // refused reports whether a form is to be shown again; other errors are for
@@ -195,8 +199,7 @@ func (req *request) complain(to string, err error) error {
 		_, text = fields.First()
 	}
 	page.Complain(req.w, req.Request, text)
-	page.Go(req.w, req.Request, to)
-	return nil
+	return req.goOn(to)
 }
 
 // statusOf is the status of a page with a refused form.

@@ -324,8 +324,7 @@ func (s *Server) changePhone(req *request) error {
 	if err != nil {
 		return req.complain(phonePath(req.id), err)
 	}
-	page.Go(req.w, req.Request, phonePath(req.id))
-	return nil
+	return req.goOn(phonePath(req.id))
 }
 
 func (s *Server) chooseInstance(req *request) error {

@@ -34,8 +34,7 @@ func (s *Server) payPage(req *request, invoice billing.Invoice) error {
 		back = invoicePath(invoice.ID)
 	}
 	if invoice.Status != billing.Open { // paid or cancelled meanwhile
-		page.Go(req.w, req.Request, invoicePath(invoice.ID))
-		return nil
+		return req.goOn(invoicePath(invoice.ID))
 	}
 	return s.showPay(req, invoice, nil, back)
 }

@@ -368,8 +368,7 @@ func (s *Server) prove(req *request) error {
 		req.w.Header().Set("Refresh", "0; url="+next)
 		return s.show(req, page.View{Name: "file_comes", Title: "Your file", Data: fileData{next, listOf(next)}})
 	}
-	page.Go(req.w, req.Request, next)
-	return nil
+	return req.goOn(next)
 }
 
 // fileData is a file that the browser fetches by itself, and where to go on.

@@ -78,8 +78,7 @@ func (s *Server) showQueue(req *request, data queueData, invoice billing.Invoice
 		return err
 	}
 	if charging == nil { // paid at this moment
-		page.Go(req.w, req.Request, data.Skip)
-		return nil
+		return req.goOn(data.Skip)
 	}
 	data.charging = *charging
 	if code := data.Link.Current; code != nil && code.PixCode != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
@@ -97,8 +96,7 @@ func (s *Server) queueNext(req *request) error {
 	if err := s.Billing.NoteCharged(req.Context(), req.Actor, id); err != nil {
 		return err
 	}
-	page.Go(req.w, req.Request, req.back("/queue"))
-	return nil
+	return req.goOn(req.back("/queue"))
 }
 
 // queuePicks reads the list of a queue from its address: all that is overdue where

@@ -89,7 +89,7 @@ func (s *Server) ownRoutes() []route {
 		{get, "/{$}", reader, basic, s.home},
 		{get, "/search", reader, basic, s.search},
 
-		{get, "/sandbox", reader, basic, s.sandboxPage},
+		{get, "/sandbox", reader, basic, opened(s.clock)},
 		{post, "/sandbox", owner, basic, s.moveClock},
 
 		{post, "/views", self, basic, s.saveView},

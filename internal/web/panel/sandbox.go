@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"time"
 
 	"carteira/internal/platform/fault"
@@ -20,12 +21,8 @@ type sandboxData struct {
 // far a longer one has come.
 const moveTime = 2 * time.Second
 
-// sandboxPage shows the clock of a sandbox, and the buttons that move it.
-func (s *Server) sandboxPage(req *request) error {
-	return s.showSandbox(req, page.NewForm("to", ""), 0)
-}
-
-func (s *Server) showSandbox(req *request, form *page.Form, status int) error {
+// clock shows the clock of a sandbox, and the buttons that move it.
+func (s *Server) clock(req *request, form *page.Form, refusal error) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
@@ -37,14 +34,14 @@ func (s *Server) showSandbox(req *request, form *page.Form, status int) error {
 	if err != nil {
 		return err
 	}
-	data := sandboxData{Advance: state, Form: form}
+	data := sandboxData{Advance: state, Form: cmp.Or(form, page.NewForm("to", ""))}
 	if !due.IsZero() {
 		data.NextDue = due.String()
 	}
 	if whole := state.To.Sub(state.From); state.Running && whole > 0 {
 		data.Percent = int(100 * state.Now.Sub(state.From) / whole)
 	}
-	return s.show(req, page.View{Name: "sandbox", Title: "The clock", Status: status, Data: data})
+	return s.showForm(req, "sandbox", "The clock", refusal, data)
 }
 
 // moveClock is a button or the date.
@@ -52,14 +49,7 @@ func (s *Server) moveClock(req *request) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
-	err := s.advance(req, req.form())
-	if refused(err) {
-		return s.showSandbox(req, page.Sent(req.Request, err), statusOf(err))
-	}
-	if err != nil {
-		return err
-	}
-	return req.done("/sandbox", "The clock goes forward.")
+	return req.sent(s.advance(req, req.form()), s.clock, "/sandbox", "The clock goes forward.")
 }
 
 func (s *Server) advance(req *request, in *input.Form) error {

@@ -13,7 +13,6 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
 )
@@ -52,7 +51,7 @@ func (s *Server) showStatement(req *request, data statementData, refusal error) 
 	if data.Tabs, err = s.paymentTabs(req, "statement"); err != nil {
 		return err
 	}
-	return s.show(req, page.View{Name: "statement", Title: "Bank statement", Status: statusOf(refusal), Data: data})
+	return s.showForm(req, "statement", "Bank statement", refusal, data)
 }
 
 // readStatement takes a file and shows what its credits seem to pay. Nothing is
@@ -69,14 +68,11 @@ func (s *Server) readStatement(req *request) error {
 	if err == nil {
 		err = s.fillStatement(req, &data, content, nil)
 	}
-	if refused(err) {
-		data.Form.Fail(err)
-		return s.showStatement(req, data, err)
-	}
-	if err != nil {
+	if err != nil && !refused(err) {
 		return err
 	}
-	return s.showStatement(req, data, nil)
+	data.Form.Fail(err)
+	return s.showStatement(req, data, err)
 }
 
 // fillStatement fills in what a file holds; tried are bookings that were refused.
@@ -163,8 +159,7 @@ func (s *Server) bookStatement(req *request) error {
 		return req.complain(statementPath, fault.Field("file", "choose a file"))
 	}
 	bookings, tried := readBookings(req)
-	actor := req.Actor
-	actor.Batch = id.NewCode(16)
+	actor := req.batch()
 	done, err := s.Payments.BookStatement(req.Context(), actor, content, bookings)
 	if err != nil {
 		return req.complain(statementPath, err)

@@ -54,8 +54,7 @@ func (s *Server) undo(req *request) error {
 	}
 	if reason != "" {
 		page.Complain(req.w, req.Request, "A part could not be undone: %s", req.lang.Reason(reason))
-		page.Go(req.w, req.Request, back)
-		return nil
+		return req.goOn(back)
 	}
 	return req.done(back, "It was undone.")
 }
