@@ -110,9 +110,8 @@ func (s *Server) setup(req *request) error {
 }
 
 type passwordData struct {
-	Form  *page.Form
-	Name  string
-	Email string
+	Form        *page.Form
+	Name, Email string
 }
 
 const gonePasswordLink = "This link was used or has run out. Ask an owner of the company for a new one."
@@ -270,9 +269,8 @@ type profileData struct {
 
 type sessionRow struct {
 	account.Session
-	Seen    string
-	Device  string
-	Current bool
+	Seen, Device string
+	Current      bool
 }
 
 func (s *Server) profile(req *request) error { return s.profilePage(req, profileData{}, nil) }

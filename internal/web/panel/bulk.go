@@ -22,17 +22,16 @@ import (
 // bulkPage shows what will happen.
 type bulkPage struct {
 	picks
-	Action, Path, Back string
-	Title, Button      string
-	Count              int // that will change
-	Danger             bool
-	Facts              []fact
-	Effects            []string // translated
-	Rows               []bulkRow
-	More               int
-	Form               *page.Form
-	Plans, Choices     []page.Option
-	Round              *roundPage // of a reminder
+	Action, Path, Back, Title, Button string
+	Count                             int // that will change
+	Danger                            bool
+	Facts                             []fact
+	Effects                           []string // translated
+	Rows                              []bulkRow
+	More                              int
+	Form                              *page.Form
+	Plans, Choices                    []page.Option
+	Round                             *roundPage // of a reminder
 }
 
 // fact is a line of what will happen.

@@ -15,12 +15,10 @@ import (
 
 // roundPage is what will happen when a reminder is sent to many.
 type roundPage struct {
-	Plan      reminder.RoundPlan
-	Channels  []page.Option
-	Templates []page.Option
-	Quiet     string // when the quiet hours end, if it is one now
-	NoChannel bool
-	Owner     bool
+	Plan                reminder.RoundPlan
+	Channels, Templates []page.Option
+	Quiet               string // when the quiet hours end, if it is one now
+	NoChannel, Owner    bool
 }
 
 // remindMany sends a reminder to the chosen customers, through a connected
@@ -55,7 +53,7 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 	if err != nil {
 		return req.complain(back, err)
 	}
-	return req.goOn("/messages/rounds/"+idText(round.ID)+"?back="+urlQuery(back))
+	return req.goOn("/messages/rounds/" + idText(round.ID) + "?back=" + urlQuery(back))
 }
 
 // roundDraft is the reminder with its customers.
@@ -138,13 +136,10 @@ func (s *Server) showRound(req *request, view *bulkPage) error {
 }
 
 type roundData struct {
-	Round   reminder.Round
-	Percent int64
-	Back    string
-	Sent    int64
-	Doubt   int64
-	Failed  int64
-	Skipped int64
+	Round                        reminder.Round
+	Percent                      int64
+	Back                         string
+	Sent, Doubt, Failed, Skipped int64
 }
 
 // round shows how far a reminder to many is.

@@ -234,10 +234,9 @@ func (s *Server) subscriptionPlans(req *request) error {
 
 // functionRow is a box to tick. One that the plan has is ticked for good.
 type functionRow struct {
-	Name           account.Function
-	Label          string
-	Description    string
-	Locked, Ticked bool
+	Name               account.Function
+	Label, Description string
+	Locked, Ticked     bool
 }
 
 func (s *Server) subscriptionPlanRecord() record[reseller.Plan] {

@@ -167,7 +167,7 @@ func (s *Server) makePix(req *request) error {
 	if _, err := s.Payments.Charge(req.Context(), req.Actor, req.id, ""); err != nil {
 		return req.complain(path, err)
 	}
-	return req.goOn(path+"#pix")
+	return req.goOn(path + "#pix")
 }
 
 // attemptRow is a charge of the past, in words.

@@ -30,9 +30,8 @@ type creditsData struct {
 
 type entryRow struct {
 	reseller.Entry
-	Text string
-	Who  string
-	Link string // to the reseller; "": not one's own
+	Text, Who string
+	Link      string // to the reseller; "": not one's own
 }
 
 func entryChips(req *request) []chipLine {
@@ -158,12 +157,11 @@ func (s *Server) takingBack() course {
 }
 
 type moveData struct {
-	Course   course
-	Form     *page.Form
-	Movement reseller.Movement
-	Action   string
-	Back     string
-	Ask      bool // all is well: it is to be confirmed
+	Course       course
+	Form         *page.Form
+	Movement     reseller.Movement
+	Action, Back string
+	Ask          bool // all is well: it is to be confirmed
 }
 
 // moves are the pages of one of the two ways.

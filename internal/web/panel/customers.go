@@ -288,10 +288,10 @@ func (s *Server) deleteCustomer(req *request, record customer.Customer) error {
 }
 
 func (s *Server) renewCustomer(req *request) error {
-	actor := req.batch()
+	actor, back := req.batch(), req.back(customerPath(req.id))
 	renewal, err := s.Billing.Renew(req.Context(), actor, req.id, billing.ReadRenewal(req.form()))
 	if err != nil {
-		return req.complain(req.back(customerPath(req.id)), err)
+		return req.complain(back, err)
 	}
-	return req.doneUndo(actor.Batch, req.back(customerPath(req.id)), "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
+	return req.doneUndo(actor.Batch, back, "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
 }

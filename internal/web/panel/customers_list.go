@@ -13,12 +13,11 @@ import (
 
 type customersData struct {
 	list
-	List     []customer.Customer
-	Plans    []page.Option
-	Products []page.Option
-	Today    civil.Date
-	Figures  map[string]string     // filters of a figure, which the form hands on
-	Owes     map[int64]money.Cents // what is overdue, by customer
+	List            []customer.Customer
+	Plans, Products []page.Option
+	Today           civil.Date
+	Figures         map[string]string     // filters of a figure, which the form hands on
+	Owes            map[int64]money.Cents // what is overdue, by customer
 }
 
 // readCustomers reads the filters of the list; the API has no filter by own prices.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +68,19 @@ func sendCSV(req *request, name string, rows func(write func([]string) error) er
 		err := rows(func(cells []string) error { return writeRow(out, cells) })
 		return errors.Join(err, out.Flush())
 	})
+}
+
+// sendBytes sends a file that is at hand; without a name a browser may show it.
+func sendBytes(req *request, name, kind string, content []byte) error {
+	header := req.w.Header()
+	header.Set("Content-Type", kind)
+	header.Set("Content-Length", strconv.Itoa(len(content)))
+	header.Set("Cache-Control", "no-store")
+	if name != "" {
+		header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	}
+	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
+	return nil
 }
 
 // sendFile sends a file that is written while it is read.

@@ -21,38 +21,36 @@ import (
 )
 
 type homeData struct {
-	Month     dashboard.Month
-	Today     money.Cents
-	Change    string // against the same days of the month before; "" when it had nothing
-	Revenue   page.Bars
-	Lists     []dueList
-	Months    page.Stacks
-	Renewed   int64
-	Churn     string // "" when no customer could be lost
-	OnTime    string // "" when nothing was paid
-	Form      *page.Form
-	Plans     []page.Option
-	Products  []page.Option
-	Webhooks  []webhook.Webhook // switched off by themselves
-	Payments  troubles
-	Fresh     bool // there is nothing yet
-	Steps     []step
-	DoneSteps int
-	DueToday  string // the filter of those who are due today
-	Messages  reminder.Attention
-	Moved     []deedRow // changes of where money goes
-	Resale    *resale   // nil: the company sells to no resellers
-	Received  string    // the list of what was received this month
-	Saying    int64     // customers who say that they have paid
+	Month           dashboard.Month
+	Today           money.Cents
+	Change          string // against the same days of the month before; "" when it had nothing
+	Revenue         page.Bars
+	Lists           []dueList
+	Months          page.Stacks
+	Renewed         int64
+	Churn           string // "" when no customer could be lost
+	OnTime          string // "" when nothing was paid
+	Form            *page.Form
+	Plans, Products []page.Option
+	Webhooks        []webhook.Webhook // switched off by themselves
+	Payments        troubles
+	Fresh           bool // there is nothing yet
+	Steps           []step
+	DoneSteps       int
+	DueToday        string // the filter of those who are due today
+	Messages        reminder.Attention
+	Moved           []deedRow // changes of where money goes
+	Resale          *resale   // nil: the company sells to no resellers
+	Received        string    // the list of what was received this month
+	Saying          int64     // customers who say that they have paid
 }
 
 // dueList is some customers who need a look.
 type dueList struct {
-	Title, Empty, Link string
-	Tone               string
-	Customers          []customer.Customer
-	Total              int64
-	Today              civil.Date
+	Title, Empty, Link, Tone string
+	Customers                []customer.Customer
+	Total                    int64
+	Today                    civil.Date
 }
 
 // DaysLate is how many days ago a customer of the list was due.

@@ -55,11 +55,10 @@ func (s *Server) reissueInvoice(req *request, invoice billing.Invoice) error {
 
 // refundForm is the form that says that money was given back.
 type refundForm struct {
-	Form    *page.Form
-	Payment billing.PaymentRecord
-	Through string
-	Left    string
-	Effects []page.Option
+	Form          *page.Form
+	Payment       billing.PaymentRecord
+	Through, Left string
+	Effects       []page.Option
 }
 
 func (s *Server) refundForm(req *request, form *page.Form, refusal error) error {

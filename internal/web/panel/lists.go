@@ -135,11 +135,10 @@ func countedTo(lang page.Lang, count, bound int64, one, many string) string {
 // sortHead is the head of a column by which a list can be sorted: a link, so that
 // it works without scripts. The template "sort-head" shows it.
 type sortHead struct {
-	Label string
-	URL   string
-	Icon  string // how the list is sorted; "": not by this column
-	Aria  string // the value of aria-sort
-	Class string // of the cell
+	Label, URL string
+	Icon       string // how the list is sorted; "": not by this column
+	Aria       string // the value of aria-sort
+	Class      string // of the cell
 }
 
 // headOf is the head of the column of a field, in a list that has an order now.

@@ -15,11 +15,10 @@ import (
 
 // entry is a line of the menu. It shows if role and plan allow it.
 type entry struct {
-	Label    string // in English, shown translated
-	Path     string
-	Icon     string
-	role     role
-	function account.Function
+	Label      string // in English, shown translated
+	Path, Icon string
+	role       role
+	function   account.Function
 }
 
 // group is some entries under one heading.

@@ -87,11 +87,10 @@ func reasons(lang page.Lang, text string) string {
 
 type messageLogData struct {
 	list
-	List     []messageRow
-	Rules    []page.Option
-	Channels []page.Option
-	Of       *customer.Customer
-	HasRules bool
+	List            []messageRow
+	Rules, Channels []page.Option
+	Of              *customer.Customer
+	HasRules        bool
 }
 
 func messageChips(req *request) []chipLine {
@@ -142,13 +141,11 @@ func (s *Server) messageLog(req *request) error {
 }
 
 type messageData struct {
-	Message  messageRow
-	Next     reminder.Preview // as it would be sent now, of one that is scheduled
-	Place    place
-	Attempts []sendingRow
-	Resend   bool
-	MarkSent bool
-	Dismiss  bool
+	Message                   messageRow
+	Next                      reminder.Preview // as it would be sent now, of one that is scheduled
+	Place                     place
+	Attempts                  []sendingRow
+	Resend, MarkSent, Dismiss bool
 }
 
 type sendingRow struct {
@@ -198,9 +195,8 @@ func (s *Server) decideMessage(req *request) error {
 // customerMessages is the part of a customer's page about messages; nil where
 // the company's plan has none.
 type customerMessages struct {
-	List     []messageRow
-	More     bool
-	OptedOut bool
+	List           []messageRow
+	More, OptedOut bool
 }
 
 func (s *Server) customerMessages(req *request, record customer.Customer) (*customerMessages, error) {

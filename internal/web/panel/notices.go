@@ -1,9 +1,7 @@
 package panel
 
 import (
-	"fmt"
 	"net/url"
-	"strconv"
 
 	"carteira/internal/billing"
 	"carteira/internal/payment"
@@ -67,24 +65,17 @@ func (s *Server) noticeFile(req *request) error {
 	if err != nil {
 		return err
 	}
-	header := req.w.Header()
-	header.Set("Content-Type", string(notice.Kind))
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	header.Set("Content-Length", strconv.Itoa(len(content)))
-	header.Set("Cache-Control", "no-store")
+	req.w.Header().Set("X-Content-Type-Options", "nosniff")
+	req.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	name := ""
 	if notice.Kind != payment.NoticePicture {
-		header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="comprovante-%d.pdf"`, notice.InvoiceID))
+		name = "comprovante-" + idText(notice.InvoiceID) + ".pdf"
 	}
-	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
-	return nil
+	return sendBytes(req, name, string(notice.Kind), content)
 }
 
 // dismissNotices removes the word of a payer whose money was not found.
 func (s *Server) dismissNotices(req *request) error {
 	notice, err := s.Payments.DismissNotices(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return req.done(req.back(invoicePath(notice.InvoiceID)), "The notice was removed. The invoice stays open.")
+	return req.did(err, req.back(invoicePath(notice.InvoiceID)), "The notice was removed. The invoice stays open.")
 }

@@ -2,10 +2,8 @@ package panel
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -95,13 +93,7 @@ func (s *Server) customerFile(req *request) error {
 	if err != nil {
 		return err
 	}
-	header := req.w.Header()
-	header.Set("Content-Type", "application/json; charset=utf-8")
-	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="cliente-%d.json"`, req.id))
-	header.Set("Content-Length", strconv.Itoa(len(content)))
-	header.Set("Cache-Control", "no-store")
-	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
-	return nil
+	return sendBytes(req, "cliente-"+idText(req.id)+".json", "application/json; charset=utf-8", content)
 }
 
 func askEraseCustomer(record customer.Customer) page.Confirm {

@@ -12,16 +12,15 @@ import (
 
 // payData is the one form for money that came, however it did.
 type payData struct {
-	Invoice billing.Invoice
-	Due     billing.Payable
-	Form    *page.Form
-	Means   []page.Option
-	Less    []page.Option // what less money than is to pay may mean
-	ByHand  bool          // a PIX code of the company's own key is out
-	Renews  bool
-	Back    string
-	Today   string
-	Open    bool // all fields are in sight, since one is wrong
+	Invoice     billing.Invoice
+	Due         billing.Payable
+	Form        *page.Form
+	Means       []page.Option
+	Less        []page.Option // what less money than is to pay may mean
+	ByHand      bool          // a PIX code of the company's own key is out
+	Renews      bool
+	Back, Today string
+	Open        bool // all fields are in sight, since one is wrong
 }
 
 // payPage asks how much came, how and when; lists open it as a dialog.
@@ -135,11 +134,10 @@ func paidText(out billing.Outcome) string {
 
 // receiptData is what a paid invoice looks like on paper.
 type receiptData struct {
-	Invoice  billing.Invoice
-	Customer customer.Customer
-	TaxID    string
-	Via      string
-	Due      billing.Payable
+	Invoice    billing.Invoice
+	Customer   customer.Customer
+	TaxID, Via string
+	Due        billing.Payable
 
 	CompanyTaxID string
 	Slip         slip // how it is paid, while it is open

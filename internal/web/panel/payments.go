@@ -19,11 +19,9 @@ import (
 
 // paymentTabs is what the pages of payments have above them.
 type paymentTabs struct {
-	Current string // received, month, forecast, statement, reviews, autopay or gateway
-	Owner   bool
-	Staff   bool
-	Totals  bool
-	Open    int64 // payments that wait for a person
+	Current              string // received, month, forecast, statement, reviews, autopay or gateway
+	Owner, Staff, Totals bool
+	Open                 int64 // payments that wait for a person
 }
 
 func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
@@ -319,15 +317,14 @@ func (s *Server) reviews(req *request) error {
 
 type reviewData struct {
 	reviewRow
-	Form    *page.Form
-	Why     string
-	Advice  string
-	Invoice *billing.Invoice // nil: it was deleted
-	Renews  bool
-	Rest    money.Cents   // to pay on the day on which the money came; 0: the invoice is not open
-	Less    []page.Option // what less money than is to pay may mean; empty: it is enough
-	Others  []page.Option // the open invoices of the customer
-	Known   bool          // the customer was not deleted
+	Form        *page.Form
+	Why, Advice string
+	Invoice     *billing.Invoice // nil: it was deleted
+	Renews      bool
+	Rest        money.Cents   // to pay on the day on which the money came; 0: the invoice is not open
+	Less        []page.Option // what less money than is to pay may mean; empty: it is enough
+	Others      []page.Option // the open invoices of the customer
+	Known       bool          // the customer was not deleted
 }
 
 func (s *Server) review(req *request, form *page.Form, refusal error) error {

@@ -44,9 +44,8 @@ func resellerRowOf(req *request, seller reseller.Reseller, now time.Time) resell
 
 type resellersData struct {
 	list
-	List   []resellerRow
-	Levels []page.Option
-	Plans  []page.Option
+	List          []resellerRow
+	Levels, Plans []page.Option
 }
 
 // resellerList is how resellers are listed.

@@ -53,11 +53,10 @@ const (
 
 // route is one page, or one form that is sent.
 type route struct {
-	method   string
-	path     string
-	role     role
-	function account.Function // that the company's plan must have; basic: none
-	handler  handler
+	method, path string
+	role         role
+	function     account.Function // that the company's plan must have; basic: none
+	handler      handler
 }
 
 func (op route) pattern() string { return op.method + " " + op.path }

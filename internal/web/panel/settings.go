@@ -14,9 +14,8 @@ import (
 )
 
 type settingsData struct {
-	Form  *page.Form
-	Zones []page.Option
-	From  []page.Option
+	Form        *page.Form
+	Zones, From []page.Option
 
 	RenewInvoice []page.Option
 }
@@ -130,8 +129,7 @@ type usersData struct {
 
 type userRow struct {
 	account.Person
-	Seen     string
-	RoleText string
+	Seen, RoleText string
 }
 
 func (s *Server) users(req *request) error { return s.usersPage(req, usersData{}) }

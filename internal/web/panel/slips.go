@@ -90,11 +90,10 @@ func (s *Server) byHand(provider string) bool {
 const maxSlips = 12
 
 type slipsData struct {
-	Customer     customer.Customer
-	TaxID        string
-	CompanyTaxID string
-	Slips        []slip
-	More         int64 // open invoices that are not among them
+	Customer            customer.Customer
+	TaxID, CompanyTaxID string
+	Slips               []slip
+	More                int64 // open invoices that are not among them
 }
 
 // slips prints the open invoices of a customer, the oldest first. An invoice that

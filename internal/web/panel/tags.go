@@ -63,9 +63,8 @@ func deliveryTag(lang page.Lang, status webhook.Status) template.HTML {
 
 // chip is a filter that one click sets: a link, so that it works everywhere.
 type chip struct {
-	Label   string
-	URL     string
-	Current bool
+	Label, URL string
+	Current    bool
 }
 
 // chipLine is chips that exclude one another.

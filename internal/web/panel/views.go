@@ -185,10 +185,7 @@ func (s *Server) saveView(req *request) error {
 
 func (s *Server) deleteView(req *request) error {
 	view, err := s.Accounts.DeleteView(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return req.done(req.back("/"+string(view.List)), "The view %s was deleted.", view.Name)
+	return req.did(err, req.back("/"+string(view.List)), "The view %s was deleted.", view.Name)
 }
 
 func (s *Server) chooseColumns(req *request) error {
@@ -196,8 +193,6 @@ func (s *Server) chooseColumns(req *request) error {
 	choice.Names = slices.DeleteFunc(choice.Names, func(name string) bool {
 		return !slices.ContainsFunc(columnsOf[choice.List], func(known listColumn) bool { return known.Name == name })
 	})
-	if err := s.Accounts.ChooseColumns(req.Context(), req.Actor, choice); err != nil {
-		return req.complain(req.back("/"), err)
-	}
-	return req.done(req.back("/"+string(choice.List)), "The columns were saved.")
+	err := s.Accounts.ChooseColumns(req.Context(), req.Actor, choice)
+	return req.did(err, req.back("/"+string(choice.List)), "The columns were saved.")
 }
