@@ -2,7 +2,6 @@ package panel
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -194,21 +193,17 @@ func paymentChips(req *request) []chipLine {
 func (s *Server) received(req *request) error {
 	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
 	data.Heads = headsOf(req, paymentSort(req.URL.Query()), input.ByPaidDay, "Received on")
-	var total, refunds int64
-	rows := func(ctx context.Context, actor account.Actor, filter billing.PaymentFilter, at input.Page) ([]payment.Payment, int64, error) {
-		list, count, err := s.Payments.List(ctx, actor, filter, at)
-		if err != nil {
-			return nil, 0, err
-		}
-		data.Refunds, refunds, err = s.refundRows(req, filter, at)
-		total = count
-		return list, max(total, refunds), err
-	}
-	from := source[billing.PaymentFilter, payment.Payment]{account.PaymentList, readPayments, paymentSort, rows}
+	from := source[billing.PaymentFilter, payment.Payment]{account.PaymentList, readPayments, paymentSort, s.Payments.List}
 	list, filter, err := fill(s, req, &data.list, from)
 	if err != nil {
 		return err
 	}
+	at, total, refunds := req.query().Page(), data.Pager.Total, int64(0)
+	at.Sort = paymentSort(req.URL.Query())
+	if data.Refunds, refunds, err = s.refundRows(req, filter, at); err != nil {
+		return err
+	}
+	data.Pager = page.NewPager(req.URL, at, max(total, refunds))
 	if data.List, err = s.paymentRows(req, list); err != nil {
 		return err
 	}
