@@ -371,10 +371,8 @@ func roomForToken(ctx context.Context, tx Tx) error {
 	}
 	n, err := countTokens(ctx, tx, company.ID)
 	if limit := company.Bounds().Tokens; err == nil && n >= limit {
-		err = fault.Field(
-			"name",
-			fmt.Sprintf("the company has %d tokens, the most there can be; delete one that is not used", limit),
-		)
+		err = fault.Field("name",
+			fmt.Sprintf("the company has %d tokens, the most there can be; delete one that is not used", limit))
 	}
 	return err
 }
@@ -383,10 +381,8 @@ func roomForToken(ctx context.Context, tx Tx) error {
 // refuses one too many.
 func (s *Service) CountOutgoing(ctx context.Context, actor Actor) error {
 	bounds := actor.Company.Bounds()
-	err := s.countAttempt(
-		ctx,
-		[]quota{{"outgoing:" + strconv.FormatInt(actor.Company.ID, 10), bounds.Outgoing, bounds.OutgoingIn}},
-	)
+	err := s.countAttempt(ctx,
+		[]quota{{"outgoing:" + strconv.FormatInt(actor.Company.ID, 10), bounds.Outgoing, bounds.OutgoingIn}})
 	if fault.KindOf(err) == fault.KindRateLimited {
 		return fault.Later(
 			fault.New(fault.KindRateLimited, "too many tests of other machines; wait a little and try again"),

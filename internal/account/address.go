@@ -103,11 +103,9 @@ func forgotQuotas(person string, from Visitor, known bool) []quota {
 		return []quota{{"forgot device:" + from.deviceKey(), resetsOfPerson, time.Hour}}
 	}
 	narrow, _ := Networks(from.Address)
-	return append(
-		networkQuotas("forgot:", from),
+	return append(networkQuotas("forgot:", from),
 		quota{"forgot pair:" + person + " " + narrow, resetsOfPerson, time.Hour},
-		quota{"forgot person:" + person, resetsFromAnywhere, time.Hour},
-	)
+		quota{"forgot person:" + person, resetsFromAnywhere, time.Hour})
 }
 
 // sendLink makes a link and writes it to its user.

@@ -88,13 +88,8 @@ func companyByID(ctx context.Context, querier sqldb.Querier, id int64) (Company,
 }
 
 func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
-	company, err := sqldb.One(
-		ctx,
-		tx,
-		scanCompany,
-		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ? {for update}`,
-		id,
-	)
+	company, err := sqldb.One(ctx, tx, scanCompany,
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ? {for update}`, id)
 	return company, sqldb.Found(err, "company")
 }
 

@@ -8,14 +8,8 @@ import (
 )
 
 func childByID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Company, error) {
-	company, err := sqldb.One(
-		ctx,
-		querier,
-		scanCompany,
-		`SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`,
-		parentID,
-		id,
-	)
+	company, err := sqldb.One(ctx, querier, scanCompany,
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
 	return company, sqldb.Found(err, "reseller")
 }
 
@@ -57,12 +51,8 @@ func ownersOfChildren(ctx context.Context, querier sqldb.Querier, parentID int64
 
 // inUse reports whether any user of a company has a password.
 func inUse(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, error) {
-	count, err := sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`,
-		companyID,
-	)
+	count, err := sqldb.Value[int64](ctx, querier,
+		`SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`, companyID)
 	return count > 0, err
 }
 
@@ -75,8 +65,7 @@ func lockChildren(ctx context.Context, tx *sqldb.Tx, parentID int64) ([]Company,
 // updateAbove gives all companies directly below one the standing of those above
 // them.
 func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above) error {
-	_, err := tx.Exec(ctx,
-		`UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
+	_, err := tx.Exec(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
 		instant(above.SuspendedAt), above.ExpiresOn, parentID)
 	return err
 }

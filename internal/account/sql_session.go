@@ -11,10 +11,9 @@ import (
 func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit, error) {
 	visit, err := sqldb.One(ctx, querier, func(row sqldb.Row) (visit Visit, err error) {
 		var userCreated, created, seen, expires, proved int64
-		err = ScanCompany(row, &visit.Actor.Company, &visit.User.ID, &visit.User.Name,
-			&visit.User.Email, (*string)(&visit.User.Role), &userCreated,
-			&visit.Session.ID, &visit.Session.pending, &visit.Session.Address, &visit.Session.Agent,
-			&created, &seen, &expires, &proved)
+		err = ScanCompany(row, &visit.Actor.Company, &visit.User.ID, &visit.User.Name, &visit.User.Email,
+			(*string)(&visit.User.Role), &userCreated, &visit.Session.ID, &visit.Session.pending,
+			&visit.Session.Address, &visit.Session.Agent, &created, &seen, &expires, &proved)
 		visit.User.CompanyID, visit.User.CreatedAt = visit.Actor.Company.ID, time.UnixMicro(userCreated)
 		visit.Session.UserID = visit.User.ID
 		visit.Session.CreatedAt = time.UnixMicro(created)
@@ -44,19 +43,13 @@ func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []by
 }
 
 func proveSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`,
-		tx.Real().UnixMicro(),
-		companyID,
-		session.ID,
-	)
+	_, err := tx.Exec(ctx, `UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`, tx.Real().UnixMicro(),
+		companyID, session.ID)
 	return err
 }
 
 func touchSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64, address string) error {
-	_, err := tx.Exec(ctx,
-		`UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
+	_, err := tx.Exec(ctx, `UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
 		tx.Real().UnixMicro(), address, companyID, session.ID)
 	return err
 }
@@ -67,13 +60,8 @@ func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) 
 
 // endSessions ends all sessions of a user but one; 0 spares none.
 func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`,
-		companyID,
-		userID,
-		except,
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`, companyID, userID,
+		except)
 	return err
 }
 
@@ -141,8 +129,7 @@ func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (boo
 }
 
 func insertDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) error {
-	_, err := tx.Exec(ctx,
-		`INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx, `INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
 		user.CompanyID, user.ID, hash, tx.Real().UnixMicro())
 	return err
 }
@@ -211,13 +198,8 @@ func claimMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Ti
 }
 
 func postponeMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE user_mails SET run_at = ? WHERE company_id = ? AND id = ?`,
-		until.UnixMicro(),
-		mail.companyID,
-		mail.id,
-	)
+	_, err := tx.Exec(ctx, `UPDATE user_mails SET run_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(),
+		mail.companyID, mail.id)
 	return err
 }
 

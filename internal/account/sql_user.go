@@ -36,9 +36,8 @@ const userColumns = `u.id, u.company_id, u.name, u.email, ` + roleColumn + `, u.
 
 func scanStored(row sqldb.Row) (user storedUser, err error) {
 	var created int64
-	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role),
-		&created, &user.passwordHash, &user.totp, &user.totpPending, &user.totpLast,
-		&user.confirmedAt)
+	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created,
+		&user.passwordHash, &user.totp, &user.totpPending, &user.totpLast, &user.confirmedAt)
 	user.CreatedAt = time.UnixMicro(created)
 	return user, err
 }
@@ -46,24 +45,13 @@ func scanStored(row sqldb.Row) (user storedUser, err error) {
 // userByEmail finds the user who signs in; the address belongs to one user of all
 // companies.
 func userByEmail(ctx context.Context, querier sqldb.Querier, key string) (storedUser, error) {
-	return sqldb.One(
-		ctx,
-		querier,
-		scanStored,
-		`SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`,
-		key,
-	)
+	return sqldb.One(ctx, querier, scanStored,
+		`SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`, key)
 }
 
 func userByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (storedUser, error) {
-	user, err := sqldb.One(
-		ctx,
-		querier,
-		scanStored,
-		`SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`,
-		companyID,
-		id,
-	)
+	user, err := sqldb.One(ctx, querier, scanStored,
+		`SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`, companyID, id)
 	return user, sqldb.Found(err, "user")
 }
 
@@ -76,17 +64,8 @@ func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUse
 func usersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Person, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (person Person, err error) {
 		var created, seen int64
-		err = row.Scan(
-			&person.ID,
-			&person.CompanyID,
-			&person.Name,
-			&person.Email,
-			(*string)(&person.Role),
-			&created,
-			&person.Ready,
-			&person.SecondFactor,
-			&seen,
-		)
+		err = row.Scan(&person.ID, &person.CompanyID, &person.Name, &person.Email, (*string)(&person.Role), &created,
+			&person.Ready, &person.SecondFactor, &seen)
 		person.CreatedAt = time.UnixMicro(created)
 		person.SeenAt = instantOf(seen)
 		return person, err
@@ -129,20 +108,14 @@ func deleteUser(ctx context.Context, tx *sqldb.Tx, user User) error {
 }
 
 func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
-	return sqldb.Value[int](
-		ctx,
-		querier,
-		`SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`,
-		companyID,
-		userID,
-	)
+	return sqldb.Value[int](ctx, querier,
+		`SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, companyID, userID)
 }
 
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose, email) VALUES (?, ?, ?, ?, ?, ?)`,
-		link.hash, user.CompanyID, user.ID, tx.Real().Add(link.life).UnixMicro(),
-		string(link.purpose), link.email)
+		link.hash, user.CompanyID, user.ID, tx.Real().Add(link.life).UnixMicro(), string(link.purpose), link.email)
 	return err
 }
 
@@ -167,13 +140,8 @@ func deleteEveryLink(ctx context.Context, tx *sqldb.Tx, user User) error {
 }
 
 func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) error {
-	_, err := tx.Exec(
-		ctx,
-		`DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`,
-		user.CompanyID,
-		user.ID,
-		string(purpose),
-	)
+	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`,
+		user.CompanyID, user.ID, string(purpose))
 	return err
 }
 
@@ -203,13 +171,8 @@ func userByLink(ctx context.Context, querier sqldb.Querier, hash []byte, now tim
 }
 
 func usePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
-	changed, err := tx.Exec(
-		ctx,
-		`DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
-		user.CompanyID,
-		user.ID,
-		hash,
-	)
+	changed, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
+		user.CompanyID, user.ID, hash)
 	return changed == 1, err
 }
 
@@ -242,13 +205,8 @@ func spendRecovery(ctx context.Context, tx *sqldb.Tx, user User, code string) (b
 }
 
 func countRecovery(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
-	return sqldb.Value[int](
-		ctx,
-		querier,
-		`SELECT count(*) FROM recovery_codes WHERE company_id = ? AND user_id = ?`,
-		companyID,
-		userID,
-	)
+	return sqldb.Value[int](ctx, querier, `SELECT count(*) FROM recovery_codes WHERE company_id = ? AND user_id = ?`,
+		companyID, userID)
 }
 
 // factorsSealedBefore finds what is not sealed with a key.
@@ -265,13 +223,8 @@ func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires tim
 }
 
 func setupLinkWorks(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) error {
-	_, err := sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`,
-		hash,
-		now.UnixMicro(),
-	)
+	_, err := sqldb.Value[int64](ctx, querier, `SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`,
+		hash, now.UnixMicro())
 	return sqldb.Found(err, "link")
 }
 

@@ -77,12 +77,8 @@ func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) 
 			if err := s.applyUser(ctx, tx, &change); err != nil {
 				return err
 			}
-			return replacePasswordLink(
-				ctx,
-				tx.Tx,
-				change.after.User,
-				newPasswordLink{hash: hash, purpose: forPassword, life: linkLife},
-			)
+			return replacePasswordLink(ctx, tx.Tx, change.after.User,
+				newPasswordLink{hash: hash, purpose: forPassword, life: linkLife})
 		})
 	})
 	return change.after.User, link, err
@@ -201,12 +197,8 @@ func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, i
 	if used {
 		return fault.Conflict("the owner has a password already")
 	}
-	return replacePasswordLink(
-		ctx,
-		tx,
-		owner,
-		newPasswordLink{hash: invitation.hash, purpose: forInvitation, life: linkLife},
-	)
+	return replacePasswordLink(ctx, tx, owner,
+		newPasswordLink{hash: invitation.hash, purpose: forInvitation, life: linkLife})
 }
 
 // deleteTokensOf deletes what a user made, so that a person who leaves keeps no

@@ -153,12 +153,8 @@ func (k *certKeeper) stillFailing(domain string) error {
 	if failure.err == nil || !k.now().Before(failure.retry) {
 		return nil
 	}
-	return fmt.Errorf(
-		"no certificate for %s before the next attempt at %s: %w",
-		domain,
-		failure.retry.Format(time.TimeOnly),
-		failure.err,
-	)
+	return fmt.Errorf("no certificate for %s before the next attempt at %s: %w", domain,
+		failure.retry.Format(time.TimeOnly), failure.err)
 }
 
 func (k *certKeeper) record(domain string, err error) {
@@ -241,16 +237,8 @@ func (t acmeTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	for _, refusal := range refusalsIn(resp.StatusCode, body) {
-		t.log.WarnContext(
-			req.Context(),
-			"ACME refusal",
-			"url",
-			req.URL.String(),
-			"type",
-			refusal.Type,
-			"detail",
-			refusal.Detail,
-		)
+		t.log.WarnContext(req.Context(), "ACME refusal", "url", req.URL.String(), "type", refusal.Type, "detail",
+			refusal.Detail)
 	}
 	return resp, nil
 }

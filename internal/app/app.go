@@ -325,12 +325,8 @@ func (a *App) jobs() []worker.Job {
 // reseal seals again what an older key sealed, in every room that keeps
 // secrets.
 func (a *App) reseal(ctx context.Context) error {
-	return errors.Join(
-		a.Webhooks.Reseal(ctx),
-		a.Payments.Reseal(ctx),
-		a.Reminders.Reseal(ctx),
-		a.Accounts.ResealFactors(ctx),
-	)
+	return errors.Join(a.Webhooks.Reseal(ctx), a.Payments.Reseal(ctx), a.Reminders.Reseal(ctx),
+		a.Accounts.ResealFactors(ctx))
 }
 
 func (a *App) planMessages(ctx context.Context) error {

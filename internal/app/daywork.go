@@ -199,16 +199,8 @@ func (a *App) checkNightly(ctx context.Context) error {
 		value := 0.0
 		if finding.Verdict == checkup.Wrong {
 			value = 1
-			a.Log.ErrorContext(
-				ctx,
-				"check found something wrong",
-				"check",
-				finding.Check,
-				"found",
-				finding.Text,
-				"advice",
-				finding.Advice,
-			)
+			a.Log.ErrorContext(ctx, "check found something wrong", "check", finding.Check, "found", finding.Text,
+				"advice", finding.Advice)
 		}
 		a.nightly.wrong.WithLabelValues(finding.Check).Set(value)
 	}

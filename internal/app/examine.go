@@ -45,11 +45,8 @@ func Examine(ctx context.Context, cfg config.Config, examination Examination, fo
 	quiet := slog.New(slog.DiscardHandler)
 	db, err := sqldb.Open(ctx, cfg.DatabaseURL, sqldb.Options{Log: quiet})
 	if err != nil {
-		finding := checkup.Bad(
-			"see that it runs, and that CARTEIRA_DATABASE_URL is right",
-			"the database cannot be opened: %v",
-			err,
-		)
+		finding := checkup.Bad("see that it runs, and that CARTEIRA_DATABASE_URL is right",
+			"the database cannot be opened: %v", err)
 		finding.Check = "database"
 		found(finding)
 		return
@@ -176,11 +173,8 @@ func (a *App) checkCounts(ctx context.Context) (checkup.Finding, error) {
 	if err != nil || len(wrong) == 0 {
 		return checkup.Good("all counts are those of the records"), err
 	}
-	return checkup.Bad(
-		"run `carteira doctor --fix`, which counts anew",
-		"counts differ from the records: %s",
-		strings.Join(wrong, ", "),
-	), nil
+	return checkup.Bad("run `carteira doctor --fix`, which counts anew", "counts differ from the records: %s",
+		strings.Join(wrong, ", ")), nil
 }
 
 func (a *App) correctCounts(ctx context.Context) (checkup.Finding, error) {
@@ -215,12 +209,8 @@ func (a *App) checkReachable(ctx context.Context) (checkup.Finding, error) {
 	}
 	resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // the address is the operator's, not a company's
 	if err != nil {
-		return checkup.Bad(
-			"is the server running, and does the name lead to it?",
-			"%s does not answer: %v",
-			address,
-			err,
-		), nil
+		return checkup.Bad("is the server running, and does the name lead to it?", "%s does not answer: %v", address,
+			err), nil
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<10))

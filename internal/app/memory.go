@@ -108,24 +108,12 @@ type poolCollector struct{ db *sqldb.DB }
 
 var (
 	poolOpen  = prometheus.NewDesc("carteira_db_connections_open", "Connections, by pool.", []string{"pool"}, nil)
-	poolInUse = prometheus.NewDesc(
-		"carteira_db_connections_in_use",
-		"Connections at work, by pool.",
-		[]string{"pool"},
-		nil,
-	)
-	poolWaits = prometheus.NewDesc(
-		"carteira_db_waits_total",
-		"Times somebody waited for a connection, by pool.",
-		[]string{"pool"},
-		nil,
-	)
-	poolWait = prometheus.NewDesc(
-		"carteira_db_wait_seconds_total",
-		"Time waited for connections, by pool.",
-		[]string{"pool"},
-		nil,
-	)
+	poolInUse = prometheus.NewDesc("carteira_db_connections_in_use", "Connections at work, by pool.", []string{"pool"},
+		nil)
+	poolWaits = prometheus.NewDesc("carteira_db_waits_total", "Times somebody waited for a connection, by pool.",
+		[]string{"pool"}, nil)
+	poolWait = prometheus.NewDesc("carteira_db_wait_seconds_total", "Time waited for connections, by pool.",
+		[]string{"pool"}, nil)
 	troubles = prometheus.NewDesc("carteira_db_troubles_total",
 		"Operations that failed because of the database, by trouble.", []string{"trouble"}, nil)
 )

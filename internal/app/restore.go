@@ -51,10 +51,8 @@ func Restore(ctx context.Context, cfg config.Config, file, keyFile string) error
 func refuseOccupied(path string) error {
 	for _, there := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
 		if exists(there) && (there != path || !isEmpty(path)) {
-			return fmt.Errorf(
-				"%s is there already: stop the server, move its folder away, and restore into a new one",
-				there,
-			)
+			return fmt.Errorf("%s is there already: stop the server, move its folder away, and restore into a new one",
+				there)
 		}
 	}
 	return nil

@@ -179,9 +179,8 @@ func (p *pruneWork) next(context.Context) (time.Time, error) {
 
 func (p *pruneWork) run(ctx context.Context) (int, error) {
 	p.done = civil.Of(p.app.DB.Now().UTC())
-	return 0, errors.Join(
-		p.app.pruneAudit(ctx), p.app.Reminders.Prune(ctx), p.app.Webhooks.Prune(ctx), p.app.Payments.Prune(ctx),
-	)
+	return 0, errors.Join(p.app.pruneAudit(ctx), p.app.Reminders.Prune(ctx), p.app.Webhooks.Prune(ctx),
+		p.app.Payments.Prune(ctx))
 }
 
 // DriveSandbox does what time brings in a process that does not serve, while no

@@ -157,10 +157,8 @@ func (a *App) listen(ctx context.Context) ([]listener, error) {
 func (a *App) listenOn(ctx context.Context, addr string, handler http.Handler) (listener, error) {
 	l, err := a.open(ctx, addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return listener{}, fmt.Errorf(
-			"%s is in use, perhaps by another carteira; choose another address with --listen",
-			addr,
-		)
+		return listener{}, fmt.Errorf("%s is in use, perhaps by another carteira; choose another address with --listen",
+			addr)
 	}
 	if err != nil {
 		return listener{}, fmt.Errorf("cannot serve on %s: %w", addr, err)

@@ -192,18 +192,14 @@ var transitions = map[Status][]Status{
 func allowed(invoice Invoice, to Status) error {
 	next := transitions[invoice.Status]
 	if invoice.Superseded && to == Open {
-		return fault.Field(
-			"status",
-			"another invoice was issued for its due date; this one stays "+invoice.Status.String(),
-		)
+		return fault.Field("status",
+			"another invoice was issued for its due date; this one stays "+invoice.Status.String())
 	}
 	if slices.Contains(next, to) {
 		return nil
 	}
-	return fault.Field(
-		"status",
-		fmt.Sprintf("an invoice that is %s can only become: %s", invoice.Status, strings.Join(wordsOf(next), ", ")),
-	)
+	return fault.Field("status",
+		fmt.Sprintf("an invoice that is %s can only become: %s", invoice.Status, strings.Join(wordsOf(next), ", ")))
 }
 
 // errPaidThrough refuses to undo what a gateway reported.

@@ -245,8 +245,7 @@ func (s *Service) CheckLedger(ctx context.Context) (checkup.Finding, error) {
 	if err != nil || len(wrong) == 0 {
 		return checkup.Good("invoices and payments agree"), err
 	}
-	return checkup.Bad(
-		"restore a backup from before it happened, or ask for help with these invoices",
+	return checkup.Bad("restore a backup from before it happened, or ask for help with these invoices",
 		"%d invoices did not receive what their payments brought, the first are %v", len(wrong),
 		wrong[:min(len(wrong), 5)]), nil
 }

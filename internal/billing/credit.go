@@ -291,8 +291,7 @@ func (s *Service) CheckCredit(ctx context.Context) (checkup.Finding, error) {
 	if err != nil || len(wrong) == 0 {
 		return checkup.Good("credits and payments agree"), err
 	}
-	return checkup.Bad(
-		"restore a backup from before it happened, or ask for help with these customers",
+	return checkup.Bad("restore a backup from before it happened, or ask for help with these customers",
 		"the credit of %d customers is not what their payments made of it, the first are %v", len(wrong),
 		wrong[:min(len(wrong), 5)]), nil
 }

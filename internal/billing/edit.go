@@ -131,10 +131,8 @@ func (e Edit) to(invoice *Invoice, shown []money.Cents) {
 func (e Edit) refused(change Change) (refused fault.Fields) {
 	invoice := change.After
 	if change.Before.Status != Open {
-		refused.Add(
-			"status",
-			fmt.Sprintf("this invoice is %s; only one that is %s can be changed", change.Before.Status, Open),
-		)
+		refused.Add("status",
+			fmt.Sprintf("this invoice is %s; only one that is %s can be changed", change.Before.Status, Open))
 		return refused
 	}
 	e.refuseOff(invoice, &refused)

@@ -200,10 +200,8 @@ func (e Extra) notReissued(owner customer.Customer) (refused fault.Fields) {
 	case owner.DueOn.IsZero():
 		refused.Add("renews", "the customer has no due date")
 	case e.DueOn.HasValue() && e.DueOn.Value != owner.DueOn:
-		refused.Add(
-			e.names.due,
-			fmt.Sprintf("must be the customer's due date, %s, for an invoice that renews", owner.DueOn),
-		)
+		refused.Add(e.names.due,
+			fmt.Sprintf("must be the customer's due date, %s, for an invoice that renews", owner.DueOn))
 	}
 	return refused
 }

@@ -62,11 +62,7 @@ func namelessPayments(ctx context.Context, tx account.Tx, customerID int64) erro
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(
-		ctx,
-		`UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
-		tx.Company.ID,
-		customerID,
-	)
+	_, err = tx.Exec(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
+		tx.Company.ID, customerID)
 	return err
 }

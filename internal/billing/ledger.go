@@ -311,8 +311,7 @@ func (r Receipt) settle(actor account.Actor, decision *decision) error {
 		invoice.Forgiven = due.Rest - came.left()
 		invoice.WrittenOff = invoice.Forgiven
 	default:
-		return fault.Field("difference", fmt.Sprintf(
-			"is required: %s is less than the %s to pay; say %s or %s",
+		return fault.Field("difference", fmt.Sprintf("is required: %s is less than the %s to pay; say %s or %s",
 			came.left(), due.Rest, DifferencePartial, DifferenceDiscount))
 	}
 	decision.pay(due, *came)

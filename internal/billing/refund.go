@@ -145,10 +145,8 @@ func (r Refund) change(ctx context.Context, tx account.Tx) (*paymentChange, erro
 		row.amount = payment.left()
 	}
 	if row.amount < 0 || row.amount > payment.left() {
-		return nil, fault.Field(
-			"amount",
-			fmt.Sprintf("must be more than zero and not more than the %s that are left of the payment", payment.left()),
-		)
+		return nil, fault.Field("amount",
+			fmt.Sprintf("must be more than zero and not more than the %s that are left of the payment", payment.left()))
 	}
 	row.date(tx.Actor, tx.Now())
 	change := &paymentChange{before: payment, after: payment}

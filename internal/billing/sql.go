@@ -32,38 +32,26 @@ func scan(row sqldb.Row) (invoice Invoice, err error) {
 		},
 		stored.Places(&invoice)...,
 	)
-	err = row.Scan(append(places, &invoice.Plan.ID, &invoice.Plan.Name,
-		(*int64)(&invoice.Plan.Value), &invoice.Product.ID, &invoice.Product.Name,
-		&paid, &paidOffset, &invoice.renewal.from, &invoice.renewal.to, &invoice.renewal.ownDay,
-		&invoice.renewal.on,
-		(*string)(&invoice.Period.Unit), &invoice.Period.Count, &created, &createdOffset, &updated)...)
+	err = row.Scan(append(places, &invoice.Plan.ID, &invoice.Plan.Name, (*int64)(&invoice.Plan.Value),
+		&invoice.Product.ID, &invoice.Product.Name, &paid, &paidOffset, &invoice.renewal.from, &invoice.renewal.to,
+		&invoice.renewal.ownDay, &invoice.renewal.on, (*string)(&invoice.Period.Unit), &invoice.Period.Count, &created,
+		&createdOffset, &updated)...)
 	invoice.PaidAt, invoice.CreatedAt = instantAt(paid, paidOffset), instantAt(created, createdOffset)
 	invoice.UpdatedAt = time.UnixMicro(updated)
 	return invoice, err
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Invoice, error) {
-	invoice, err := sqldb.One(
-		ctx,
-		querier,
-		scan,
-		`SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? AND i.id = ?`,
-		companyID,
-		id,
-	)
+	invoice, err := sqldb.One(ctx, querier, scan,
+		`SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? AND i.id = ?`, companyID, id)
 	return invoice, sqldb.Found(err, "invoice")
 }
 
 // lock reads an invoice and its customer for a change. The customer is locked
 // first, as in every transaction that changes both.
 func lock(ctx context.Context, tx account.Tx, id int64) (Invoice, customer.Customer, error) {
-	customerID, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		`SELECT customer_id FROM invoices WHERE company_id = ? AND id = ?`,
-		tx.Company.ID,
-		id,
-	)
+	customerID, err := sqldb.Value[int64](ctx, tx, `SELECT customer_id FROM invoices WHERE company_id = ? AND id = ?`,
+		tx.Company.ID, id)
 	if err != nil {
 		return Invoice{}, customer.Customer{}, sqldb.Found(err, "invoice")
 	}
@@ -71,13 +59,8 @@ func lock(ctx context.Context, tx account.Tx, id int64) (Invoice, customer.Custo
 	if err != nil {
 		return Invoice{}, owner, sqldb.Found(sqldb.ErrNotFound, "invoice") // deleted with its customer meanwhile
 	}
-	_, err = sqldb.Value[int64](
-		ctx,
-		tx,
-		`SELECT id FROM invoices WHERE company_id = ? AND id = ? {for update}`,
-		tx.Company.ID,
-		id,
-	)
+	_, err = sqldb.Value[int64](ctx, tx, `SELECT id FROM invoices WHERE company_id = ? AND id = ? {for update}`,
+		tx.Company.ID, id)
 	if err != nil {
 		return Invoice{}, owner, sqldb.Found(err, "invoice")
 	}
@@ -234,31 +217,20 @@ func fillInvoices(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int6
 	if offsets.isPaid {
 		paid = offsets.paid
 	}
-	_, err := tx.Exec(ctx,
-		`UPDATE invoices SET created_offset = ?, paid_offset = ? WHERE company_id = ? AND id {in ?}`,
+	_, err := tx.Exec(ctx, `UPDATE invoices SET created_offset = ?, paid_offset = ? WHERE company_id = ? AND id {in ?}`,
 		offsets.created, paid, offsets.company, ids)
 	return err
 }
 
 func fillPayments(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE payments SET paid_offset = ? WHERE company_id = ? AND id {in ?}`,
-		offsets.paid,
-		offsets.company,
-		ids,
-	)
+	_, err := tx.Exec(ctx, `UPDATE payments SET paid_offset = ? WHERE company_id = ? AND id {in ?}`, offsets.paid,
+		offsets.company, ids)
 	return err
 }
 
 func fillRefunds(ctx context.Context, tx *sqldb.Tx, offsets offsets, ids []int64) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE payment_refunds SET refunded_offset = ? WHERE company_id = ? AND id {in ?}`,
-		offsets.paid,
-		offsets.company,
-		ids,
-	)
+	_, err := tx.Exec(ctx, `UPDATE payment_refunds SET refunded_offset = ? WHERE company_id = ? AND id {in ?}`,
+		offsets.paid, offsets.company, ids)
 	return err
 }
 

@@ -20,12 +20,10 @@ const paymentColumns = `id, COALESCE(charge_id, 0), provider, payment_id, paid_v
 func scanPayment(row sqldb.Row) (payment Payment, err error) {
 	var paidAt int64
 	var offset int
-	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID,
-		&payment.Via, &payment.InvoiceID, &payment.CustomerID, &payment.CustomerName,
-		&payment.PlanID, &payment.ProductID,
-		(*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset, &payment.PaidOn,
-		(*string)(&payment.Status), (*int64)(&payment.Refunded), &payment.ConfirmedBy,
-		&payment.Note)
+	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID, &payment.Via,
+		&payment.InvoiceID, &payment.CustomerID, &payment.CustomerName, &payment.PlanID, &payment.ProductID,
+		(*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset, &payment.PaidOn, (*string)(&payment.Status),
+		(*int64)(&payment.Refunded), &payment.ConfirmedBy, &payment.Note)
 	payment.PaidAt = instantAt(paidAt, offset)
 	return payment, err
 }
@@ -87,13 +85,8 @@ func lockPaymentsIn(ctx context.Context, tx account.Tx, invoiceID int64, batch s
 }
 
 func invoiceOfPayment(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (int64, error) {
-	id, err := sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT invoice_id FROM payments WHERE company_id = ? AND id = ?`,
-		companyID,
-		paymentID,
-	)
+	id, err := sqldb.Value[int64](ctx, querier, `SELECT invoice_id FROM payments WHERE company_id = ? AND id = ?`,
+		companyID, paymentID)
 	return id, sqldb.Found(err, "payment")
 }
 
@@ -145,11 +138,10 @@ func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
 	var paidAt, received int64
 	var offset int
 	payment := &record.Payment
-	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID,
-		&payment.Via, &payment.InvoiceID, &payment.CustomerID, &payment.CustomerName,
-		&payment.PlanID, &payment.ProductID, (*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset,
-		&payment.PaidOn, (*string)(&payment.Status), (*int64)(&payment.Refunded),
-		&payment.ConfirmedBy, &payment.Note, &received, &record.CustomerUUID,
+	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID, &payment.Via,
+		&payment.InvoiceID, &payment.CustomerID, &payment.CustomerName, &payment.PlanID, &payment.ProductID,
+		(*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset, &payment.PaidOn, (*string)(&payment.Status),
+		(*int64)(&payment.Refunded), &payment.ConfirmedBy, &payment.Note, &received, &record.CustomerUUID,
 		(*string)(&record.InvoiceStatus), (*int64)(&record.InvoiceAmount))
 	payment.PaidAt, record.ReceivedAt = instantAt(paidAt, offset), time.UnixMicro(received)
 	return record, err

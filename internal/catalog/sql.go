@@ -17,8 +17,7 @@ const planSelect = `SELECT p.id, p.name, p.value_cents, p.period_unit, p.period_
 
 func scanPlan(row sqldb.Row) (plan Plan, err error) {
 	var created int64
-	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), (*string)(&plan.Period.Unit),
-		&plan.Period.Count,
+	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), (*string)(&plan.Period.Unit), &plan.Period.Count,
 		&plan.Product.ID, &plan.Product.Name, &plan.Active, &created)
 	plan.CreatedAt = time.UnixMicro(created)
 	return plan, err
@@ -32,24 +31,21 @@ func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 // holdPlan reads a plan and keeps it from being changed, as a row that refers to
 // it does. It waits for a change that is being made, and reads what that leaves.
 func holdPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
-	plan, err := sqldb.One(
-		ctx, tx, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`, tx.Company.ID, id,
-	)
+	plan, err := sqldb.One(ctx, tx, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
+		tx.Company.ID, id)
 	return plan, sqldb.Found(err, "customer plan")
 }
 
 func holdPlans(ctx context.Context, tx account.Tx) error {
-	_, err := sqldb.Values[int64](
-		ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`, tx.Company.ID,
-	)
+	_, err := sqldb.Values[int64](ctx, tx,
+		`SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`, tx.Company.ID)
 	return err
 }
 
 // lockPlan keeps two changes of one plan from undoing each other.
 func lockPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
-	_, err := sqldb.Value[int64](
-		ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID, id,
-	)
+	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`,
+		tx.Company.ID, id)
 	if err != nil {
 		return Plan{}, sqldb.Found(err, "customer plan")
 	}
@@ -72,10 +68,8 @@ func plans(
 	ctx context.Context, querier sqldb.Querier, companyID int64, filter Filter, page input.Page,
 ) ([]Plan, int64, error) {
 	where := filter.where(companyID)
-	return counted(ctx, querier, scanPlan,
-		`SELECT count(*) FROM customer_plans p`+where.String(),
-		planSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
-		where.Args, page)
+	return counted(ctx, querier, scanPlan, `SELECT count(*) FROM customer_plans p`+where.String(),
+		planSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`, where.Args, page)
 }
 
 func allPlans(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Plan, error) {
@@ -117,9 +111,8 @@ func productByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 }
 
 func lockProduct(ctx context.Context, tx account.Tx, id int64) (Product, error) {
-	product, err := sqldb.One(
-		ctx, tx, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`, tx.Company.ID, id,
-	)
+	product, err := sqldb.One(ctx, tx, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`,
+		tx.Company.ID, id)
 	return product, sqldb.Found(err, "product")
 }
 
@@ -127,10 +120,8 @@ func products(
 	ctx context.Context, querier sqldb.Querier, companyID int64, filter Filter, page input.Page,
 ) ([]Product, int64, error) {
 	where := filter.where(companyID)
-	return counted(ctx, querier, scanProduct,
-		`SELECT count(*) FROM products p`+where.String(),
-		productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`,
-		where.Args, page)
+	return counted(ctx, querier, scanProduct, `SELECT count(*) FROM products p`+where.String(),
+		productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`, where.Args, page)
 }
 
 func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Product, error) {

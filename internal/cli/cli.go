@@ -69,14 +69,11 @@ Every flag has an environment variable, shown in its help.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	addSettings(root.PersistentFlags(), false)
-	root.AddCommand(
-		serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(),
-		doctorCommand(), readyCommand(), versionCommand(),
-		companyCommand(), userCommand(), tokenCommand(), planCommand(), productCommand(),
-		invoiceCommand(), gatewayCommand(), paymentCommand(), statementCommand(),
-		resellerCommand(), subscriptionPlanCommand(), creditsCommand(), webhookCommand(),
-		reminderCommand(), importCommand(), customerCommand(), sandboxCommand(), mcpCommand(),
-	)
+	root.AddCommand(serveCommand(), demoCommand(), migrateCommand(), backupCommand(), restoreCommand(), doctorCommand(),
+		readyCommand(), versionCommand(), companyCommand(), userCommand(), tokenCommand(), planCommand(),
+		productCommand(), invoiceCommand(), gatewayCommand(), paymentCommand(), statementCommand(), resellerCommand(),
+		subscriptionPlanCommand(), creditsCommand(), webhookCommand(), reminderCommand(), importCommand(),
+		customerCommand(), sandboxCommand(), mcpCommand())
 	strictArgs(root)
 	return root
 }

@@ -311,10 +311,8 @@ func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 	}
 	between(where, "c.created_on", f.CreatedFrom, f.CreatedTo)
 	if f.RenewedIn != "" {
-		where.And(
-			"c.id IN (SELECT n.customer_id FROM customer_renewals n WHERE n.company_id = ? AND n.month = ?)", companyID,
-			f.RenewedIn,
-		)
+		where.And("c.id IN (SELECT n.customer_id FROM customer_renewals n WHERE n.company_id = ? AND n.month = ?)",
+			companyID, f.RenewedIn)
 	}
 	switch f.Recurring {
 	case "true":

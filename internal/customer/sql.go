@@ -178,11 +178,10 @@ const changing = `own_day, usuario_key, plan_id, product_id, name_key, updated_a
 	mrr_cents, mrr_month, mrr_start_cents, mrr_start_plan, mrr_start_product`
 
 func changingValues(customer Customer) []any {
-	return append(append(stored.Values(&customer),
-		customer.OwnDay, text.Lower(customer.Usuario), sqldb.RefTo(customer.Plan.ID), sqldb.RefTo(customer.Product.ID),
-		FoldedName(customer.Name), customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired,
-		cancelledAt(customer), string(customer.Autopay), int64(customer.Credit),
-	), customer.recurring.values()...)
+	return append(append(stored.Values(&customer), customer.OwnDay, text.Lower(customer.Usuario),
+		sqldb.RefTo(customer.Plan.ID), sqldb.RefTo(customer.Product.ID), FoldedName(customer.Name),
+		customer.UpdatedAt.UnixMicro(), customer.expiry.on, customer.expiry.expired, cancelledAt(customer),
+		string(customer.Autopay), int64(customer.Credit)), customer.recurring.values()...)
 }
 
 var (

@@ -103,10 +103,8 @@ func movement(customer Customer, count int64) []tally.Entry {
 	case now.amount == 0:
 		at = start
 	default:
-		entries = append(
-			entries, start.entry(month, tally.RecurringOut, count, start.amount),
-			now.entry(month, tally.RecurringIn, count, start.amount),
-		)
+		entries = append(entries, start.entry(month, tally.RecurringOut, count, start.amount),
+			now.entry(month, tally.RecurringIn, count, start.amount))
 	}
 	if kind, amount := figures.KindOf(start.amount, now.amount); kind != figures.Unmoved {
 		entries = append(entries, at.entry(month, string(kind), count, amount))

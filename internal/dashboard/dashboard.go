@@ -275,15 +275,8 @@ func (l look) links() map[string]string {
 		first, last := span.DueDates(l.today)
 		from, to := first.String(), last.String()
 		links[fmt.Sprintf("overdue.by_age.%d.customers", n)] = l.link("customers", "owes_from", from, "owes_to", to)
-		links[fmt.Sprintf("overdue.by_age.%d.invoices", n)] = l.link(
-			"invoices",
-			"overdue",
-			"true",
-			"due_from",
-			from,
-			"due_to",
-			to,
-		)
+		links[fmt.Sprintf("overdue.by_age.%d.invoices", n)] = l.link("invoices", "overdue", "true", "due_from", from,
+			"due_to", to)
 	}
 	if l.isPresent() {
 		links["recurring.customers"] = l.link("customers", "recurring", "true")

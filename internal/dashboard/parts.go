@@ -180,14 +180,8 @@ func cents(sums tally.Sums) money.Cents { return money.Cents(sums.Cents) }
 // revenue adds up the month's money by day.
 func (l look) revenue(ctx context.Context, month *Month) error {
 	previous := l.first.AddDays(-1)
-	byDay, err := tally.By[string](
-		ctx,
-		l.db,
-		tally.Receipts,
-		l.companyID,
-		"day",
-		l.of(tally.Days{From: firstOf(previous).String(), Until: l.asked().Until}),
-	)
+	byDay, err := tally.By[string](ctx, l.db, tally.Receipts, l.companyID, "day",
+		l.of(tally.Days{From: firstOf(previous).String(), Until: l.asked().Until}))
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,8 @@ func certificate(cfg config.Config, now time.Time) (checkup.Finding, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
 	if err != nil {
-		return checkup.Bad(
-			"correct CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY",
-			"the certificate cannot be used: %v",
-			err,
-		), nil
+		return checkup.Bad("correct CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY", "the certificate cannot be used: %v",
+			err), nil
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
@@ -71,12 +68,8 @@ func obtained(cfg config.Config, now time.Time) (checkup.Finding, error) {
 		}
 		pair, err := tls.X509KeyPair(text, text)
 		if err != nil {
-			return checkup.Bad(
-				"move the file away and restart the server",
-				"the certificate of %s cannot be used: %v",
-				domain,
-				err,
-			), nil
+			return checkup.Bad("move the file away and restart the server", "the certificate of %s cannot be used: %v",
+				domain, err), nil
 		}
 		leaf, err := x509.ParseCertificate(pair.Certificate[0])
 		if err != nil {

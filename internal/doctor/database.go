@@ -18,15 +18,11 @@ func Schema(ctx context.Context, db *sqldb.DB) (finding checkup.Finding, current
 	case errors.Is(err, sqldb.ErrNewer), errors.Is(err, sqldb.ErrAltered), errors.Is(err, sqldb.ErrOlder):
 		finding = checkup.Bad("run the program that made it, or restore a backup", "%v", err)
 	case err != nil:
-		finding = checkup.Bad(
-			"is CARTEIRA_DATABASE_URL right? `carteira migrate` makes the tables of a new database",
+		finding = checkup.Bad("is CARTEIRA_DATABASE_URL right? `carteira migrate` makes the tables of a new database",
 			"the tables cannot be read: %v", err)
 	case pending > 0:
-		finding = checkup.Warn(
-			"run `carteira migrate`, or start the server; back it up first",
-			"%d migrations are still to be run",
-			pending,
-		)
+		finding = checkup.Warn("run `carteira migrate`, or start the server; back it up first",
+			"%d migrations are still to be run", pending)
 	default:
 		finding, current = checkup.Good("the tables are those of this version"), true
 	}
@@ -48,8 +44,7 @@ func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 		}
 		if ahead := time.UnixMicro(last).Sub(db.Real()); ahead > time.Minute {
 			return checkup.Bad("set the clock of this machine, with NTP",
-				"this machine's clock is %s behind what was last written",
-				ahead.Round(time.Second)), nil
+				"this machine's clock is %s behind what was last written", ahead.Round(time.Second)), nil
 		}
 		return checkup.Good("this machine's clock is not behind what was written"), nil
 	}
@@ -60,8 +55,7 @@ func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 	}
 	skew := time.UnixMicro(server).Sub(before)
 	if skew.Abs() > skewLimit {
-		return checkup.Bad("set both clocks with NTP",
-			"the clock of PostgreSQL differs by %s from this machine's",
+		return checkup.Bad("set both clocks with NTP", "the clock of PostgreSQL differs by %s from this machine's",
 			skew.Round(time.Millisecond)), nil
 	}
 	return checkup.Good("the clocks of PostgreSQL and this machine agree"), nil
@@ -80,11 +74,8 @@ func pages(ctx context.Context, cfg config.Config, db *sqldb.DB) (checkup.Findin
 		return checkup.Finding{}, err
 	}
 	if orphans > 0 {
-		return checkup.Bad(
-			"stop the server and restore a backup",
-			"%d rows refer to rows that are not there",
-			orphans,
-		), nil
+		return checkup.Bad("stop the server and restore a backup", "%d rows refer to rows that are not there",
+			orphans), nil
 	}
 	return checkup.Good("every page is sound"), nil
 }
@@ -96,11 +87,8 @@ func postgres(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
 			return checkup.Finding{}, err
 		}
 		if value == "off" {
-			return checkup.Bad(
-				"switch it on in postgresql.conf",
-				"PostgreSQL has %s = off: what was acknowledged is lost in a power cut",
-				name,
-			), nil
+			return checkup.Bad("switch it on in postgresql.conf",
+				"PostgreSQL has %s = off: what was acknowledged is lost in a power cut", name), nil
 		}
 	}
 	return checkup.Good("PostgreSQL answers, and writes durably"), nil

@@ -62,22 +62,15 @@ func folder(cfg config.Config) (checkup.Finding, error) {
 	}
 	info, err := os.Stat(cfg.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return checkup.Bad(
-			"is CARTEIRA_DATA_DIR right? `carteira serve` makes a new folder",
-			"there is no folder %s",
-			cfg.DataDir,
-		), nil
+		return checkup.Bad("is CARTEIRA_DATA_DIR right? `carteira serve` makes a new folder", "there is no folder %s",
+			cfg.DataDir), nil
 	}
 	if err != nil {
 		return checkup.Finding{}, err
 	}
 	if mode := info.Mode().Perm(); posix && mode&0o077 != 0 {
-		return checkup.Warn(
-			"run: chmod 700 "+cfg.DataDir,
-			"%s has mode %04o, so others on this machine may look into it",
-			cfg.DataDir,
-			mode,
-		), nil
+		return checkup.Warn("run: chmod 700 "+cfg.DataDir,
+			"%s has mode %04o, so others on this machine may look into it", cfg.DataDir, mode), nil
 	}
 	return checkup.Good("%s is private", cfg.DataDir), nil
 }
@@ -136,11 +129,8 @@ func publicAddress(cfg config.Config) checkup.Finding {
 	local := host == "localhost" || isLoopback(host)
 	switch {
 	case host == "" || host == "0.0.0.0" || host == "::":
-		return checkup.Bad(
-			"set CARTEIRA_PUBLIC_URL to what callers use",
-			"links begin with %s, which leads nowhere",
-			cfg.PublicURL,
-		)
+		return checkup.Bad("set CARTEIRA_PUBLIC_URL to what callers use", "links begin with %s, which leads nowhere",
+			cfg.PublicURL)
 	case address.Scheme == "https" && !cfg.HTTPS() && len(cfg.TrustedProxies) == 0:
 		return checkup.Warn("name the proxy's network in CARTEIRA_TRUSTED_PROXIES",
 			"%s is served through a proxy that is not trusted: every caller seems to be the proxy, to limits and logs",
@@ -181,8 +171,7 @@ func backups(cfg config.Config, now time.Time) (checkup.Finding, error) {
 		return checkup.Good("PostgreSQL's own tools back it up; this program cannot see whether they do"), nil
 	}
 	if cfg.BackupDir == "" {
-		return checkup.Warn(
-			"set CARTEIRA_BACKUP_DIR, on another disk, or call `carteira backup` every night",
+		return checkup.Warn("set CARTEIRA_BACKUP_DIR, on another disk, or call `carteira backup` every night",
 			"the server makes no backups"), nil
 	}
 	list, err := backup.Folder{Path: cfg.BackupDir, Days: cfg.BackupDays}.List()
@@ -190,8 +179,7 @@ func backups(cfg config.Config, now time.Time) (checkup.Finding, error) {
 		return checkup.Finding{}, err
 	}
 	if len(list) == 0 {
-		return checkup.Bad(
-			"the server makes one soon after it starts; see its log for \"back up the database\"",
+		return checkup.Bad("the server makes one soon after it starts; see its log for \"back up the database\"",
 			"%s has no backup", cfg.BackupDir), nil
 	}
 	newest := list[len(list)-1]

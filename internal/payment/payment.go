@@ -296,10 +296,7 @@ func (s *Service) writeReview(ctx context.Context, tx account.Tx, change *paymen
 		return nil
 	}
 	tx.OnCommit(s.metrics.reviews.WithLabelValues(string(change.reason)).Inc)
-	return insertReview(ctx, tx, Review{
-		paymentRowID: change.after.Number,
-		Reason:       change.reason,
-	})
+	return insertReview(ctx, tx, Review{paymentRowID: change.after.Number, Reason: change.reason})
 }
 
 // payInvoice has the payment count for its invoice.

@@ -85,15 +85,9 @@ func TestStatementMatchesAreSureByCodeTaxIDOrWholeName(t *testing.T) {
 		maria := world.owing(t, "Maria Souza", "50.00", "cpf_cnpj", "529.982.247-25")
 		world.owing(t, "Pedro Alves", "60.00")
 		world.owing(t, "Paulo Alves", "60.00")
-		content := csvOf(
-			"35,00;PIX RECEBIDO "+strings.ToUpper(payable.Reference),
-			"40,00;Pix recebido - Cp :60746948-JOAO ARAUJO LIMA",
-			"50,00;Pix - Recebido - 00052998224725 M SOUZA",
-			"60,00;PIX RECEBIDO",
-			"70,00;PIX RECEBIDO PEDRO ALVES",
-			"999,00;DEPOSITO",
-			"-10,00;TARIFA",
-		)
+		content := csvOf("35,00;PIX RECEBIDO "+strings.ToUpper(payable.Reference),
+			"40,00;Pix recebido - Cp :60746948-JOAO ARAUJO LIMA", "50,00;Pix - Recebido - 00052998224725 M SOUZA",
+			"60,00;PIX RECEBIDO", "70,00;PIX RECEBIDO PEDRO ALVES", "999,00;DEPOSITO", "-10,00;TARIFA")
 		list := world.wantMatches(t, content, "sure code", "sure name", "sure tax_id", "doubtful amount", "doubtful name", "none")
 		for n, invoice := range []billing.Invoice{coded, joao, maria} {
 			if list[n].Invoice.ID != invoice.ID {

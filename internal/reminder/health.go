@@ -143,18 +143,10 @@ func (s *Service) Metrics() []prometheus.Collector {
 type backlog struct{ s *Service }
 
 var (
-	unknownDesc = prometheus.NewDesc(
-		"carteira_reminder_unknown",
-		"Messages that may or may not have been sent, and wait for a person.",
-		nil,
-		nil,
-	)
-	oldestDesc = prometheus.NewDesc(
-		"carteira_reminder_oldest_due_seconds",
-		"How long the oldest message that nobody is sending has been due.",
-		nil,
-		nil,
-	)
+	unknownDesc = prometheus.NewDesc("carteira_reminder_unknown",
+		"Messages that may or may not have been sent, and wait for a person.", nil, nil)
+	oldestDesc = prometheus.NewDesc("carteira_reminder_oldest_due_seconds",
+		"How long the oldest message that nobody is sending has been due.", nil, nil)
 )
 
 // backlogTimeout keeps a slow database from holding up the other metrics.

@@ -339,10 +339,8 @@ func (s *Service) testLetter(
 	letter.Name = filling.customer.Name
 	letter.Subject, letter.Text, letter.Template = fill(template, filling)
 	if kind.Approved && template.Approved.Name == "" {
-		return letter, fault.Field(
-			"template_id",
-			"has no whatsapp_name, and this channel sends only templates that Meta has approved",
-		)
+		return letter, fault.Field("template_id",
+			"has no whatsapp_name, and this channel sends only templates that Meta has approved")
 	}
 	return letter, nil
 }

@@ -174,14 +174,8 @@ func (s *Service) ruleSafely(
 	}
 	tx.OnCommit(func() {
 		s.metrics.aside.Inc()
-		s.options.Env.Log.ErrorContext(
-			ctx,
-			"message set aside: deciding about it panics",
-			"message",
-			candidate.message.ID,
-			"error",
-			err,
-		)
+		s.options.Env.Log.ErrorContext(ctx, "message set aside: deciding about it panics", "message",
+			candidate.message.ID, "error", err)
 	})
 	return sendDecision{status: Failed, reason: reasonAside}
 }

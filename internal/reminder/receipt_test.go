@@ -17,9 +17,8 @@ import (
 // confirm makes an active rule that sends receipts through channels.
 func (h *house) confirm(template int64, channels ...int64) Rule {
 	h.t.Helper()
-	rule, err := h.CreateRule(h.t.Context(), h.actor, ReadNewRule(values(
-		"name", "Recibo", "active", "true", "on", "paid",
-		"template_id", number(template), "channels", strings.Trim(joinIDs(channels), ","))))
+	rule, err := h.CreateRule(h.t.Context(), h.actor, ReadNewRule(values("name", "Recibo", "active", "true", "on",
+		"paid", "template_id", number(template), "channels", strings.Trim(joinIDs(channels), ","))))
 	must(h.t, err)
 	return rule
 }

@@ -115,10 +115,8 @@ func (s *Service) readReports(found reporting, call Call) ([]Report, error) {
 	switch {
 	case errors.Is(err, ErrNotAwaited):
 		s.metrics.call(found.kind.Name, "forged")
-		return nil, fault.New(
-			fault.KindUnauthenticated,
-			"the channel has no app_secret, and without it nothing proves where a call comes from",
-		)
+		return nil, fault.New(fault.KindUnauthenticated,
+			"the channel has no app_secret, and without it nothing proves where a call comes from")
 	case errors.Is(err, ErrForged):
 		s.metrics.call(found.kind.Name, "forged")
 		return nil, fault.New(fault.KindUnauthenticated, "this does not prove that it comes from the carrier")

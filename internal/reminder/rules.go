@@ -190,10 +190,8 @@ func (s *Service) checkRule(ctx context.Context, tx account.Tx, rule Rule) error
 		refused.Add("channels", "is required")
 	}
 	if rule.Status != "" && rule.Status != rule.statusOnItsDay() {
-		refused.Add(
-			"status",
-			fmt.Sprintf("can never be: on the day of this rule a customer is %s", rule.statusOnItsDay()),
-		)
+		refused.Add("status",
+			fmt.Sprintf("can never be: on the day of this rule a customer is %s", rule.statusOnItsDay()))
 	}
 	plan, product, err := catalogHas(ctx, tx, tx.Company.ID, rule.PlanID, rule.ProductID)
 	if err != nil {
@@ -246,10 +244,8 @@ func (s *Service) checkRuleChannels(ctx context.Context, tx account.Tx, parts ru
 		return err
 	}
 	if name != "" && parts.template.ID != 0 && parts.template.Approved.Name == "" {
-		parts.refused.Add(
-			"template_id",
-			fmt.Sprintf("has no whatsapp_name, and %s sends only templates that Meta has approved", name),
-		)
+		parts.refused.Add("template_id",
+			fmt.Sprintf("has no whatsapp_name, and %s sends only templates that Meta has approved", name))
 	}
 	return nil
 }

@@ -79,13 +79,8 @@ func scanChannel(row sqldb.Row) (channel Channel, err error) {
 }
 
 func channels(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Channel, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanChannel,
-		`SELECT `+channelColumns+` FROM reminder_channels WHERE company_id = ? ORDER BY id`,
-		companyID,
-	)
+	return sqldb.All(ctx, querier, scanChannel,
+		`SELECT `+channelColumns+` FROM reminder_channels WHERE company_id = ? ORDER BY id`, companyID)
 }
 
 var channelText = `SELECT ` + channelColumns + ` FROM reminder_channels WHERE company_id = ? AND id = ?`
@@ -116,13 +111,8 @@ func insertChannel(ctx context.Context, tx account.Tx, channel Channel) (int64, 
 }
 
 func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`,
-		sealed,
-		companyID,
-		id,
-	)
+	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`, sealed,
+		companyID, id)
 	return err
 }
 
@@ -257,8 +247,7 @@ func waitingTries(ctx context.Context, tx account.Tx, ruleID int64) ([]moved, er
 }
 
 func moveTry(ctx context.Context, tx account.Tx, to moved) error {
-	_, err := tx.Exec(ctx,
-		`UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE company_id = ? AND id = ?`,
+	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE company_id = ? AND id = ?`,
 		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, to.id)
 	return err
 }

@@ -33,10 +33,9 @@ func insertMessages(ctx context.Context, tx account.Tx, once string, list []Mess
 	for piece := range sqldb.Pieces(list) {
 		var values []any
 		for _, message := range piece {
-			values = append(values, tx.Company.ID, message.Key, message.RuleID, message.CustomerID,
-				message.DueOn, string(message.Status), message.Reason, message.ChannelID,
-				message.manual, 0, 0, message.RunAt.UnixMicro(), microsOf(message.lateAt), "", "", "", "", "",
-				message.InvoiceID, at, at)
+			values = append(values, tx.Company.ID, message.Key, message.RuleID, message.CustomerID, message.DueOn,
+				string(message.Status), message.Reason, message.ChannelID, message.manual, 0, 0,
+				message.RunAt.UnixMicro(), microsOf(message.lateAt), "", "", "", "", "", message.InvoiceID, at, at)
 		}
 		made, err := tx.Exec(ctx, `
 			INSERT INTO reminder_messages (company_id, key, rule_id, customer_id, due_on, status, reason, channel_id,
@@ -153,18 +152,8 @@ func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outc
 func attempts(ctx context.Context, querier sqldb.Querier, companyID, messageID int64) ([]Attempt, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (attempt Attempt, err error) {
 		var at, took, arrived int64
-		err = row.Scan(
-			&attempt.Number,
-			&attempt.ChannelID,
-			&attempt.Kind,
-			&at,
-			&took,
-			&attempt.Outcome,
-			&attempt.Problem,
-			(*string)(&attempt.Arrival),
-			&arrived,
-			&attempt.ArrivalProblem,
-		)
+		err = row.Scan(&attempt.Number, &attempt.ChannelID, &attempt.Kind, &at, &took, &attempt.Outcome,
+			&attempt.Problem, (*string)(&attempt.Arrival), &arrived, &attempt.ArrivalProblem)
 		attempt.ArrivalAt = instant(arrived)
 		attempt.At, attempt.Duration = time.UnixMicro(at), time.Duration(took)*time.Millisecond
 		return attempt, err
@@ -204,12 +193,10 @@ var messageTable = listing.Table[Message]{
 
 func scanMessage(row sqldb.Row) (message Message, err error) {
 	var run, sent, created, updated, arrived int64
-	err = row.Scan(&message.ID, &message.Key, &message.RuleID, &message.RuleName,
-		&message.CustomerID, &message.Customer, &message.DueOn, (*string)(&message.Status),
-		&message.Reason,
-		&message.ChannelID, &message.Channel, &message.Kind, &message.Attempts, &run,
-		&message.Address, &message.Subject, &message.Text, &message.Receipt, &sent, &created,
-		&updated, (*string)(&message.Arrival), &arrived, (*string)(&message.On))
+	err = row.Scan(&message.ID, &message.Key, &message.RuleID, &message.RuleName, &message.CustomerID,
+		&message.Customer, &message.DueOn, (*string)(&message.Status), &message.Reason, &message.ChannelID,
+		&message.Channel, &message.Kind, &message.Attempts, &run, &message.Address, &message.Subject, &message.Text,
+		&message.Receipt, &sent, &created, &updated, (*string)(&message.Arrival), &arrived, (*string)(&message.On))
 	message.ArrivalAt = instant(arrived)
 	message.RunAt = time.UnixMicro(run)
 	message.SentAt = instant(sent)
@@ -219,12 +206,8 @@ func scanMessage(row sqldb.Row) (message Message, err error) {
 }
 
 func countUnknown(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](
-		ctx,
-		querier,
-		`SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`,
-		companyID,
-	)
+	return sqldb.Value[int64](ctx, querier,
+		`SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, companyID)
 }
 
 func countByStatus(ctx context.Context, querier sqldb.Querier, companyID int64) (map[Status]int64, error) {
@@ -247,13 +230,8 @@ func messageByID(ctx context.Context, querier sqldb.Querier, companyID, id int64
 }
 
 func lockMessage(ctx context.Context, tx account.Tx, id int64) (Message, error) {
-	_, err := sqldb.Value[int64](
-		ctx,
-		tx,
-		`SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`,
-		tx.Company.ID,
-		id,
-	)
+	_, err := sqldb.Value[int64](ctx, tx,
+		`SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID, id)
 	if err != nil {
 		return Message{}, sqldb.Found(err, "message")
 	}
@@ -277,12 +255,8 @@ func saveDecision(ctx context.Context, tx account.Tx, message Message, manual bo
 
 func saveOptOut(ctx context.Context, tx account.Tx, customerID int64, out bool) error {
 	if !out {
-		_, err := tx.Exec(
-			ctx,
-			`DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`,
-			tx.Company.ID,
-			customerID,
-		)
+		_, err := tx.Exec(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
+			customerID)
 		return err
 	}
 	_, err := tx.Exec(ctx,

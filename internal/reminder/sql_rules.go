@@ -26,13 +26,8 @@ func scanRule(row sqldb.Row) (rule Rule, err error) {
 }
 
 func rules(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Rule, error) {
-	return sqldb.All(
-		ctx,
-		querier,
-		scanRule,
-		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND NOT round ORDER BY id`,
-		companyID,
-	)
+	return sqldb.All(ctx, querier, scanRule,
+		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND NOT round ORDER BY id`, companyID)
 }
 
 // activeRules reads the rules on due dates that are on, and keeps them from being
@@ -53,13 +48,9 @@ func receiptRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
 
 // lockRules locks all rules, in the order of their ids.
 func lockRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
-	return sqldb.All(
-		ctx,
-		tx,
-		scanRule,
+	return sqldb.All(ctx, tx, scanRule,
 		`SELECT `+ruleColumns+` FROM reminder_rules WHERE company_id = ? AND NOT round ORDER BY id {for update}`,
-		tx.Company.ID,
-	)
+		tx.Company.ID)
 }
 
 var ruleText = `SELECT ` + ruleColumns + ` FROM reminder_rules WHERE company_id = ? AND id = ?`

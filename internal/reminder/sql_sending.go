@@ -82,9 +82,8 @@ const dueMessagesText = `SELECT id FROM reminder_messages
 	WHERE company_id = ? AND channel_id = ? AND status = 'scheduled' AND run_at <= ? ORDER BY run_at, id LIMIT ? {for update skip locked}`
 
 func claim(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) error {
-	_, err := tx.Exec(ctx,
-		`UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`,
-		token, tx.Now().Add(lease).UnixMicro(), companyID, id)
+	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`, token,
+		tx.Now().Add(lease).UnixMicro(), companyID, id)
 	return err
 }
 

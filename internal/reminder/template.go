@@ -160,12 +160,8 @@ func parseText(s string) (parts []part, err error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if brace == "}" || !closed {
-			return nil, fmt.Errorf(
-				"has a %s that belongs to no variable; write %s%s for the character itself",
-				brace,
-				brace,
-				brace,
-			)
+			return nil, fmt.Errorf("has a %s that belongs to no variable; write %s%s for the character itself", brace,
+				brace, brace)
 		}
 		variable, err := variableOf(name)
 		if err != nil {

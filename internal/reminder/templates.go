@@ -158,10 +158,8 @@ func (s *Service) checkText(field, text string, refused *fault.Fields) {
 	}
 	for _, part := range parts {
 		if part.variable != nil && part.variable.pays && s.options.Links == nil {
-			refused.Add(
-				field,
-				fmt.Sprintf("{%s} needs payments, which this installation does not have", part.variable.Name),
-			)
+			refused.Add(field,
+				fmt.Sprintf("{%s} needs payments, which this installation does not have", part.variable.Name))
 		}
 	}
 }

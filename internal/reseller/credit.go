@@ -120,11 +120,7 @@ func (s *Service) Grant(ctx context.Context, actor account.Actor, request Credit
 		if err := lockBalances(ctx, tx.Tx, actor.Company.ID); err != nil {
 			return err
 		}
-		after, err := s.applyCredits(ctx, tx, creditChange{
-			ours: Granted,
-			gain: request.Amount,
-			note: request.Note,
-		})
+		after, err := s.applyCredits(ctx, tx, creditChange{ours: Granted, gain: request.Amount, note: request.Note})
 		balance = after.Balance
 		return err
 	})

@@ -28,12 +28,10 @@ func TestStatementTellsWhoWhyForWhatAndTheBalanceAfter(t *testing.T) {
 			t.Errorf("%+v, %v", moved, err)
 		}
 		beto, clara := Ref{actor.Company.ID, "Beto"}, Ref{root.Company.ID, "Rede Clara"}
-		shop.wantStatement(t, root,
-			Entry{Kind: TakenBack, Amount: 1, Balance: 7, Reseller: beto, By: "token:7"},
+		shop.wantStatement(t, root, Entry{Kind: TakenBack, Amount: 1, Balance: 7, Reseller: beto, By: "token:7"},
 			Entry{Kind: Sent, Amount: -4, Balance: 6, Reseller: beto, By: "token:7", Note: "adiantamento"},
 			Entry{Kind: Granted, Amount: 10, Balance: 10, By: "command line", Note: "PIX de janeiro"})
-		shop.wantStatement(t, actor,
-			Entry{Kind: Returned, Amount: -1, Balance: 3, Reseller: clara, By: "token:7"},
+		shop.wantStatement(t, actor, Entry{Kind: Returned, Amount: -1, Balance: 3, Reseller: clara, By: "token:7"},
 			Entry{Kind: Received, Amount: 4, Balance: 4, Reseller: clara, By: "token:7", Note: "adiantamento"})
 	})
 }

@@ -230,12 +230,8 @@ func refuseLevel(caller, present, wanted account.Level) error {
 	if !highest.AtLeast(present) {
 		over = present
 	}
-	return fault.Forbidden(fmt.Sprintf(
-		"level: a company of the level %s changes levels up to %s, not %s",
-		caller,
-		highest,
-		over,
-	))
+	return fault.Forbidden(fmt.Sprintf("level: a company of the level %s changes levels up to %s, not %s", caller,
+		highest, over))
 }
 
 // Below counts the companies below a reseller, at any depth, by standing.

@@ -24,26 +24,14 @@ const joins = ` LEFT JOIN subscription_plans p ON p.company_id = c.parent_id AND
 	LEFT JOIN credit_balances b ON b.company_id = c.id`
 
 func scan(row sqldb.Row) (reseller Reseller, err error) {
-	err = account.ScanCompany(
-		row,
-		&reseller.Company,
-		&reseller.Email,
-		&reseller.Plan.ID,
-		&reseller.Plan.Name,
-		&reseller.Credits,
-	)
+	err = account.ScanCompany(row, &reseller.Company, &reseller.Email, &reseller.Plan.ID, &reseller.Plan.Name,
+		&reseller.Credits)
 	return reseller, err
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Reseller, error) {
-	reseller, err := sqldb.One(
-		ctx,
-		querier,
-		scan,
-		`SELECT `+columns+` FROM companies c`+joins+` WHERE c.parent_id = ? AND c.id = ?`,
-		parentID,
-		id,
-	)
+	reseller, err := sqldb.One(ctx, querier, scan,
+		`SELECT `+columns+` FROM companies c`+joins+` WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
 	return reseller, sqldb.Found(err, "reseller")
 }
 
@@ -56,18 +44,11 @@ func lockBalances(ctx context.Context, tx *sqldb.Tx, companyIDs ...int64) error 
 		_, err := sqldb.Value[int64](ctx, tx, `SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			// The insert waits for another transaction that made the row, until its commit.
-			_, err = tx.Exec(
-				ctx,
-				`INSERT INTO credit_balances (company_id, balance) VALUES (?, 0) ON CONFLICT DO NOTHING`,
-				id,
-			)
+			_, err = tx.Exec(ctx,
+				`INSERT INTO credit_balances (company_id, balance) VALUES (?, 0) ON CONFLICT DO NOTHING`, id)
 			if err == nil {
-				_, err = sqldb.Value[int64](
-					ctx,
-					tx,
-					`SELECT balance FROM credit_balances WHERE company_id = ? {for update}`,
-					id,
-				)
+				_, err = sqldb.Value[int64](ctx, tx,
+					`SELECT balance FROM credit_balances WHERE company_id = ? {for update}`, id)
 			}
 		}
 		if err != nil {
@@ -107,9 +88,8 @@ func insertEntry(ctx context.Context, tx *sqldb.Tx, companyID int64, entry Entry
 
 func scanEntry(row sqldb.Row) (entry Entry, err error) {
 	var created int64
-	err = row.Scan(&entry.ID, (*string)(&entry.Kind), &entry.Amount, &entry.Balance,
-		&entry.Reseller.ID, &entry.Reseller.Name,
-		&entry.Plan.ID, &entry.Plan.Name, &entry.Periods, &entry.By, &entry.Note, &created)
+	err = row.Scan(&entry.ID, (*string)(&entry.Kind), &entry.Amount, &entry.Balance, &entry.Reseller.ID,
+		&entry.Reseller.Name, &entry.Plan.ID, &entry.Plan.Name, &entry.Periods, &entry.By, &entry.Note, &created)
 	entry.CreatedAt = time.UnixMicro(created)
 	return entry, err
 }
@@ -186,9 +166,8 @@ const planSelect = `SELECT id, name, value_cents, credits, period_unit, period_c
 
 func scanPlan(row sqldb.Row) (plan Plan, err error) {
 	var created int64
-	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), &plan.Credits,
-		(*string)(&plan.Period.Unit), &plan.Period.Count, &plan.TrialDays,
-		&plan.Functions, &plan.SignupCode, &plan.Active, &created)
+	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), &plan.Credits, (*string)(&plan.Period.Unit),
+		&plan.Period.Count, &plan.TrialDays, &plan.Functions, &plan.SignupCode, &plan.Active, &created)
 	plan.CreatedAt = time.UnixMicro(created)
 	return plan, err
 }
@@ -200,14 +179,8 @@ func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 
 // oldestPlan has no id when there is none.
 func oldestPlan(ctx context.Context, querier sqldb.Querier, companyID int64) (Plan, error) {
-	plan, err := sqldb.One(
-		ctx,
-		querier,
-		scanPlan,
-		planSelect+` WHERE company_id = ? AND active = ? ORDER BY id LIMIT 1`,
-		companyID,
-		true,
-	)
+	plan, err := sqldb.One(ctx, querier, scanPlan,
+		planSelect+` WHERE company_id = ? AND active = ? ORDER BY id LIMIT 1`, companyID, true)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Plan{}, nil
 	}
@@ -218,8 +191,7 @@ func oldestPlan(ctx context.Context, querier sqldb.Querier, companyID int64) (Pl
 // company, as a token does.
 func planBySignupCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, planID int64, err error) {
 	err = sqldb.Each(ctx, querier,
-		`SELECT company_id, id FROM subscription_plans WHERE signup_code = ? /* every company_id */`,
-		[]any{code},
+		`SELECT company_id, id FROM subscription_plans WHERE signup_code = ? /* every company_id */`, []any{code},
 		func(row sqldb.Row) error { return row.Scan(&companyID, &planID) })
 	if err == nil && planID == 0 {
 		err = errNoOffer()
@@ -240,8 +212,7 @@ func plans(
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := sqldb.All(ctx, querier, scanPlan,
-		planSelect+where.String()+` ORDER BY id DESC LIMIT ? OFFSET ?`,
+	list, err := sqldb.All(ctx, querier, scanPlan, planSelect+where.String()+` ORDER BY id DESC LIMIT ? OFFSET ?`,
 		append(where.Args, page.Size, page.Offset())...)
 	return list, total, err
 }

@@ -16,10 +16,9 @@ type sumKey struct {
 }
 
 func (k sumKey) compare(other sumKey) int {
-	return cmp.Or(
-		cmp.Compare(k.counter, other.counter), cmp.Compare(k.Day, other.Day), cmp.Compare(k.PlanID, other.PlanID),
-		cmp.Compare(k.ProductID, other.ProductID), cmp.Compare(k.State, other.State),
-	)
+	return cmp.Or(cmp.Compare(k.counter, other.counter), cmp.Compare(k.Day, other.Day),
+		cmp.Compare(k.PlanID, other.PlanID), cmp.Compare(k.ProductID, other.ProductID),
+		cmp.Compare(k.State, other.State))
 }
 
 // sumTable is a table of sums by key, and its column of the key's day.

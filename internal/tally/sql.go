@@ -77,10 +77,8 @@ func claimDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64) (bool, erro
 
 func takeDeltas(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]delta, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (delta delta, err error) {
-		err = row.Scan(
-			(*string)(&delta.counter), &delta.Day, &delta.PlanID, &delta.ProductID, &delta.State, &delta.N,
-			&delta.Cents,
-		)
+		err = row.Scan((*string)(&delta.counter), &delta.Day, &delta.PlanID, &delta.ProductID, &delta.State, &delta.N,
+			&delta.Cents)
 		return delta, err
 	}, `DELETE FROM tally_deltas WHERE company_id = ? AND id IN (
 			SELECT id FROM tally_deltas WHERE company_id = ? ORDER BY id LIMIT ?

@@ -81,10 +81,8 @@ func logExchange(log *slog.Logger, r *http.Request, exchange *Exchange, rec *rec
 		return
 	}
 	attrs := make([]slog.Attr, 0, 8)
-	attrs = append(attrs,
-		slog.String("request_id", exchange.RequestID), slog.String("method", r.Method),
-		slog.String("path", cmp.Or(exchange.Path, redactPath(r.URL.Path))),
-		slog.String("remote", r.RemoteAddr),
+	attrs = append(attrs, slog.String("request_id", exchange.RequestID), slog.String("method", r.Method),
+		slog.String("path", cmp.Or(exchange.Path, redactPath(r.URL.Path))), slog.String("remote", r.RemoteAddr),
 		slog.Int("status", rec.code()), slog.Int64("bytes", rec.bytes), slog.Duration("took", took))
 	if exchange.CompanyID != 0 {
 		attrs = append(attrs, slog.Int64("company_id", exchange.CompanyID))

@@ -91,10 +91,8 @@ func Explain(err error) error {
 		errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case sqldb.TroubleOf(err).NeedsOperator():
-		return fault.Later(
-			fault.Unavailable("out of service until the operator has seen to the database", err),
-			time.Minute,
-		)
+		return fault.Later(fault.Unavailable("out of service until the operator has seen to the database", err),
+			time.Minute)
 	case passing:
 		return fault.Later(fault.Unavailable("temporarily unavailable; try again in a moment", err), time.Second)
 	}

@@ -81,8 +81,7 @@ func explain(key []byte, headers map[string]string, body string, now time.Time) 
 	steps = append(steps, check("The signature matches timestamp, body and secret", genuine, advice))
 	if err == nil {
 		age := now.Sub(time.Unix(seconds, 0)).Abs()
-		steps = append(steps, check("The timestamp is no more than 300 seconds from now",
-			age <= window,
+		steps = append(steps, check("The timestamp is no more than 300 seconds from now", age <= window,
 			"it is older, as it should be for a delivery that you kept: a receiver that gets it now answers 408"))
 	}
 	return steps
@@ -134,8 +133,7 @@ func (s *Service) CheckQueue(ctx context.Context) (checkup.Finding, error) {
 	}
 	if unqueued+unneeded > 0 {
 		return checkup.Bad("resend what is pending with POST /webhooks/deliveries/{id}/resend",
-			"%d pending deliveries are not in the queue, and %d in the queue are not pending",
-			unqueued, unneeded), nil
+			"%d pending deliveries are not in the queue, and %d in the queue are not pending", unqueued, unneeded), nil
 	}
 	return checkup.Good("queue and deliveries agree"), nil
 }
@@ -149,8 +147,7 @@ func (s *Service) CheckWebhooks(ctx context.Context) (checkup.Finding, error) {
 	}
 	if len(off) > 0 {
 		return checkup.Warn("repair their receivers and switch them on again in the panel",
-			"%d webhooks were switched off by their failures, the first are %v", len(off),
-			off[:min(len(off), 5)]), nil
+			"%d webhooks were switched off by their failures, the first are %v", len(off), off[:min(len(off), 5)]), nil
 	}
 	return checkup.Good("no webhook was switched off by failures"), nil
 }

@@ -297,12 +297,9 @@ func (c *creation) run() {
 		"customer", customerID, in.Name, string(changes))
 	c.exec(debtorSQL, company, customerID, in.Due, planID, productID)
 	c.exec(linkSQL, company, invoiceID, id.NewLink(c.now), micros)
-	c.exec(deltasSQL,
-		company, "customers", in.Due, planID, productID, "", 1, 0,
-		company, "created", today, planID, productID, "", 1, 0,
-		company, "recurring", today[:7], planID, productID, "new", 1, value,
-		company, "invoices", in.Due, planID, productID, "open", 1, value,
-		company, "debtors", in.Due, planID, productID, "", 1, 0)
+	c.exec(deltasSQL, company, "customers", in.Due, planID, productID, "", 1, 0, company, "created", today, planID,
+		productID, "", 1, 0, company, "recurring", today[:7], planID, productID, "new", 1, value, company, "invoices",
+		in.Due, planID, productID, "open", 1, value, company, "debtors", in.Due, planID, productID, "", 1, 0)
 	c.record(map[string]any{"customer": in, "plan": planName, "product": productName}, "customer.created", "invoice.created")
 }
 

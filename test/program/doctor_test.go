@@ -94,13 +94,11 @@ func TestDoctorFindsASoundInstallationSound(t *testing.T) {
 func TestDoctorFindsWhatIsWrongAndFixesCounts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		client, company := busy(t, in)
-		in.sql(
-			`UPDATE tally_totals SET n = n + 5 WHERE book = 'customers'`,
+		in.sql(`UPDATE tally_totals SET n = n + 5 WHERE book = 'customers'`,
 			`UPDATE credit_balances SET balance = balance + 1 WHERE company_id = `+company,
 			`UPDATE invoices SET received_cents = received_cents + 1 WHERE company_id = `+company,
 			`UPDATE customers SET whatsapp = '551187654321' WHERE id = 3`,
-			`DELETE FROM delivery_queue WHERE company_id = `+company,
-		)
+			`DELETE FROM delivery_queue WHERE company_id = `+company)
 		found := in.examine(1)
 		for name, verdict := range map[string]string{
 			"counts": "wrong", "credits": "wrong", "payments": "wrong", "delivery queue": "wrong", "phones": "warning",
@@ -109,10 +107,8 @@ func TestDoctorFindsWhatIsWrongAndFixesCounts(t *testing.T) {
 				t.Errorf("%s: %+v", name, finding)
 			}
 		}
-		in.sql(
-			`UPDATE credit_balances SET balance = balance - 1 WHERE company_id = `+company,
-			`UPDATE invoices SET received_cents = received_cents - 1 WHERE company_id = `+company,
-		)
+		in.sql(`UPDATE credit_balances SET balance = balance - 1 WHERE company_id = `+company,
+			`UPDATE invoices SET received_cents = received_cents - 1 WHERE company_id = `+company)
 		if after := in.examine(1, "--fix"); after["counts"].Verdict != "ok" || after["fix"].Verdict != "ok" {
 			t.Errorf("after the fix: %+v, %+v", after["fix"], after["counts"])
 		}

@@ -79,9 +79,8 @@ func TestStepsOfTheSandboxDocumentWork(t *testing.T) {
 	in := install(t, "sqlite")
 	in.sandboxed()
 	server, hook := in.serve(), newHook(t)
-	script := strings.NewReplacer(
-		"http://127.0.0.1:8080", "http://"+server.address, "http://127.0.0.1:9000", hook.URL,
-	).Replace(strings.Join(steps, "\n"))
+	script := strings.NewReplacer("http://127.0.0.1:8080", "http://"+server.address, "http://127.0.0.1:9000",
+		hook.URL).Replace(strings.Join(steps, "\n"))
 	bin := filepath.Join(t.TempDir(), "carteira")
 	if err := os.Symlink(binary, bin); err != nil {
 		t.Fatal(err)

@@ -81,10 +81,8 @@ func (b *Bouncer) configure() (path string, err error) {
 	}
 	users := fmt.Sprintf("%q %q\n", superuser, server.password)
 	path = server.path("pgbouncer.ini")
-	return path, errors.Join(
-		server.write("userlist.txt", users),
-		server.write("pgbouncer.ini", strings.Join(settings, "\n")+"\n"),
-	)
+	return path, errors.Join(server.write("userlist.txt", users),
+		server.write("pgbouncer.ini", strings.Join(settings, "\n")+"\n"))
 }
 
 func (b *Bouncer) awaitReady(ctx context.Context) error {

@@ -20,10 +20,9 @@ func (s *Server) Standby(ctx context.Context) (*Server, error) {
 
 // copyFrom fills the folder with a copy of primary that follows it.
 func (s *Server) copyFrom(ctx context.Context, primary *Server) error {
-	backup := s.asOwner(exec.CommandContext(ctx, s.program("pg_basebackup"),
-		"--pgdata", s.path("data"), "--write-recovery-conf", "--wal-method", "stream",
-		"--checkpoint", "fast", "--no-sync",
-		"--host", "127.0.0.1", "--port", strconv.Itoa(primary.port), "--username", superuser))
+	backup := s.asOwner(exec.CommandContext(ctx, s.program("pg_basebackup"), "--pgdata", s.path("data"),
+		"--write-recovery-conf", "--wal-method", "stream", "--checkpoint", "fast", "--no-sync", "--host", "127.0.0.1",
+		"--port", strconv.Itoa(primary.port), "--username", superuser))
 	backup.Env = append(os.Environ(), "PGPASSWORD="+s.password)
 	backup.ExtraFiles = []*os.File{s.alive}
 	return output(backup)
@@ -58,17 +57,8 @@ func (s *Server) Restart(ctx context.Context) error {
 
 // ShutDown stops the server in order and keeps its folder for Restart.
 func (s *Server) ShutDown(ctx context.Context) error {
-	err := output(s.asOwner(exec.CommandContext(
-		ctx,
-		s.program("pg_ctl"),
-		"stop",
-		"-s",
-		"-w",
-		"-m",
-		"fast",
-		"-D",
-		s.path("data"),
-	)))
+	err := output(s.asOwner(exec.CommandContext(ctx, s.program("pg_ctl"), "stop", "-s", "-w", "-m", "fast", "-D",
+		s.path("data"))))
 	if err == nil {
 		<-s.exited
 	}

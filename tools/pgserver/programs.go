@@ -75,10 +75,8 @@ func install() error {
 		}
 		prefix = append([]string{"sudo", "-n"}, prefix...)
 	}
-	fmt.Fprintln(
-		os.Stderr,
-		"pgserver: no PostgreSQL server programs found; installing the package postgresql with apt-get",
-	)
+	fmt.Fprintln(os.Stderr,
+		"pgserver: no PostgreSQL server programs found; installing the package postgresql with apt-get")
 	for _, step := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", "postgresql"}} {
 		argv := slices.Concat(prefix, step)
 		cmd := exec.Command(argv[0], argv[1:]...)

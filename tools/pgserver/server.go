@@ -171,10 +171,9 @@ func (s *Server) startCleaner() error {
 
 func (s *Server) initialize(ctx context.Context) error {
 	// C.UTF-8 sorts by code point as SQLite does.
-	initdb := s.asOwner(exec.CommandContext(ctx, s.program("initdb"),
-		"--pgdata", s.path("data"), "--username", superuser, "--auth", "md5", "--pwfile",
-		s.path("password"),
-		"--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"))
+	initdb := s.asOwner(exec.CommandContext(ctx, s.program("initdb"), "--pgdata", s.path("data"), "--username",
+		superuser, "--auth", "md5", "--pwfile", s.path("password"), "--encoding", "UTF8", "--locale", "C.UTF-8",
+		"--no-sync"))
 	// The cleaner must not delete what initdb is still writing.
 	initdb.ExtraFiles = []*os.File{s.alive}
 	return output(initdb)
@@ -270,10 +269,8 @@ func (s *Server) createDatabase(ctx context.Context) error {
 }
 
 func (s *Server) psql(ctx context.Context, db, statements string) error {
-	cmd := exec.CommandContext(ctx, s.program("psql"), "--no-psqlrc", "--quiet", "--set",
-		"ON_ERROR_STOP=1",
-		"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser, "--dbname", db,
-		"--command", statements)
+	cmd := exec.CommandContext(ctx, s.program("psql"), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--host",
+		s.dir, "--port", strconv.Itoa(s.port), "--username", superuser, "--dbname", db, "--command", statements)
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+s.password)
 	return output(cmd)
 }

@@ -55,8 +55,7 @@ func (r *release) layout(t target) error {
 	if err != nil {
 		return err
 	}
-	err = path.AppendImage(img,
-		layout.WithPlatform(v1.Platform{OS: t.os, Architecture: t.arch}),
+	err = path.AppendImage(img, layout.WithPlatform(v1.Platform{OS: t.os, Architecture: t.arch}),
 		layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version}))
 	if err != nil {
 		return err

@@ -32,12 +32,10 @@ func writeManual(dir, version string, made time.Time) error {
 }
 
 func writeCompletion(root *cobra.Command, dir string) error {
-	return errors.Join(
-		root.GenBashCompletionFileV2(filepath.Join(dir, "carteira.bash"), true),
+	return errors.Join(root.GenBashCompletionFileV2(filepath.Join(dir, "carteira.bash"), true),
 		root.GenZshCompletionFile(filepath.Join(dir, "_carteira")),
 		root.GenFishCompletionFile(filepath.Join(dir, "carteira.fish"), true),
-		root.GenPowerShellCompletionFileWithDesc(filepath.Join(dir, "carteira.ps1")),
-	)
+		root.GenPowerShellCompletionFileWithDesc(filepath.Join(dir, "carteira.ps1")))
 }
 
 // compress packs the pages, as distributions want them.

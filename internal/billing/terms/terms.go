@@ -68,11 +68,8 @@ func (t Terms) Payable(face money.Cents, dueOn, on civil.Date) Payable {
 	var payable Payable
 	if late := on.Sub(dueOn); late > 0 {
 		payable.Fee = t.LateFeePercent.Of(face)
-		payable.Interest = money.Share(
-			face,
-			int64(t.LateInterestPercent)*int64(late),
-			daysInMonth*int64(money.MaxPercent),
-		)
+		payable.Interest = money.Share(face, int64(t.LateInterestPercent)*int64(late),
+			daysInMonth*int64(money.MaxPercent))
 	} else {
 		payable.Discount = t.discount(face)
 	}

@@ -200,9 +200,8 @@ func formOf(row sheet.Row) *input.Form {
 
 // remember keeps in which line a login and a key were first met.
 func (im *importer) remember(candidate *candidate) (usuario, external int) {
-	return im.usuarios.first(text.Lower(candidate.Usuario), candidate.row.Line), im.external.first(
-		candidate.ExternalID, candidate.row.Line,
-	)
+	return im.usuarios.first(text.Lower(candidate.Usuario), candidate.row.Line), im.external.first(candidate.ExternalID,
+		candidate.row.Line)
 }
 
 // refuseRepeated refuses a login or key that an earlier line has.

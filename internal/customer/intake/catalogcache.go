@@ -152,8 +152,7 @@ func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error)
 func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) error {
 	amount, priced := draft.amount.Get()
 	if name := draft.plan.Value; name != "" && !draft.PlanID.Given() {
-		ids := s.planNames.of(name,
-			func(id int64) bool { return s.plans[id].Active },
+		ids := s.planNames.of(name, func(id int64) bool { return s.plans[id].Active },
 			func(id int64) bool { return priced && s.plans[id].Value == amount })
 		usual, known := s.prices.of(name)
 		switch {

@@ -197,10 +197,8 @@ func TestOneBadLineKeepsTheWholeFileOut(t *testing.T) {
 		wantProblems(t, problems,
 			`3 whatsapp "123": must have 10 or 11 digits with its area code; a number of another country begins with +`,
 			`3 email "sem-arroba": must be a valid e-mail address`,
-			`3 data_de_vencimento "31/02/2027": must be a day that exists in the calendar`,
-			`3 name "": is required`,
-			`4  "": has 5 fields where the header has 4`,
-		)
+			`3 data_de_vencimento "31/02/2027": must be a day that exists in the calendar`, `3 name "": is required`,
+			`4  "": has 5 fields where the header has 4`)
 		if n := office.total(t, customer.Filter{}); n != 0 || len(office.recorded) > 0 {
 			t.Errorf("%d customers and events %v were written", n, office.recorded)
 		}

@@ -26,16 +26,14 @@ func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 	upload, err := sqldb.One(ctx, querier, func(row sqldb.Row) (upload Upload, err error) {
 		var choices, outcome string
 		var created, updated int64
-		err = row.Scan(
-			&upload.ID, &upload.Name, &upload.content, &choices, (*string)(&upload.State), &outcome, &created, &updated,
-		)
+		err = row.Scan(&upload.ID, &upload.Name, &upload.content, &choices, (*string)(&upload.State), &outcome,
+			&created, &updated)
 		if err != nil {
 			return upload, err
 		}
 		upload.CreatedAt, upload.updatedAt = time.UnixMicro(created), time.UnixMicro(updated)
-		return upload, errors.Join(
-			json.Unmarshal([]byte(choices), &upload.Choices), json.Unmarshal([]byte(outcome), &upload.Outcome),
-		)
+		return upload, errors.Join(json.Unmarshal([]byte(choices), &upload.Choices),
+			json.Unmarshal([]byte(outcome), &upload.Outcome))
 	},
 		`SELECT id, name, content, choices, state, outcome, created_at, updated_at FROM customer_uploads WHERE company_id = ? AND id = ?`,
 		companyID, id)
@@ -104,10 +102,8 @@ func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (st stage, err error) {
 		var choices string
 		var renewed int64
-		err = row.Scan(
-			(*string)(&st.phase), &st.companyID, &st.hiddenFrom, &st.hiddenTo, &st.next, &st.last, &choices, &st.lease,
-			&renewed,
-		)
+		err = row.Scan((*string)(&st.phase), &st.companyID, &st.hiddenFrom, &st.hiddenTo, &st.next, &st.last, &choices,
+			&st.lease, &renewed)
 		if err != nil {
 			return st, err
 		}
@@ -120,10 +116,8 @@ func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
 // renewStage reports whether the import is still the process's that has the
 // lease.
 func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
-	changed, err := tx.Exec(
-		ctx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`, tx.Real().UnixMicro(),
-		lease,
-	)
+	changed, err := tx.Exec(ctx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
+		tx.Real().UnixMicro(), lease)
 	return changed == 1, err
 }
 

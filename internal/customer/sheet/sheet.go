@@ -128,9 +128,8 @@ func (s *Reader) Check() error {
 			return nil
 		}
 	}
-	return fmt.Errorf(
-		"no column has the customer's name; a heading must be one of: %s", strings.Join(headingsOf("name"), ", "),
-	)
+	return fmt.Errorf("no column has the customer's name; a heading must be one of: %s",
+		strings.Join(headingsOf("name"), ", "))
 }
 
 // maxWarnings bounds what a hostile header can have to say.
@@ -145,9 +144,8 @@ func (s *Reader) Warnings() []string {
 		case len(warnings) == maxWarnings:
 			return append(warnings, "more columns like these")
 		case column.Field == "" && !knows(column.Heading) && column.Heading != "":
-			warnings = append(warnings, fmt.Sprintf(
-				"column %d, %q, is not known and is passed over%s",
-				i+1, shorten(column.Heading), suggestion(column.Heading)))
+			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s", i+1,
+				shorten(column.Heading), suggestion(column.Heading)))
 		case column.Field != "" && first[column.Field] != "":
 			warnings = append(warnings, fmt.Sprintf(
 				"columns %q and %q are both read as %s; where both are filled, the first counts",

@@ -48,8 +48,7 @@ func TestAttemptThatIsThereIsNotAskedForAgain(t *testing.T) {
 	tried := false
 	retry := func(paid bool) error {
 		return wire.Retry(func() (bool, error) { return tried, nil },
-			func(tried bool) (bool, bool) { return tried, paid },
-			func(bool) error { tried = true; return turnedDown })
+			func(tried bool) (bool, bool) { return tried, paid }, func(bool) error { tried = true; return turnedDown })
 	}
 	if err := retry(true); !errors.Is(err, payment.ErrPaid) || tried {
 		t.Errorf("what was paid: %v, tried %v", err, tried)

@@ -244,10 +244,8 @@ func (d Date) Append(buf []byte) []byte {
 		return buf
 	}
 	year, month, day := d.Year(), d.Month(), d.Day()
-	return append(buf,
-		digits[year/1000], digits[year/100%10], digits[year/10%10], digits[year%10], '-',
-		digits[month/10], digits[month%10], '-',
-		digits[day/10], digits[day%10])
+	return append(buf, digits[year/1000], digits[year/100%10], digits[year/10%10], digits[year%10], '-',
+		digits[month/10], digits[month%10], '-', digits[day/10], digits[day%10])
 }
 
 // Value stores the day as text, and no date as NULL.

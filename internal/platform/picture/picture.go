@@ -115,12 +115,9 @@ func shrink(source image.Image, size Size) image.Image {
 	drawn := image.NewRGBA(image.Rect(0, 0, size.Width, size.Height))
 	for y := range size.Height {
 		for x := range size.Width {
-			drawn.Set(x, y, mean(source, image.Rect(
-				bounds.Min.X+x*bounds.Dx()/size.Width,
-				bounds.Min.Y+y*bounds.Dy()/size.Height,
-				bounds.Min.X+(x+1)*bounds.Dx()/size.Width,
-				bounds.Min.Y+(y+1)*bounds.Dy()/size.Height,
-			)))
+			drawn.Set(x, y, mean(source, image.Rect(bounds.Min.X+x*bounds.Dx()/size.Width,
+				bounds.Min.Y+y*bounds.Dy()/size.Height, bounds.Min.X+(x+1)*bounds.Dx()/size.Width,
+				bounds.Min.Y+(y+1)*bounds.Dy()/size.Height)))
 		}
 	}
 	return drawn

@@ -110,12 +110,8 @@ func readKeyFile(path string) (Key, error) {
 		return Key{}, fmt.Errorf("read key file: %w", err)
 	}
 	if mode := info.Mode().Perm(); posix && mode&0o077 != 0 {
-		return Key{}, fmt.Errorf(
-			"key file %s has mode %04o, so others than its owner may use it; run: chmod 600 %s",
-			path,
-			mode,
-			path,
-		)
+		return Key{}, fmt.Errorf("key file %s has mode %04o, so others than its owner may use it; run: chmod 600 %s",
+			path, mode, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

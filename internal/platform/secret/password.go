@@ -90,15 +90,8 @@ func derive(ctx context.Context, pw string, cost cost, salt []byte) ([]byte, err
 
 func phc(hash hash) string {
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf(
-		"$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
-		argon2.Version,
-		hash.memory,
-		hash.time,
-		hash.threads,
-		encode(hash.salt),
-		encode(hash.sum),
-	)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hash.memory, hash.time, hash.threads,
+		encode(hash.salt), encode(hash.sum))
 }
 
 func parsePHC(text string) (hash, error) {

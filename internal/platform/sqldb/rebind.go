@@ -21,21 +21,14 @@ import (
 //	{oldest transaction}   the smallest number of those that have not ended; 0 on SQLite
 //	{for update of c skip locked}   PostgreSQL's lock of the selected rows, in its own words
 //	{a | b}                a on SQLite, b on PostgreSQL
-var postgresWords = strings.NewReplacer(
-	"{in ?}", "= ANY(?)",
-	"{clock ?}", "COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))",
-	"{position}", "strpos",
-	"{this transaction}", "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
-	"{oldest transaction}", "CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
-)
+var postgresWords = strings.NewReplacer("{in ?}", "= ANY(?)", "{clock ?}",
+	"COALESCE(CAST(? AS BIGINT), CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT))", "{position}",
+	"strpos", "{this transaction}", "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)", "{oldest transaction}",
+	"CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)")
 
-var sqliteWords = strings.NewReplacer(
-	"{in ?}", "IN (SELECT value FROM json_each(?))",
-	"{clock ?}", "?",
-	"{position}", "instr",
-	"{this transaction}", "0", "{oldest transaction}", "0",
-	"LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?", "OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)",
-)
+var sqliteWords = strings.NewReplacer("{in ?}", "IN (SELECT value FROM json_each(?))", "{clock ?}", "?", "{position}",
+	"instr", "{this transaction}", "0", "{oldest transaction}", "0", "LIMIT ?", "LIMIT CAST(? AS INTEGER)", "OFFSET ?",
+	"OFFSET CAST(? AS INTEGER)", "LIKE ?", "LIKE CAST(? AS TEXT)")
 
 var (
 	rowLock = regexp.MustCompile(`\{for [a-z ]+\}`)

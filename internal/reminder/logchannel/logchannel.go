@@ -37,8 +37,7 @@ func (s sender) Send(ctx context.Context, letter reminder.Letter) (string, error
 		return "", &reminder.Refusal{Reason: "trial: numbers that end in " + refusedEnd + " are refused"}
 	}
 	if s.log != nil {
-		s.log.InfoContext(ctx, "message for the log only", "company_id", letter.CompanyID, "key",
-			letter.ID,
+		s.log.InfoContext(ctx, "message for the log only", "company_id", letter.CompanyID, "key", letter.ID,
 			"customer_id", letter.CustomerID, "characters", len([]rune(letter.Text)))
 	}
 	return "log:" + letter.ID, nil

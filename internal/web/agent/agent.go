@@ -30,10 +30,8 @@ type api func(ctx context.Context, header http.Header, r *http.Request) (*http.R
 
 // newServer makes a server with the tools of the document: those that read, or all.
 func newServer(call api, all bool) *mcp.Server {
-	server := mcp.NewServer(
-		&mcp.Implementation{Name: "carteira", Title: "Carteira", Version: "1"},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, PageSize: maxTools},
-	)
+	server := mcp.NewServer(&mcp.Implementation{Name: "carteira", Title: "Carteira", Version: "1"},
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, PageSize: maxTools})
 	for _, op := range operations() {
 		if !op.writes() || all {
 			server.AddTool(op.tool(), op.handler(call))

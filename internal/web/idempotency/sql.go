@@ -90,10 +90,8 @@ func extendLease(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 }
 
 func endLeases(ctx context.Context, tx *sqldb.Tx) error {
-	_, err := tx.Exec(
-		ctx,
-		`UPDATE idempotency_keys SET lease_until = 0 WHERE status = 0 AND lease_until > 0 /* every company_id */`,
-	)
+	_, err := tx.Exec(ctx,
+		`UPDATE idempotency_keys SET lease_until = 0 WHERE status = 0 AND lease_until > 0 /* every company_id */`)
 	return err
 }
 

@@ -147,11 +147,10 @@ func customerPath(id int64) string { return "/customers/" + strconv.FormatInt(id
 
 // customerValues is the form of a customer as it is.
 func customerValues(record customer.Customer) *page.Form {
-	form := page.NewForm(append(addressValues(record.Address),
-		"cpf_cnpj", taxid.Format(record.CpfCnpj), "price", ownPrice(&record), "custom", record.Custom.Lines(),
-		"name", record.Name, "whatsapp", page.FormatPhone(record.Whatsapp), "email", record.Email,
-		"usuario", record.Usuario, "data_de_vencimento", record.DueOn.String(),
-		"plan_id", idText(record.Plan.ID), "product_id", idText(record.Product.ID))...)
+	form := page.NewForm(append(addressValues(record.Address), "cpf_cnpj", taxid.Format(record.CpfCnpj), "price",
+		ownPrice(&record), "custom", record.Custom.Lines(), "name", record.Name, "whatsapp",
+		page.FormatPhone(record.Whatsapp), "email", record.Email, "usuario", record.Usuario, "data_de_vencimento",
+		record.DueOn.String(), "plan_id", idText(record.Plan.ID), "product_id", idText(record.Product.ID))...)
 	for _, text := range customer.Texts() {
 		form.Set(text.Name, text.Of(&record))
 	}

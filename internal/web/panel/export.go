@@ -141,13 +141,10 @@ func customerColumns(today civil.Date) []column {
 	}
 	columns = append(columns,
 		column{"cpf/cnpj", func(record *customer.Customer) string { return taxid.Format(record.CpfCnpj) }},
-		column{"preço próprio", ownPrice},
-	)
+		column{"preço próprio", ownPrice})
 	for i, part := range address.Parts() {
-		columns = append(
-			columns,
-			column{addressHeadings[i], func(record *customer.Customer) string { return *record.Address.Part(part) }},
-		)
+		columns = append(columns,
+			column{addressHeadings[i], func(record *customer.Customer) string { return *record.Address.Part(part) }})
 	}
 	return columns
 }

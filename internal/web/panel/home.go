@@ -133,10 +133,9 @@ func receivedList(req *request, month dashboard.Month, question dashboard.Questi
 
 // homeNotices adds who and what needs a look, and shows the page.
 func (s *Server) homeNotices(req *request, data homeData) error {
-	err := req.gather(
-		part(&data.Lists, s.dueLists), part(&data.Webhooks, s.brokenWebhooks), part(&data.Payments, s.paymentTroubles),
-		part(&data.Messages, s.messageNotices), part(&data.Moved, s.gatewayChanges), kept(&data.Saying, s.Payments.SayingPaid),
-		part(&data.Resale, s.resale))
+	err := req.gather(part(&data.Lists, s.dueLists), part(&data.Webhooks, s.brokenWebhooks),
+		part(&data.Payments, s.paymentTroubles), part(&data.Messages, s.messageNotices),
+		part(&data.Moved, s.gatewayChanges), kept(&data.Saying, s.Payments.SayingPaid), part(&data.Resale, s.resale))
 	if err != nil {
 		return err
 	}

@@ -199,15 +199,10 @@ func groupRows(req *request, groups []intake.Group, area string) []groupData {
 const areaFix = "area_code="
 
 func choicesForm(choices intake.Choices) *page.Form {
-	return page.NewForm(
-		"keep_going", boolText(choices.KeepGoing),
-		"create_missing", boolText(choices.CreateMissing),
-		"invoices", boolText(choices.Invoices),
-		"events", boolText(choices.Events),
-		"leave_out", boolText(choices.LeaveOut),
-		"skip_duplicates", boolText(choices.SkipDuplicates),
-		"ninth_digit", boolText(choices.NinthDigit), "area_code", choices.AreaCode,
-	)
+	return page.NewForm("keep_going", boolText(choices.KeepGoing), "create_missing", boolText(choices.CreateMissing),
+		"invoices", boolText(choices.Invoices), "events", boolText(choices.Events), "leave_out",
+		boolText(choices.LeaveOut), "skip_duplicates", boolText(choices.SkipDuplicates), "ninth_digit",
+		boolText(choices.NinthDigit), "area_code", choices.AreaCode)
 }
 
 // namedProblems have the names that the page has for fields.

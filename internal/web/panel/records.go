@@ -72,8 +72,7 @@ func (k record[T]) routes(s *Server, who role, function account.Function) []rout
 	if k.deleted == nil {
 		return list
 	}
-	return append(list,
-		route{get, k.path + "/{id}/delete", who, function, k.askDelete(s)},
+	return append(list, route{get, k.path + "/{id}/delete", who, function, k.askDelete(s)},
 		route{post, k.path + "/{id}/delete", who, function, func(req *request) error { return k.delete(s, req) }})
 }
 

@@ -275,12 +275,9 @@ func (d *dispatcher) logAttempt(report report) {
 			level, text = slog.LevelError, "delivery set aside: sending it panicked too often"
 		}
 	}
-	d.log.LogAttrs(d.ctx, level, text,
-		slog.Int64("company_id", job.companyID), slog.Int64("delivery", job.id),
-		slog.String("event_id", job.eventID),
-		slog.String("event", string(job.event)), slog.Int64("webhook_id", job.webhookID),
-		slog.Int("attempt", job.number),
-		slog.Int("status", outcome.response.Status),
-		slog.Duration("took", outcome.response.Duration),
+	d.log.LogAttrs(d.ctx, level, text, slog.Int64("company_id", job.companyID), slog.Int64("delivery", job.id),
+		slog.String("event_id", job.eventID), slog.String("event", string(job.event)),
+		slog.Int64("webhook_id", job.webhookID), slog.Int("attempt", job.number),
+		slog.Int("status", outcome.response.Status), slog.Duration("took", outcome.response.Duration),
 		slog.String("outcome", string(outcome.verdict)), more)
 }

@@ -65,8 +65,7 @@ func (s *Sender) execute(ctx context.Context, job Job, log *slog.Logger) (o outc
 		if cause := recover(); cause != nil {
 			s.metrics.panics.Inc()
 			o = outcome{verdict: panicked, at: s.db.Now(), problem: panicProblem}
-			log.LogAttrs(ctx, slog.LevelError, "sending a delivery panicked",
-				slog.Int64("company_id", job.companyID),
+			log.LogAttrs(ctx, slog.LevelError, "sending a delivery panicked", slog.Int64("company_id", job.companyID),
 				slog.Int64("delivery", job.id), slog.String("panic", fmt.Sprint(cause)),
 				slog.String("stack", string(debug.Stack())))
 		}

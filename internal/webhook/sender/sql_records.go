@@ -33,9 +33,8 @@ func scanHealth(row sqldb.Row) (health health, err error) {
 }
 
 func saveFailures(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, failures int) error {
-	_, err := tx.Exec(ctx,
-		`UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		failures, tx.Now().UnixMicro(), companyID, webhookID)
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`, failures,
+		tx.Now().UnixMicro(), companyID, webhookID)
 	return err
 }
 

@@ -26,11 +26,10 @@ func makeCollections(app core.App) error {
 
 // customers has the indexes that a filter by due date and a unique login need.
 func customers(plans, products *core.Collection) *core.Collection {
-	made := collection("customers", &core.TextField{Name: "name", Required: true},
-		&core.TextField{Name: "whatsapp"}, &core.EmailField{Name: "email"}, &core.TextField{Name: "usuario"},
-		&core.TextField{Name: "external_id"}, &core.TextField{Name: "notes"}, &core.DateField{Name: "due"},
-		relation("plan", plans), relation("product", products),
-		&core.AutodateField{Name: "created", OnCreate: true},
+	made := collection("customers", &core.TextField{Name: "name", Required: true}, &core.TextField{Name: "whatsapp"},
+		&core.EmailField{Name: "email"}, &core.TextField{Name: "usuario"}, &core.TextField{Name: "external_id"},
+		&core.TextField{Name: "notes"}, &core.DateField{Name: "due"}, relation("plan", plans),
+		relation("product", products), &core.AutodateField{Name: "created", OnCreate: true},
 		&core.AutodateField{Name: "updated", OnCreate: true, OnUpdate: true})
 	made.AddIndex("customers_due", false, "due", "")
 	made.AddIndex("customers_usuario", true, "usuario", "usuario != ''")
