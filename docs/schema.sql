@@ -344,7 +344,6 @@ CREATE UNIQUE INDEX customers_external ON customers (company_id, external_id) WH
 CREATE INDEX customers_held ON customers (company_id, expiry_on) WHERE expiry_on > due_on;
 CREATE INDEX customers_name ON customers (company_id, name_key, id, due_on, cancelled_at, plan_id, product_id);
 CREATE INDEX customers_phone ON customers (company_id, whatsapp, id) WHERE whatsapp <> '';
-CREATE INDEX customers_unfilled ON customers (id) WHERE created_on = '';
 CREATE INDEX customers_updated ON customers (company_id, updated_at, id, due_on, cancelled_at, plan_id, product_id);
 CREATE UNIQUE INDEX customers_usuario ON customers (company_id, usuario_key) WHERE usuario_key <> '';
 CREATE INDEX customers_walk ON customers (company_id, id, due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents);
@@ -567,7 +566,6 @@ CREATE INDEX invoices_customer ON invoices (company_id, customer_id, id);
 CREATE INDEX invoices_due ON invoices (company_id, due_on, id, status, plan_id, product_id);
 CREATE UNIQUE INDEX invoices_generated ON invoices (company_id, customer_id, issued_for) WHERE generated = 1 AND superseded = 0;
 CREATE INDEX invoices_owed ON invoices (company_id, due_on, id) WHERE status = 'open';
-CREATE INDEX invoices_unfilled ON invoices (id) WHERE created_offset IS NULL;
 CREATE INDEX invoices_updated ON invoices (company_id, updated_at, id);
 CREATE INDEX invoices_walk ON invoices (company_id, id, status, due_on, plan_id, product_id, paid_on, created_on, updated_at);
 
@@ -651,7 +649,6 @@ CREATE TABLE payment_refunds (
     UNIQUE (company_id, payment_id, refund_id),
     FOREIGN KEY (company_id, payment_id) REFERENCES payments (company_id, id)
 ) STRICT;
-CREATE INDEX payment_refunds_unfilled ON payment_refunds (id) WHERE refunded_offset IS NULL;
 
 CREATE TABLE payment_reviews (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -699,7 +696,6 @@ CREATE TABLE payments (
 CREATE INDEX payments_customer ON payments (company_id, customer_id, id);
 CREATE INDEX payments_day ON payments (company_id, paid_on, id, status, paid_via);
 CREATE INDEX payments_invoice ON payments (company_id, invoice_id, id);
-CREATE INDEX payments_unfilled ON payments (id) WHERE paid_offset IS NULL;
 CREATE INDEX payments_walk ON payments (company_id, id, paid_on, status, paid_via);
 
 CREATE TABLE plan_repricings (

@@ -72,7 +72,7 @@ type App struct {
 
 // Open connects to the database, migrates it and builds the rooms.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
-	return open(ctx, cfg, log, build)
+	return open(ctx, cfg, log, raise)
 }
 
 // OpenToServe is Open for a program that will serve. While it reads from the
@@ -91,10 +91,6 @@ func OpenToServe(ctx context.Context, cfg config.Config, log *slog.Logger) (*App
 		}
 		program.beside.Go(func() { program.handler() })
 		program.beside.Go(func() { _ = program.health.check(ctx, probeAge) }) // which logs
-		if err := program.fill(ctx); err != nil {
-			program.beside.Wait() // the caller closes the database
-			return nil, err
-		}
 		return program, nil
 	})
 }
@@ -117,14 +113,6 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, build builde
 		return nil, errors.Join(err, db.Close())
 	}
 	return program, nil
-}
-
-func build(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB) (*App, error) {
-	program, err := raise(ctx, cfg, log, db)
-	if err != nil {
-		return nil, err
-	}
-	return program, program.fill(ctx)
 }
 
 // raise migrates the database and builds the rooms over it.
@@ -150,11 +138,6 @@ func raise(ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.D
 		return nil, err
 	}
 	return assemble(cfg, log, db, box, moved), nil
-}
-
-// fill writes what a migration leaves to the rooms.
-func (a *App) fill(ctx context.Context) error {
-	return a.Billing.Fill(ctx)
 }
 
 // assemble builds the rooms over a database. It neither reads nor writes.

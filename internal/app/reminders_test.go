@@ -75,7 +75,7 @@ func newPayingProgram(t *testing.T, engine sqldb.Engine) (*App, account.Actor, *
 	cfg, err := config.Load(func(string) (string, bool) { return "", false }, func(name string) (string, bool) { return set[name], set[name] != "" })
 	housetest.Must(t, err)
 	log := slog.New(slog.DiscardHandler)
-	program, err := build(ctx, cfg, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
+	program, err := raise(ctx, cfg, log, sqldbtest.New(t, engine, sqldbtest.WithClock(clock)))
 	housetest.Must(t, err)
 	company, _, err := program.Accounts.CreateCompany(ctx, account.ReadNewCompany(housetest.Form("name", "Rede Clara", "email", "ana@example.com")))
 	housetest.Must(t, err)

@@ -77,9 +77,6 @@ var roomsWithApply = []applied{
 		functions: map[string]string{
 			"namelessPayments":      "an erasure takes a name off; it is audited as the deletion of the customer",
 			"Service.applyDeletion": "is apply for all invoices of a customer at once",
-			"fillInvoices":          "completes the rows of an earlier version after a migration",
-			"fillPayments":          "completes the rows of an earlier version after a migration",
-			"fillRefunds":           "completes the rows of an earlier version after a migration",
 		},
 	},
 	{

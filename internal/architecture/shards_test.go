@@ -101,7 +101,6 @@ var crossing = map[string]reach{
 	"internal/webhook/sender.settleAccepted":         sender,
 
 	"internal/account.factorsSealedBefore": operator,
-	"internal/billing.":                    operator,
 	"internal/billing.CheckCredit":         operator,
 	"internal/billing.CheckLedger":         operator,
 	"internal/customer.CheckPhones":        operator,

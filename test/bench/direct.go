@@ -394,7 +394,8 @@ const (
 	invoiceSQL = `INSERT INTO invoices (company_id, customer_id, generated, status, amount_cents, description, due_on, issued_for,
 		paid_on, paid_via, received_cents, late_fee_cents, late_interest_cents, discount_cents, forgiven_cents, settled_cents, given_cents,
 		taken_off_cents, written_off_cents, written_off_on, own_discount_cents, edited, superseded, withdrawn, note,
-		plan_id, product_id, paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count, created_at, created_on, created_offset, updated_at)
+		plan_id, product_id, paid_at, paid_offset, renewed_from, renewed_to, renewed_day, renewed_on, period_unit, period_count,
+		created_at, created_on, created_offset, updated_at)
 		VALUES (?, ?, TRUE, 'open', ?, ?, ?, ?, NULL, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, FALSE, FALSE, '', '',
 		?, ?, NULL, NULL, NULL, NULL, 0, NULL, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`
 	debtorSQL = `INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id) VALUES (?, ?, ?, ?, ?)`

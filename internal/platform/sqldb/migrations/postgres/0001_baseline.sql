@@ -183,8 +183,6 @@ CREATE UNIQUE INDEX customers_usuario ON customers (company_id, usuario_key) WHE
 CREATE UNIQUE INDEX customers_external ON customers (company_id, external_id) WHERE external_id <> '';
 CREATE INDEX customers_expiring ON customers (company_id, expiry_on, id) WHERE expiry_on IS NOT NULL;
 CREATE INDEX customers_cpf_cnpj ON customers (company_id, cpf_cnpj, id) WHERE cpf_cnpj <> '';
--- Customers whose day the program has still to fill in. Empty from then on.
-CREATE INDEX customers_unfilled ON customers (id) WHERE created_on = '';
 -- Customers by what makes a row of a file seem to be one of them: the phone, the tax id (0013), the name with the due
 -- date. The first line of the search text is the folded name.
 CREATE INDEX customers_phone ON customers (company_id, whatsapp, id) WHERE whatsapp <> '';
@@ -308,7 +306,6 @@ CREATE TABLE invoices (
 );
 CREATE INDEX invoices_customer ON invoices (company_id, customer_id, id);
 CREATE UNIQUE INDEX invoices_generated ON invoices (company_id, customer_id, issued_for) WHERE generated AND NOT superseded;
-CREATE INDEX invoices_unfilled ON invoices (id) WHERE created_offset IS NULL; -- empty from then on
 -- What is owed, the oldest debt first.
 CREATE INDEX invoices_owed ON invoices (company_id, due_on, id) WHERE status = 'open';
 CREATE INDEX invoices_updated ON invoices (company_id, updated_at, id);
@@ -524,7 +521,6 @@ CREATE TABLE payments (
 );
 CREATE INDEX payments_invoice ON payments (company_id, invoice_id, id);
 CREATE INDEX payments_customer ON payments (company_id, customer_id, id);
-CREATE INDEX payments_unfilled ON payments (id) WHERE paid_offset IS NULL;
 CREATE INDEX payments_walk ON payments (company_id, id, paid_on, status, paid_via);
 CREATE INDEX payments_day ON payments (company_id, paid_on, id, status, paid_via);
 
@@ -941,7 +937,6 @@ CREATE TABLE payment_refunds (
     UNIQUE (company_id, payment_id, refund_id),
     FOREIGN KEY (company_id, payment_id) REFERENCES payments (company_id, id)
 );
-CREATE INDEX payment_refunds_unfilled ON payment_refunds (id) WHERE refunded_offset IS NULL;
 
 -- A browser in which a user has signed in before. Only a hash of what it holds is kept.
 CREATE TABLE known_devices (
