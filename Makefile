@@ -110,8 +110,8 @@ chaos: ## hurt the real server in every way, count what is lost and how long it 
 release: ## archives, packages, images, checksums and what is inside, in dist (RELEASEARGS='-platforms linux/amd64')
 	go -C tools/release run . $(RELEASEARGS)
 
-fixture: ## keep a database of this version for the tests of later ones, once per release (KEEP=0.1.0)
-	@test -n '$(KEEP)' || { echo 'say which version: make fixture KEEP=0.1.0' >&2; exit 2; }
+fixture: ## keep a database of this version for the tests of later ones, once per release (KEEP=1.0.0)
+	@test -n '$(KEEP)' || { echo 'say which version: make fixture KEEP=1.0.0' >&2; exit 2; }
 	$(WITHPG) -- go test ./test/program -run TestDatabaseOfAReleaseCanBeKept -keep-release '$(KEEP)'
 
 package: ## make the packages, install the .deb on this machine, start it as its own user, remove it (as root)
