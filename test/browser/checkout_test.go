@@ -99,6 +99,7 @@ func TestCheckoutTurnsToPaidByItself(t *testing.T) {
 func TestCheckoutWorksWithoutScripts(t *testing.T) {
 	p, path := checkout(t)
 	b := p.open(t)
+	b.scriptless = true
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err

@@ -196,13 +196,14 @@ type tab struct {
 	ctx context.Context
 	url string
 
-	begun   bool
-	looking bool   // what is done changes nothing, and may be done again
-	stood   string // what could be read when a button was last pressed
-	clicks  int    // since a journey was last counted
-	keys    int    // likewise
-	dark    bool   // as the window was last made
-	again   string // on what the journey runs that was pictured on the embedded database; "": on that
+	begun      bool
+	looking    bool   // what is done changes nothing, and may be done again
+	stood      string // what could be read when a button was last pressed
+	clicks     int    // since a journey was last counted
+	keys       int    // likewise
+	dark       bool   // as the window was last made
+	scriptless bool   // scripts are switched off, and no page says that it is ready
+	again      string // on what the journey runs that was pictured on the embedded database; "": on that
 }
 
 func (p *program) open(t *testing.T) *tab {
@@ -342,8 +343,12 @@ func (b *tab) settle() {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
+	loaded := ready
+	if b.scriptless {
+		loaded = `document.readyState === "complete"`
+	}
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-		if is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](ready)); err == nil && is { // a page that goes away answers nothing
+		if is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](loaded)); err == nil && is { // a page that goes away answers nothing
 			return
 		}
 	}
@@ -359,7 +364,22 @@ func (b *tab) press(text string) {
 	named := chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text))
 	b.find(chromedp.WaitVisible(named))
 	b.settle()
+	b.steady()
 	b.do(chromedp.Click(named, chromedp.NodeVisible))
+}
+
+// steady waits until the page has stopped scrolling, as after an address with a
+// fragment: a click goes to where its button was a moment ago.
+func (b *tab) steady() {
+	b.t.Helper()
+	const where = `Math.round(scrollY) + " " + document.documentElement.scrollHeight`
+	for before := ""; ; time.Sleep(50 * time.Millisecond) {
+		now := ask(b, chromedp.Evaluate[string](where))
+		if now == before {
+			return
+		}
+		before = now
+	}
 }
 
 func (b *tab) text(sel string) string {

@@ -84,7 +84,7 @@ func (l *lab) unsettled(payments []payment) string {
 		}
 	}
 	switch {
-	case settled < enoughPaid:
+	case settled < enoughPaid && !l.house.unpaid:
 		return "no settlement"
 	case owed > 0:
 		return fmt.Sprintf("%d payments from before that are not settled", owed)

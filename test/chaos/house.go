@@ -17,6 +17,7 @@ type house struct {
 	dir    string
 	binary string // with the tests' hooks: its bank is ours, and its clock can be wrong
 	short  bool
+	unpaid bool // no customer pays: what a bank says may wait for minutes until it is asked again
 	env    []string
 	pace   float64       // how long trials take: 1 as long as they should
 	wait   time.Duration // how long a trial waits for everything to go on

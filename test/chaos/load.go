@@ -68,6 +68,9 @@ func startLoad(ctx context.Context, lab *lab) *load {
 		})
 	}
 	for i := range payers {
+		if lab.house.unpaid {
+			break
+		}
 		w.done.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				w.payer(ctx, after, i, n)
