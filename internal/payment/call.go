@@ -187,13 +187,9 @@ func (s *Service) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		metrics.charges, metrics.calls, metrics.callbacks, metrics.reviews, metrics.aside,
 		metrics.lag,
-		unresolved{s},
+		worker.Gauges{Descs: []*prometheus.Desc{openReviewsDesc, oldestDesc, overdueDesc}, Read: s.unresolved},
 	}
 }
-
-// unresolved queries the database at every scrape: an engine that hangs could
-// not report that it does.
-type unresolved struct{ service *Service }
 
 var (
 	openReviewsDesc = prometheus.NewDesc("carteira_payment_reviews_open", "Payments that wait for a person.", nil, nil)
@@ -203,27 +199,9 @@ var (
 		"How long the oldest charge that nobody looks after has been due.", nil, nil)
 )
 
-// unresolvedTimeout keeps a slow database from delaying the other metrics.
-const unresolvedTimeout = time.Second
-
-// Describe implements prometheus.Collector.
-func (u unresolved) Describe(to chan<- *prometheus.Desc) {
-	to <- openReviewsDesc
-	to <- oldestDesc
-	to <- overdueDesc
-}
-
-// Collect implements prometheus.Collector. Without an answer of the database
-// there is no value: 0 would be a lie.
-func (u unresolved) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), unresolvedTimeout)
-	defer cancel()
-	now := u.service.db.Now()
-	open, err := readBacklog(ctx, u.service.db, now)
-	if err != nil {
-		return
-	}
-	to <- prometheus.MustNewConstMetric(openReviewsDesc, prometheus.GaugeValue, float64(open.reviews))
-	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, now.Sub(open.reservedSince).Seconds())
-	to <- prometheus.MustNewConstMetric(overdueDesc, prometheus.GaugeValue, now.Sub(open.dueSince).Seconds())
+// unresolved is what waits for a person or for a look at the gateway.
+func (s *Service) unresolved(ctx context.Context) ([]float64, error) {
+	now := s.db.Now()
+	open, err := readBacklog(ctx, s.db, now)
+	return []float64{float64(open.reviews), now.Sub(open.reservedSince).Seconds(), now.Sub(open.dueSince).Seconds()}, err
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/worker"
 )
 
 // failingAfter is how many attempts in a row have to fail before a channel is
@@ -134,13 +134,10 @@ func (m *metrics) call(kind, outcome string) {
 // Metrics returns the engine's metrics for registration.
 func (s *Service) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
-		s.metrics.lag, s.metrics.messages, s.metrics.aside, s.metrics.reports, s.metrics.calls, backlog{s},
+		s.metrics.lag, s.metrics.messages, s.metrics.aside, s.metrics.reports, s.metrics.calls,
+		worker.Gauges{Descs: []*prometheus.Desc{unknownDesc, oldestDesc}, Read: s.backlog},
 	}
 }
-
-// backlog asks the database at every scrape, because an engine that hangs
-// could not report it.
-type backlog struct{ s *Service }
 
 var (
 	unknownDesc = prometheus.NewDesc("carteira_reminder_unknown",
@@ -149,25 +146,9 @@ var (
 		"How long the oldest message that nobody is sending has been due.", nil, nil)
 )
 
-// backlogTimeout keeps a slow database from holding up the other metrics.
-const backlogTimeout = time.Second
-
-// Describe implements prometheus.Collector.
-func (b backlog) Describe(to chan<- *prometheus.Desc) {
-	to <- unknownDesc
-	to <- oldestDesc
-}
-
-// Collect implements prometheus.Collector. Without an answer of the database
-// there is no value: 0 would be a lie.
-func (b backlog) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
-	defer cancel()
-	now := b.s.db.Now()
-	unknown, oldest, err := backlogOf(ctx, b.s.db, now)
-	if err != nil {
-		return
-	}
-	to <- prometheus.MustNewConstMetric(unknownDesc, prometheus.GaugeValue, float64(unknown))
-	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, max(0, now.Sub(oldest).Seconds()))
+// backlog is what waits for a person or for the engine.
+func (s *Service) backlog(ctx context.Context) ([]float64, error) {
+	now := s.db.Now()
+	unknown, oldest, err := backlogOf(ctx, s.db, now)
+	return []float64{float64(unknown), max(0, now.Sub(oldest).Seconds())}, err
 }

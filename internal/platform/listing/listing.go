@@ -250,25 +250,21 @@ type window struct{ offset, limit int64 }
 // index has that order: the list is read as two, one after the other.
 func (t *Table[T]) window(ctx context.Context, querier sqldb.Querier, query Query, part window, total int64) ([]T, error) {
 	list := make([]T, 0, part.limit)
-	last := t.Orders[query.sort().Field()].Last
-	if last == "" {
-		list, err := t.part(ctx, querier, query, part, total, list)
+	if last := t.Orders[query.sort().Field()].Last; last != "" {
+		back := query.with(last)
+		behind, err := t.Count(ctx, querier, back)
 		if err != nil {
 			return nil, err
 		}
-		return list, t.complete(ctx, querier, query.CompanyID, list)
+		ahead := total - behind
+		if list, err = t.part(ctx, querier, query.with("NOT ("+last+")"), part, ahead, list); err != nil {
+			return nil, err
+		}
+		query, total = back, behind
+		part = window{max(0, part.offset-ahead), part.limit - int64(len(list))}
 	}
-	front, back := query.with("NOT ("+last+")"), query.with(last)
-	behind, err := t.Count(ctx, querier, back)
+	list, err := t.part(ctx, querier, query, part, total, list)
 	if err != nil {
-		return nil, err
-	}
-	ahead := total - behind
-	if list, err = t.part(ctx, querier, front, part, ahead, list); err != nil {
-		return nil, err
-	}
-	rest := window{max(0, part.offset-ahead), part.limit - int64(len(list))}
-	if list, err = t.part(ctx, querier, back, rest, behind, list); err != nil {
 		return nil, err
 	}
 	return list, t.complete(ctx, querier, query.CompanyID, list)

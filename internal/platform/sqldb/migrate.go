@@ -24,7 +24,7 @@ var migrations embed.FS
 // ErrNewer says that the database belongs to a newer version of the program.
 var ErrNewer = errors.New("the database was migrated by a newer version of carteira; run that version, or restore a backup")
 
-// ErrOlder says that the database was made before version 1.0, whose schema begins
+// ErrOlder says that the database was made before version 1.0: its schema began
 // anew.
 var ErrOlder = errors.New("the database was made before version 1.0, which cannot read it; " +
 	"export the customers with the program that made it, and import them into a new database")

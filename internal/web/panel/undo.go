@@ -235,7 +235,7 @@ func takenBack(line account.AuditLine) bool {
 		before, _ := money.Parse(received.Before)
 		after, _ := money.Parse(received.After)
 		status := changed["status"]
-		if changed["withdrawn"].After == "moved" { // the new due date had an invoice: both are not told apart again
+		if changed["withdrawn"].After == "moved" { // the new due date had an invoice: they cannot be separated again
 			return false
 		}
 		return status.Before != billing.Paid.String() && (!moved || after > before && status.After != billing.Cancelled.String())

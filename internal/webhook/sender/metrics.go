@@ -72,29 +72,13 @@ func reasonGivenUp(attempt attempt, transition transition) string {
 	return ""
 }
 
-// oldestDue asks the database at every scrape, because a sender that hangs
-// could not report it.
-type oldestDue struct{ s *Sender }
-
 var oldestDueDesc = prometheus.NewDesc("carteira_webhook_oldest_due_seconds",
 	"How long the oldest delivery that nobody is sending has been due.", nil, nil)
 
-// oldestDueTimeout keeps a slow database from holding up the other metrics.
-const oldestDueTimeout = time.Second
-
-// Describe implements prometheus.Collector.
-func (o oldestDue) Describe(to chan<- *prometheus.Desc) { to <- oldestDueDesc }
-
-// Collect implements prometheus.Collector. Without an answer of the database
-// there is no value: 0 would be a lie, and a failure would hide the others.
-func (o oldestDue) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), oldestDueTimeout)
-	defer cancel()
-	overdue, err := longestOverdue(ctx, o.s.db)
-	if err != nil {
-		return
-	}
-	to <- prometheus.MustNewConstMetric(oldestDueDesc, prometheus.GaugeValue, overdue.Seconds())
+// oldestDue is for how long the oldest delivery has been due.
+func (s *Sender) oldestDue(ctx context.Context) ([]float64, error) {
+	overdue, err := longestOverdue(ctx, s.db)
+	return []float64{overdue.Seconds()}, err
 }
 
 // longestOverdue returns for how long the oldest due delivery has waited that

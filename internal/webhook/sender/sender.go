@@ -32,6 +32,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/stopwatch"
 	"carteira/internal/platform/watch"
+	task "carteira/internal/platform/worker"
 )
 
 // Timeout bounds the whole exchange of one attempt, and BodyTime what of it is
@@ -147,7 +148,7 @@ func (s *Sender) Metrics() []prometheus.Collector {
 	metrics := s.metrics
 	return []prometheus.Collector{
 		metrics.lag, metrics.attempts, metrics.givenUp, metrics.lanesAtCap, metrics.panics,
-		oldestDue{s},
+		task.Gauges{Descs: []*prometheus.Desc{oldestDueDesc}, Read: s.oldestDue},
 	}
 }
 
