@@ -3,7 +3,7 @@ package panel
 import (
 	"cmp"
 	"context"
-	"net/http"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
@@ -133,26 +133,24 @@ func doer(lang page.Lang, names map[string]string, entry reseller.Entry) string 
 
 // course is one of the two ways that credits go.
 type course struct {
-	Path, Title, Button string
-	Sends               bool
-	quote               func(ctx context.Context, actor account.Actor, id int64, request reseller.CreditRequest) (reseller.Movement, error)
-	move                func(ctx context.Context, actor account.Actor, id int64, request reseller.CreditRequest) (reseller.Moved, error)
-	done                string
+	Title, Button string
+	Sends         bool
+	quote         func(ctx context.Context, actor account.Actor, id int64, request reseller.CreditRequest) (reseller.Movement, error)
+	move          func(ctx context.Context, actor account.Actor, id int64, request reseller.CreditRequest) (reseller.Moved, error)
+	done          string
 }
 
-func (s *Server) sending() course {
-	return course{
-		Path: "/send", Title: "Send credits", Button: "Send credits", Sends: true,
-		quote: s.Resellers.QuoteTransfer, move: s.Resellers.Transfer,
-		done: "Credits sent to %s. You have %d left; it has %d.",
+// course is the way that the path names.
+func (s *Server) course(req *request) course {
+	if strings.HasSuffix(req.URL.Path, "/send") {
+		return course{
+			"Send credits", "Send credits", true, s.Resellers.QuoteTransfer, s.Resellers.Transfer,
+			"Credits sent to %s. You have %d left; it has %d.",
+		}
 	}
-}
-
-func (s *Server) takingBack() course {
 	return course{
-		Path: "/take-back", Title: "Take credits back", Button: "Take credits back",
-		quote: s.Resellers.QuoteTakeBack, move: s.Resellers.TakeBack,
-		done: "Credits taken back from %s. You have %d now; it has %d.",
+		"Take credits back", "Take credits back", false, s.Resellers.QuoteTakeBack, s.Resellers.TakeBack,
+		"Credits taken back from %s. You have %d now; it has %d.",
 	}
 }
 
@@ -164,20 +162,11 @@ type moveData struct {
 	Ask          bool // all is well: it is to be confirmed
 }
 
-// moves are the pages of one of the two ways.
-func (s *Server) moves(course course) []route {
-	path := "/resellers/{id}" + course.Path
-	return []route{
-		{http.MethodGet, path, owner, resellers, func(req *request) error { return s.movePage(req, course) }},
-		{http.MethodPost, path, owner, resellers, func(req *request) error { return s.move(req, course) }},
-	}
-}
-
 // movePage asks how many credits. Once it knows, it says what will happen and
 // asks whether to do it.
-func (s *Server) movePage(req *request, course course) error {
+func (s *Server) movePage(req *request) error {
 	asked := req.URL.Query().Has("amount")
-	movement, err := course.quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))
+	movement, err := s.course(req).quote(req.Context(), req.Actor, req.id, reseller.ReadCreditRequest(req.query()))
 	if err != nil && !refused(err) {
 		return err
 	}
@@ -187,16 +176,16 @@ func (s *Server) movePage(req *request, course course) error {
 	} else {
 		err = nil
 	}
-	return s.moveForm(req, course, moveData{Form: form, Movement: movement, Ask: asked && err == nil}, err)
+	return s.moveForm(req, moveData{Form: form, Movement: movement, Ask: asked && err == nil}, err)
 }
 
-func (s *Server) moveForm(req *request, course course, data moveData, refusal error) error {
-	data.Course, data.Action, data.Back = course, resellerPath(req.id)+course.Path, resellerPath(req.id)
-	return s.showForm(req, "credits_move", course.Title, refusal, data)
+func (s *Server) moveForm(req *request, data moveData, refusal error) error {
+	data.Course, data.Action, data.Back = s.course(req), req.URL.Path, resellerPath(req.id)
+	return s.showForm(req, "credits_move", data.Course.Title, refusal, data)
 }
 
-func (s *Server) move(req *request, course course) error {
-	credits := reseller.ReadCreditRequest(req.form())
+func (s *Server) move(req *request) error {
+	course, credits := s.course(req), reseller.ReadCreditRequest(req.form())
 	moved, err := course.move(req.Context(), req.Actor, req.id, credits)
 	if err != nil && !refused(err) {
 		return err
@@ -206,7 +195,7 @@ func (s *Server) move(req *request, course course) error {
 		return failed
 	}
 	if err != nil {
-		return s.moveForm(req, course, moveData{Form: page.Sent(req.Request, err), Movement: movement}, err)
+		return s.moveForm(req, moveData{Form: page.Sent(req.Request, err), Movement: movement}, err)
 	}
 	return req.done(resellerPath(req.id), course.done, movement.Reseller.Name, moved.Balance, moved.ResellerBalance)
 }

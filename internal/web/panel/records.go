@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 
 	"carteira/internal/account"
@@ -61,19 +60,18 @@ func (f recordForm) title(fresh, edit string) string {
 }
 
 // routes are the form's pages, for those who may change such records.
-func (k record[T]) routes(s *Server, who role, function account.Function) []route {
-	const get, post = http.MethodGet, http.MethodPost
-	list := []route{
-		{get, k.path + "/new", who, function, opened(k.show(s))},
-		{post, k.path + "/new", who, function, func(req *request) error { return k.send(s, req, k.create) }},
-		{get, k.path + "/{id}", who, function, opened(k.show(s))},
-		{post, k.path + "/{id}", who, function, func(req *request) error { return k.send(s, req, k.update) }},
+func (k record[T]) routes(s *Server, who role, function account.Function) []pathRow {
+	send := func(save func(*request) (T, error)) handler {
+		return func(req *request) error { return k.send(s, req, save) }
 	}
-	if k.deleted == nil {
-		return list
+	list := []pathRow{
+		{k.path + "/new", who, function, opened(k.show(s)), send(k.create)},
+		{k.path + "/{id}", who, function, opened(k.show(s)), send(k.update)},
 	}
-	return append(list, route{get, k.path + "/{id}/delete", who, function, k.askDelete(s)},
-		route{post, k.path + "/{id}/delete", who, function, func(req *request) error { return k.delete(s, req) }})
+	if k.deleted != nil {
+		list = append(list, pathRow{k.path + "/{id}/delete", who, function, k.askDelete(s), func(req *request) error { return k.delete(s, req) }})
+	}
+	return list
 }
 
 func (k record[T]) at(req *request) string { return k.path + "/" + idText(req.id) }
