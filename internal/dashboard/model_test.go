@@ -423,11 +423,11 @@ func (s *sums) addCustomer(record customer.Customer) {
 
 // addInvoices adds up invoices by month and by age.
 func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Customer) {
-	var owed []figures.Owed
-	var oldest []figures.Owed
+	var owed []owedItem
+	var oldest []owedItem
 	for _, invoice := range all {
 		if invoice.Status == billing.Open && s.of(people[invoice.Customer.ID].Plan.ID) {
-			oldest = append(oldest, figures.Owed{CustomerID: invoice.Customer.ID, DueOn: invoice.DueOn})
+			oldest = append(oldest, owedItem{CustomerID: invoice.Customer.ID, DueOn: invoice.DueOn})
 		}
 		if !s.of(invoice.Plan.ID) {
 			continue
@@ -444,7 +444,7 @@ func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Cust
 				s.Invoices.Cancelled.one(invoice.Amount)
 			}
 		case invoice.Overdue(s.today):
-			owed = append(owed, figures.Owed{DueOn: invoice.DueOn, Invoices: 1, Amount: rest})
+			owed = append(owed, owedItem{DueOn: invoice.DueOn, Invoices: 1, Amount: rest})
 			s.monthOf(invoice.DueOn).Overdue += rest
 			if s.in(invoice.DueOn) {
 				s.Invoices.Overdue.one(rest)
@@ -465,7 +465,7 @@ func (s *sums) addInvoices(all []billing.Invoice, people map[int64]customer.Cust
 		}
 		s.addPunctual(invoice)
 	}
-	s.addAges(figures.Age(owed, s.today), figures.Age(oldest, s.today))
+	s.addAges(ageOf(owed, s.today), ageOf(oldest, s.today))
 	if n := s.Punctuality.OnTime + s.Punctuality.Late; n > 0 {
 		share := float64((s.Punctuality.OnTime*20000+n)/(2*n)) / 100
 		s.Punctuality.OnTimePercent = &share
@@ -482,7 +482,7 @@ func (s *sums) addPunctual(invoice billing.Invoice) {
 	}
 }
 
-func (s *sums) addAges(invoices, customers []figures.Bucket) {
+func (s *sums) addAges(invoices, customers []ageBucket) {
 	for n, invoice := range invoices {
 		age := Age{FromDays: invoice.Span.From, Customers: customers[n].Customers, Invoices: invoice.Invoices, Amount: invoice.Amount}
 		if invoice.Span.To > 0 {
@@ -648,4 +648,54 @@ func (w *world) renewed(in func(civil.Date) bool) map[int64]bool {
 		}
 	}
 	return found
+}
+
+// owedItem is what is still to come for a due date: of one invoice, or of all open ones of a customer or a day.
+type owedItem struct {
+	CustomerID int64 // 0: not by customer
+	DueOn      civil.Date
+	Invoices   int64
+	Amount     money.Cents // the face amounts, less what was received; without fee and interest
+}
+
+// ageBucket is what is overdue in a span of days.
+type ageBucket struct {
+	Span      figures.Span
+	Customers int64 // each counts once, in the span of its oldest
+	Invoices  int64
+	Amount    money.Cents
+}
+
+// ageOf sorts what is owed into the buckets of figures.Spans. What is due today or later is in none.
+func ageOf(owed []owedItem, today civil.Date) []ageBucket {
+	buckets := make([]ageBucket, len(figures.Spans))
+	for i, span := range figures.Spans {
+		buckets[i].Span = span
+	}
+	oldest := map[int64]int{}
+	for _, o := range owed {
+		days := today.Sub(o.DueOn)
+		i := bucketOf(days)
+		if i < 0 {
+			continue
+		}
+		buckets[i].Invoices += o.Invoices
+		buckets[i].Amount += o.Amount
+		if o.CustomerID != 0 {
+			oldest[o.CustomerID] = max(oldest[o.CustomerID], days)
+		}
+	}
+	for _, days := range oldest {
+		buckets[bucketOf(days)].Customers++
+	}
+	return buckets
+}
+
+func bucketOf(days int) int {
+	for i, span := range figures.Spans {
+		if days >= span.From && (span.To == 0 || days <= span.To) {
+			return i
+		}
+	}
+	return -1
 }

@@ -21,29 +21,14 @@
 package figures
 
 import (
-	"slices"
-
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 )
-
-// Value says that from a day on a customer is worth an amount a month: what Monthly makes of its price while it is in
-// force (neither expired nor cancelled), and 0 from the day on which it is not.
-type Value struct {
-	CustomerID int64
-	From       civil.Date
-	Monthly    money.Cents
-}
 
 // Sum is a number of customers and their money.
 type Sum struct {
 	Customers int64
 	Amount    money.Cents
-}
-
-func (s *Sum) add(amount money.Cents) {
-	s.Customers++
-	s.Amount += amount
 }
 
 // Kind is how a customer's worth has moved between two days.
@@ -82,55 +67,6 @@ type Movement struct {
 	Up    Sum
 	Down  Sum
 	End   Sum
-}
-
-// Move compares the customers' worth at the two ends of a span of days: as it was at the end of the day before first,
-// and as it is at the end of last. What happened between and was taken back does not show. The values may come in any
-// order; of several of one customer and day the last one counts, as in a log.
-func Move(values []Value, first, last civil.Date) Movement {
-	byCustomer := map[int64][]Value{}
-	for _, value := range values {
-		byCustomer[value.CustomerID] = append(byCustomer[value.CustomerID], value)
-	}
-	var movement Movement
-	for _, history := range byCustomer {
-		slices.SortStableFunc(history, func(a, b Value) int { return a.From.Compare(b.From) })
-		movement.count(worth(history, first.AddDays(-1)), worth(history, last))
-	}
-	return movement
-}
-
-// worth is the value in force on a day; nothing before the first.
-func worth(history []Value, on civil.Date) money.Cents {
-	var monthly money.Cents
-	for _, value := range history {
-		if value.From.After(on) {
-			break
-		}
-		monthly = value.Monthly
-	}
-	return monthly
-}
-
-func (m *Movement) count(before, after money.Cents) {
-	if before != 0 {
-		m.Start.add(before)
-	}
-	if after != 0 {
-		m.End.add(after)
-	}
-	kind, amount := KindOf(before, after)
-	switch kind {
-	case New:
-		m.New.add(amount)
-	case Lost:
-		m.Lost.add(amount)
-	case Up:
-		m.Up.add(amount)
-	case Down:
-		m.Down.add(amount)
-	case Unmoved:
-	}
 }
 
 // Churn is the share of the customers at the start who are not there at the end, in hundredths of a percent, rounded
@@ -174,60 +110,6 @@ func (s Span) DueDates(today civil.Date) (first, last civil.Date) {
 		first = today.AddDays(-s.To)
 	}
 	return first, today.AddDays(-s.From)
-}
-
-func (s Span) has(days int) bool {
-	return days >= s.From && (s.To == 0 || days <= s.To)
-}
-
-// Owed is what is still to come for a due date: of one invoice, or of all open ones of a customer or a day.
-type Owed struct {
-	CustomerID int64 // 0: not by customer
-	DueOn      civil.Date
-	Invoices   int64
-	Amount     money.Cents // the face amounts, less what was received; without fee and interest
-}
-
-// Bucket is what is overdue in a span of days.
-type Bucket struct {
-	Span      Span
-	Customers int64 // each counts once, in the span of its oldest
-	Invoices  int64
-	Amount    money.Cents
-}
-
-// Age sorts what is owed into the buckets of Spans. What is due today or later is in none.
-func Age(owed []Owed, today civil.Date) []Bucket {
-	buckets := make([]Bucket, len(Spans))
-	for i, span := range Spans {
-		buckets[i].Span = span
-	}
-	oldest := map[int64]int{}
-	for _, o := range owed {
-		days := today.Sub(o.DueOn)
-		i := bucketOf(days)
-		if i < 0 {
-			continue
-		}
-		buckets[i].Invoices += o.Invoices
-		buckets[i].Amount += o.Amount
-		if o.CustomerID != 0 {
-			oldest[o.CustomerID] = max(oldest[o.CustomerID], days)
-		}
-	}
-	for _, days := range oldest {
-		buckets[bucketOf(days)].Customers++
-	}
-	return buckets
-}
-
-func bucketOf(days int) int {
-	for i, span := range Spans {
-		if span.has(days) {
-			return i
-		}
-	}
-	return -1
 }
 
 // Monthly is what a price for a period is worth a month, rounded once, half up to the cent. A year has twelve months,

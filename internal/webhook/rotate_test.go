@@ -8,7 +8,6 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
-	"carteira/internal/webhook/sender"
 	"carteira/test/kit/webhooktest"
 )
 
@@ -18,7 +17,7 @@ func signedBy(t *testing.T, got webhooktest.Message, secret, old string) {
 	t.Helper()
 	at, id, body := got.Header.Get("X-Service-Timestamp"), got.Header.Get("Webhook-Id"), []byte(got.Body)
 	own := func(secret string) string { return "sha256=" + webhook.Sign([]byte(secret), at, body) }
-	standard := func(secret string) string { return sender.SignStandard([]byte(secret), id, at, body) }
+	standard := func(secret string) string { return webhooktest.SignStandard(secret, id, at, body) }
 	wantOld, wantStandard := "", standard(secret)
 	if old != "" {
 		wantOld, wantStandard = own(old), wantStandard+" "+standard(old)

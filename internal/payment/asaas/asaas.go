@@ -24,18 +24,8 @@ var bases = map[string]string{"production": "https://api.asaas.com", "sandbox": 
 // Provider is the gateway of PIX codes.
 func Provider() payment.Provider { return pixProvider(bases) }
 
-// ProviderAt is Provider at another address, for tests.
-func ProviderAt(base string) payment.Provider { return pixProvider(everywhere(base)) }
-
 // CheckoutProvider is the gateway of the page.
 func CheckoutProvider() payment.Provider { return pageProvider(bases) }
-
-// CheckoutProviderAt is CheckoutProvider at another address, for tests.
-func CheckoutProviderAt(base string) payment.Provider { return pageProvider(everywhere(base)) }
-
-func everywhere(base string) map[string]string {
-	return map[string]string{"production": base, "sandbox": base}
-}
 
 func pixProvider(bases map[string]string) payment.Provider {
 	provider := provider(bases, payment.FlowPix)

@@ -20,11 +20,6 @@ var bases = map[string]string{"production": "https://api.woovi.com", "sandbox": 
 // Provider is the gateway.
 func Provider() payment.Provider { return provider(bases) }
 
-// ProviderAt is Provider at another address, for tests.
-func ProviderAt(base string) payment.Provider {
-	return provider(map[string]string{"production": base, "sandbox": base})
-}
-
 func provider(bases map[string]string) payment.Provider {
 	// Woovi signs for all companies with the same keys.
 	signers := map[string]*keys{}

@@ -1,12 +1,9 @@
 package input
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
-
-	"carteira/internal/platform/civil"
 )
 
 // Sort is the field that a list is ordered by; a "-" before it makes the order
@@ -90,66 +87,5 @@ func (s Sort) Turned() Sort {
 	return "-" + s
 }
 
-// directed turns a comparison of ascending values into one of this direction.
-func (s Sort) directed(comparison int) int {
-	if s.Descending() {
-		return -comparison
-	}
-	return comparison
-}
-
-// Keys are what the records of a list are sorted by.
-type Keys[T any] struct {
-	ID        func(T) int64
-	Name      func(T) string     // as it is compared
-	Day       func(T) civil.Date // of ByDueDate, ByPaidDay or ByExpiry
-	UpdatedAt func(T) time.Time
-}
-
 // Never is after every day on which a subscription may end.
 const Never = "9999-12-31"
-
-// place is where a record of a list comes.
-type place struct {
-	index   int
-	undated int // 1: after those with a due date, whatever the direction
-	text    string
-	micros  int64
-	id      int64
-}
-
-// Arrange puts a page of records in order.
-func (k Keys[T]) Arrange(page []T, sort Sort) {
-	places := make([]place, len(page))
-	for i, record := range page {
-		places[i] = k.place(record, sort)
-		places[i].index = i
-	}
-	slices.SortFunc(places, func(a, b place) int {
-		ascending := cmp.Or(strings.Compare(a.text, b.text), cmp.Compare(a.micros, b.micros), cmp.Compare(a.id, b.id))
-		return cmp.Or(cmp.Compare(a.undated, b.undated), sort.directed(ascending))
-	})
-	before := slices.Clone(page)
-	for i, from := range places {
-		page[i] = before[from.index]
-	}
-}
-
-func (k Keys[T]) place(record T, sort Sort) place {
-	at := place{id: k.ID(record)}
-	switch sort.Field() {
-	case ByName:
-		at.text = k.Name(record)
-	case ByUpdated:
-		at.micros = k.UpdatedAt(record).UnixMicro()
-	case ByDueDate, ByPaidDay:
-		day := k.Day(record)
-		at.text = day.String()
-		if day.IsZero() {
-			at.undated = 1
-		}
-	case ByExpiry:
-		at.text = cmp.Or(k.Day(record).String(), Never)
-	}
-	return at
-}

@@ -306,13 +306,3 @@ func (i issue) reason() string {
 	}
 	return fmt.Sprintf("%s (Meta %d)", text, i.Code)
 }
-
-// Reasons lists what the channel says of failures in words of its own, for those
-// who say it in another language.
-func Reasons() []string {
-	var list []string
-	for code := range advice {
-		list = append(list, issue{Code: code}.reason())
-	}
-	return list
-}

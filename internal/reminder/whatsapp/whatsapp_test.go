@@ -3,6 +3,7 @@ package whatsapp
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -154,5 +155,17 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 	if _, ok := errors.AsType[*fault.Error](err); !ok {
 		t.Errorf("%T", err)
+	}
+}
+
+func TestEveryAdviceIsInTheCatalogOfTexts(t *testing.T) {
+	catalog, err := os.ReadFile("../../web/page/messages/arrivals.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code := range advice {
+		if line := "\n" + (issue{Code: code}).reason() + " | "; !strings.Contains(string(catalog), line) {
+			t.Errorf("arrivals.txt lacks a line:%s", line)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"carteira/internal/billing"
 	"carteira/internal/event"
-	"carteira/internal/reminder/whatsapp"
 	"carteira/internal/web/page"
 )
 
@@ -43,7 +42,6 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 	for _, said := range forecastWords {
 		texts = append(texts, said)
 	}
-	texts = append(texts, whatsapp.Reasons()...)
 	for _, text := range texts {
 		if text != "" && !page.Known(text) {
 			t.Errorf("messages/*.txt lacks a line:\n%s | ", text)

@@ -34,7 +34,7 @@ func TestMessageIsExactlyTheContracts(t *testing.T) {
 			"X-Service-Event": "customer.created", "X-Service-Delivery": ids[0], "X-Service-Timestamp": strconv.FormatInt(webhooktest.Morning.Unix(), 10),
 			"X-Service-Signature": message.Header.Get("X-Service-Signature"),
 			"Webhook-Id":          ids[0], "Webhook-Timestamp": strconv.FormatInt(webhooktest.Morning.Unix(), 10),
-			"Webhook-Signature": sender.SignStandard([]byte(key), ids[0], strconv.FormatInt(webhooktest.Morning.Unix(), 10), []byte(message.Body)),
+			"Webhook-Signature": webhooktest.SignStandard(key, ids[0], strconv.FormatInt(webhooktest.Morning.Unix(), 10), []byte(message.Body)),
 		}
 		for name, value := range want {
 			if got := message.Header.Get(name); got != value {

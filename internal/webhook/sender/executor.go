@@ -127,13 +127,6 @@ func Sign(key []byte, timestamp string, body []byte) string {
 	return newSigner(key).sign(timestamp, body)
 }
 
-// SignStandard is the signature of Standard Webhooks: the HMAC-SHA256 of id,
-// timestamp and body with dots between them, keyed with the bytes that the text
-// after whsec_ encodes. It is "" for a secret that encodes none.
-func SignStandard(secret []byte, eventID, timestamp string, body []byte) string {
-	return newSigner(secret).signStandard(eventID, timestamp, body)
-}
-
 // signer signs with one secret. It is one goroutine's at a time.
 type signer struct {
 	own      hash.Hash

@@ -3,12 +3,14 @@ package webhooktest
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -107,6 +109,18 @@ func WantSigned(t *testing.T, key string, message Message) {
 	if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); message.Header.Get("X-Service-Signature") != want {
 		t.Errorf("signed %s, want %s", message.Header.Get("X-Service-Signature"), want)
 	}
+}
+
+// SignStandard is the signature of Standard Webhooks: the HMAC-SHA256 of id, timestamp and body with dots between them,
+// keyed with the bytes that the text after whsec_ encodes.
+func SignStandard(secret, eventID, timestamp string, body []byte) string {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		panic(err)
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(eventID + "." + timestamp + "." + string(body)))
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // WantOnce wants each event to have come once, and nothing else.
