@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/workbook"
 )
 
 // MaxUpload is the largest file that can be uploaded: about a hundred thousand
@@ -92,7 +93,7 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 	if len(content) > MaxUpload {
 		return Upload{}, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
-	if sheet.IsWorkbook(content) { // what is kept is read many times, and CSV is cheaper to read
+	if workbook.Is(content) { // what is kept is read many times, and CSV is cheaper to read
 		lines, err := sheet.FromWorkbook(content)
 		if err != nil {
 			return Upload{}, fault.Field("file", err.Error())

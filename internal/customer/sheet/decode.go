@@ -3,12 +3,16 @@ package sheet
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"carteira/internal/platform/workbook"
 )
 
 const window = 64 << 10
@@ -32,7 +36,7 @@ func decode(r io.Reader) (io.Reader, error) {
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 1):
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
-	case IsWorkbook(start):
+	case workbook.Is(start):
 		return decodeWorkbook(reader)
 	case bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
 		return nil, errors.New("the file is an old spreadsheet; open it and save it as .xlsx or CSV")
@@ -48,6 +52,13 @@ func isMarkup(reader *bufio.Reader) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(start), []byte("<"))
 }
 
+// The bounds of a workbook.
+const (
+	maxWorkbook = 16 << 20
+	maxUnpacked = 48 << 20
+	maxGap      = 1000 // empty rows between two that are filled
+)
+
 // decodeWorkbook makes CSV of a workbook.
 func decodeWorkbook(r io.Reader) (io.Reader, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxWorkbook+1))
@@ -55,13 +66,70 @@ func decodeWorkbook(r io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	if len(content) > maxWorkbook {
-		return nil, errWorkbookSize
+		return nil, workbook.ErrTooLarge
 	}
 	lines, err := FromWorkbook(content)
 	if err != nil {
 		return nil, err
 	}
 	return decode(bytes.NewReader(lines))
+}
+
+// FromWorkbook makes CSV of a workbook (.xlsx): of the first sheet that names customers and something about them, or
+// else of the first. Lines of the CSV are rows of the sheet, so that a problem is found where it is.
+func FromWorkbook(content []byte) ([]byte, error) { return fromWorkbook(content, maxUnpacked) }
+
+func fromWorkbook(content []byte, limit int64) ([]byte, error) {
+	book, err := workbook.Open(content, limit)
+	if err != nil {
+		return nil, err
+	}
+	sheet, err := choose(book)
+	if err != nil {
+		return nil, err
+	}
+	out := bytes.NewBufferString("\ufeff")
+	lines := csv.NewWriter(out)
+	lines.Comma = ';'
+	line := 1
+	for row, err := range book.Rows(sheet) {
+		if err == nil && int64(out.Len()) > limit {
+			err = workbook.ErrTooLarge
+		}
+		if err != nil {
+			return nil, err
+		}
+		for range min(row.Number-line, maxGap) {
+			_ = lines.Write([]string{"", ""}) // a buffer does not fail
+		}
+		_ = lines.Write(row.Cells)
+		line = row.Number + 1
+	}
+	lines.Flush()
+	return out.Bytes(), lines.Error()
+}
+
+// choose finds the sheet of the customers: others may be a summary or a price list.
+func choose(book *workbook.Book) (string, error) {
+	for _, sheet := range book.Sheets {
+		left := maxPreface
+		for row, err := range book.Rows(sheet) {
+			if err != nil {
+				return "", err
+			}
+			named := slices.ContainsFunc(columnsOf(row.Cells), func(c Column) bool { return c.Field == "name" })
+			if named && knownHeadings(row.Cells) > 1 {
+				return sheet, nil
+			}
+			if left--; left < 0 {
+				break
+			}
+		}
+	}
+	if len(book.Sheets) == 0 {
+		return "", workbook.ErrUnreadable
+	}
+	return book.Sheets[0], nil
 }
 
 // isUTF16 finds UTF-16 without a mark by its first two letters, which are ASCII

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"carteira/internal/platform/address"
@@ -14,6 +13,7 @@ import (
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/platform/text"
+	"carteira/internal/platform/workbook"
 )
 
 // spelling is a cell as the API takes it, and what was left out of it.
@@ -269,7 +269,7 @@ func spellDate(value string) (string, error) {
 	if parts := strings.FieldsFunc(value, isDateSeparator); len(parts) == 3 {
 		value = dateOf(parts)
 	} else if serial, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64); err == nil && isSerial(serial) {
-		value = dayOf(int(serial) - serial1900)
+		value = workbook.Day(int(serial)).BR()
 	} else if len(value) == len("31122027") && text.Digits(value) == value {
 		value = bareDate(value)
 	}
@@ -288,11 +288,6 @@ func spellDate(value string) (string, error) {
 const firstSerial, lastSerial = 36525, 73051
 
 func isSerial(number float64) bool { return number > firstSerial && number < lastSerial }
-
-// dayOf is a day as people write it, by its number since 1 January 1970.
-func dayOf(number int) string {
-	return time.Unix(int64(number)*24*60*60, 0).UTC().Format("02/01/2006")
-}
 
 // bareDate reads eight digits, with the year first or last.
 func bareDate(digits string) string {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"carteira/internal/platform/workbook"
 )
 
 // bookOf packs the parts of a workbook.
@@ -76,7 +78,7 @@ func TestWorkbookThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	for _, part := range []string{"xl/sharedStrings.xml", "xl/styles.xml", "xl/worksheets/sheet1.xml"} {
 		parts := sampleBook()
 		parts[part] = "<x>" + strings.Repeat(" ", 1<<20) + "</x>"
-		if _, err := fromWorkbook(bookOf(t, parts), 1<<20); !errors.Is(err, errWorkbookSize) {
+		if _, err := fromWorkbook(bookOf(t, parts), 1<<20); !errors.Is(err, workbook.ErrTooLarge) {
 			t.Errorf("%s: %v", part, err)
 		}
 	}
@@ -93,7 +95,7 @@ func TestBrokenWorkbooksAreRefusedInWords(t *testing.T) {
 	broken := sampleBook()
 	broken["xl/worksheets/sheet1.xml"] = "<worksheet><row><c"
 	for name, content := range map[string][]byte{"cut": whole[:len(whole)/2], "no zip": []byte("PK\x03\x04rest"), "XML": bookOf(t, broken)} {
-		if _, err := FromWorkbook(content); !errors.Is(err, errWorkbook) {
+		if _, err := FromWorkbook(content); !errors.Is(err, workbook.ErrUnreadable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"net/url"
 
 	"carteira/internal/billing"
-	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
+	"carteira/internal/platform/workbook"
 	"carteira/internal/web/page"
 )
 
@@ -194,15 +194,15 @@ func (s *Server) exportMonth(req *request) error {
 		return err
 	}
 	data := s.monthData(req, month)
-	pages := []sheet.Page{{Name: req.lang.T("Summary"), Rows: func(write func(...any) error) error { return data.summary(req, write) }}}
+	pages := []workbook.Page{{Name: req.lang.T("Summary"), Rows: func(write func(...any) error) error { return data.summary(req, write) }}}
 	for _, part := range billing.MonthParts {
 		part := billing.MonthQuestion{First: question.First, Part: part}
-		pages = append(pages, sheet.Page{Name: sheetName(req.lang.T(monthWords[part.Part])), Rows: func(write func(...any) error) error {
+		pages = append(pages, workbook.Page{Name: sheetName(req.lang.T(monthWords[part.Part])), Rows: func(write func(...any) error) error {
 			return s.writeMonthRows(req, part, write)
 		}})
 	}
 	const kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	sendFile(req, "mes-"+data.Month+".xlsx", kind, func(to io.Writer) error { return sheet.WriteWorkbook(to, pages) })
+	sendFile(req, "mes-"+data.Month+".xlsx", kind, func(to io.Writer) error { return workbook.Write(to, pages) })
 	return nil
 }
 

@@ -1,10 +1,11 @@
-package sheet
+package workbook
 
 import (
 	"archive/zip"
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 func TestWorkbookIsReadAsItWasWritten(t *testing.T) {
 	var file bytes.Buffer
-	err := WriteWorkbook(&file, []Page{
+	err := Write(&file, []Page{
 		{"Resumo", func(write func(...any) error) error {
 			if err := write("dia", "cliente", "valor", "n"); err != nil {
 				return err
@@ -26,17 +27,26 @@ func TestWorkbookIsReadAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !IsWorkbook(file.Bytes()) {
+	if !Is(file.Bytes()) {
 		t.Error("the file is no workbook")
 	}
-	read, err := FromWorkbook(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
+	book, err := Open(file.Bytes(), 1<<20)
+	if err != nil || len(book.Sheets) != 2 {
+		t.Fatal(book, err)
 	}
-	for _, want := range []string{"dia;cliente;valor;n", "31/01/2026", `=cmd|' /C calc'!A0 <b> & ""x""`, "-1234,56", ";7"} {
-		if !strings.Contains(string(read), want) {
-			t.Errorf("%q is not in %s", want, read)
+	var read []Row
+	for row, err := range book.Rows(book.Sheets[0]) {
+		if err != nil {
+			t.Fatal(err)
 		}
+		read = append(read, row)
+	}
+	want := []Row{
+		{1, []string{"dia", "cliente", "valor", "n"}},
+		{2, []string{"31/01/2026", `=cmd|' /C calc'!A0 <b> & "x"`, "-1234,56", "7"}},
+	}
+	if !reflect.DeepEqual(read, want) {
+		t.Errorf("read %+v", read)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
@@ -53,7 +63,7 @@ func TestWorkbookIsReadAsItWasWritten(t *testing.T) {
 		}
 	}
 	broken := errors.New("gone")
-	if err := WriteWorkbook(io.Discard, []Page{{"x", func(func(...any) error) error { return broken }}}); !errors.Is(err, broken) {
+	if err := Write(io.Discard, []Page{{"x", func(func(...any) error) error { return broken }}}); !errors.Is(err, broken) {
 		t.Errorf("a walk that fails: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package sheet
+package workbook
 
 import (
 	"archive/zip"
@@ -28,8 +28,8 @@ const (
 	office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 )
 
-// WriteWorkbook writes a workbook (.xlsx), one sheet after the other as rows come.
-func WriteWorkbook(out io.Writer, pages []Page) error {
+// Write writes a workbook, one sheet after the other as rows come.
+func Write(out io.Writer, pages []Page) error {
 	archive := zip.NewWriter(out)
 	for name, text := range bookFiles(pages) {
 		file, err := archive.Create(name)
@@ -96,11 +96,6 @@ func (p Page) write(out io.Writer) error {
 	_, _ = to.WriteString(`</sheetData></worksheet>`)
 	return to.Flush()
 }
-
-// A spreadsheet counts days; 1 January 2000 has this number.
-const serial2000 = 36526
-
-var day2000 = civil.MustParse("2000-01-01")
 
 func writeCell(to io.Writer, at string, value any) {
 	switch value := value.(type) {
