@@ -60,12 +60,13 @@ n8n-node: ## the node for n8n is made from the document, compiled, and passes n8
 	@cd $(N8N_NODE) && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
 	cd $(N8N_NODE) && npm run --silent build && npm run --silent lint && npm run --silent test
 
-# Not a part of make test: the first time it installs n8n, which takes minutes and a gigabyte outside of the tree.
-N8N_VERSION ?= 1.123.81
+# Not a part of make test: the first time it installs n8n, which takes half an hour and two gigabytes outside of the tree.
+N8N_VERSION ?= 2.41.1
+N8N_DAY     ?= 2026-09-24
 N8N_CACHE   ?= $(HOME)/.cache/carteira
 n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay, restart, deregister (on demand, minutes)
 	@tools/ensure openssl make g++ python3
-	cd $(N8N_NODE) && node test/real/run.mjs "$$(test/real/n8n.sh $(N8N_CACHE) $(N8N_VERSION))" ../../bin/carteira
+	cd $(N8N_NODE) && node test/real/run.mjs "$$(test/real/n8n.sh $(N8N_CACHE) $(N8N_VERSION) $(N8N_DAY))" ../../bin/carteira
 
 # A test waits for its page most of the time: there are more at once than cores.
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each

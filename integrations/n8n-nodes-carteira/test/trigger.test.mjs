@@ -65,3 +65,71 @@ test('a part without wanted events moves on', () => {
 	missed({ events: [], lastId: null, waiting: false, giving: true }, new Map(), state);
 	assert.deepEqual(place(state), { after: 'q' });
 });
+
+/** n8n as the trigger sees it: `answers` by method and path, an event more than once is a fault. */
+function n8n(state, answers) {
+	const emitted = [];
+	const functions = {
+		getWorkflowStaticData: () => state,
+		getWorkflow: () => ({ id: 'workflow', name: 'Pay' }),
+		getNode: () => ({ id: 'node', name: 'Created' }),
+		getNodeParameter: (name) => ({ events: ['invoice.paid'], receiveBy: 'webhook' })[name],
+		getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1',
+		getMode: () => 'trigger',
+		getCredentials: async () => ({ url: 'https://clientes.example.com' }),
+		logger: { info() {}, warn() {} },
+		emit: ([[item]]) => emitted.push(item.id),
+		helpers: {
+			returnJsonArray: (items) => items,
+			httpRequestWithAuthentication: async (_, { method, url }) => ({ statusCode: 200, headers: {}, body: await answers[`${method} ${url}`]() }),
+		},
+	};
+	return { functions, emitted };
+}
+
+test('an event that happens while n8n registers the webhook comes by the webhook alone', async () => {
+	const { CarteiraTrigger } = require('../dist/nodes/CarteiraTrigger/CarteiraTrigger.node.js');
+	const order = [];
+	let seen;
+	const looked = new Promise((resolve) => (seen = resolve));
+	const answers = {
+		'POST /webhooks': async () => {
+			order.push('webhook');
+			return { data: { id: 1, secret: 'whsec_1' } };
+		},
+		'GET /webhooks/1': async () => ({ data: { active: true } }),
+		'GET /events': async () => {
+			order.push('feed');
+			return { data: [events[0]], meta: { last_id: 'a', has_more: false } };
+		},
+		'GET /webhooks/1/deliveries': async () => {
+			setImmediate(seen);
+			return { data: [{ event_id: 'a', status: 'pending' }], meta: { last_page: 1 } };
+		},
+	};
+	const state = { since: '2026-01-01T00:00:00Z' };
+	const { functions, emitted } = n8n(state, answers);
+	const trigger = new CarteiraTrigger();
+	const { closeFunction } = await trigger.trigger.call(functions);
+	const hook = trigger.webhookMethods.default;
+	assert.equal(await hook.checkExists.call(functions), false);
+	await hook.create.call(functions);
+	await looked;
+	await closeFunction();
+	assert.deepEqual([order, emitted, place(state)], [['webhook', 'feed'], [], { since: '2026-01-01T00:00:00Z' }]);
+});
+
+test('a webhook that appears while the feed waits takes what the feed has', async () => {
+	const { read } = require('../dist/nodes/CarteiraTrigger/reader.js');
+	const state = { after: 'z' };
+	let stopped = false;
+	const { functions, emitted } = n8n(state, {
+		'GET /events': async () => {
+			state.webhookId = 1;
+			stopped = true;
+			return { data: events, meta: { last_id: 'd', has_more: false } };
+		},
+	});
+	await read(functions, { types: ['invoice.paid'], state, emit: (event) => emitted.push(event.id), stopped: () => stopped, decided: () => true, giving: true });
+	assert.deepEqual([emitted, place(state)], [[], { after: 'z' }]);
+});

@@ -70,12 +70,15 @@ export class CarteiraTrigger implements INodeType {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {
 				const state = stateOf(this);
-				if (this.getNodeParameter('receiveBy') === 'feed') return !state.webhookId;
-				return state.webhookId ? await renewed(this, state) : false;
+				const feedOnly = this.getNodeParameter('receiveBy') === 'feed';
+				const exists = feedOnly ? !state.webhookId : Boolean(state.webhookId) && (await renewed(this, state));
+				if (exists) decided.add(keyOf(this));
+				return exists;
 			},
 
 			async create(this: IHookFunctions): Promise<boolean> {
 				if (this.getNodeParameter('receiveBy') !== 'feed') await register(this, stateOf(this));
+				decided.add(keyOf(this));
 				return true;
 			},
 
@@ -112,10 +115,12 @@ export class CarteiraTrigger implements INodeType {
 			state: stateOf(this),
 			emit: (event) => this.emit([this.helpers.returnJsonArray([event])]),
 			stopped: () => stopped,
+			decided: () => decided.has(keyOf(this)),
 			giving: true,
 		};
 		const closeFunction = async () => {
 			stopped = true;
+			decided.delete(keyOf(this));
 		};
 		if (this.getMode() === 'manual') {
 			return { closeFunction, manualTriggerFunction: async () => await showLatest(this, reading) };
@@ -124,6 +129,11 @@ export class CarteiraTrigger implements INodeType {
 		return { closeFunction };
 	}
 }
+
+/** The nodes of this process for which n8n is done with the webhook. Not in the state: another start asks anew. */
+const decided = new Set<string>();
+
+const keyOf = (functions: IHookFunctions | ITriggerFunctions) => `${functions.getWorkflow().id}/${functions.getNode().id}`;
 
 function stateOf(functions: IHookFunctions | ITriggerFunctions): State {
 	const state = functions.getWorkflowStaticData('node') as State;
@@ -179,7 +189,7 @@ async function deregister(functions: IHookFunctions, state: State): Promise<void
 async function settle(functions: IHookFunctions, state: State): Promise<void> {
 	const types = functions.getNodeParameter('events') as string[];
 	try {
-		await catchUp(functions, { types, state, emit: () => undefined, stopped: () => false, giving: false });
+		await catchUp(functions, { types, state, emit: () => undefined, stopped: () => false, decided: () => true, giving: false });
 	} catch (error) {
 		functions.logger.warn(`Carteira Trigger: what the webhook has brought is not known: ${(error as Error).message}`);
 	}

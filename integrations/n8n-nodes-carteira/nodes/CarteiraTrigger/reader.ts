@@ -8,6 +8,9 @@ type Functions = IHookFunctions | ITriggerFunctions;
 const feedWait = 25;
 /** How long to wait between two looks at what the webhook may have missed, in steps of five seconds. */
 const stepsBetweenLooks = 60;
+/** How long to wait for the webhook before the feed is read without one, and how often to look, in milliseconds. */
+const longestRegistration = 60_000;
+const registrationLook = 250;
 /** An answer without events that comes sooner did not wait, in milliseconds. */
 const shortestWait = 2000;
 const gone = 410;
@@ -18,6 +21,8 @@ export interface Reading {
 	/** Starts the workflow with an event, as the webhook does; n8n saves the state with it. */
 	emit: (event: Event) => void;
 	stopped: () => boolean;
+	/** Whether n8n is done with the webhook: it has registered it, or found that there is none to have. */
+	decided: () => boolean;
 	/** Whether the workflow gets what is found; false when only the state is to be brought up to date. */
 	giving: boolean;
 }
@@ -98,8 +103,9 @@ function give(reading: Reading, events: Event[]): void {
 /** With a webhook: looks now and then for what it did not bring. */
 async function lookAfterWebhook(functions: ITriggerFunctions, reading: Reading): Promise<void> {
 	const { state } = reading;
-	if (!(await isKept(functions, state.webhookId as number))) {
-		state.webhookId = undefined;
+	const asked = state.webhookId as number;
+	if (!(await isKept(functions, asked))) {
+		if (state.webhookId === asked) state.webhookId = undefined;
 		return;
 	}
 	give(reading, await catchUp(functions, reading));
@@ -110,6 +116,7 @@ async function lookAfterWebhook(functions: ITriggerFunctions, reading: Reading):
 async function follow(functions: ITriggerFunctions, reading: Reading): Promise<void> {
 	const began = Date.now();
 	const part = await next(functions, reading, place(reading.state), feedWait);
+	if (reading.state.webhookId) return; // it was registered meanwhile, and brings what this part may have too
 	const { events } = missed({ ...part, waiting: false, giving: true }, new Map(), reading.state);
 	give(reading, events);
 	// A busy feed, or one where too many wait already and that answers at once, must not use up the token's calls.
@@ -117,8 +124,15 @@ async function follow(functions: ITriggerFunctions, reading: Reading): Promise<v
 	else if (Date.now() - began < shortestWait) await pause(reading, 1);
 }
 
+/** n8n 2 starts the trigger while it registers the webhook, n8n 1 after it. An event read meanwhile would come twice. */
+async function registration(reading: Reading): Promise<void> {
+	const late = Date.now() + longestRegistration;
+	while (!reading.decided() && !reading.stopped() && Date.now() < late) await sleep(registrationLook);
+}
+
 /** Goes on until the workflow is switched off. What fails is tried again. */
 export async function read(functions: ITriggerFunctions, reading: Reading): Promise<void> {
+	await registration(reading);
 	while (!reading.stopped()) {
 		try {
 			await (reading.state.webhookId ? lookAfterWebhook : follow)(functions, reading);

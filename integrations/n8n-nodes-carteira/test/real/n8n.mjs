@@ -24,7 +24,7 @@ export class N8n {
 			N8N_DISABLED_MODULES: 'mcp',
 			DB_SQLITE_POOL_SIZE: '2',
 		};
-		this.child = start(process.execPath, [this.program, 'start'], { env, log: join(this.folder, 'n8n.log'), cwd: this.folder });
+		this.child = start(this.program, ['start'], { env, log: join(this.folder, 'n8n.log'), cwd: this.folder });
 		await until('n8n is ready', async () => {
 			if (this.child.exitCode !== null) throw Object.assign(new Error('n8n has ended'), { final: true });
 			const answer = await fetch(`${this.url}/rest/settings`);
