@@ -34,7 +34,7 @@ var headings = []struct {
 		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone",
 		"contato", "número de telefone",
 		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal",
-		"número do whatsapp", "ddd telefone", "ddd e telefone",
+		"número do whatsapp", "ddd telefone", "ddd e telefone", "ddd",
 	}},
 	{"email", []string{"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"}},
 	{"usuario", []string{"usuario", "usuário", "username", "user", "login", "nome de usuário"}},
@@ -217,6 +217,9 @@ func columnsOf(header []string) []Column {
 	columns, named := make([]Column, len(header)), map[string]bool{}
 	for n, heading := range header {
 		field, _ := fieldOf(heading)
+		if field == "address.number" && n == 0 && len(header) > 1 { // it counts the lines: no address begins one
+			field = ""
+		}
 		columns[n] = Column{strings.TrimSpace(heading), field}
 		named[field] = true
 	}
@@ -226,7 +229,15 @@ func columnsOf(header []string) []Column {
 			named[guess] = true
 		}
 	}
+	if service := slices.IndexFunc(columns, isService); service >= 0 && !named["plan"] && !named["plan_id"] {
+		columns[service].Field = "plan"
+	}
 	return columns
+}
+
+// isService finds the column Serviço, which is the plan where no other is.
+func isService(column Column) bool {
+	return column.Field == "product" && key(column.Heading) == "servico"
 }
 
 // sharedField is the field of a heading with several parts, between slashes, that are all names of it.

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/phone"
 	"carteira/internal/platform/text"
 )
 
@@ -44,6 +45,8 @@ type Reader struct {
 	csv   *csv.Reader
 	limit *limiter
 	line  int
+	bare  bool     // no record names the columns
+	first []string // the record that was taken for a header and is a customer
 }
 
 // Column is a column of the file.
@@ -78,17 +81,17 @@ func Open(r io.Reader) (*Reader, error) {
 	reader.csv.Comma = found.comma
 	reader.csv.FieldsPerRecord = -1
 	reader.csv.ReuseRecord = true
-	if err := reader.readHeader(found.header); err != nil {
+	if err := reader.readHeader(found, start); err != nil {
 		return nil, err
 	}
 	return reader, nil
 }
 
 // readHeader reads the names of the columns, which stand after some records
-// that do not matter.
-func (s *Reader) readHeader(preface int) error {
+// that do not matter. A file without them begins with a customer.
+func (s *Reader) readHeader(found layout, start []byte) error {
 	header, err := s.record()
-	for ; preface > 0 && err == nil; preface-- {
+	for preface := found.header; preface > 0 && err == nil; preface-- {
 		header, err = s.record()
 	}
 	switch {
@@ -102,12 +105,23 @@ func (s *Reader) readHeader(preface int) error {
 			return errors.New("the file is not text: it has NUL bytes in its first line")
 		}
 	}
-	s.Columns = columnsOf(header)
+	if isData(header) {
+		s.first = slices.Clone(header)
+	}
+	if s.bare = s.first != nil || isLetters(header); s.bare {
+		s.Columns = guessColumns(start, found.comma, len(header))
+	} else {
+		s.Columns = columnsOf(header)
+	}
 	return nil
 }
 
 // record reads the next record, whatever it holds.
 func (s *Reader) record() ([]string, error) {
+	if first := s.first; first != nil {
+		s.first = nil
+		return first, nil
+	}
 	s.limit.left = maxRecord
 	fields, err := s.csv.Read()
 	if s.limit.exceeded {
@@ -143,6 +157,8 @@ func (s *Reader) Warnings() []string {
 		switch {
 		case len(warnings) == maxWarnings:
 			return append(warnings, "more columns like these")
+		case s.bare && column.Field != "":
+			warnings = append(warnings, fmt.Sprintf("no line names the columns; by its values, %s is read as %s", column.Heading, column.Field))
 		case column.Field == "" && !knows(column.Heading) && column.Heading != "":
 			warnings = append(warnings, fmt.Sprintf("column %d, %q, is not known and is passed over%s", i+1,
 				shorten(column.Heading), suggestion(column.Heading)))
@@ -193,7 +209,7 @@ func (s *Reader) Next() (Row, error) {
 		if blank(fields) || s.isHeader(fields) {
 			continue
 		}
-		if isTotal(fields) {
+		if isTotal(fields) || s.isSum(fields) {
 			s.noteTotal()
 			continue
 		}
@@ -270,6 +286,21 @@ func (s *Reader) noteTotal() {
 	}
 }
 
+// isSum finds the sum under a column of amounts, with no word before it: no line of a customer lacks all but an amount.
+func (s *Reader) isSum(fields []string) bool {
+	amounts := 0
+	for n, cell := range fields {
+		switch cell = strings.TrimSpace(cell); {
+		case cell == "":
+		case n < len(s.Columns) && s.Columns[n].Field == "value" && isNumber(cell):
+			amounts++
+		default:
+			return false
+		}
+	}
+	return amounts > 0
+}
+
 // isHeader finds the header again, which printed lists have on each page.
 func (s *Reader) isHeader(fields []string) bool {
 	return len(fields) == len(s.Columns) && !slices.ContainsFunc(s.Columns, func(column Column) bool {
@@ -294,6 +325,7 @@ func (s *Reader) row(fields []string) Row {
 		}
 		used++
 	}
+	row.splitAddress()
 	if len(row.Values) == 1 && row.Values["name"] != "" && used > 2 && len(row.Left) == 0 {
 		row.Warnings.Add("name", "has nothing else in its line: perhaps it is no customer")
 	}
@@ -303,10 +335,20 @@ func (s *Reader) row(fields []string) Row {
 // phone is the cell of the columns of phones that is taken.
 func (s *Reader) phone(fields []string) string {
 	var cells []string
+	area := ""
 	for i, column := range s.Columns {
-		if cell := tidy(fields[i]); column.Field == "whatsapp" && cell != "" && !absent[text.Fold(cell)] {
-			cells = append(cells, cell)
+		cell := tidy(fields[i])
+		if column.Field != "whatsapp" || cell == "" || absent[text.Fold(cell)] {
+			continue
 		}
+		if phone.IsArea(cell) { // it has a column of its own
+			area = cell
+			continue
+		}
+		if _, err := phone.Parse(cell); errors.Is(err, phone.ErrNoArea) {
+			cell = area + cell
+		}
+		cells = append(cells, cell)
 	}
 	return s.Phones.best(cells)
 }
