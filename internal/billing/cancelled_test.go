@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/sqldbtest"
 )
@@ -63,6 +64,25 @@ func TestOlderDebtsComeBackWithACustomerWhoIsTakenBack(t *testing.T) {
 		world.wantInvoice(t, old.ID, Cancelled, 3500, "2026-01-10")
 		world.update(t, owner.ID, "cancelled", "false")
 		world.wantInvoice(t, old.ID, Open, 3500, "2026-01-10")
+		world.wantTrueBooks(t)
+	})
+}
+
+func TestInvoiceWithMoneyOnItIsNotCancelledOnTheWay(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		owner := world.customer(t, 1, "2026-01-31")
+		invoice := world.only(t, owner.ID)
+		world.set(t, invoice.ID, Paid, "amount", "20.00", "difference", "partial")
+		before := world.snapshot(t)
+		_, err := world.Renew(t.Context(), world.actor, owner.ID, ReadRenewal(values("invoice", "cancelled")))
+		wantField(t, err, "money")
+		_, err = world.customers.Update(t.Context(), world.actor, owner.ID, customer.ReadChanges(values("cancelled", "true")))
+		wantField(t, err, "money")
+		world.wantSnapshot(t, before)
+		world.set(t, invoice.ID, Cancelled, "money", "credit") // said once, both go on
+		world.update(t, owner.ID, "cancelled", "true")
+		world.update(t, owner.ID, "cancelled", "false")
+		world.wantInvoice(t, invoice.ID, Cancelled, 3500, "2026-01-31")
 		world.wantTrueBooks(t)
 	})
 }

@@ -2,10 +2,13 @@ package billing
 
 import (
 	"context"
+	"fmt"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/event"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
 )
 
 // Withdrawal is why the program cancelled an invoice. What the program
@@ -211,7 +214,8 @@ func (s *Service) restoreAll(ctx context.Context, tx account.Tx, record customer
 	})
 }
 
-// changeAll applies a change to those invoices of a customer that it changes.
+// changeAll applies a change to those invoices of a customer that it changes. None that
+// has money on it is cancelled on the way: its own change of status says what becomes of that.
 func (s *Service) changeAll(ctx context.Context, tx account.Tx, record customer.Customer, change func(*Invoice)) error {
 	list, err := ofCustomer(ctx, tx, tx.Company.ID, record.ID)
 	if err != nil {
@@ -222,6 +226,10 @@ func (s *Service) changeAll(ctx context.Context, tx account.Tx, record customer.
 		change(&made.After)
 		if made.After == invoice {
 			continue
+		}
+		if made.event() == event.InvoiceCancelled && invoice.Received > 0 {
+			return fault.Field("money", fmt.Sprintf(
+				"%s came for the invoice due on %s: cancel that by itself, or write off the rest, first", invoice.Received, invoice.DueOn))
 		}
 		if err := s.apply(ctx, tx, &made); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
@@ -347,8 +348,9 @@ func (l *life) cancelOrRestore(person *person) {
 		return
 	}
 	keep := l.random.IntN(3) == 0
-	l.w.update(l.t, person.id, "cancelled", "true", "keep_invoices", fmt.Sprint(keep))
-	l.cancel(person, keep)
+	_, err := l.w.customers.Update(l.t.Context(), l.w.actor, person.id,
+		customer.ReadChanges(values("cancelled", "true", "keep_invoices", fmt.Sprint(keep))))
+	l.wantRefused(l.cancel(person, keep), err)
 }
 
 func (l *life) delete(person *person) {

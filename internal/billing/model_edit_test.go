@@ -1,6 +1,8 @@
 package billing
 
 import (
+	"slices"
+
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
@@ -76,12 +78,20 @@ func (m *model) renewWith(person *person, invoice account.RenewInvoice) (refused
 			return ""
 		}
 	}
-	m.renew(person, person.plan, m.today)
+	next, _ := m.renewedTo(person, person.plan, m.today)
+	var passed []*bill
 	for _, bill := range m.bills {
-		passed := !was.IsZero() && bill.generated && bill.date.Compare(was) >= 0 && bill.date.Before(person.dueOn)
-		if invoice == account.CancelInvoice && bill.of == person && bill.status == Open && passed {
-			bill.status = Cancelled
+		between := !was.IsZero() && bill.generated && bill.date.Compare(was) >= 0 && bill.date.Before(next)
+		if invoice == account.CancelInvoice && bill.of == person && bill.status == Open && between {
+			passed = append(passed, bill)
 		}
+	}
+	if slices.ContainsFunc(passed, func(b *bill) bool { return b.received > 0 }) {
+		return "money"
+	}
+	m.renew(person, person.plan, m.today)
+	for _, bill := range passed {
+		bill.status = Cancelled
 	}
 	return ""
 }

@@ -283,8 +283,12 @@ func (b *bill) takePrice(was person) {
 	}
 }
 
-// cancel cancels a customer, with its open invoices unless they are kept.
-func (m *model) cancel(person *person, keep bool) {
+// cancel cancels a customer, with its open invoices unless they are kept. It returns
+// the field that refuses it.
+func (m *model) cancel(person *person, keep bool) string {
+	if !keep && slices.ContainsFunc(m.bills, func(b *bill) bool { return b.of == person && b.status == Open && b.received > 0 }) {
+		return "money"
+	}
 	person.cancelled, person.expired = true, false
 	m.tell(event.CustomerUpdated, person, civil.Date{})
 	for _, bill := range m.bills {
@@ -292,6 +296,7 @@ func (m *model) cancel(person *person, keep bool) {
 			bill.status, bill.withdrawn = Cancelled, "customer"
 		}
 	}
+	return ""
 }
 
 func (m *model) restore(person *person) {
@@ -305,11 +310,7 @@ func (m *model) restore(person *person) {
 }
 
 func (m *model) renew(person *person, by *offer, on civil.Date) {
-	from, ownDay := person.dueOn, person.ownDay
-	if from.IsZero() || from.Before(on) && m.settings.RenewFrom == account.FromToday {
-		from, ownDay = on, on.Day()
-	}
-	next, ownDay := by.after(from, ownDay)
+	next, ownDay := m.renewedTo(person, by, on)
 	if next.Before(m.today) { // the first date would never be recorded
 		m.expire(person)
 	}
@@ -320,6 +321,15 @@ func (m *model) renew(person *person, by *offer, on civil.Date) {
 	}
 	m.renewed[month][person.id]++
 	m.tell(event.CustomerRenewed, person, person.dueOn)
+}
+
+// renewedTo is the due date, and its own day, that a renewal leads to.
+func (m *model) renewedTo(person *person, by *offer, on civil.Date) (civil.Date, int) {
+	from, ownDay := person.dueOn, person.ownDay
+	if from.IsZero() || from.Before(on) && m.settings.RenewFrom == account.FromToday {
+		from, ownDay = on, on.Day()
+	}
+	return by.after(from, ownDay)
 }
 
 func (m *model) remove(p *person) {

@@ -48,9 +48,10 @@ type PaymentFilter struct {
 // that came: those of an invoice, and those that are asked for.
 func (f PaymentFilter) withCredit() bool { return f.InvoiceID != 0 || f.Via == Credit }
 
-// ReadPaymentFilter reads a filter from a query. Wrong values are left to in.Err.
+// ReadPaymentFilter reads a filter from a query. Those that were undone are no money that
+// came: a list and its file have them only where they are asked for. Wrong values are left to in.Err.
 func ReadPaymentFilter(in *input.Form) PaymentFilter {
-	return PaymentFilter{
+	filter := PaymentFilter{
 		CustomerID: in.ID("customer_id").Value,
 		InvoiceID:  in.ID("invoice_id").Value,
 		Via:        in.Line("paid_via", maxVia).Value,
@@ -58,6 +59,8 @@ func ReadPaymentFilter(in *input.Form) PaymentFilter {
 		From:       in.Date("from").Value,
 		To:         in.Date("to").Value,
 	}
+	filter.Came = filter.Status == ""
+	return filter
 }
 
 // Payments lists payments, and how many there are: newest first, or by the day on

@@ -117,6 +117,12 @@ func TestRefundIsBookedOnce(t *testing.T) {
 		if got = data[paymentAnswer](t, caller.call(t, "POST", "/payments/1/undo", "")); got.Status != "dismissed" {
 			t.Errorf("the part that was undone: %+v", got)
 		}
+		for query, want := range map[string]int{"": 2, "?invoice_id=1": 1, "?status=dismissed": 1} { // what was undone only where it is asked for
+			answer := caller.call(t, "GET", "/payments"+query, "")
+			if list := data[[]paymentAnswer](t, answer); len(list) != want || !strings.Contains(answer.body, fmt.Sprintf(`"total":%d`, want)) {
+				t.Errorf("%q: %d payments, want %d: %s", query, len(list), want, answer.body)
+			}
+		}
 		data[any](t, caller.call(t, "POST", "/invoices/2/status", `{"status":"Em aberto"}`))
 		caller.call(t, "POST", "/payments/3/refund", "").want(t, 422, "payment: does not count: it was undone or dismissed")
 		caller.call(t, "DELETE", "/customers/1", "")

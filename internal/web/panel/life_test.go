@@ -131,6 +131,17 @@ func (b books) renew(id int64, invoice, today string) {
 	}
 }
 
+// moneyOn reports whether a part came for an open invoice of the dates: it is not
+// cancelled on the way.
+func (b books) moneyOn(id int64, from, to civil.Date) bool {
+	for _, bill := range b.bills {
+		if bill.of == id && bill.status == billing.Open && bill.received > 0 && !bill.slot.Before(from) && !bill.slot.After(to) {
+			return true
+		}
+	}
+	return false
+}
+
 func (b books) cancel(id int64, forgive bool) {
 	of := b.debtors[id]
 	of.cancelled = true
@@ -209,6 +220,14 @@ func (l *deskLife) renewSomebody() (answer, bool) {
 	}
 	l.log = append(l.log, fmt.Sprint("renew ", id, " by ", months, " ", invoice))
 	done := l.person.follow(fmt.Sprintf("/customers/%d/renew", id), "periods", fmt.Sprint(months), "invoice", invoice)
+	last := l.debtors[id].due
+	for range months - 1 {
+		last = nextMonth(last)
+	}
+	if invoice == "cancelled" && l.moneyOn(id, l.debtors[id].due, last) {
+		done.want(l.t, http.StatusOK, "antes, cancele essa fatura")
+		return done, false
+	}
 	for range months {
 		l.renew(id, invoice, l.today)
 	}
@@ -239,6 +258,10 @@ func (l *deskLife) leave() (answer, bool) {
 		done = l.person.follow(path, "cancelled", "true", "keep_invoices", boolText(!forgive))
 	} else {
 		done = l.person.follow("/customers/bulk", "action", "cancel", "id", fmt.Sprint(id), "sure", "yes", "agreed", "1", "forgive", boolText(forgive))
+	}
+	if forgive && l.moneyOn(id, civil.Date{}, civil.MustParse("9999-12-31")) {
+		done.want(l.t, http.StatusOK, "antes, cancele essa fatura")
+		return done, false
 	}
 	l.cancel(id, forgive)
 	return done, true

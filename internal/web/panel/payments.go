@@ -164,11 +164,9 @@ func paymentSort(query url.Values) input.Sort {
 	return sortsBy(input.ByPaidDay)(query)
 }
 
-// readPayments reads a filter of payments. Those that were undone are no money that
-// came: a list and its file have them only where they are asked for.
+// readPayments reads a filter of payments.
 func readPayments(in *input.Form) billing.PaymentFilter {
 	filter := billing.ReadPaymentFilter(in)
-	filter.Came = filter.Status == ""
 	filter.Search = in.Text("search", maxPaymentSearch).Value
 	return filter
 }
