@@ -57,32 +57,14 @@ func auditKindNames() []string {
 	return names
 }
 
-// auditPeople are the company's users, and the one that is chosen though it was
-// removed: its lines stay, under the name that they have.
-func auditPeople(req *request, users []account.Person, chosen int64, lines []account.AuditLine) []page.Option {
-	options := optionsOf(users, func(user account.Person) page.Option {
-		return page.Option{Value: idText(user.ID), Label: user.Name}
-	}, req.option("", "Everyone"))
-	here := slices.ContainsFunc(users, func(user account.Person) bool { return user.ID == chosen })
-	if !here && len(lines) > 0 && lines[0].UserID == chosen && chosen != 0 {
+// withChosen adds the user or the token that is chosen though it is gone: its lines
+// stay, under the name that they have.
+func withChosen(options []page.Option, chosen int64, lines []account.AuditLine) []page.Option {
+	here := slices.ContainsFunc(options, func(option page.Option) bool { return option.Value == idText(chosen) })
+	if !here && len(lines) > 0 {
 		options = append(options, page.Option{Value: idText(chosen), Label: lines[0].Who})
 	}
 	return options
-}
-
-// auditTokens are the company's tokens, and the one that is chosen though it was
-// deleted.
-func (s *Server) auditTokens(req *request, chosen int64, lines []account.AuditLine) ([]page.Option, error) {
-	options := []page.Option{{Label: req.lang.T("Any")}}
-	tokens, err := s.Accounts.Tokens(req.Context(), req.Actor)
-	for _, token := range tokens {
-		options = append(options, page.Option{Value: idText(token.ID), Label: token.Name})
-	}
-	here := slices.ContainsFunc(tokens, func(token account.Token) bool { return token.ID == chosen })
-	if !here && len(lines) > 0 && lines[0].TokenID == chosen && chosen != 0 {
-		options = append(options, page.Option{Value: idText(chosen), Label: lines[0].Who})
-	}
-	return options, err
 }
 
 // linkRecords has the names of customers, invoices and users lead to those that
@@ -141,14 +123,15 @@ func (s *Server) audit(req *request) error {
 	if err != nil {
 		return err
 	}
-	users, err := s.Accounts.Users(req.Context(), req.Actor)
-	if err != nil {
+	var users []account.Person
+	var tokens []account.Token
+	if err := req.gather(kept(&users, s.Accounts.Users), kept(&tokens, s.Accounts.Tokens)); err != nil {
 		return err
 	}
-	data.List, data.People = deedRows(req, lines), auditPeople(req, users, filter.UserID, lines)
-	if data.Tokens, err = s.auditTokens(req, filter.TokenID, lines); err != nil {
-		return err
-	}
+	data.List = deedRows(req, lines)
+	data.People = namedOptions(users, func(user account.Person) (int64, string) { return user.ID, user.Name }, req.option("", "Everyone"))
+	data.Tokens = namedOptions(tokens, func(token account.Token) (int64, string) { return token.ID, token.Name }, req.option("", "Any"))
+	data.People, data.Tokens = withChosen(data.People, filter.UserID, lines), withChosen(data.Tokens, filter.TokenID, lines)
 	if err := s.linkRecords(req, data.List, users); err != nil {
 		return err
 	}

@@ -173,11 +173,8 @@ func (s *Server) autopays(req *request) error {
 }
 
 func autopayChips(req *request) []chipLine {
-	return []chipLine{choiceChips(req, "Status", "state", []page.Option{
-		req.option("", "Everybody"), req.option(string(customer.AutopayActive), "Authorised"),
-		req.option(string(customer.AutopayAsked), "Waiting for the customer"), req.option("failed", "A debit has failed"),
-		req.option(string(customer.AutopayEnded), "Ended"),
-	})}
+	return []chipLine{choiceChips(req, "Status", "state", req.options("", "Everybody", string(customer.AutopayActive), "Authorised",
+		string(customer.AutopayAsked), "Waiting for the customer", "failed", "A debit has failed", string(customer.AutopayEnded), "Ended"))}
 }
 
 // autopayRequest is the form by which a customer's bank is asked to ask them.
@@ -203,11 +200,9 @@ const otherBank = "other"
 
 // payerBanks are the banks that people choose from.
 func payerBanks(req *request) []page.Option {
-	options := []page.Option{req.option("", "Choose the bank")}
-	for _, bank := range payment.PayerBanks {
-		options = append(options, page.Option{Value: bank.ISPB, Label: bank.Name})
-	}
-	return append(options, req.option(otherBank, "Another bank, by its ISPB"))
+	return append(optionsOf(payment.PayerBanks, func(bank payment.PayerBank) page.Option {
+		return page.Option{Value: bank.ISPB, Label: bank.Name}
+	}, req.option("", "Choose the bank")), req.option(otherBank, "Another bank, by its ISPB"))
 }
 
 // requestAutopay has the customer's bank ask them. A bank from the list counts for

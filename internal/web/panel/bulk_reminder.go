@@ -2,6 +2,7 @@ package panel
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"carteira/internal/account"
@@ -82,15 +83,12 @@ func (s *Server) roundChoices(req *request, view *bulkPage, draft *reminder.Roun
 	if err != nil {
 		return err
 	}
-	for _, channel := range basis.channels {
-		if channel.Active {
-			view.Round.Channels = append(view.Round.Channels, channelOption(channel))
-		}
-		if channel.Active && len(draft.Channels) == 0 {
-			draft.Channels = []int64{channel.ID}
-		}
+	active := slices.DeleteFunc(basis.channels, func(channel reminder.Channel) bool { return !channel.Active })
+	if len(active) > 0 && len(draft.Channels) == 0 {
+		draft.Channels = []int64{active[0].ID}
 	}
-	view.Round.Templates = optionsOf(basis.templates, templateOption, req.option("0", "The usual words"))
+	view.Round.Channels = namedOptions(active, channelName)
+	view.Round.Templates = namedOptions(basis.templates, templateName, req.option("0", "The usual words"))
 	view.Round.NoChannel = len(view.Round.Channels) == 0
 	if draft.Link, err = s.canPayByLink(req); err != nil || view.Round.NoChannel {
 		return err

@@ -66,17 +66,9 @@ func (s *Server) products(req *request) error {
 		})
 }
 
-// units are the words of a period with the texts that people read.
-var units = []page.Option{
-	{Value: "day", Label: "days"},
-	{Value: "week", Label: "weeks"},
-	{Value: "month", Label: "months"},
-	{Value: "year", Label: "years"},
-}
-
 // units offers the units of a period in the reader's language.
 func (req *request) units() []page.Option {
-	return optionsOf(units, func(unit page.Option) page.Option { return req.option(unit.Value, unit.Label) })
+	return req.options("day", "days", "week", "weeks", "month", "months", "year", "years")
 }
 
 // planInput joins number and unit of the period, as a draft is read.
@@ -228,7 +220,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 		}
 		data.List = append(data.List, row)
 	}
-	data.States = []page.Option{req.option("", "All"), req.option("true", "On sale"), req.option("false", "Not on sale")}
+	data.States = req.options("", "All", "true", "On sale", "false", "Not on sale")
 	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: data})
 }
 

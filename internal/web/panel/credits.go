@@ -35,9 +35,7 @@ type entryRow struct {
 }
 
 func entryChips(req *request) []chipLine {
-	kinds := optionsOf(req.entryKinds(), func(kind reseller.EntryKind) page.Option {
-		return req.option(string(kind), entryWords[kind])
-	}, req.option("", "All movements"))
+	kinds := wordOptions(req, req.entryKinds(), entryWords, req.option("", "All movements"))
 	return []chipLine{choiceChips(req, "What", "kind", kinds), dateChips(req, "from", "to", false)}
 }
 

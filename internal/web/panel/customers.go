@@ -97,9 +97,8 @@ func (s *Server) late(req *request, record customer.Customer) (*lateInvoice, err
 	if err != nil || !found {
 		return nil, err
 	}
-	return &lateInvoice{invoice, []page.Option{
-		req.option("", "Choose"), req.option(lateStays, "It stays overdue"), req.option(lateMoves, "It moves to the new due date"),
-	}}, nil
+	choices := req.options("", "Choose", lateStays, "It stays overdue", lateMoves, "It moves to the new due date")
+	return &lateInvoice{invoice, choices}, nil
 }
 
 // customerForm is the form of a customer, or of a new one.
@@ -243,9 +242,7 @@ type customerCancel struct {
 
 // debts are what may become of the open invoices of a customer who goes.
 func debts(req *request) []page.Option {
-	return []page.Option{
-		req.option("", "Choose"), req.option("true", "Go on charging them"), req.option("false", "Forgive them: they are cancelled"),
-	}
+	return req.options("", "Choose", "true", "Go on charging them", "false", "Forgive them: they are cancelled")
 }
 
 // cancelCustomer cancels a customer. What becomes of a debt is never assumed: without

@@ -191,7 +191,7 @@ func (s *Server) signaturePage(req *request, data signatureData, refusal error) 
 	if err != nil {
 		return err
 	}
-	data.Secrets = optionsOf(list, func(hook webhook.Webhook) page.Option { return page.Option{Value: idText(hook.ID), Label: hook.URL} })
+	data.Secrets = namedOptions(list, func(hook webhook.Webhook) (int64, string) { return hook.ID, hook.URL })
 	data.Secrets = append(data.Secrets, req.option("0", "Callback secret (single invoices)"))
 	return s.showForm(req, "signature", "Signature checker", refusal, data)
 }
@@ -223,9 +223,7 @@ var deliveryStatuses = []webhook.Status{
 }
 
 func deliveryChips(req *request) []chipLine {
-	statuses := optionsOf(deliveryStatuses, func(status webhook.Status) page.Option {
-		return req.option(string(status), string(status))
-	}, req.option("", "All deliveries"))
+	statuses := wordOptions(req, deliveryStatuses, nil, req.option("", "All deliveries"))
 	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "from", "to", false)}
 }
 
@@ -318,9 +316,7 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 			t, req.lang.Ago(t.LastUsedAt, s.DB.Real()), t.Scope == account.ScopeRead, t.Expired(s.DB.Real()),
 		})
 	}
-	data.Scopes = []page.Option{
-		req.option(string(account.ScopeFull), "Read and change everything"), req.option(string(account.ScopeRead), "Only read"),
-	}
+	data.Scopes = req.options(string(account.ScopeFull), "Read and change everything", string(account.ScopeRead), "Only read")
 	if data.Made != "" {
 		data.Curl = "curl -H 'Authorization: Bearer " + data.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"carteira/internal/account"
@@ -262,6 +263,29 @@ func optionsOf[T any](list []T, option func(T) page.Option, first ...page.Option
 		first = append(first, option(one))
 	}
 	return first
+}
+
+// namedOptions are the records of a list by their ids, after those that come first.
+func namedOptions[T any](list []T, of func(T) (int64, string), first ...page.Option) []page.Option {
+	return optionsOf(list, func(one T) page.Option {
+		id, name := of(one)
+		return page.Option{Value: idText(id), Label: name}
+	}, first...)
+}
+
+// wordOptions are values by the words that people read, after those that come first.
+func wordOptions[T ~string](req *request, list []T, texts map[T]string, first ...page.Option) []page.Option {
+	return optionsOf(list, func(one T) page.Option {
+		return req.option(string(one), cmp.Or(texts[one], words[string(one)], string(one)))
+	}, first...)
+}
+
+// options are choices of values and English texts in turn.
+func (req *request) options(pairs ...string) (list []page.Option) {
+	for pair := range slices.Chunk(pairs, 2) {
+		list = append(list, req.option(pair[0], pair[1]))
+	}
+	return list
 }
 
 // option is a choice with its text in the reader's language.

@@ -67,11 +67,11 @@ func (s *Server) refundForm(req *request, form *page.Form, refusal error) error 
 		return err
 	}
 	left := (record.Amount - record.Refunded).BR()
-	data := refundForm{cmp.Or(form, page.NewForm()), record, s.through(req, record.Via), left, []page.Option{
-		req.option("", "All goes back: it is open again. A part: it stays paid"),
-		req.option(string(billing.EffectReopen), "It is open again, and the renewal is taken back"),
-		req.option(string(billing.EffectDiscount), "It stays paid: what goes back is a discount"),
-	}}
+	data := refundForm{cmp.Or(form, page.NewForm()), record, s.through(req, record.Via), left, req.options(
+		"", "All goes back: it is open again. A part: it stays paid",
+		string(billing.EffectReopen), "It is open again, and the renewal is taken back",
+		string(billing.EffectDiscount), "It stays paid: what goes back is a discount",
+	)}
 	return s.showForm(req, "refund", "Money given back", refusal, data)
 }
 
@@ -128,12 +128,10 @@ func (s *Server) useCredit(req *request) error {
 
 // renewChoices are what may become of the open invoice of a renewal by hand.
 func renewChoices(req *request) []page.Option {
-	return []page.Option{
-		req.option("keep", "still owed"), req.option("paid", "paid with the renewal"), req.option("cancelled", "cancelled"),
-	}
+	return req.options("keep", "still owed", "paid", "paid with the renewal", "cancelled", "cancelled")
 }
 
 // means are how money comes that a person reports.
 func means(req *request) []page.Option {
-	return optionsOf(billing.HandMeans, func(via string) page.Option { return page.Option{Value: via, Label: word(req.lang, via)} })
+	return wordOptions(req, billing.HandMeans, nil)
 }

@@ -172,7 +172,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 	if err := req.gather(kept(&templates, s.Reminders.Templates), kept(&rules, s.Reminders.Rules)); err != nil {
 		return err
 	}
-	data.Templates = optionsOf(templates, templateOption, req.option("", "A plain sentence"))
+	data.Templates = namedOptions(templates, templateName, req.option("", "A plain sentence"))
 	for _, rule := range rules {
 		if slices.Contains(rule.Channels, data.Channel.ID) {
 			data.Rules = append(data.Rules, rule)

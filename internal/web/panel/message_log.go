@@ -94,15 +94,9 @@ type messageLogData struct {
 }
 
 func messageChips(req *request) []chipLine {
-	statuses := optionsOf(reminder.Statuses, func(status reminder.Status) page.Option {
-		return req.option(string(status), statusWords[status])
-	}, req.option("", "All messages"))
-	arrivals := optionsOf(reminder.Arrivals, func(arrival reminder.Arrival) page.Option {
-		return req.option(string(arrival), arrivalWords[arrival])
-	}, req.option("", "Any report"))
 	return []chipLine{
-		choiceChips(req, "Status", "status", statuses),
-		choiceChips(req, "Reported by the carrier", "arrival", arrivals),
+		choiceChips(req, "Status", "status", wordOptions(req, reminder.Statuses, statusWords, req.option("", "All messages"))),
+		choiceChips(req, "Reported by the carrier", "arrival", wordOptions(req, reminder.Arrivals, arrivalWords, req.option("", "Any report"))),
 		dateChips(req, "due_from", "due_to", true),
 	}
 }
@@ -132,10 +126,8 @@ func (s *Server) messageLog(req *request) error {
 	if err != nil {
 		return err
 	}
-	data.Rules = optionsOf(rules, func(rule reminder.Rule) page.Option {
-		return page.Option{Value: idText(rule.ID), Label: rule.Name}
-	}, req.option("", "All rules"))
-	data.Channels = optionsOf(channels, channelOption, req.option("", "All"))
+	data.Rules = namedOptions(rules, func(rule reminder.Rule) (int64, string) { return rule.ID, rule.Name }, req.option("", "All rules"))
+	data.Channels = namedOptions(channels, channelName, req.option("", "All"))
 	data.HasRules = len(rules) > 0
 	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})
 }

@@ -241,13 +241,11 @@ func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
 		}
 	}
 	data := ruleForm{recordForm: req.recordForm("/messages/rules", form), Plans: basis.plans, Products: basis.products}
-	data.Sides = []page.Option{req.option("before", "before the due date"), req.option("after", "after the due date")}
+	data.Sides = req.options("before", "before the due date", "after", "after the due date")
 	statuses := []customer.Status{customer.Active, customer.DueToday, customer.Expired}
-	data.Statuses = optionsOf(statuses, func(status customer.Status) page.Option {
-		return page.Option{Value: string(status), Label: word(req.lang, string(status))}
-	}, req.option("", "All"))
-	data.Templates = optionsOf(basis.templates, templateOption)
-	channels := optionsOf(basis.channels, channelOption, page.Option{Label: "—"})
+	data.Statuses = wordOptions(req, statuses, nil, req.option("", "All"))
+	data.Templates = namedOptions(basis.templates, templateName)
+	channels := namedOptions(basis.channels, channelName, page.Option{Label: "—"})
 	for i := range min(len(basis.channels), reminder.MaxChannels) {
 		data.Turns = append(data.Turns, channelTurn{Name: turnName(i), Number: i + 1, Options: channels})
 	}
@@ -258,13 +256,9 @@ func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
 	return s.showForm(req, "messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
 }
 
-func templateOption(template reminder.Template) page.Option {
-	return page.Option{Value: idText(template.ID), Label: template.Name}
-}
+func templateName(template reminder.Template) (int64, string) { return template.ID, template.Name }
 
-func channelOption(channel reminder.Channel) page.Option {
-	return page.Option{Value: idText(channel.ID), Label: channel.Name}
-}
+func channelName(channel reminder.Channel) (int64, string) { return channel.ID, channel.Name }
 
 // ruleValues is the form of a rule as it is, or of a new one.
 func (s *Server) ruleValues(req *request, channels []reminder.Channel) (*page.Form, error) {

@@ -182,9 +182,7 @@ func shownPaymentID(id string) string {
 }
 
 func paymentChips(req *request) []chipLine {
-	statuses := optionsOf(billing.PaymentStatuses, func(status billing.PaymentStatus) page.Option {
-		return req.option(string(status), paymentWords[status])
-	}, req.option("", "All payments"))
+	statuses := wordOptions(req, billing.PaymentStatuses, paymentWords, req.option("", "All payments"))
 	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "from", "to", false)}
 }
 
@@ -385,10 +383,8 @@ func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) er
 
 // differences are what less money than is to pay may mean.
 func differences(req *request) []page.Option {
-	return []page.Option{
-		req.option("", "Choose"), req.option(string(billing.DifferencePartial), "A part: the rest is still to come"),
-		req.option(string(billing.DifferenceDiscount), "Enough: the rest is a discount"),
-	}
+	return req.options("", "Choose", string(billing.DifferencePartial), "A part: the rest is still to come",
+		string(billing.DifferenceDiscount), "Enough: the rest is a discount")
 }
 
 // writtenOff is the rest of an invoice that will never come.

@@ -56,9 +56,7 @@ func (s *Server) resellerList() source[reseller.Filter, reseller.Reseller] {
 }
 
 func resellerChips(req *request) []chipLine {
-	statuses := optionsOf(account.Standings, func(standing account.Standing) page.Option {
-		return req.option(string(standing), standingWords[standing])
-	}, req.option("", "All"))
+	statuses := wordOptions(req, account.Standings, standingWords, req.option("", "All"))
 	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "expires_from", "expires_to", true)}
 }
 
@@ -77,16 +75,12 @@ func (s *Server) resellers(req *request) error {
 		data.List = append(data.List, resellerRowOf(req, seller, now))
 	}
 	data.Total = counted(req.lang, data.Pager.Total, "1 reseller", "%s resellers")
-	data.Levels = optionsOf(account.Levels, func(level account.Level) page.Option {
-		return req.option(string(level), levelWords[level])
-	}, req.option("", "All"))
+	data.Levels = wordOptions(req, account.Levels, levelWords, req.option("", "All"))
 	plans, err := s.planChoices(req)
 	if err != nil {
 		return err
 	}
-	data.Plans = optionsOf(plans, func(plan reseller.Plan) page.Option {
-		return page.Option{Value: idText(plan.ID), Label: plan.Name}
-	}, req.option("", "All"))
+	data.Plans = namedOptions(plans, func(plan reseller.Plan) (int64, string) { return plan.ID, plan.Name }, req.option("", "All"))
 	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: data})
 }
 

@@ -90,10 +90,8 @@ func amountText(amount money.Cents) string {
 func (s *Server) settings(req *request, form *page.Form, refusal error) error {
 	return s.showForm(req, "settings", "Settings", refusal, settingsData{
 		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: renewChoices(req),
-		From: []page.Option{
-			req.option(string(account.FromDueDate), "the due date, as if nothing had happened"),
-			req.option(string(account.FromToday), "the day of the renewal"),
-		},
+		From: req.options(string(account.FromDueDate), "the due date, as if nothing had happened",
+			string(account.FromToday), "the day of the renewal"),
 	})
 }
 
@@ -164,12 +162,12 @@ func (s *Server) userForm(req *request, form *page.Form, refusal error) error {
 		}
 		form = page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role))
 	}
-	data := userForm{recordForm: req.recordForm(usersPath, form), Me: req.id == req.User.ID, Roles: []page.Option{
-		req.option(string(account.RoleOwner), "Owner: everything, users and settings too"),
-		req.option(string(account.RoleStaff), "Staff: customers, invoices, plans and products"),
-		req.option(string(account.RoleAttendant), "Attendant: works with customers, without totals, export and deleting"),
-		req.option(string(account.RoleReadOnly), "Read-only: sees and changes nothing"),
-	}}
+	data := userForm{recordForm: req.recordForm(usersPath, form), Me: req.id == req.User.ID, Roles: req.options(
+		string(account.RoleOwner), "Owner: everything, users and settings too",
+		string(account.RoleStaff), "Staff: customers, invoices, plans and products",
+		string(account.RoleAttendant), "Attendant: works with customers, without totals, export and deleting",
+		string(account.RoleReadOnly), "Read-only: sees and changes nothing",
+	)}
 	return s.showForm(req, "user_form", data.title("New user", "Edit user"), refusal, data)
 }
 

@@ -138,9 +138,7 @@ func dateChips(req *request, from, to string, ahead bool) chipLine {
 
 func customerChips(req *request) []chipLine {
 	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
-	statuses := optionsOf(all, func(status customer.Status) page.Option {
-		return page.Option{Value: string(status), Label: word(req.lang, string(status))}
-	}, req.option("", "All"))
+	statuses := wordOptions(req, all, nil, req.option("", "All"))
 	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "due_from", "due_to", true)}
 }
 
