@@ -130,7 +130,7 @@ func (s *Server) audit(req *request) error {
 	}
 	data.List = deedRows(req, lines)
 	data.People = namedOptions(users, func(user account.Person) (int64, string) { return user.ID, user.Name }, req.option("", "Everyone"))
-	data.Tokens = namedOptions(tokens, func(token account.Token) (int64, string) { return token.ID, token.Name }, req.option("", "Any"))
+	data.Tokens = namedOptions(tokens, tokenName, req.option("", "Any"))
 	data.People, data.Tokens = withChosen(data.People, filter.UserID, lines), withChosen(data.Tokens, filter.TokenID, lines)
 	if err := s.linkRecords(req, data.List, users); err != nil {
 		return err

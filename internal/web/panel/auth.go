@@ -323,10 +323,6 @@ func (s *Server) changePassword(req *request) error {
 	}, "/profile", "The password was changed. Other sessions were ended.")
 }
 
-func (s *Server) endSession(req *request) error {
-	return req.did(s.Accounts.EndSession(req.Context(), req.Actor, req.id), "/profile", "The session was ended.")
-}
-
 type factorData struct {
 	Form   *page.Form
 	Factor account.Factor

@@ -108,22 +108,6 @@ func (s *Server) askAutopay(req *request) error {
 	return req.did(err, customerPath(req.id)+"#autopay", "The request was sent.")
 }
 
-func askEndAutopay(record customer.Customer) page.Confirm {
-	return page.Confirm{
-		Question: "End PIX Automático of %s?", Args: []any{record.Name}, Danger: true, Button: "End PIX Automático",
-		Back: customerPath(record.ID),
-		Effects: []string{
-			"Debits that are announced are cancelled, as far as the bank can still stop them.",
-			"The customer pays by code from then on, and can be asked again.",
-		},
-	}
-}
-
-func (s *Server) endAutopay(req *request) error {
-	_, err := s.Payments.EndAutopay(req.Context(), req.Actor, req.id)
-	return req.did(err, customerPath(req.id)+"#autopay", "PIX Automático was ended.")
-}
-
 // simulateAutopay is a button of a simulated customer.
 func (s *Server) simulateAutopay(req *request) error {
 	form := req.form()

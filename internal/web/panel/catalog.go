@@ -309,20 +309,3 @@ func (s *Server) switchSubscriptionPlan(req *request) error {
 	}
 	return req.did(err, "/subscription-plans", "%s is no longer on sale. Its signup link does not work until it is.", plan.Name)
 }
-
-func askRenewSignupLink(plan reseller.Plan) page.Confirm {
-	return page.Confirm{
-		Question: "Replace the signup link of %s?", Args: []any{plan.Name}, Danger: true,
-		Button: "Replace the link", Back: subscriptionPlanPath(plan.ID),
-		Effects: []string{
-			"The link that you have given out stops working at once, wherever it stands.",
-			"Whoever has signed up with it keeps everything.",
-			"This cannot be undone.",
-		},
-	}
-}
-
-func (s *Server) renewSignupLink(req *request) error {
-	plan, err := s.Resellers.RenewSignupLink(req.Context(), req.Actor, req.id)
-	return req.did(err, subscriptionPlanPath(req.id), "%s has a new signup link.", plan.Name)
-}

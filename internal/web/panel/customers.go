@@ -268,21 +268,6 @@ func (s *Server) restoreCustomer(req *request) error {
 	return req.did(err, customerPath(req.id), "%s was reactivated.", record.Name)
 }
 
-func askDeleteCustomer(record customer.Customer) page.Confirm {
-	return page.Confirm{
-		Question: "Delete %s?", Args: []any{record.Name}, Danger: true, Button: "Delete customer", Back: customerPath(record.ID),
-		Effects: []string{
-			"Its invoices are deleted too. The numbers of past months stay.",
-			"Messages that are scheduled for it are not sent.",
-			"Webhooks are told that the customer was deleted.", "This cannot be undone.",
-		},
-	}
-}
-
-func (s *Server) deleteCustomer(req *request, record customer.Customer) error {
-	return req.did(s.Customers.Delete(req.Context(), req.Actor, req.id), "/customers", "%s was deleted.", record.Name)
-}
-
 func (s *Server) renewCustomer(req *request) error {
 	actor, back := req.batch(), req.back(customerPath(req.id))
 	renewal, err := s.Billing.Renew(req.Context(), actor, req.id, billing.ReadRenewal(req.form()))

@@ -162,20 +162,6 @@ func readSince(req *request) (time.Time, error) {
 	return day.Start(req.Actor.Company.Zone), nil
 }
 
-func askDeleteWebhook(hook webhook.Webhook) page.Confirm {
-	return page.Confirm{
-		Question: "Delete the webhook to %s?", Args: []any{hook.URL}, Danger: true, Button: "Delete webhook", Back: webhookPath(hook.ID),
-		Effects: []string{
-			"Its history goes with it, and so do deliveries that are pending.",
-			"A new one gets another secret.", "This cannot be undone.",
-		},
-	}
-}
-
-func (s *Server) deleteWebhook(req *request) error {
-	return req.did(s.Webhooks.Delete(req.Context(), req.Actor, req.id), "/webhooks", "The webhook was deleted.")
-}
-
 type signatureData struct {
 	Form    *page.Form
 	Secrets []page.Option
@@ -191,7 +177,7 @@ func (s *Server) signaturePage(req *request, data signatureData, refusal error) 
 	if err != nil {
 		return err
 	}
-	data.Secrets = namedOptions(list, func(hook webhook.Webhook) (int64, string) { return hook.ID, hook.URL })
+	data.Secrets = namedOptions(list, hookName)
 	data.Secrets = append(data.Secrets, req.option("0", "Callback secret (single invoices)"))
 	return s.showForm(req, "signature", "Signature checker", refusal, data)
 }
@@ -329,15 +315,4 @@ func (s *Server) createToken(req *request) error {
 		return req.again(err, s.tokens)
 	}
 	return s.tokensPage(req, tokensData{Form: page.NewForm(), Made: plain, Name: t.Name}, nil)
-}
-
-func askDeleteToken(t account.Token) page.Confirm {
-	return page.Confirm{
-		Question: "Delete the token %s?", Args: []any{t.Name}, Danger: true, Button: "Delete token", Back: "/api",
-		Effects: []string{"The very next call with it fails.", "This cannot be undone."},
-	}
-}
-
-func (s *Server) deleteToken(req *request) error {
-	return req.did(s.Accounts.DeleteToken(req.Context(), req.Actor, req.id), "/api", "The token was deleted.")
 }

@@ -250,23 +250,6 @@ func (s *Server) switchChannel(req *request) error {
 	return req.did(err, channelPath(req.id), "The channel %s is off. Rules pass it over.", channel.Name)
 }
 
-func askDeleteChannel(channel reminder.Channel) page.Confirm {
-	return page.Confirm{
-		Question: "Delete the channel %s?", Args: []any{channel.Name}, Danger: true, Button: "Delete channel", Back: channelPath(channel.ID),
-		Effects: []string{
-			"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
-			"What waits for it is not sent.", "This cannot be undone.",
-		},
-	}
-}
-
-func (s *Server) deleteChannel(req *request) error {
-	if err := s.Reminders.DeleteChannel(req.Context(), req.Actor, req.id); err != nil {
-		return req.complain(channelPath(req.id), err)
-	}
-	return req.done(channelsPath, "The channel was deleted.")
-}
-
 func phonePath(channelID int64) string { return channelPath(channelID) + "/phone" }
 
 type phoneData struct {

@@ -126,7 +126,7 @@ func (s *Server) messageLog(req *request) error {
 	if err != nil {
 		return err
 	}
-	data.Rules = namedOptions(rules, func(rule reminder.Rule) (int64, string) { return rule.ID, rule.Name }, req.option("", "All rules"))
+	data.Rules = namedOptions(rules, ruleName, req.option("", "All rules"))
 	data.Channels = namedOptions(channels, channelName, req.option("", "All"))
 	data.HasRules = len(rules) > 0
 	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})

@@ -158,14 +158,3 @@ func (s *Server) previewMatches(req *request) (*templatePreview, error) {
 	}
 	return preview, nil
 }
-
-func askDeleteTemplate(template reminder.Template) page.Confirm {
-	return page.Confirm{
-		Question: "Delete the template %s?", Args: []any{template.Name}, Danger: true, Button: "Delete template", Back: templatesPath,
-		Effects: []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
-	}
-}
-
-func (s *Server) deleteTemplate(req *request) error {
-	return req.did(s.Reminders.DeleteTemplate(req.Context(), req.Actor, req.id), templatesPath, "The template was deleted.")
-}

@@ -177,17 +177,6 @@ func (s *Server) switchRule(req *request) error {
 	return req.did(err, "/messages", "The rule %s is off. What it had scheduled is not sent.", rule.Name)
 }
 
-func askDeleteRule(rule reminder.Rule) page.Confirm {
-	return page.Confirm{
-		Question: "Delete the rule %s?", Args: []any{rule.Name}, Danger: true, Button: "Delete rule", Back: "/messages",
-		Effects: []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
-	}
-}
-
-func (s *Server) deleteRule(req *request) error {
-	return req.did(s.Reminders.DeleteRule(req.Context(), req.Actor, req.id), "/messages", "The rule was deleted.")
-}
-
 func (s *Server) quietForm(req *request, form *page.Form, refusal error) error {
 	if form == nil {
 		settings, err := s.Reminders.Settings(req.Context(), req.Actor)
@@ -255,10 +244,6 @@ func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
 	}
 	return s.showForm(req, "messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
 }
-
-func templateName(template reminder.Template) (int64, string) { return template.ID, template.Name }
-
-func channelName(channel reminder.Channel) (int64, string) { return channel.ID, channel.Name }
 
 // ruleValues is the form of a rule as it is, or of a new one.
 func (s *Server) ruleValues(req *request, channels []reminder.Channel) (*page.Form, error) {

@@ -39,24 +39,6 @@ func chatWith(number, text string) string {
 	return "https://wa.me/" + number + "?text=" + strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 }
 
-func (s *Server) sharePage(req *request) error {
-	_, err := s.Payments.ShareCustomerPage(req.Context(), req.Actor, req.id)
-	return req.did(err, customerPath(req.id)+"#own-page", "The link is ready to be sent.")
-}
-
-func askWithdrawPage(record customer.Customer) page.Confirm {
-	return page.Confirm{
-		Question: "Withdraw the link of %s?", Args: []any{record.Name}, Danger: true, Button: "Withdraw the link",
-		Back:    customerPath(record.ID),
-		Effects: []string{"The link stops working at once, for everybody who has it.", "You can make another one whenever you like."},
-	}
-}
-
-func (s *Server) withdrawPage(req *request) error {
-	err := s.Payments.WithdrawCustomerPage(req.Context(), req.Actor, req.id)
-	return req.did(err, customerPath(req.id)+"#own-page", "The link was withdrawn.")
-}
-
 // saveLogo takes the picture. Its size is bounded before it is read.
 func (s *Server) saveLogo(req *request) error {
 	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(time.Minute))
@@ -94,19 +76,4 @@ func (s *Server) customerFile(req *request) error {
 		return err
 	}
 	return sendBytes(req, "cliente-"+idText(req.id)+".json", "application/json; charset=utf-8", content)
-}
-
-func askEraseCustomer(record customer.Customer) page.Confirm {
-	return page.Confirm{
-		Question: "Erase everything about %s?", Args: []any{record.Name}, Danger: true, Button: "Erase", Back: customerPath(record.ID),
-		Effects: []string{
-			"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
-			"The money that came stays in the books without a name, as the law wants it.",
-			"This cannot be undone.",
-		},
-	}
-}
-
-func (s *Server) eraseCustomer(req *request) error {
-	return req.did(s.Privacy.Erase(req.Context(), req.Actor, req.id), "/customers", "Everything about the customer was erased.")
 }

@@ -80,7 +80,7 @@ func (s *Server) resellers(req *request) error {
 	if err != nil {
 		return err
 	}
-	data.Plans = namedOptions(plans, func(plan reseller.Plan) (int64, string) { return plan.ID, plan.Name }, req.option("", "All"))
+	data.Plans = namedOptions(plans, resoldPlanName, req.option("", "All"))
 	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: data})
 }
 
@@ -281,22 +281,6 @@ func (s *Server) renewReseller(req *request) error {
 	paid, err := s.Resellers.Renew(req.Context(), req.Actor, req.id, reseller.ReadAgreedRenewal(req.form()))
 	return req.sent(err, s.renewal, resellerPath(req.id), "%s was renewed until %s. Credits spent: %d. Credits left: %d.",
 		paid.Name, page.FormatDate(paid.Subscription.ExpiresOn), paid.CreditsSpent, paid.CreditsBalance)
-}
-
-func askSuspendReseller(seller reseller.Reseller) page.Confirm {
-	return page.Confirm{
-		Question: "Suspend %s?", Args: []any{seller.Name}, Danger: true, Button: "Suspend reseller", Back: resellerPath(seller.ID),
-		Effects: []string{
-			"It can sign in and look, and change nothing. Its webhooks stop.",
-			"Its days go on: the subscription ends when it would have.",
-			"You can resume it at any time. A renewal resumes it too.",
-		},
-	}
-}
-
-func (s *Server) suspendReseller(req *request) error {
-	seller, err := s.Resellers.Suspend(req.Context(), req.Actor, req.id)
-	return req.did(err, resellerPath(req.id), "%s is suspended.", seller.Name)
 }
 
 func (s *Server) resumeReseller(req *request) error {

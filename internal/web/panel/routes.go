@@ -72,7 +72,8 @@ type pathRow struct {
 
 // table is the whole panel.
 func (s *Server) table() (list []route) {
-	for _, row := range slices.Concat(s.ownRoutes(), s.planRecord().routes(s, staff, basic), s.productRecord().routes(s, staff, basic),
+	for _, row := range slices.Concat(s.ownRoutes(), s.customerQuestions(), s.otherQuestions(),
+		s.planRecord().routes(s, staff, basic), s.productRecord().routes(s, staff, basic),
 		s.subscriptionPlanRecord().routes(s, owner, resellers)) {
 		if row.get != nil {
 			list = append(list, route{http.MethodGet, row.path, row.role, row.function, row.get})
@@ -120,16 +121,14 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/imports/{id}/start", staff, imports, nil, s.startUpload},
 		{"/customers/{id}", reader, basic, of(s.Customers.Find, s.customer), nil},
 		{"/customers/{id}/edit", desk, basic, opened(s.customerForm), of(s.Customers.Find, s.updateCustomer)},
-		{"/customers/{id}/delete", staff, basic, asked(s, s.Customers.Find, askDeleteCustomer), of(s.Customers.Find, s.deleteCustomer)},
 		{"/customers/{id}/cancel", desk, basic, opened(s.cancelForm), s.cancelCustomer},
 		{"/customers/{id}/restore", desk, basic, nil, s.restoreCustomer},
 		{"/customers/{id}/renew", desk, basic, nil, s.renewCustomer},
 		{"/customers/{id}/invoice", desk, basic, opened(s.invoiceForm), s.createInvoice},
-		{"/customers/{id}/page", desk, basic, nil, s.sharePage},
-		{"/customers/{id}/page/withdraw", desk, basic, asked(s, s.Customers.Find, askWithdrawPage), s.withdrawPage},
+		{"/customers/{id}/page", desk, basic, nil, deed(quietly(s.Payments.ShareCustomerPage),
+			"/customers/{id}#own-page", "The link is ready to be sent.")},
 		{"/customers/{id}/autopay", desk, payments, nil, s.askAutopay},
 		{"/customers/{id}/autopay/request", desk, payments, opened(s.requestAutopayForm), s.requestAutopay},
-		{"/customers/{id}/autopay/end", desk, payments, asked(s, s.Customers.Find, askEndAutopay), s.endAutopay},
 		{"/customers/{id}/autopay/simulate", desk, payments, nil, s.simulateAutopay},
 		{"/customers/{id}/messages", desk, reminders, nil, s.setOptOut},
 
@@ -137,7 +136,6 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/customers/{id}/slips", reader, basic, s.slips, nil},
 		{"/customers/{id}/received", desk, basic, s.receivedFrom, nil},
 		{"/customers/{id}/file", owner, basic, s.customerFile, nil},
-		{"/customers/{id}/erase", owner, basic, asked(s, s.Customers.Find, askEraseCustomer), s.eraseCustomer},
 
 		{"/invoices", reader, basic, s.invoices, nil},
 		{"/invoices/{id}", reader, basic, opened(s.invoice), nil},
@@ -190,12 +188,10 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/resellers/{id}/renew", owner, resellers, opened(s.renewal), s.renewReseller},
 		{"/resellers/{id}/send", owner, resellers, s.movePage, s.move},
 		{"/resellers/{id}/take-back", owner, resellers, s.movePage, s.move},
-		{"/resellers/{id}/suspend", owner, resellers, asked(s, s.Resellers.Find, askSuspendReseller), s.suspendReseller},
 		{"/resellers/{id}/resume", owner, resellers, nil, s.resumeReseller},
 		{"/resellers/{id}/invite", owner, resellers, nil, s.inviteReseller},
 		{"/subscription-plans", viewer, resellers, s.subscriptionPlans, nil},
 		{"/subscription-plans/{id}/active", owner, resellers, nil, s.switchSubscriptionPlan},
-		{"/subscription-plans/{id}/link", owner, resellers, asked(s, s.Resellers.FindPlan, askRenewSignupLink), s.renewSignupLink},
 		// A company sees its credits whatever its level: they are its own.
 		{"/credits", viewer, basic, s.credits, nil},
 		{"/credits/export", viewer, exports, s.exportCredits(), nil},
@@ -206,12 +202,10 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/messages/rules/new", staff, reminders, opened(s.ruleForm), s.createRule},
 		{"/messages/rules/{id}", staff, reminders, opened(s.ruleForm), s.updateRule},
 		{"/messages/rules/{id}/active", staff, reminders, nil, s.switchRule},
-		{"/messages/rules/{id}/delete", staff, reminders, asked(s, s.Reminders.FindRule, askDeleteRule), s.deleteRule},
 		{"/messages/templates", reader, reminders, s.templates, nil},
 		{"/messages/templates/new", staff, reminders, opened(s.templateForm), s.createTemplate},
 		{"/messages/templates/preview", staff, reminders, nil, s.previewTemplate},
 		{"/messages/templates/{id}", staff, reminders, opened(s.templateForm), s.updateTemplate},
-		{"/messages/templates/{id}/delete", staff, reminders, asked(s, s.Reminders.FindTemplate, askDeleteTemplate), s.deleteTemplate},
 		{"/messages/channels", owner, reminders, s.channels, nil},
 		{"/messages/channels/new", owner, reminders, s.newChannel, s.createChannel},
 		{"/messages/channels/{id}", owner, reminders, s.channel, nil},
@@ -219,7 +213,6 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/messages/channels/{id}/active", owner, reminders, nil, s.switchChannel},
 		{"/messages/channels/{id}/test", owner, reminders, nil, s.testChannel},
 		{"/messages/channels/{id}/phone", owner, reminders, s.phone, s.changePhone},
-		{"/messages/channels/{id}/delete", owner, reminders, asked(s, s.Reminders.FindChannel, askDeleteChannel), s.deleteChannel},
 		{"/messages/quiet", owner, reminders, opened(s.quietForm), s.saveQuiet},
 		{"/messages/log", reader, reminders, s.messageLog, nil},
 		{"/messages/log/export", viewer, reminders, s.exportMessages(), nil},
@@ -228,7 +221,6 @@ func (s *Server) ownRoutes() []pathRow {
 
 		{"/api", owner, api, opened(s.tokens), nil},
 		{"/api/tokens", owner, api, nil, s.createToken},
-		{"/api/tokens/{id}/delete", owner, api, asked(s, s.Accounts.Token, askDeleteToken), s.deleteToken},
 		{"/webhooks", owner, webhooks, s.webhooks, nil},
 		{"/webhooks/new", owner, webhooks, opened(s.webhookForm), s.createWebhook},
 		{"/webhooks/signature", owner, webhooks, opened(s.signatureForm), s.checkSignature},
@@ -240,7 +232,6 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/webhooks/{id}/active", owner, webhooks, nil, s.switchWebhook},
 		{"/webhooks/{id}/test", owner, webhooks, nil, s.testWebhook},
 		{"/webhooks/{id}/replay", owner, webhooks, nil, s.replayWebhook},
-		{"/webhooks/{id}/delete", owner, webhooks, asked(s, s.Webhooks.Find, askDeleteWebhook), s.deleteWebhook},
 		{"/deliveries/{id}", owner, webhooks, of(s.Webhooks.Delivery, s.delivery), nil},
 		{"/deliveries/{id}/resend", owner, webhooks, nil, s.resendDelivery},
 
@@ -253,13 +244,14 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/settings/users/new", owner, basic, opened(s.userForm), s.createUser},
 		{"/settings/users/{id}", owner, basic, opened(s.userForm), s.updateUser},
 		{"/settings/users/{id}/link", owner, basic, nil, s.userLink},
-		{"/settings/users/{id}/second-factor", owner, basic, nil, s.removeSecondFactor},
+		{"/settings/users/{id}/second-factor", owner, basic, nil, deed(quietly(s.Accounts.RemoveSecondFactor),
+			usersPath, "The second factor is off.")},
 		{"/settings/users/{id}/remove", owner, basic, of(s.Accounts.User, s.askRemoveUser), s.removeUser},
 		{"/settings/audit", owner, basic, s.audit, nil},
 		{"/settings/audit/export", owner, exports, s.exportAudit, nil},
 		{"/profile", self, basic, s.profile, nil},
 		{"/profile/password", self, basic, nil, s.changePassword},
-		{"/profile/sessions/{id}/end", self, basic, nil, s.endSession},
+		{"/profile/sessions/{id}/end", self, basic, nil, deed(s.Accounts.EndSession, "/profile", "The session was ended.")},
 		{"/profile/second-factor", self, basic, opened(s.secondFactor), s.confirmSecondFactor},
 		{"/profile/second-factor/off", self, basic, nil, s.dropSecondFactor},
 		{"/profile/proof", self, basic, nil, s.prove},

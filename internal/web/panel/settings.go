@@ -204,11 +204,6 @@ func (s *Server) userLink(req *request) error {
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
 
-func (s *Server) removeSecondFactor(req *request) error {
-	_, err := s.Accounts.RemoveSecondFactor(req.Context(), req.Actor, req.id)
-	return req.did(err, usersPath, "The second factor is off.")
-}
-
 func (s *Server) askRemoveUser(req *request, user account.User) error {
 	made, err := s.Accounts.TokensMadeBy(req.Context(), req.Actor, user.ID)
 	if err != nil {
