@@ -108,7 +108,7 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 		Name:    name,
 		State:   UploadNew,
 		content: content,
-		Choices: Choices{LeaveOut: true, SkipDuplicates: true},
+		Choices: Choices{LeaveOut: true, SkipDuplicates: true, Invoices: true},
 	}
 	for _, column := range file.Columns {
 		upload.Choices.Fields = append(upload.Choices.Fields, column.Field)

@@ -38,6 +38,19 @@ func (p *person) idOf(location string) (id int64) {
 	return id
 }
 
+// Who is late in the list is late here: home has them to charge as soon as they are imported.
+func TestLateOnesOfAListCanBeChargedAtOnce(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		location := person.upload("a.csv", "nome;celular;vencimento;plano;valor\nAna;11987650001;10/01/2026;Mensal;79,90\n").location
+		person.follow(location, "column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan", "column", "value", "fix", "create_missing", "invoices", "true")
+		person.importNow(person.idOf(location))
+		person.get("/").want(t, http.StatusOK, "R$ 79,90", "Cobrar todos", `id="remind-all"`)
+		second := person.upload("b.csv", "nome;celular\nBia;11987650002\n").location
+		person.get(second).want(t, http.StatusOK, `name="invoices" value="true" checked`)
+	})
+}
+
 const fileWithDuplicates = "Assinante,Celular,Obs\n" +
 	"Ana,11987650001,\n" +
 	"Caio,123,\"=cmd|' /C calc'!A0; aqui\"\n" +
