@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +14,10 @@ import (
 // millisecond for a flush this is eight times the throughput of one commit
 // each.
 //
+// The caller that finds the connection free leads a group: it runs its own turn,
+// then in its own goroutine those of the callers that wait meanwhile, and commits.
+// To wake each of them for its turn would cost time without any write.
+//
 // A turn that fails has nearly always written nothing: it looked, and refused.
 // The others then go on. One that fails after it has written takes the whole
 // group back, and each of them runs again in a transaction of its own. That is
@@ -22,43 +25,28 @@ import (
 type group struct {
 	writer     sqliteWriter
 	place      *place
-	waiting    chan *turn
-	held       *turn        // taken from waiting, and to be served first next
-	running    bool         // a turn runs in the goroutine of the writer
-	neverFlush bool         // no commit is flushed, whatever is asked for
-	relaxed    bool         // the connection is set to flush none at the moment
-	failFlush  atomic.Bool  // by a test: the next commit fails
-	suspect    bool         // a flush has failed: what was written before may be lost
-	schema     atomic.Int64 // that the process knows; 0: it has not migrated
-	committing atomic.Int64 // when the commit that is running began, in microseconds; 0 when none is
+	taken      chan struct{} // has a value while the connection is in use
+	waiting    chan *turn    // those that may join a group whose commit is flushed
+	unflushed  chan *turn    // those that may join any
+	running    bool          // a turn runs
+	neverFlush bool          // no commit is flushed, whatever is asked for
+	relaxed    bool          // the connection is set to flush none at the moment
+	failFlush  atomic.Bool   // by a test: the next commit fails
+	suspect    bool          // a flush has failed: what was written before may be lost
+	schema     atomic.Int64  // that the process knows; 0: it has not migrated
+	committing atomic.Int64  // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
-	finished   chan struct{}
 }
 
-// turn is one transaction waiting for, or having had, its run. It runs in the
-// goroutine of the writer: to wake that of its caller for it, and the writer's
-// after it, costs time without any write, and moves SQLite's pages from one
-// processor to the other. A turn that panics there runs again, alone, in the
-// goroutine of its caller, which so gets the panic.
+// turn is one transaction in a group.
 type turn struct {
-	ctx context.Context
-	job
-	alone bool // does not share its commit
-	again bool // was taken back with its group, and is to run alone
-	err   error
-	mine  chan struct{} // closed: the connection is the turn's, which is alone
-	back  chan struct{} // closed: the turn has run
-	done  chan struct{} // closed: err is the outcome
-}
-
-// job is what a turn does.
-type job struct {
+	ctx     context.Context
 	run     func(txConn) error
 	relaxed bool // its commit need not be flushed
+	again   bool // it was taken back with its group, or panicked in it: it is to run alone
+	err     error
+	done    chan struct{} // closed: the group of another has an outcome for it
 }
-
-// errUnfinished is the error while a turn runs; it stays when the turn panics.
-var errUnfinished = errors.New("the transaction did not finish")
 
 // A group closes when no turn waits, or at these bounds, so that the first one in
 // it is not kept waiting for the last.
@@ -76,106 +64,77 @@ const (
 	lockTimeout = 5 * time.Second
 )
 
-// newGroup starts the writer. Its own statements run under ctx without its
-// cancellation: a commit is not to be cut short.
-func newGroup(ctx context.Context, writer sqliteWriter, at *place, never bool) *group {
-	g := &group{
-		writer: writer, place: at, waiting: make(chan *turn), neverFlush: never,
-		quit: make(chan struct{}), finished: make(chan struct{}),
+func newGroup(writer sqliteWriter, at *place, never bool) *group {
+	return &group{
+		writer: writer, place: at, neverFlush: never,
+		taken: make(chan struct{}, 1), waiting: make(chan *turn), unflushed: make(chan *turn), quit: make(chan struct{}),
 	}
-	go g.loop(context.WithoutCancel(ctx))
-	return g
 }
 
-func (g *group) do(ctx context.Context, job job) error {
-	turn, err := g.take(ctx, job, false)
-	if err == nil && turn.again {
-		turn, err = g.take(ctx, job, true)
+// do runs a transaction in a group, its own or that of another.
+func (g *group) do(ctx context.Context, relaxed bool, run func(txConn) error) error {
+	turn := &turn{ctx: ctx, run: run, relaxed: relaxed, done: make(chan struct{})}
+	join := g.waiting
+	if relaxed {
+		join = g.unflushed
 	}
-	if err != nil {
-		return err
+	err := g.take(turn, join)
+	if turn.again {
+		err = g.take(turn, nil)
+	}
+	return err
+}
+
+// alone runs a transaction that shares its commit with no other.
+func (g *group) alone(ctx context.Context, run func(txConn) error) error {
+	return g.take(&turn{ctx: ctx, run: run}, nil)
+}
+
+// take waits until a group has run the turn; without one to join it leads one of
+// its own, which no other joins.
+func (g *group) take(turn *turn, join chan *turn) error {
+	select {
+	case join <- turn:
+		<-turn.done
+	case g.taken <- struct{}{}:
+		g.lead(turn, join == nil)
+	case <-turn.ctx.Done():
+		return turn.ctx.Err()
+	case <-g.quit:
+		return errClosed
 	}
 	return turn.err
 }
 
-// take waits for a turn, runs it and waits for the outcome. Its error means
-// that there was no turn.
-func (g *group) take(ctx context.Context, job job, alone bool) (*turn, error) {
-	t := &turn{
-		ctx:   ctx,
-		job:   job,
-		alone: alone,
-		mine:  make(chan struct{}),
-		back:  make(chan struct{}),
-		done:  make(chan struct{}),
-	}
-	select {
-	case g.waiting <- t:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-g.quit:
-		return nil, errClosed
-	}
-	select {
-	case <-t.mine:
-		t.attemptHere(g.writer)
-	case <-t.back:
-	case <-t.done: // no transaction could be begun
-		return t, nil
-	}
-	<-t.done
-	return t, nil
-}
-
-func (g *group) loop(ctx context.Context) {
-	stopped := false
-	defer func() {
-		if stopped {
-			close(g.finished)
-			return
-		}
-		go g.loop(ctx) // a turn has ended the goroutine, as a test does that fails
-	}()
-	for {
-		select {
-		case turn := <-g.waiting:
-			g.serve(ctx, turn)
-		case <-g.quit:
-			stopped = true
-			return
-		}
-		for g.held != nil {
-			turn := g.held
-			g.held = nil
-			g.serve(ctx, turn)
-		}
-	}
-}
-
-// serve runs first and all who come while it runs, then answers them.
-func (g *group) serve(ctx context.Context, first *turn) {
+// lead runs first, which gets a panic of its own, and those who come meanwhile.
+func (g *group) lead(first *turn, alone bool) {
+	ctx := context.WithoutCancel(first.ctx) // a commit is not to be cut short
 	all := []*turn{first}
 	defer func() {
-		if g.running {
+		if g.running { // the turn has ended the goroutine, as a test does that fails
 			g.running = false
 			g.takeBack(ctx, all)
 		}
-		for _, turn := range all {
+		<-g.taken
+		for _, turn := range all[1:] {
 			close(turn.done)
 		}
 	}()
 	if first.err = g.begin(ctx, first.relaxed); first.err != nil {
 		return
 	}
-	if !g.succeeds(first) {
+	if g.run(first); first.err != nil {
 		g.rollback(ctx)
 		g.makeRoom(ctx, first.err)
 		return
 	}
-	for turn := range g.others(first) {
-		all = append(all, turn)
-		written, err := g.writer.conn.TotalChanges(ctx)
-		if err != nil || !g.succeeds(turn) && !g.clean(ctx, written) {
+	for began := time.Now(); !alone && len(all) < maxGroup && time.Since(began) < maxGroupTime; {
+		next := g.next(first.relaxed)
+		if next == nil {
+			break
+		}
+		all = append(all, next)
+		if !g.joins(ctx, next) {
 			g.takeBack(ctx, all)
 			return
 		}
@@ -183,6 +142,55 @@ func (g *group) serve(ctx context.Context, first *turn) {
 	if err := g.commit(ctx); err != nil {
 		g.fail(ctx, all, err)
 	}
+}
+
+// run runs a turn, unless its caller is gone.
+func (g *group) run(turn *turn) {
+	g.running = true
+	if turn.err = turn.ctx.Err(); turn.err == nil {
+		turn.err = turn.run(g.writer)
+	}
+	g.running = false
+}
+
+// next is one that waits and may share the commit; nil when there is none.
+func (g *group) next(relaxed bool) *turn {
+	flushed := g.waiting
+	if relaxed {
+		flushed = nil
+	}
+	select {
+	case next := <-flushed:
+		return next
+	case next := <-g.unflushed:
+		return next
+	default:
+		return nil
+	}
+}
+
+// joins runs the turn of another caller, which gets a panic when it runs again.
+// It reports whether the group can go on: a turn that failed has left the
+// transaction as it found it, with no row changed, and the transaction is still
+// there. SQLite ends it by itself on a full disk, for one.
+func (g *group) joins(ctx context.Context, turn *turn) bool {
+	before, err := g.writer.conn.TotalChanges(ctx)
+	if err != nil {
+		return false
+	}
+	func() {
+		defer func() {
+			if turn.again = recover() != nil; turn.again {
+				g.running = false
+			}
+		}()
+		g.run(turn)
+	}()
+	if turn.err == nil && !turn.again {
+		return true
+	}
+	now, err := g.writer.conn.TotalChanges(ctx)
+	return err == nil && now == before && g.writer.conn.InTransaction()
 }
 
 func (g *group) begin(ctx context.Context, relaxed bool) error {
@@ -265,39 +273,6 @@ func (g *group) commit(ctx context.Context) error {
 	return g.place.check()
 }
 
-// others are those who come while the group runs and may share its commit.
-func (g *group) others(first *turn) iter.Seq[*turn] {
-	return func(yield func(*turn) bool) {
-		began := time.Now()
-		for n := 1; n < maxGroup && !first.alone && time.Since(began) < maxGroupTime; n++ {
-			var next *turn
-			select {
-			case next = <-g.waiting:
-			default:
-				return
-			}
-			if next.alone || first.relaxed && !next.relaxed {
-				g.held = next
-				return
-			}
-			if !yield(next) {
-				return
-			}
-		}
-	}
-}
-
-// clean reports whether a turn that failed has left the transaction as it found
-// it: no row changed, and the transaction still there. SQLite ends it by itself
-// on a full disk, for one.
-func (g *group) clean(ctx context.Context, before int64) bool {
-	if !g.writer.conn.InTransaction() {
-		return false
-	}
-	now, err := g.writer.conn.TotalChanges(ctx)
-	return err == nil && now == before
-}
-
 // takeBack undoes the whole group; everybody runs again by himself, those who
 // were refused too, since what they saw may have been the work of a neighbour.
 func (g *group) takeBack(ctx context.Context, all []*turn) {
@@ -358,44 +333,8 @@ func (g *group) command(ctx context.Context, text string) error {
 	return sqliteError(err)
 }
 
-// stop ends the writer after the transactions that are running.
+// stop waits for the transactions that are running, and refuses later ones.
 func (g *group) stop() {
 	close(g.quit)
-	<-g.finished
-}
-
-// succeeds runs the turn, one that is alone in the goroutine of its caller.
-func (g *group) succeeds(t *turn) bool {
-	if t.alone {
-		close(t.mine)
-		<-t.back
-		return t.err == nil
-	}
-	g.running = true
-	t.again = t.panics(g.writer)
-	g.running = false
-	close(t.back)
-	return t.err == nil
-}
-
-// panics runs the turn, and reports a panic of it.
-func (t *turn) panics(conn txConn) (panicked bool) {
-	defer func() { panicked = recover() != nil }()
-	t.attempt(conn)
-	return false
-}
-
-// attemptHere gives the connection back also when the turn ends the goroutine.
-func (t *turn) attemptHere(conn txConn) {
-	defer close(t.back)
-	t.attempt(conn)
-}
-
-func (t *turn) attempt(conn txConn) {
-	t.err = errUnfinished
-	if err := t.ctx.Err(); err != nil {
-		t.err = err
-		return
-	}
-	t.err = t.run(conn)
+	g.taken <- struct{}{}
 }

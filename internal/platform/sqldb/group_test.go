@@ -100,8 +100,9 @@ func TestRefusalThatWroteNothingCostsItsNeighboursNothing(t *testing.T) {
 				return insert(t, id)(tx)
 			}
 		}
-		errs := together(t, db, neighbour(1), func(*sqldb.Tx) error { return errRefused }, neighbour(2))
-		if errs[0] != nil || !errors.Is(errs[1], errRefused) || errs[2] != nil || runs != 2 {
+		errs := together(t, db, neighbour(1), func(*sqldb.Tx) error { return errRefused }, neighbour(2),
+			func(*sqldb.Tx) error { panic(errRefused) })
+		if errs[0] != nil || !errors.Is(errs[1], errRefused) || errs[2] != nil || !errors.Is(errs[3], errRefused) || runs != 2 {
 			t.Errorf("errors %v, neighbours ran %d times, want 2", errs, runs)
 		}
 		wantNotes(t, db, 1, 2)

@@ -192,13 +192,7 @@ func (db *sqliteDB) migrate(ctx context.Context, log *slog.Logger, last int) err
 	}
 	// Alone: a neighbour's commit would keep the tables of a migration that
 	// failed, since they are not among the rows that a group counts.
-	turn, err := db.group.take(ctx, job{run: func(tx txConn) error {
-		return sqliteError(applyPending(ctx, log, tx, last))
-	}}, true)
-	if err != nil {
-		return err
-	}
-	return turn.err
+	return db.group.alone(ctx, func(tx txConn) error { return sqliteError(applyPending(ctx, log, tx, last)) })
 }
 
 // migrated reports whether there is nothing to do. A database that cannot be read

@@ -144,7 +144,7 @@ func open(ctx context.Context, url string, options Options, troubles *troubleLog
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest, options, troubles)
+		return openSQLite(rest, options, troubles)
 	case "postgres", "postgresql":
 		return openPostgres(ctx, url, options, troubles)
 	}

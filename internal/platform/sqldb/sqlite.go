@@ -36,7 +36,7 @@ var sqlitePragmas = []string{
 	"journal_size_limit(67108864)",
 }
 
-func openSQLite(ctx context.Context, path string, options Options, troubles *troubleLog) (backend, error) {
+func openSQLite(path string, options Options, troubles *troubleLog) (backend, error) {
 	if err := usableFile(path); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func openSQLite(ctx context.Context, path string, options Options, troubles *tro
 	db.sqliteReads = newSQLiteReads(max(8, 4*runtime.GOMAXPROCS(0)), db.openReader)
 	db.limit = options.Timeouts.orDefaults().Statement
 	db.note = troubles.noteRead
-	db.group = newGroup(ctx, writer, db.place, options.Relaxed)
+	db.group = newGroup(writer, db.place, options.Relaxed)
 	return db, nil
 }
 
@@ -102,7 +102,7 @@ func usableFile(path string) error {
 }
 
 func (db *sqliteDB) write(ctx context.Context, terms terms, run func(txConn) error) error {
-	return db.group.do(ctx, job{run: run, relaxed: terms.relaxed})
+	return db.group.do(ctx, terms.relaxed, run)
 }
 
 // pools shows the connection that writes as one that is always in use.
