@@ -19,8 +19,6 @@ type readers struct {
 
 	mu     sync.Mutex
 	idle   []*sqlite.Conn
-	lent   int
-	closed bool
 	waits  int64
 	waited time.Duration
 }
@@ -31,34 +29,29 @@ func newReaders(size int, open func() (*sqlite.Conn, error)) *readers {
 
 // use lends a connection to do, also if it panics.
 func (r *readers) use(ctx context.Context, do func(*sqlite.Conn) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := r.wait(ctx); err != nil {
 		return err
 	}
-	conn, err := r.lend(ctx)
-	if err != nil {
-		return err
+	defer func() { <-r.permits }()
+	conn := r.pick()
+	if conn == nil {
+		opened, err := r.open()
+		if err != nil {
+			return err
+		}
+		conn = opened
 	}
 	defer r.takeBack(conn)
 	return do(conn)
 }
 
-// lend waits for a connection to be free.
-func (r *readers) lend(ctx context.Context) (*sqlite.Conn, error) {
+// wait waits until a connection may be lent.
+func (r *readers) wait(ctx context.Context) error {
 	select {
 	case r.permits <- struct{}{}:
+		return nil
 	default:
-		if err := r.wait(ctx); err != nil {
-			return nil, err
-		}
 	}
-	conn, err := r.pick()
-	if err != nil {
-		<-r.permits
-	}
-	return conn, err
-}
-
-func (r *readers) wait(ctx context.Context) error {
 	began := time.Now()
 	defer func() {
 		r.mu.Lock()
@@ -76,79 +69,59 @@ func (r *readers) wait(ctx context.Context) error {
 	}
 }
 
-// pick is an idle connection, or a new one.
-func (r *readers) pick() (*sqlite.Conn, error) {
+// pick is an idle connection; nil when there is none.
+func (r *readers) pick() *sqlite.Conn {
 	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
-		return nil, errClosed
+	defer r.mu.Unlock()
+	last := len(r.idle) - 1
+	if last < 0 {
+		return nil
 	}
-	r.lent++
-	if last := len(r.idle) - 1; last >= 0 {
-		conn := r.idle[last]
-		r.idle = r.idle[:last]
-		r.mu.Unlock()
-		return conn, nil
-	}
-	r.mu.Unlock()
-	conn, err := r.open()
-	if err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.lent--
-	}
-	return conn, err
+	conn := r.idle[last]
+	r.idle = r.idle[:last]
+	return conn
 }
 
 func (r *readers) takeBack(conn *sqlite.Conn) {
 	r.mu.Lock()
-	r.lent--
-	closed := r.closed
-	if !closed {
-		r.idle = append(r.idle, conn)
-	}
-	r.mu.Unlock()
-	if closed {
-		_ = conn.Close() // it has read, and nothing is lost with it
-	}
-	<-r.permits
+	defer r.mu.Unlock()
+	r.idle = append(r.idle, conn)
 }
 
 // closeTime is for how long close waits for those who read.
 const closeTime = 2 * time.Second
 
-// close closes the connections, and waits a while for those that are lent: while
-// one is open, the write-ahead log is not folded into the database.
+// close takes every permit, so that no connection is lent any more, and closes them when all have come back, and waits a while for
+// that: while one is open, the write-ahead log is not folded into the database.
 func (r *readers) close() error {
-	r.mu.Lock()
-	r.closed = true
-	idle := r.idle
-	r.idle = nil
-	r.mu.Unlock()
 	close(r.quit)
-	var failures []error
-	for _, conn := range idle {
-		failures = append(failures, conn.Close())
-	}
-	patience := time.NewTimer(closeTime)
-	defer patience.Stop()
-	for range cap(r.permits) {
-		select {
-		case r.permits <- struct{}{}:
-		case <-patience.C:
-			return errors.Join(failures...)
+	closed := make(chan error, 1)
+	go func() {
+		for range cap(r.permits) {
+			r.permits <- struct{}{}
 		}
+		var failures []error
+		for _, conn := range r.idle {
+			failures = append(failures, conn.Close())
+		}
+		closed <- errors.Join(failures...)
+	}()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(closeTime):
+		return nil
 	}
-	return errors.Join(failures...)
 }
 
 func (r *readers) stats() sql.DBStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	lent := len(r.permits)
 	return sql.DBStats{
 		MaxOpenConnections: cap(r.permits),
-		OpenConnections:    r.lent + len(r.idle),
-		InUse:              r.lent,
+		OpenConnections:    lent + len(r.idle),
+		InUse:              lent,
 		Idle:               len(r.idle),
 		WaitCount:          r.waits,
 		WaitDuration:       r.waited,
