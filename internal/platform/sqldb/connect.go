@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,27 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connections makes the connections of a pool and knows which are open.
+// connections makes the connections of a pool.
 type connections struct {
 	guard  *guard
 	pooled atomic.Bool // a pooler such as PgBouncer lends its server connections for one transaction each
 	unsafe atomic.Bool // the server does not flush its commits to the disk
-	mu     sync.Mutex
-	open   map[*tracked]struct{}
-}
-
-// tracked is an open connection to a server or a pooler.
-type tracked struct {
-	net.Conn
-	of *connections
-}
-
-// Close closes the connection.
-func (c *tracked) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
-	return c.Conn.Close()
 }
 
 // keepAlive finds out within 14 seconds that the other host is gone while we
@@ -49,25 +32,7 @@ func (c *connections) dial(ctx context.Context, network, address string) (net.Co
 		KeepAliveConfig: keepAlive,
 		Control:         limitUnacknowledged,
 	}
-	conn, err := dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	one := &tracked{conn, c}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.open[one] = struct{}{}
-	return one, nil
-}
-
-// abandon closes the connections without a word to the server, which would be
-// waited for.
-func (c *connections) abandon() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for one := range c.open {
-		_ = one.Conn.Close()
-	}
+	return dialer.DialContext(ctx, network, address)
 }
 
 // errPooler ends the connection by which a pooler was found: those that follow

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -22,7 +23,7 @@ func pending(ctx context.Context, querier Querier) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	missing, err := lacking(querier.Engine(), applied, newest)
+	missing, err := lacking(querier.Engine(), applied)
 	return len(missing), err
 }
 
@@ -75,9 +76,10 @@ func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
-	reads := newSQLiteReads(readersOfCopy, func() (*sqlite.Conn, error) {
+	open := func() (*sqlite.Conn, error) {
 		return openSQLiteConn(path, sqlite.Options{Immutable: true, Pragmas: []string{"query_only(1)"}})
-	})
+	}
+	reads := &sqliteReads{readers: newReaders(readersOfCopy, open), troubles: newTroubleLog(slog.New(slog.DiscardHandler))}
 	if err := reads.readers.use(ctx, func(*sqlite.Conn) error { return nil }); err != nil {
 		return nil, sqliteError(err)
 	}

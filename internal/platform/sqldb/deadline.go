@@ -47,10 +47,6 @@ func WithoutDeadline(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutDeadlineKey{}, true)
 }
 
-func hasDeadline(ctx context.Context) bool {
-	return ctx.Value(withoutDeadlineKey{}) == nil
-}
-
 // errNoAnswer is the cause of a context that ended because the server did not
 // answer in time.
 var errNoAnswer = errors.New("the database did not answer in time")
@@ -63,26 +59,25 @@ type guard struct {
 	condemned atomic.Int64 // how often connections were condemned
 }
 
-// bound gives one statement its deadline. finish ends it, and says of its error
-// what it means.
-func (g *guard) bound(ctx context.Context) (bounded context.Context, finish func(error) error) {
-	if !hasDeadline(ctx) {
-		return ctx, g.judge
-	}
-	bounded, cancel := context.WithTimeoutCause(ctx, g.timeouts.Statement, errNoAnswer)
-	return bounded, func(err error) error {
-		err = unanswered(bounded, err)
-		cancel()
-		return g.judge(err)
-	}
+// within gives what do asks of the server its deadline, and says of its error what
+// it means.
+func (g *guard) within(ctx context.Context, do func(context.Context) error) error {
+	return g.judge(within(ctx, g.timeouts.Statement, func(ctx context.Context) error { return postgresError(do(ctx)) }))
 }
 
-// unanswered marks an error that came of our own deadline, not the caller's.
-func unanswered(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), errNoAnswer) {
-		return err
+// within bounds do, and marks an error that came of that and not of the caller's
+// own deadline. A limit of 0 is none.
+func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	if limit == 0 || ctx.Value(withoutDeadlineKey{}) != nil {
+		return do(ctx)
 	}
-	return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNoAnswer, err)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
+	defer cancel()
+	err := do(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
+		err = fmt.Errorf("%w: %w: %w", ErrUnavailable, errNoAnswer, err)
+	}
+	return err
 }
 
 // judge condemns the connections that are open when err says that one is dead,
@@ -92,26 +87,4 @@ func (g *guard) judge(err error) error {
 		g.condemned.Add(1)
 	}
 	return err
-}
-
-// steps are the beginning and the end of a transaction, each under a deadline of
-// its own: how long the statements between them take is not their business.
-type steps struct {
-	guard  *guard
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-}
-
-func (g *guard) steps(ctx context.Context) steps {
-	s := steps{guard: g}
-	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	return s
-}
-
-func (s steps) within(step func() error) error {
-	if hasDeadline(s.ctx) {
-		timer := time.AfterFunc(s.guard.timeouts.Statement, func() { s.cancel(errNoAnswer) })
-		defer timer.Stop()
-	}
-	return s.guard.judge(unanswered(s.ctx, postgresError(step())))
 }

@@ -31,6 +31,14 @@ var (
 // forgets to, the caller is still the one at fault.
 var errText = fault.New(fault.KindInvalid, "a text contains characters that cannot be stored")
 
+// meant puts what an engine's error means in front of it; nil: itself.
+func meant(meaning, err error) error {
+	if meaning == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", meaning, err)
+}
+
 // Found turns ErrNotFound into the fault that callers are shown.
 func Found(err error, what string) error {
 	if errors.Is(err, ErrNotFound) {
@@ -120,7 +128,10 @@ type troubleLog struct {
 	log *slog.Logger
 	mu  sync.Mutex
 	of  map[Trouble]*troubleCount
-	met met
+
+	held    error // what a request has met; nil: nothing
+	byWrite bool
+	until   time.Time
 }
 
 type troubleCount struct {
@@ -135,18 +146,54 @@ func newTroubleLog(log *slog.Logger) *troubleLog {
 	return &troubleLog{log: log, of: map[Trouble]*troubleCount{}}
 }
 
-// noteRead is note for the error of a read outside of transactions.
-func (l *troubleLog) noteRead(err error) error {
-	if l != nil {
-		l.met.note(err, false)
+// damageTime and troubleTime are for how long a trouble is held against the
+// database after a request has last met it. Damage does not pass by itself.
+const (
+	damageTime  = 10 * time.Minute
+	troubleTime = 30 * time.Second
+)
+
+// met is note for the outcome of what a request asked. Trouble that an operator
+// has to mend is held against the database for a while, whatever a probe says, or
+// until a write of a request succeeds: a probe is small, so that it finds room on
+// a full disk, and reads none of the pages that are damaged.
+func (l *troubleLog) met(write bool, err error) error {
+	hold := troubleTime
+	switch {
+	case errors.Is(err, errDamaged):
+		hold = damageTime
+	case !errors.Is(err, errFull) && !errors.Is(err, errDisk):
+		return l.note(err)
 	}
+	l.mu.Lock()
+	l.held, l.byWrite, l.until = err, write, time.Now().Add(hold)
+	l.mu.Unlock()
 	return l.note(err)
+}
+
+// writeSucceeded forgets a trouble that a write has met.
+func (l *troubleLog) writeSucceeded() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byWrite && !errors.Is(l.held, errDamaged) {
+		l.held = nil
+	}
+}
+
+// holding is the trouble that is held against the database.
+func (l *troubleLog) holding() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held == nil || time.Now().After(l.until) {
+		return nil
+	}
+	return fmt.Errorf("a request has met it: %w", l.held)
 }
 
 // note counts err if it is trouble, and returns it.
 func (l *troubleLog) note(err error) error {
-	if err == nil || l == nil {
-		return err
+	if err == nil {
+		return nil
 	}
 	name := TroubleOf(err)
 	if name == "" || errors.Is(err, errClosed) {

@@ -46,12 +46,8 @@ func (db *DB) Condemned() int64 { return db.backend.(*postgresDB).guard.condemne
 
 // Dial makes a connection as those to PostgreSQL are made.
 func Dial(ctx context.Context, address string) (net.Conn, error) {
-	c := &connections{guard: &guard{timeouts: defaultTimeouts}, open: map[*tracked]struct{}{}}
-	conn, err := c.dial(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return conn.(*tracked).Conn, nil
+	c := &connections{guard: &guard{timeouts: defaultTimeouts}}
+	return c.dial(ctx, "tcp", address)
 }
 
 // Pooled reports whether a pooler was found before PostgreSQL.

@@ -33,19 +33,18 @@ type group struct {
 	relaxed    bool          // the connection is set to flush none at the moment
 	failFlush  atomic.Bool   // by a test: the next commit fails
 	suspect    bool          // a flush has failed: what was written before may be lost
-	schema     atomic.Int64  // that the process knows; 0: it has not migrated
 	committing atomic.Int64  // when the commit that is running began, in microseconds; 0 when none is
 	quit       chan struct{}
 }
 
 // turn is one transaction in a group.
 type turn struct {
-	ctx     context.Context
-	run     func(txConn) error
-	relaxed bool // its commit need not be flushed
-	again   bool // it was taken back with its group, or panicked in it: it is to run alone
-	err     error
-	done    chan struct{} // closed: the group of another has an outcome for it
+	ctx   context.Context
+	terms terms
+	run   func(txConn) error
+	again bool // it was taken back with its group, or panicked in it: it is to run alone
+	err   error
+	done  chan struct{} // closed: the group of another has an outcome for it
 }
 
 // A group closes when no turn waits, or at these bounds, so that the first one in
@@ -71,23 +70,23 @@ func newGroup(writer sqliteWriter, at *place, never bool) *group {
 	}
 }
 
-// do runs a transaction in a group, its own or that of another.
-func (g *group) do(ctx context.Context, relaxed bool, run func(txConn) error) error {
-	turn := &turn{ctx: ctx, run: run, relaxed: relaxed, done: make(chan struct{})}
+// do runs a transaction in a group, its own or that of another. A migration is
+// alone: the commit of another would keep the tables of one that failed, since
+// they are not among the rows that a group counts.
+func (g *group) do(ctx context.Context, terms terms, run func(txConn) error) error {
+	turn := &turn{ctx: ctx, terms: terms, run: run, again: terms.migrating, done: make(chan struct{})}
 	join := g.waiting
-	if relaxed {
+	if terms.relaxed {
 		join = g.unflushed
 	}
-	err := g.take(turn, join)
+	var err error
+	if !turn.again {
+		err = g.take(turn, join)
+	}
 	if turn.again {
 		err = g.take(turn, nil)
 	}
 	return err
-}
-
-// alone runs a transaction that shares its commit with no other.
-func (g *group) alone(ctx context.Context, run func(txConn) error) error {
-	return g.take(&turn{ctx: ctx, run: run}, nil)
 }
 
 // take waits until a group has run the turn; without one to join it leads one of
@@ -120,7 +119,7 @@ func (g *group) lead(first *turn, alone bool) {
 			close(turn.done)
 		}
 	}()
-	if first.err = g.begin(ctx, first.relaxed); first.err != nil {
+	if first.err = g.begin(ctx, first.terms); first.err != nil {
 		return
 	}
 	if g.run(first); first.err != nil {
@@ -129,7 +128,7 @@ func (g *group) lead(first *turn, alone bool) {
 		return
 	}
 	for began := time.Now(); !alone && len(all) < maxGroup && time.Since(began) < maxGroupTime; {
-		next := g.next(first.relaxed)
+		next := g.next(first.terms.relaxed)
 		if next == nil {
 			break
 		}
@@ -193,7 +192,7 @@ func (g *group) joins(ctx context.Context, turn *turn) bool {
 	return err == nil && now == before && g.writer.conn.InTransaction()
 }
 
-func (g *group) begin(ctx context.Context, relaxed bool) error {
+func (g *group) begin(ctx context.Context, terms terms) error {
 	if err := g.place.check(); err != nil {
 		return err
 	}
@@ -203,13 +202,13 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 		}
 		g.suspect = false
 	}
-	if err := g.relax(ctx, relaxed); err != nil {
+	if err := g.relax(ctx, terms.relaxed); err != nil {
 		return err
 	}
 	if err := awaitLock(func() error { return g.command(ctx, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
-	err := g.checkSchema(ctx)
+	err := g.checkSchema(ctx, terms)
 	if err != nil {
 		g.rollback(ctx)
 	}
@@ -218,16 +217,11 @@ func (g *group) begin(ctx context.Context, relaxed bool) error {
 
 // checkSchema refuses a group once a newer version has migrated the database. The
 // group has the lock of the file: no migration comes between this and its commit.
-func (g *group) checkSchema(ctx context.Context) error {
-	known := int(g.schema.Load())
-	if known == 0 {
+func (g *group) checkSchema(ctx context.Context, terms terms) error {
+	if terms.schema == 0 {
 		return nil
 	}
-	version, err := Value[int](ctx, g.writer, appliedVersion)
-	if err == nil && version > known {
-		err = newerSchema(known)
-	}
-	return err
+	return checkSchema(ctx, g.writer, terms.schema)
 }
 
 // fold copies the write-ahead log into the database, flushes that, and empties the
@@ -329,8 +323,7 @@ func (g *group) relax(ctx context.Context, relaxed bool) error {
 }
 
 func (g *group) command(ctx context.Context, text string) error {
-	_, err := g.writer.exec(ctx, text, nil)
-	return sqliteError(err)
+	return g.writer.run(ctx, Statement{Text: text})
 }
 
 // stop waits for the transactions that are running, and refuses later ones.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -38,9 +37,6 @@ type migration struct {
 	text    string
 	hash    string
 }
-
-// newest means the last migration there is.
-const newest = math.MaxInt
 
 // known lists, in order, the migrations of an engine. They are read and hashed
 // once: each probe of the database asks for them.
@@ -104,8 +100,8 @@ func SchemaHash(engine Engine) (string, error) {
 const baseline = "0001_baseline.sql"
 
 // lacking holds what a database has, by version, against what the program knows,
-// and returns what it lacks, up to last.
-func lacking(engine Engine, applied map[int]applied, last int) (missing []migration, err error) {
+// and returns what it lacks.
+func lacking(engine Engine, applied map[int]applied) (missing []migration, err error) {
 	list, err := known(engine)
 	if err != nil {
 		return nil, err
@@ -121,9 +117,9 @@ func lacking(engine Engine, applied map[int]applied, last int) (missing []migrat
 	for _, migration := range list {
 		before, ran := applied[migration.version]
 		switch {
-		case !ran && migration.version <= last:
+		case !ran:
 			missing = append(missing, migration)
-		case ran && before.hash != migration.hash:
+		case before.hash != migration.hash:
 			return nil, fmt.Errorf("%w: its migration %s differs; run the program that made it, or restore a backup", ErrAltered, migration.name)
 		}
 	}
@@ -151,9 +147,9 @@ func readApplied(ctx context.Context, querier Querier) (map[int]applied, error) 
 	return list, err
 }
 
-// applyPending runs what is missing up to last. The caller holds the lock that
+// applyPending runs what is missing. The caller holds the lock that
 // keeps other starters out, and commits all of it or nothing.
-func applyPending(ctx context.Context, log *slog.Logger, tx txConn, last int) error {
+func applyPending(ctx context.Context, log *slog.Logger, tx txConn) error {
 	if err := tx.script(ctx, versionTable); err != nil {
 		return err
 	}
@@ -161,7 +157,7 @@ func applyPending(ctx context.Context, log *slog.Logger, tx txConn, last int) er
 	if err != nil {
 		return err
 	}
-	missing, err := lacking(tx.Engine(), applied, last)
+	missing, err := lacking(tx.Engine(), applied)
 	if err != nil {
 		return err
 	}
@@ -184,43 +180,7 @@ func (m migration) apply(ctx context.Context, tx txConn) error {
 		m.version, m.name, time.Now().UnixMicro(), m.hash))
 }
 
-// migrate looks before it writes: a command next to a busy server would have
-// to wait for its turn, only to find nothing to do.
-func (db *sqliteDB) migrate(ctx context.Context, log *slog.Logger, last int) error {
-	if done, err := migrated(ctx, db, last); err != nil || done {
-		return err
-	}
-	// Alone: a neighbour's commit would keep the tables of a migration that
-	// failed, since they are not among the rows that a group counts.
-	return db.group.alone(ctx, func(tx txConn) error { return sqliteError(applyPending(ctx, log, tx, last)) })
-}
-
-// migrated reports whether there is nothing to do. A database that cannot be read
-// may have no table of migrations yet.
-func migrated(ctx context.Context, querier Querier, last int) (bool, error) {
-	applied, err := readApplied(ctx, querier)
-	if err != nil {
-		return false, nil //nolint:nilerr // the migration meets it again
-	}
-	missing, err := lacking(querier.Engine(), applied, last)
-	return len(missing) == 0, err
-}
-
 // schemaLock is what a migration has alone, and every other transaction shares:
 // none that began under the old schema commits under the new one. Any number, as
 // long as nothing else in the database uses it: "cart".
 const schemaLock = "1667330676"
-
-// migrate looks first here, too: the table of columns takes the server longer
-// than everything else of a start.
-func (db *postgresDB) migrate(ctx context.Context, log *slog.Logger, last int) error {
-	if done, err := migrated(ctx, db, last); err != nil || done {
-		return err
-	}
-	return db.write(ctx, terms{migrating: true}, func(tx txConn) error {
-		if err := tx.script(ctx, "SELECT pg_advisory_xact_lock("+schemaLock+")"); err != nil {
-			return postgresError(err)
-		}
-		return postgresError(applyPending(ctx, log, tx, last))
-	})
-}

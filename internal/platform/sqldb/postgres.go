@@ -10,7 +10,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,19 +24,16 @@ type postgresDB struct {
 	pgQuerier
 	pool        *pgxpool.Pool
 	connections *connections
-	schema      atomic.Int64 // that the process knows; 0: it has not migrated
+	troubles    *troubleLog
 }
 
-// pgQuerier gives the package's way of querying to a pool or a transaction.
+// pgQuerier runs statements on the pool, or on the connection of a transaction.
 type pgQuerier struct {
 	on interface {
-		Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
-		Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
 		SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 	}
 	rewriter *rewriter
 	guard    *guard
-	troubles *troubleLog // nil in a transaction: its outcome counts as a whole
 }
 
 func openPostgres(ctx context.Context, url string, options Options, troubles *troubleLog) (backend, error) {
@@ -51,7 +47,7 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 		config.RuntimeParams["application_name"] = "carteira"
 	}
 	g := &guard{timeouts: options.Timeouts.orDefaults()}
-	conns := &connections{guard: g, open: map[*tracked]struct{}{}}
+	conns := &connections{guard: g}
 	config.DialFunc = conns.dial
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
 	pooling.MaxConns = int32(cmp.Or(options.MaxConns, 16)) //nolint:gosec // a few
@@ -68,8 +64,8 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 	if conns.unsafe.Load() {
 		options.Log.Warn("PostgreSQL runs with fsync=off: a power cut can lose acknowledged payments")
 	}
-	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g, troubles: troubles}
-	return &postgresDB{pgQuerier: querier, pool: pool, connections: conns}, nil
+	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g}
+	return &postgresDB{pgQuerier: querier, pool: pool, connections: conns, troubles: troubles}, nil
 }
 
 // oneLine takes away the lines that pgx gives to every address and way that it
@@ -94,14 +90,9 @@ func (db *postgresDB) pools() map[string]sql.DBStats {
 	}}
 }
 
-// close does not wait, connection by connection, for a server that is gone, nor
-// for long for those who still use a connection.
+// close does not wait for long for a server that is gone, nor for those who still
+// use a connection: the process ends, and the connections with it.
 func (db *postgresDB) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), db.guard.timeouts.Ping)
-	defer cancel()
-	if db.pool.Ping(ctx) != nil {
-		db.connections.abandon()
-	}
 	closed := make(chan struct{})
 	go func() {
 		db.pool.Close()
@@ -110,7 +101,6 @@ func (db *postgresDB) close() error {
 	select {
 	case <-closed:
 	case <-time.After(closeTime):
-		db.connections.abandon()
 	}
 	return nil
 }
@@ -118,28 +108,47 @@ func (db *postgresDB) close() error {
 // Engine returns which database answers.
 func (q pgQuerier) Engine() Engine { return Postgres }
 
-func (q pgQuerier) bound(ctx context.Context) (context.Context, func(error) error) {
-	bounded, finish := q.guard.bound(ctx)
-	if q.troubles == nil {
-		return bounded, finish
-	}
-	return bounded, func(err error) error { return q.troubles.noteRead(finish(err)) }
+func (db *postgresDB) run(ctx context.Context, statements ...Statement) error {
+	return db.troubles.met(false, db.pgQuerier.run(ctx, statements...))
 }
 
-func (q pgQuerier) translate(err error) error { return postgresError(err) }
+func (q pgQuerier) run(ctx context.Context, statements ...Statement) error {
+	return q.guard.within(ctx, func(ctx context.Context) error { return q.send(ctx, statements) })
+}
 
-func (q pgQuerier) each(ctx context.Context, text string, args []any, scan func(Row) error) error {
-	rows, err := q.on.Query(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
+func (q pgQuerier) send(ctx context.Context, statements []Statement) error {
+	if len(statements) == 0 {
+		return nil
+	}
+	batch := &pgx.Batch{}
+	for _, statement := range statements {
+		batch.Queue(q.rewriter.text(statement.Text), withLists(Postgres, statement.Args)...)
+	}
+	results := q.on.SendBatch(ctx, batch)
+	for _, statement := range statements {
+		if err := statement.read(results); err != nil {
+			_ = results.Close() // which repeats it
+			return statement.failed(statements, err)
+		}
+	}
+	return results.Close()
+}
+
+func (s Statement) read(results pgx.BatchResults) error {
+	if s.Scan == nil {
+		tag, err := results.Exec()
+		if s.changed != nil {
+			*s.changed = tag.RowsAffected()
+		}
+		return err
+	}
+	rows, err := results.Query()
 	if err != nil {
 		return err
 	}
-	return eachRow(rows, scan)
-}
-
-func eachRow(rows pgx.Rows, scan func(Row) error) error {
 	defer rows.Close()
 	for rows.Next() {
-		if err := scan(rows); err != nil {
+		if err := s.Scan(rows); err != nil {
 			return err
 		}
 	}
@@ -147,36 +156,30 @@ func eachRow(rows pgx.Rows, scan func(Row) error) error {
 	return rows.Err()
 }
 
-func (q pgQuerier) exec(ctx context.Context, text string, args []any) (int64, error) {
-	res, err := q.on.Exec(ctx, q.rewriter.text(text), withLists(Postgres, args)...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected(), nil
-}
-
 func postgresError(err error) error {
 	var refusal *pgconn.PgError
-	if !errors.As(err, &refusal) {
-		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-			return fmt.Errorf("%w: %w", errOpenFiles, err)
-		}
-		if disconnected(err) {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		return err
-	}
-	if refused, ok := postgresRefusals[refusal.Code]; ok {
-		return fmt.Errorf("%w: %w", refused, err)
-	}
-	if trouble := postgresTrouble(refusal.Code); trouble != nil {
-		return fmt.Errorf("%w: %w", trouble, err)
+	switch {
+	case errors.As(err, &refusal):
+		return meant(postgresMeaning(refusal.Code), err)
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return meant(errOpenFiles, err)
+	case disconnected(err):
+		return meant(ErrUnavailable, err)
 	}
 	return err
 }
 
-// postgresRefusals are what a statement was refused for.
-var postgresRefusals = map[string]error{
+// postgresMeaning is what a code means, or else the class that it begins with.
+func postgresMeaning(code string) error {
+	for ; code != ""; code = code[:len(code)-1] {
+		if meaning := postgresErrors[code]; meaning != nil {
+			return meaning
+		}
+	}
+	return nil
+}
+
+var postgresErrors = map[string]error{
 	"23505": ErrUnique,
 	"23503": ErrForeignKey,
 	"23514": errCheck,
@@ -185,30 +188,18 @@ var postgresRefusals = map[string]error{
 	"55P03": ErrBusy, // a lock was not to be had
 	"22021": errText,
 	"22P05": errText,
-}
-
-// postgresTroubles are the codes that say more than their class.
-var postgresTroubles = map[string]error{
-	"25006": errReadOnly,    // a standby, too
-	"53000": errOpenFiles,   // the server's
-	"53100": errFull,        // its disk
-	"57014": ErrUnavailable, // a statement that took longer than the server allows
-	"58030": errDisk,        // an input or output error
-	"58P01": errDamaged,     // a file of a table is missing
-	"XX001": errDamaged,     // data corrupted
-	"XX002": errDamaged,     // index corrupted
-}
-
-// postgresTrouble is what a code says about the server; nil when it is about the
-// statement. 08 is the connection, 53 out of resources, 57P shutting down.
-func postgresTrouble(code string) error {
-	if trouble := postgresTroubles[code]; trouble != nil {
-		return trouble
-	}
-	if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P") {
-		return ErrUnavailable
-	}
-	return nil
+	"2201E": fmt.Errorf("%w: %w", errNewer, ErrNewer), // what schemaCheck fails with
+	"08":    ErrUnavailable,                           // the connection
+	"25006": errReadOnly,                              // a standby, too
+	"53":    ErrUnavailable,                           // out of resources
+	"53000": errOpenFiles,                             // the server's
+	"53100": errFull,                                  // its disk
+	"57014": ErrUnavailable,                           // a statement that took longer than the server allows
+	"57P":   ErrUnavailable,                           // shutting down
+	"58030": errDisk,                                  // an input or output error
+	"58P01": errDamaged,                               // a file of a table is missing
+	"XX001": errDamaged,                               // data corrupted
+	"XX002": errDamaged,                               // index corrupted
 }
 
 // timedOut holds for a connection that the kernel gave up.

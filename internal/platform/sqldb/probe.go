@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 )
 
@@ -34,19 +33,23 @@ func (db *DB) probe(ctx context.Context, fresh time.Duration) error {
 	if err := db.inPlace(); err != nil {
 		return err
 	}
-	if err := db.checkSchema(ctx); err != nil {
+	list, err := known(db.Engine())
+	if err != nil {
+		return err
+	}
+	if err := checkSchema(ctx, db, len(list)); err != nil {
 		return unanswering(err)
 	}
-	if err := db.troubles.met.trouble(); err != nil {
+	if err := db.troubles.holding(); err != nil {
 		if !errors.Is(err, errFull) || !db.hasRoom() {
 			return err
 		}
-		db.troubles.met.writeSucceeded()
+		db.troubles.writeSucceeded()
 	}
 	if time.Since(time.UnixMicro(db.written.Load())) < fresh {
 		return nil
 	}
-	err := db.writeWith(ctx, terms{lock: shared, probing: true}, func(tx *Tx) error {
+	err = db.writeWith(ctx, terms{lock: shared, probing: true}, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, probe, time.Now().UnixMicro())
 		return err
 	})
@@ -66,14 +69,10 @@ func unanswering(err error) error {
 
 // checkSchema refuses a schema that another process has migrated away from
 // under this one.
-func (db *DB) checkSchema(ctx context.Context) error {
-	applied, err := Value[int](ctx, db, appliedVersion)
-	if err != nil {
-		return err
-	}
-	list, err := known(db.Engine())
-	if err == nil && applied > len(list) {
-		err = newerSchema(len(list))
+func checkSchema(ctx context.Context, querier Querier, known int) error {
+	applied, err := Value[int](ctx, querier, appliedVersion)
+	if err == nil && applied > known {
+		err = newerSchema(known)
 	}
 	return err
 }
@@ -86,69 +85,18 @@ func newerSchema(known int) error {
 // observe keeps what the outcome of a write says about the database. One that did
 // not wait for the disk proves nothing about it.
 func (db *DB) observe(tx *Tx, terms terms, err error) error {
-	if err == nil && tx.changed && !terms.relaxed {
+	flushed := err == nil && tx.changed && !terms.relaxed
+	if flushed {
 		db.written.Store(time.Now().UnixMicro())
-		if !terms.probing {
-			db.troubles.met.writeSucceeded()
-		}
 	}
-	if !terms.probing {
-		db.troubles.met.note(err, true)
+	if terms.probing {
+		return db.troubles.note(err)
 	}
-	return db.troubles.note(err)
-}
-
-// met is the trouble that a request has met and that an operator has to mend. A
-// probe is small: it finds room on a full disk, and reads none of the pages that
-// are damaged. So it is held against the database for a while, whatever a probe
-// says, or until a write of a request succeeds.
-type met struct {
-	mu    sync.Mutex
-	err   error
-	write bool
-	until time.Time
-}
-
-// damageTime and troubleTime are for how long a trouble is held against the
-// database after a request has last met it. Damage does not pass by itself.
-const (
-	damageTime  = 10 * time.Minute
-	troubleTime = 30 * time.Second
-)
-
-func (m *met) note(err error, write bool) {
-	hold := troubleTime
-	switch {
-	case errors.Is(err, errDamaged):
-		hold = damageTime
-	case !errors.Is(err, errFull) && !errors.Is(err, errDisk):
-		return
+	if flushed {
+		db.troubles.writeSucceeded()
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.err, m.write, m.until = err, write, time.Now().Add(hold)
+	return db.troubles.met(true, err)
 }
-
-func (m *met) writeSucceeded() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.write && !errors.Is(m.err, errDamaged) {
-		m.err = nil
-	}
-}
-
-func (m *met) trouble() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err == nil || time.Now().After(m.until) {
-		return nil
-	}
-	return fmt.Errorf("a request has met it: %w", m.err)
-}
-
-func (db *postgresDB) hold(version int) { db.schema.Store(int64(version)) }
-
-func (db *sqliteDB) hold(version int) { db.group.schema.Store(int64(version)) }
 
 // hasRoom is not known of the server's disk.
 func (db *postgresDB) hasRoom() bool { return false }

@@ -11,13 +11,9 @@ import (
 type Querier interface {
 	// Engine returns which database answers.
 	Engine() Engine
-	each(ctx context.Context, text string, args []any, scan func(Row) error) error
-	exec(ctx context.Context, text string, args []any) (int64, error)
-	// batch runs statements in as few flights as the engine can.
-	batch(ctx context.Context, statements []Statement) error
-	translate(err error) error
-	// bound gives a statement its deadline; finish ends it and judges its error.
-	bound(ctx context.Context) (bounded context.Context, finish func(error) error)
+	// run runs statements one after the other, in one flight to PostgreSQL and back,
+	// under the deadline of a statement. Its errors are those of this package.
+	run(ctx context.Context, statements ...Statement) error
 }
 
 // Row is the current row of a result.
@@ -26,8 +22,7 @@ type Row interface{ Scan(dest ...any) error }
 // Each calls scan for every row. The rows are being read while scan runs, so
 // scan must not use querier: PostgreSQL answers one statement after the other.
 func Each(ctx context.Context, querier Querier, text string, args []any, scan func(Row) error) error {
-	ctx, finish := querier.bound(ctx)
-	return finish(querier.translate(querier.each(ctx, text, args, scan)))
+	return querier.run(ctx, Statement{Text: text, Args: args, Scan: scan})
 }
 
 // All returns every row as scan reads it; an empty slice when there is none.
@@ -67,40 +62,23 @@ type Statement struct {
 	Text string
 	Args []any
 	Scan func(Row) error // reads each row that the statement returns; nil: it returns none
+
+	changed *int64 // gets how many rows a statement without Scan has changed; nil: not asked
 }
 
-func (s Statement) run(ctx context.Context, querier Querier) error {
-	if s.Scan != nil {
-		return querier.each(ctx, s.Text, s.Args, s.Scan)
+// failed names one of several statements in its error.
+func (s Statement) failed(among []Statement, err error) error {
+	if len(among) == 1 {
+		return err
 	}
-	_, err := querier.exec(ctx, s.Text, s.Args)
-	return err
-}
-
-// oneByOne runs statements where nothing is gained by sending them together.
-func oneByOne(ctx context.Context, querier Querier, statements []Statement) error {
-	for _, statement := range statements {
-		if err := statement.run(ctx, querier); err != nil {
-			return fmt.Errorf("%s: %w", statement.words(), err)
-		}
-	}
-	return nil
-}
-
-// words are the beginning of the text, for an error that comes after the call.
-func (s Statement) words() string {
 	words := strings.Fields(s.Text)
-	return strings.Join(words[:min(3, len(words))], " ")
+	return fmt.Errorf("%s: %w", strings.Join(words[:min(3, len(words))], " "), err)
 }
 
 // Together runs statements that read, one after the other, on PostgreSQL in one
 // flight to the server and back.
 func Together(ctx context.Context, querier Querier, statements ...Statement) error {
-	ctx, finish := querier.bound(ctx)
-	if len(statements) == 1 {
-		return finish(querier.translate(statements[0].run(ctx, querier)))
-	}
-	return finish(querier.translate(querier.batch(ctx, statements)))
+	return querier.run(ctx, statements...)
 }
 
 // Listing is All for Together with other statements.

@@ -135,88 +135,65 @@ const maxCompiled = 400
 
 // sqliteReads is the read side of a SQLite database as a Querier.
 type sqliteReads struct {
-	readers *readers
-	limit   time.Duration     // of a statement without a deadline in its context; 0: none
-	note    func(error) error // counts trouble
-}
-
-// newSQLiteReads makes the read side of up to size connections.
-func newSQLiteReads(size int, open func() (*sqlite.Conn, error)) *sqliteReads {
-	var uncounted *troubleLog
-	return &sqliteReads{readers: newReaders(size, open), note: uncounted.note}
+	readers  *readers
+	limit    time.Duration // of a statement without a deadline in its context; 0: none
+	troubles *troubleLog
 }
 
 // Engine says which database answers.
 func (r *sqliteReads) Engine() Engine { return SQLite }
 
-func (r *sqliteReads) translate(err error) error { return sqliteError(err) }
-
-// bound gives a deadline to reading that has none: a disk can hang too. Writing
-// is not interrupted, since SQLite would take the whole transaction back.
-func (r *sqliteReads) bound(ctx context.Context) (context.Context, func(error) error) {
-	if _, ok := ctx.Deadline(); ok || r.limit == 0 || !hasDeadline(ctx) {
-		return ctx, r.note
+// run gives a deadline to reading that has none: a disk can hang too. SQLite
+// refuses what writes on these connections.
+func (r *sqliteReads) run(ctx context.Context, statements ...Statement) error {
+	limit := r.limit
+	if _, ok := ctx.Deadline(); ok {
+		limit = 0
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, r.limit, errNoAnswer)
-	return bounded, func(err error) error {
-		err = unanswered(bounded, err)
-		cancel()
-		return r.note(err)
+	return r.troubles.met(false, within(ctx, limit, func(ctx context.Context) error {
+		return sqliteError(r.readers.use(ctx, func(conn *sqlite.Conn) error { return runAll(ctx, conn, statements) }))
+	}))
+}
+
+func runAll(ctx context.Context, conn *sqlite.Conn, statements []Statement) error {
+	for _, statement := range statements {
+		if err := runOne(ctx, conn, statement); err != nil {
+			return statement.failed(statements, err)
+		}
 	}
+	return nil
 }
 
-func (r *sqliteReads) each(ctx context.Context, text string, args []any, scan func(Row) error) error {
-	return r.readers.use(ctx, func(conn *sqlite.Conn) error {
-		return conn.Each(ctx, text, withLists(SQLite, args), func(row *sqlite.Row) error { return scan(row) })
-	})
-}
-
-// exec is refused by SQLite when it writes: these connections may only read.
-func (r *sqliteReads) exec(ctx context.Context, text string, args []any) (changed int64, err error) {
-	err = r.readers.use(ctx, func(conn *sqlite.Conn) error {
-		changed, err = conn.Exec(ctx, text, withLists(SQLite, args))
-		return err
-	})
-	return changed, err
-}
-
-func (r *sqliteReads) batch(ctx context.Context, statements []Statement) error {
-	return oneByOne(ctx, r, statements)
+func runOne(ctx context.Context, conn *sqlite.Conn, statement Statement) error {
+	args := withLists(SQLite, statement.Args)
+	if statement.Scan != nil {
+		return conn.Each(ctx, statement.Text, args, func(row *sqlite.Row) error { return statement.Scan(row) })
+	}
+	changed, err := conn.Exec(ctx, statement.Text, args)
+	if statement.changed != nil {
+		*statement.changed = changed
+	}
+	return err
 }
 
 // sqliteWriter is the connection that writes as a Querier. It keeps a caller's
 // cancellation away from the shared transaction: SQLite rolls all of it back
-// when a write is interrupted.
+// when a write is interrupted. A transaction counts its trouble as a whole.
 type sqliteWriter struct{ conn *sqlite.Conn }
 
 // Engine says which database answers.
 func (w sqliteWriter) Engine() Engine { return SQLite }
 
-func (w sqliteWriter) translate(err error) error { return sqliteError(err) }
-
-// bound leaves the errors alone: a transaction counts as a whole.
-func (w sqliteWriter) bound(ctx context.Context) (context.Context, func(error) error) {
-	return ctx, func(err error) error { return err }
-}
-
-func (w sqliteWriter) each(ctx context.Context, text string, args []any, scan func(Row) error) error {
-	return w.conn.Each(context.WithoutCancel(ctx), text, withLists(SQLite, args), func(row *sqlite.Row) error { return scan(row) })
-}
-
-func (w sqliteWriter) exec(ctx context.Context, text string, args []any) (int64, error) {
-	return w.conn.Exec(context.WithoutCancel(ctx), text, withLists(SQLite, args))
-}
-
-func (w sqliteWriter) batch(ctx context.Context, statements []Statement) error {
-	return oneByOne(ctx, w, statements)
+func (w sqliteWriter) run(ctx context.Context, statements ...Statement) error {
+	return sqliteError(runAll(context.WithoutCancel(ctx), w.conn, statements))
 }
 
 // queue runs the statement at once: nothing is gained by waiting.
 func (w sqliteWriter) queue(ctx context.Context, statement Statement) error {
-	return statement.run(ctx, w)
+	return w.run(ctx, statement)
 }
 
 // script runs a migration, which its caller may interrupt: it is alone.
 func (w sqliteWriter) script(ctx context.Context, text string) error {
-	return w.conn.Script(ctx, text)
+	return sqliteError(w.conn.Script(ctx, text))
 }

@@ -92,6 +92,7 @@ type DB struct {
 	keeper    atomic.Pointer[Timekeeper]
 	shut      func() error
 	troubles  *troubleLog
+	schema    atomic.Int64 // that the program knows, once it has migrated: a newer one has every write refused
 	written   atomic.Int64 // when a write last succeeded, in microseconds
 }
 
@@ -101,9 +102,6 @@ type backend interface {
 	Querier
 	// write runs a transaction.
 	write(ctx context.Context, terms terms, run func(conn txConn) error) error
-	migrate(ctx context.Context, log *slog.Logger, last int) error
-	// hold has every later write refused once the database has a newer schema.
-	hold(version int)
 	// inPlace reports whether the files are still those that were opened.
 	inPlace() error
 	// hasRoom reports whether a disk that was full has room again.
@@ -152,19 +150,20 @@ func open(ctx context.Context, url string, options Options, troubles *troubleLog
 }
 
 // Migrate brings the schema up to date. It refuses a database that a newer
-// version of the program has migrated.
+// version of the program has migrated. It looks before it writes: a command next
+// to a busy server would have to wait for its turn, only to find nothing to do.
 func (db *DB) Migrate(ctx context.Context) error {
 	ctx = WithoutDeadline(ctx)
-	if err := retry(ctx, func() error { return db.migrate(ctx, db.log, newest) }); err != nil {
-		return err
+	if missing, err := db.Pending(ctx); err != nil || missing > 0 {
+		run := func(tx txConn) error { return applyPending(ctx, db.log, tx) }
+		if err := retry(ctx, func() error { return db.write(ctx, terms{migrating: true}, run) }); err != nil {
+			return err
+		}
 	}
 	list, err := known(db.Engine())
-	db.hold(len(list))
+	db.schema.Store(int64(len(list)))
 	return err
 }
-
-// MigrateTo stops at a version, for tests of what later ones make of data.
-func (db *DB) MigrateTo(ctx context.Context, last int) error { return db.migrate(ctx, db.log, last) }
 
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {

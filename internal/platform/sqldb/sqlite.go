@@ -44,15 +44,21 @@ func openSQLite(path string, options Options, troubles *troubleLog) (backend, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	db := &sqliteDB{path: path}
-	if db.place, err = newPlace(path); err != nil {
+	place := newPlace(path)
+	if err := place.check(); err != nil {
 		return nil, errors.Join(err, writer.conn.Close())
 	}
-	db.sqliteReads = newSQLiteReads(max(8, 4*runtime.GOMAXPROCS(0)), db.openReader)
-	db.limit = options.Timeouts.orDefaults().Statement
-	db.note = troubles.noteRead
-	db.group = newGroup(writer, db.place, options.Relaxed)
-	return db, nil
+	openReader := func() (*sqlite.Conn, error) {
+		return openSQLiteConn(path, sqlite.Options{Pragmas: append(slices.Clone(sqlitePragmas), "query_only(1)")})
+	}
+	return &sqliteDB{
+		sqliteReads: &sqliteReads{
+			readers:  newReaders(max(8, 4*runtime.GOMAXPROCS(0)), openReader),
+			limit:    options.Timeouts.orDefaults().Statement,
+			troubles: troubles,
+		},
+		path: path, place: place, group: newGroup(writer, place, options.Relaxed),
+	}, nil
 }
 
 // openSQLiteWriter opens the connection that writes. It does not wait for a lock
@@ -66,11 +72,6 @@ func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
 	}
 	conn, err := openSQLiteConn(path, sqlite.Options{Pragmas: pragmas})
 	return sqliteWriter{conn}, err
-}
-
-func (db *sqliteDB) openReader() (*sqlite.Conn, error) {
-	pragmas := append(slices.Clone(sqlitePragmas), "query_only(1)")
-	return openSQLiteConn(db.path, sqlite.Options{Pragmas: pragmas})
 }
 
 // sqliteTexts remembers the rewritten texts of all connections.
@@ -102,7 +103,7 @@ func usableFile(path string) error {
 }
 
 func (db *sqliteDB) write(ctx context.Context, terms terms, run func(txConn) error) error {
-	return db.group.do(ctx, terms.relaxed, run)
+	return db.group.do(ctx, terms, run)
 }
 
 // pools shows the connection that writes as one that is always in use.
@@ -123,108 +124,73 @@ func sqliteError(err error) error {
 		return nil
 	}
 	code := sqlite.Code(err)
-	if code == 0 {
-		return err
+	meaning, known := sqliteErrors[code]
+	if !known {
+		meaning = sqliteErrors[code.ToPrimary()]
 	}
-	if refused, ok := sqliteRefusals[code]; ok {
-		return fmt.Errorf("%w: %w", refused, err)
+	if code.ToPrimary() == sqlite3.ResultCantOpen && noDescriptors() {
+		meaning = errOpenFiles
 	}
-	if trouble := sqliteTrouble(code); trouble != nil {
-		return fmt.Errorf("%w: %w", trouble, err)
-	}
-	return err
-}
-
-// sqliteRefusals are what a statement was refused for.
-var sqliteRefusals = map[sqlite3.ResultCode]error{
-	sqlite3.ResultConstraintUnique:     ErrUnique,
-	sqlite3.ResultConstraintPrimaryKey: ErrUnique,
-	sqlite3.ResultConstraintRowID:      ErrUnique,
-	sqlite3.ResultConstraintForeignKey: ErrForeignKey,
-	sqlite3.ResultConstraintCheck:      errCheck,
-}
-
-// sqliteTroubles are the codes that say more than their class.
-var sqliteTroubles = map[sqlite3.ResultCode]error{
-	corruptFileSystem:             errDamaged,
-	sqlite3.ResultIOErrSHMSize:    errFull, // no room for the index of the log
-	sqlite3.ResultReadOnlyDBMoved: errMoved,
+	return meant(meaning, err)
 }
 
 // corruptFileSystem is SQLITE_IOERR_CORRUPTFS, which the library does not name.
 const corruptFileSystem sqlite3.ResultCode = sqlite3.ResultIOErr | 33<<8
 
-var sqliteClasses = map[sqlite3.ResultCode]error{
-	sqlite3.ResultBusy:     ErrBusy,
-	sqlite3.ResultLocked:   ErrBusy,
-	sqlite3.ResultIOErr:    errDisk,
-	sqlite3.ResultFull:     errFull,
-	sqlite3.ResultReadOnly: errReadOnly,
-	sqlite3.ResultCantOpen: ErrUnavailable,
-	sqlite3.ResultNotADB:   errDamaged,
-	sqlite3.ResultCorrupt:  errDamaged,
-}
-
-// sqliteTrouble is what a code says about the database; nil when it is about the
-// statement.
-func sqliteTrouble(code sqlite3.ResultCode) error {
-	if trouble := sqliteTroubles[code]; trouble != nil {
-		return trouble
-	}
-	class := code.ToPrimary()
-	if class == sqlite3.ResultCantOpen && noDescriptors() {
-		return errOpenFiles
-	}
-	return sqliteClasses[class]
+// sqliteErrors are what codes mean, or else their classes.
+var sqliteErrors = map[sqlite3.ResultCode]error{
+	sqlite3.ResultConstraintUnique:     ErrUnique,
+	sqlite3.ResultConstraintPrimaryKey: ErrUnique,
+	sqlite3.ResultConstraintRowID:      ErrUnique,
+	sqlite3.ResultConstraintForeignKey: ErrForeignKey,
+	sqlite3.ResultConstraintCheck:      errCheck,
+	sqlite3.ResultBusy:                 ErrBusy,
+	sqlite3.ResultLocked:               ErrBusy,
+	sqlite3.ResultIOErr:                errDisk,
+	sqlite3.ResultIOErrSHMSize:         errFull, // no room for the index of the log
+	corruptFileSystem:                  errDamaged,
+	sqlite3.ResultFull:                 errFull,
+	sqlite3.ResultReadOnly:             errReadOnly,
+	sqlite3.ResultReadOnlyDBMoved:      errMoved,
+	sqlite3.ResultCantOpen:             ErrUnavailable,
+	sqlite3.ResultNotADB:               errDamaged,
+	sqlite3.ResultCorrupt:              errDamaged,
 }
 
 // place is where the files of a SQLite database are. SQLite goes on writing to
 // files that were removed or replaced while they were open, and all of that is
 // lost with the process.
 type place struct {
+	mu    sync.Mutex
+	files [2]placed // the database and its write-ahead log
+}
+
+type placed struct {
 	path string
-	main os.FileInfo
-
-	mu  sync.Mutex
-	log os.FileInfo // of the write-ahead log; nil until it is first seen
+	info os.FileInfo // nil until the file is first seen
 }
 
-// newPlace remembers the files of a database that has just been opened.
-func newPlace(path string) (*place, error) {
-	main, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	return &place{path: path, main: main}, nil
+func newPlace(path string) *place {
+	return &place{files: [2]placed{{path: path}, {path: path + "-wal"}}}
 }
 
-// check refuses when the files are no longer those that were opened. It must
+// check refuses when the files are no longer those that were first seen. It must
 // not open them: closing a file of a database gives up SQLite's locks on it.
 func (p *place) check() error {
-	main, err := os.Stat(p.path)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errMoved, err)
-	}
-	if !os.SameFile(main, p.main) {
-		return fmt.Errorf("%w: %s is another file now", errMoved, p.path)
-	}
-	return p.checkLog()
-}
-
-func (p *place) checkLog() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	path := p.path + "-wal"
-	log, err := os.Stat(path)
-	switch {
-	case p.log == nil && errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%w: %w", errMoved, err)
-	case p.log == nil:
-		p.log = log
-	case !os.SameFile(log, p.log):
-		return fmt.Errorf("%w: %s is another file now", errMoved, path)
+	for i := range p.files {
+		file := &p.files[i]
+		info, err := os.Stat(file.path)
+		switch {
+		case file.info == nil && errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return meant(errMoved, err)
+		case file.info == nil:
+			file.info = info
+		case !os.SameFile(info, file.info):
+			return fmt.Errorf("%w: %s is another file now", errMoved, file.path)
+		}
 	}
 	return nil
 }

@@ -18,11 +18,10 @@ type Tx struct {
 }
 
 // Exec runs a statement and returns how many rows it changed.
-func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	ctx, finish := tx.bound(ctx)
-	n, err := tx.exec(ctx, text, args)
-	tx.changed = tx.changed || n > 0
-	return n, finish(tx.translate(err))
+func (tx *Tx) Exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
+	err = tx.run(ctx, Statement{Text: text, Args: args, changed: &changed})
+	tx.changed = tx.changed || changed > 0
+	return changed, err
 }
 
 // Queue runs a statement without waiting for its answer: on PostgreSQL it is sent
@@ -36,8 +35,7 @@ func (tx *Tx) Queue(ctx context.Context, text string, args ...any) error {
 // the commit is acknowledged.
 func (tx *Tx) QueueScan(ctx context.Context, text string, args []any, scan func(Row) error) error {
 	tx.changed = true
-	ctx, finish := tx.bound(ctx)
-	return finish(tx.translate(tx.queue(ctx, Statement{Text: text, Args: args, Scan: scan})))
+	return tx.queue(ctx, Statement{Text: text, Args: args, Scan: scan})
 }
 
 // txConn is a connection with an open transaction.
@@ -90,6 +88,7 @@ func (db *DB) WriteRelaxed(ctx context.Context, fn func(tx *Tx) error) error {
 // terms are what a transaction asks for.
 type terms struct {
 	lock      clockLock
+	schema    int  // that the process knows; 0: it has not migrated
 	relaxed   bool // it is acknowledged before the disk has it
 	probing   bool // it proves little: a small write has room where others have none
 	migrating bool // the schema is its own to change
@@ -97,6 +96,7 @@ type terms struct {
 
 func (db *DB) writeWith(ctx context.Context, terms terms, fn func(tx *Tx) error) error {
 	var tx *Tx
+	terms.schema = int(db.schema.Load())
 	err := retry(ctx, func() error {
 		return db.write(ctx, terms, func(conn txConn) (err error) {
 			if tx, err = db.begin(ctx, conn, terms.lock); err != nil {
