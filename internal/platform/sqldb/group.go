@@ -81,24 +81,24 @@ func (g *group) do(ctx context.Context, terms terms, run func(txConn) error) err
 	}
 	var err error
 	if !turn.again {
-		err = g.take(turn, join)
+		err = g.take(ctx, turn, join)
 	}
 	if turn.again {
-		err = g.take(turn, nil)
+		err = g.take(ctx, turn, nil)
 	}
 	return err
 }
 
 // take waits until a group has run the turn; without one to join it leads one of
 // its own, which no other joins.
-func (g *group) take(turn *turn, join chan *turn) error {
+func (g *group) take(ctx context.Context, turn *turn, join chan *turn) error {
 	select {
 	case join <- turn:
 		<-turn.done
 	case g.taken <- struct{}{}:
-		g.lead(turn, join == nil)
-	case <-turn.ctx.Done():
-		return turn.ctx.Err()
+		g.lead(context.WithoutCancel(ctx), turn, join == nil) // a commit is not to be cut short
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-g.quit:
 		return errClosed
 	}
@@ -106,8 +106,7 @@ func (g *group) take(turn *turn, join chan *turn) error {
 }
 
 // lead runs first, which gets a panic of its own, and those who come meanwhile.
-func (g *group) lead(first *turn, alone bool) {
-	ctx := context.WithoutCancel(first.ctx) // a commit is not to be cut short
+func (g *group) lead(ctx context.Context, first *turn, alone bool) {
 	all := []*turn{first}
 	defer func() {
 		if g.running { // the turn has ended the goroutine, as a test does that fails
