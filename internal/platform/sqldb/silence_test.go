@@ -58,6 +58,7 @@ func wantNotesAgain(t *testing.T, db *sqldb.DB) {
 }
 
 func TestReadFromAServerThatVanishedEndsAtItsDeadline(t *testing.T) {
+	t.Parallel()
 	db, proxy := silenceable(t)
 	wantNotes(t, db)
 	proxy.Silence()
@@ -75,6 +76,7 @@ func TestReadFromAServerThatVanishedEndsAtItsDeadline(t *testing.T) {
 }
 
 func TestTransactionOnAServerThatVanishedEndsAtItsDeadline(t *testing.T) {
+	t.Parallel()
 	refused := errors.New("refused by a rule")
 	moments := map[string]struct {
 		before bool
@@ -96,6 +98,7 @@ func TestTransactionOnAServerThatVanishedEndsAtItsDeadline(t *testing.T) {
 	}
 	for name, moment := range moments {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			db, proxy := silenceable(t)
 			wantNotes(t, db)
 			if moment.before {
@@ -114,6 +117,7 @@ func TestTransactionOnAServerThatVanishedEndsAtItsDeadline(t *testing.T) {
 // Without it each dead connection would cost a statement, one after the other,
 // the whole of its deadline.
 func TestOneDeadConnectionCondemnsThoseThatAreAsOld(t *testing.T) {
+	t.Parallel()
 	db, proxy := silenceable(t)
 	const open = 8
 	var all sync.WaitGroup
@@ -182,6 +186,7 @@ func TestStatementLimitOfTheServerIsUnavailable(t *testing.T) {
 }
 
 func TestLongWorkHasNoStatementDeadline(t *testing.T) {
+	t.Parallel()
 	db, _ := silenceable(t)
 	for _, long := range []bool{false, true} {
 		ctx := t.Context()
