@@ -89,12 +89,7 @@ type Settings struct {
 }
 
 // DefaultSettings are those of a new company.
-var DefaultSettings = Settings{
-	RenewFrom:      FromDueDate,
-	RenewOnPayment: true,
-	LeadDays:       5,
-	RenewInvoice:   KeepInvoice,
-}
+var DefaultSettings = Settings{RenewFrom: FromDueDate, RenewOnPayment: true, LeadDays: 5, RenewInvoice: KeepInvoice}
 
 // DefaultTimezone is that of a new company.
 const DefaultTimezone = "America/Sao_Paulo"

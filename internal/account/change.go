@@ -196,8 +196,7 @@ func auditCompany(ctx context.Context, tx Tx, change *Change) error {
 		entry.Before = companyAudit(&change.Before)
 	}
 	if tx.Company.ID != change.After.ID {
-		err := WriteChildAudit(ctx, tx, change.After.ID, change.Action.ofChild(entry))
-		if err != nil {
+		if err := WriteChildAudit(ctx, tx, change.After.ID, change.Action.ofChild(entry)); err != nil {
 			return err
 		}
 		entry.Record = "reseller"

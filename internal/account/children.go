@@ -57,10 +57,7 @@ func (s *Service) AddChildTx(ctx context.Context, tx Tx, child NewChild) (Compan
 // a better name.
 func newOwner(email, passwordHash string) *storedUser {
 	name, _, _ := strings.Cut(email, "@")
-	return &storedUser{
-		User:         User{Name: name, Email: email, Role: RoleOwner},
-		passwordHash: passwordHash,
-	}
+	return &storedUser{User: User{Name: name, Email: email, Role: RoleOwner}, passwordHash: passwordHash}
 }
 
 func errEmailTaken() error { return fault.Field("email", takenReason) }
@@ -243,9 +240,7 @@ func ParseCountedState(stored string) (CountedState, error) {
 	if len(parts) != 4 {
 		return CountedState{}, fmt.Errorf("counted state %q has no four parts", stored)
 	}
-	state := CountedState{
-		Level(parts[0]), SubscriptionKind(parts[1]), parts[2] == countedSuspended, parts[3],
-	}
+	state := CountedState{Level(parts[0]), SubscriptionKind(parts[1]), parts[2] == countedSuspended, parts[3]}
 	if state.String() != stored {
 		return CountedState{}, fmt.Errorf("counted state %q is neither suspended nor running", stored)
 	}

@@ -27,9 +27,7 @@ func (s *Service) SendsMail() bool { return s.mailer != nil && s.box != nil }
 
 // mailWaits are the pauses after attempts to send a mail that failed. After the
 // last it is given up: most of what is written is of use for an hour.
-var mailWaits = []time.Duration{
-	time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour,
-}
+var mailWaits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour}
 
 const (
 	mailBatch = 20

@@ -48,8 +48,7 @@ func (s Subscription) passedDown() Above {
 
 // StoppedAbove reports whether a company above this one is stopped on a day.
 func (s Subscription) StoppedAbove(today civil.Date) bool {
-	return !s.Above.SuspendedAt.IsZero() ||
-		!s.Above.ExpiresOn.IsZero() && s.Above.ExpiresOn.Before(today)
+	return !s.Above.SuspendedAt.IsZero() || !s.Above.ExpiresOn.IsZero() && s.Above.ExpiresOn.Before(today)
 }
 
 // SubscriptionKind is whether a subscription is tried or paid for.
@@ -108,8 +107,7 @@ func (c Company) StoppedAbove(now time.Time) bool {
 
 // TellsWebhooks reports whether events of the company go out at an instant.
 func (c Company) TellsWebhooks(now time.Time) bool {
-	return c.Subscription.Functions.Has(FunctionWebhooks) &&
-		c.Subscription.live(civil.Of(now.In(c.Zone)))
+	return c.Subscription.Functions.Has(FunctionWebhooks) && c.Subscription.live(civil.Of(now.In(c.Zone)))
 }
 
 // May reports whether the company's plan has a function.

@@ -98,9 +98,7 @@ func forgetDebt(ctx context.Context, tx account.Tx, customerID int64) error {
 // Owed returns the invoice that a customer has to pay first: of those that are
 // open, the one that is due first. found is false when nothing is owed.
 func (s *Service) Owed(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
+	ctx context.Context, actor account.Actor, customerID int64,
 ) (invoice Invoice, found bool, err error) {
 	invoice, err = owed(ctx, s.db, actor.Company.ID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -152,10 +150,7 @@ const smallSum = 2000
 // still to come, without late charges. matches is how many there are. ok is false
 // where no counter knows and there are too many to add up at every look.
 func (s *Service) Worth(
-	ctx context.Context,
-	actor account.Actor,
-	filter Filter,
-	matches int64,
+	ctx context.Context, actor account.Actor, filter Filter, matches int64,
 ) (worth money.Cents, ok bool, err error) {
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err

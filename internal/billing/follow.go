@@ -127,8 +127,7 @@ func (s *Service) OverdueOf(
 // repriced reports whether the customer buys something else, or for another
 // price.
 func repriced(change customer.Change) bool {
-	return change.Before.Plan.ID != change.After.Plan.ID ||
-		change.Before.Price() != change.After.Price()
+	return change.Before.Plan.ID != change.After.Plan.ID || change.Before.Price() != change.After.Price()
 }
 
 // follow decides what becomes of the invoice of the due date that the customer

@@ -160,10 +160,7 @@ func (l asked) total(ctx context.Context, querier sqldb.Querier, companyID int64
 // Latest returns the newest invoices of each of some customers, newest first;
 // limit 0 means all of them. It runs one statement for any number of customers.
 func (s *Service) Latest(
-	ctx context.Context,
-	actor account.Actor,
-	customerIDs []int64,
-	limit int64,
+	ctx context.Context, actor account.Actor, customerIDs []int64, limit int64,
 ) (map[int64][]Invoice, error) {
 	byCustomer := map[int64][]Invoice{}
 	list, err := latest(ctx, s.db, actor.Company.ID, customerIDs, limit)

@@ -109,10 +109,7 @@ func RefusedDay(field string, on, today civil.Date) (refused fault.Fields) {
 
 // SetStatus changes the status of an invoice by hand.
 func (s *Service) SetStatus(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-	change StatusChange,
+	ctx context.Context, actor account.Actor, invoiceID int64, change StatusChange,
 ) (Outcome, error) {
 	refused := RefusedDay("paid_at", change.PaidOn.Value, actor.Today(s.db.Now()))
 	if change.Difference == DifferenceWriteOff && change.Note.Value == "" {
@@ -249,10 +246,7 @@ type decision struct {
 
 // decisionOn begins a decision about an invoice that the transaction has locked.
 func decisionOn(invoice Invoice, owner customer.Customer) decision {
-	return decision{
-		Change: Change{Action: ActionUpdated, Before: invoice, After: invoice},
-		owner:  owner,
-	}
+	return decision{Change: Change{Action: ActionUpdated, Before: invoice, After: invoice}, owner: owner}
 }
 
 // applyDecision applies the invoice's change before that of its customer:
@@ -323,10 +317,7 @@ func (d *decision) takeTurn(ctx context.Context, tx account.Tx) error {
 // first. A cancelled customer is not renewed.
 func renews(invoice Invoice, owner customer.Customer) bool {
 	issued := invoice.Generated && invoice.Period.Unit != ""
-	return issued &&
-		invoice.renewal.to.IsZero() &&
-		!owner.DueOn.After(invoice.IssuedFor) &&
-		!owner.IsCancelled()
+	return issued && invoice.renewal.to.IsZero() && !owner.DueOn.After(invoice.IssuedFor) && !owner.IsCancelled()
 }
 
 // undo takes back the payment that completed the invoice, if a person reported it.

@@ -79,10 +79,7 @@ func (s *Service) Payments(
 // went back on its days. matches is how many payments and refunds there are. ok is
 // false where no counter knows and there are too many to add up at every look.
 func (s *Service) PaymentsWorth(
-	ctx context.Context,
-	actor account.Actor,
-	filter PaymentFilter,
-	matches int64,
+	ctx context.Context, actor account.Actor, filter PaymentFilter, matches int64,
 ) (worth money.Cents, ok bool, err error) {
 	if err := actor.NotAttendant(); err != nil {
 		return 0, false, err
@@ -224,10 +221,7 @@ func ReadRefund(in *input.Form) RefundByHand {
 
 // RefundPayment records that a person gave money back. It calls no gateway.
 func (s *Service) RefundPayment(
-	ctx context.Context,
-	actor account.Actor,
-	paymentID int64,
-	hand RefundByHand,
+	ctx context.Context, actor account.Actor, paymentID int64, hand RefundByHand,
 ) (PaymentRecord, error) {
 	var refunded PaymentRecord
 	err := actor.Write(ctx, s.db, func(tx account.Tx) error {

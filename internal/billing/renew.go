@@ -32,10 +32,7 @@ func ReadRenewal(in *input.Form) RenewalByHand {
 // none. The open invoices of the due dates that it renews are kept, paid or
 // cancelled.
 func (s *Service) Renew(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	hand RenewalByHand,
+	ctx context.Context, actor account.Actor, customerID int64, hand RenewalByHand,
 ) (customer.Renewal, error) {
 	if hand.Invoice == "" {
 		hand.Invoice = actor.Company.Settings.RenewInvoice
@@ -119,9 +116,7 @@ func (s *Service) billToPay(ctx context.Context, tx account.Tx, owner customer.C
 // renewByPaying pays the invoice of the due date: its payment is the renewal, and
 // undoing the one undoes the other.
 func (s *Service) renewByPaying(
-	ctx context.Context,
-	tx account.Tx,
-	decision decision,
+	ctx context.Context, tx account.Tx, decision decision,
 ) (renewal customer.Renewal, err error) {
 	out, err := s.payByHand(ctx, tx, decision, StatusChange{Status: Paid, Renew: input.Some(true)})
 	if err != nil {

@@ -42,10 +42,7 @@ func (s *Service) customersChanged(ctx context.Context, tx *sqldb.Tx, changed cu
 func (s *Service) customersImported(ctx context.Context, tx account.Tx, list []customer.Customer) error {
 	today := tx.Today(tx.Now())
 	return schedule(ctx, tx, slices.DeleteFunc(slices.Clone(list), func(record customer.Customer) bool {
-		return record.Plan.ID == 0 ||
-			record.DueOn.IsZero() ||
-			record.DueOn.Before(today) ||
-			record.IsCancelled()
+		return record.Plan.ID == 0 || record.DueOn.IsZero() || record.DueOn.Before(today) || record.IsCancelled()
 	})...)
 }
 

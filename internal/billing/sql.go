@@ -75,10 +75,7 @@ func ofCustomer(ctx context.Context, querier sqldb.Querier, companyID, customerI
 
 // generatedFor reads the invoice that was issued for a due date of a customer.
 func generatedFor(
-	ctx context.Context,
-	querier sqldb.Querier,
-	record customer.Customer,
-	companyID int64,
+	ctx context.Context, querier sqldb.Querier, record customer.Customer, companyID int64,
 ) (invoice Invoice, found bool, err error) {
 	invoice, err = sqldb.One(ctx, querier, scan, `SELECT `+columns+` FROM invoices i`+joins+`
 		WHERE i.company_id = ? AND i.customer_id = ? AND i.issued_for = ? AND i.generated AND NOT i.superseded`,
@@ -92,11 +89,7 @@ func generatedFor(
 // latest numbers the invoices of each customer, so that one statement finds
 // the newest few of many.
 func latest(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	customerIDs []int64,
-	limit int64,
+	ctx context.Context, querier sqldb.Querier, companyID int64, customerIDs []int64, limit int64,
 ) ([]Invoice, error) {
 	if len(customerIDs) == 0 {
 		return nil, nil

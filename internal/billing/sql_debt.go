@@ -13,10 +13,7 @@ import (
 
 // addDebtor adds a customer to the debtors; added is false when it is one.
 func addDebtor(
-	ctx context.Context,
-	tx account.Tx,
-	customerID int64,
-	since civil.Date,
+	ctx context.Context, tx account.Tx, customerID int64, since civil.Date,
 ) (debtor debtor, added bool, err error) {
 	debtor, err = sqldb.One(ctx, tx, scanDebtor, `
 		INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
@@ -96,11 +93,7 @@ const overdueText = `SELECT customer_id, CAST(SUM(amount_cents - received_cents)
 
 // overdueOf adds up, by customer, what is open past its day.
 func overdueOf(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	customerIDs []int64,
-	today civil.Date,
+	ctx context.Context, querier sqldb.Querier, companyID int64, customerIDs []int64, today civil.Date,
 ) (map[int64]money.Cents, error) {
 	type debt struct{ customer, cents int64 }
 	list, err := sqldb.All(ctx, querier, func(row sqldb.Row) (owed debt, err error) {

@@ -267,9 +267,7 @@ type authorisationStep struct {
 // changeAuthorisation applies a change to an authorisation in a transaction of
 // its own, which commits even when the time of the request is over.
 func (s *Service) changeAuthorisation(
-	ctx context.Context,
-	known authorisation,
-	change func(tx *sqldb.Tx, a *authorisation) error,
+	ctx context.Context, known authorisation, change func(tx *sqldb.Tx, a *authorisation) error,
 ) error {
 	ctx, cancel := finishContext(ctx)
 	defer cancel()

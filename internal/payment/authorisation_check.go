@@ -252,10 +252,7 @@ func (s *Service) endAtGateway(ctx context.Context, work authorisationCheck) err
 // nothing, unless the gateway made what was ended meanwhile: that is ended once
 // more.
 func (s *Service) finishAuthorisation(
-	ctx context.Context,
-	work authorisationCheck,
-	cause error,
-	change func(a *authorisation, now time.Time),
+	ctx context.Context, work authorisationCheck, cause error, change func(a *authorisation, now time.Time),
 ) error {
 	err := s.changeAuthorisation(ctx, work.known, func(tx *sqldb.Tx, a *authorisation) error {
 		ours := a.claim == work.known.claim

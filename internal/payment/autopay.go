@@ -156,10 +156,7 @@ func (s *Service) journeys(setup Setup) []Journey {
 // SimulateAutopay has the payer of a gateway that only pretends do something about
 // the newest authorisation of a customer, and records at once what comes of it.
 func (s *Service) SimulateAutopay(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	deed string,
+	ctx context.Context, actor account.Actor, customerID int64, deed string,
 ) (Autopay, error) {
 	if _, err := customer.FindIn(ctx, s.db, actor, customerID); err != nil {
 		return Autopay{}, err
@@ -234,10 +231,7 @@ type AutopayOf struct {
 // Autopays lists customers by their PIX Automático, who was asked last first, and
 // returns how many there are. It calls no gateway.
 func (s *Service) Autopays(
-	ctx context.Context,
-	actor account.Actor,
-	filter AutopayFilter,
-	page input.Page,
+	ctx context.Context, actor account.Actor, filter AutopayFilter, page input.Page,
 ) ([]AutopayOf, int64, error) {
 	query := authorisationQuery{actor.Company.ID, filter, page}
 	total, err := countNewest(ctx, s.db, query)

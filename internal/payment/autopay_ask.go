@@ -87,10 +87,7 @@ const requestLife = 7 * day
 // AskAutopay asks a customer for the authorisation to debit what falls due. A
 // customer who was asked and has not answered is not asked again.
 func (s *Service) AskAutopay(
-	ctx context.Context,
-	actor account.Actor,
-	customerID int64,
-	draft AutopayRequestDraft,
+	ctx context.Context, actor account.Actor, customerID int64, draft AutopayRequestDraft,
 ) (Autopay, error) {
 	if err := draft.Problems.With(draft.refused()).Err(); err != nil {
 		return Autopay{}, err
@@ -224,10 +221,7 @@ func everyOf(period civil.Period) (Every, bool) {
 }
 
 func (s *Service) newAuthorisation(
-	actor account.Actor,
-	record customer.Customer,
-	ask asking,
-	now time.Time,
+	actor account.Actor, record customer.Customer, ask asking, now time.Time,
 ) authorisation {
 	made := authorisation{
 		Ref:         Ref{Reference: id.NewCode(32)},

@@ -39,9 +39,7 @@ func (s *Service) ReceiveCallback(ctx context.Context, provider, key string, cal
 }
 
 func (s *Service) receiveCallback(
-	ctx context.Context,
-	provider, key string,
-	callback Callback,
+	ctx context.Context, provider, key string, callback Callback,
 ) (outcome string, err error) {
 	setup, err := setupByKey(ctx, s.db, key)
 	if errors.Is(err, sqldb.ErrNotFound) || err == nil && setup.name != provider {

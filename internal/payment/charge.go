@@ -69,10 +69,7 @@ func payableOf(wanted owed, charge charge) Payable {
 // that fails leaves the charge reserved: the next caller, or else the
 // reconciliation, goes on under the same reference.
 func (s *Service) Charge(
-	ctx context.Context,
-	actor account.Actor,
-	invoiceID int64,
-	notificationURL string,
+	ctx context.Context, actor account.Actor, invoiceID int64, notificationURL string,
 ) (Payable, error) {
 	job := s.newCharging(actor, invoiceID)
 	job.notify = notificationURL
@@ -190,8 +187,7 @@ func (j *charging) decide(ctx context.Context) (next step, err error) {
 			return err
 		}
 		if j.notify != "" && j.service.options.Notify != nil {
-			err := j.service.options.Notify(ctx, j.actor.In(tx), j.invoiceID, j.notify)
-			if err != nil {
+			if err := j.service.options.Notify(ctx, j.actor.In(tx), j.invoiceID, j.notify); err != nil {
 				return err
 			}
 		}

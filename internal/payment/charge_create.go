@@ -150,10 +150,7 @@ const (
 // strike counts a panic over a charge. Its claim runs out and it is claimed
 // again, until it has panicked too often.
 func (s *Service) strike(ctx context.Context, work check, cause error) {
-	attrs := []any{
-		"company_id", work.charge.companyID, "reference", work.charge.order.Reference, "error",
-		cause,
-	}
+	attrs := []any{"company_id", work.charge.companyID, "reference", work.charge.order.Reference, "error", cause}
 	if !s.strikes.Add(work.charge.id) {
 		s.options.Log.ErrorContext(ctx, "charge panicked; it will be looked after again", attrs...)
 		return

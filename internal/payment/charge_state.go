@@ -155,9 +155,7 @@ var checkDelays = []time.Duration{
 
 // lateChecks are the checks of a charge after it was closed: money may be late,
 // and its callback may be lost.
-var lateChecks = []time.Duration{
-	10 * time.Minute, time.Hour, day, 3 * day, 7 * day, 14 * day, 30 * day,
-}
+var lateChecks = []time.Duration{10 * time.Minute, time.Hour, day, 3 * day, 7 * day, 14 * day, 30 * day}
 
 const day = 24 * time.Hour
 

@@ -167,9 +167,7 @@ func (p *CustomerPage) add(invoice billing.Invoice, now time.Time) {
 
 // CustomerInvoice finds an invoice of the customer of a page's code.
 func (s *Service) CustomerInvoice(
-	ctx context.Context,
-	code string,
-	invoiceID int64,
+	ctx context.Context, code string, invoiceID int64,
 ) (account.Company, billing.Invoice, error) {
 	visit, err := s.customerVisit(ctx, code)
 	if err != nil {

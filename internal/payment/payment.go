@@ -341,10 +341,7 @@ func (c *paymentChange) audit() account.AuditEntry {
 // List lists the payments of a filter in the order of the page, with the reviews
 // that are open, and how many there are.
 func (s *Service) List(
-	ctx context.Context,
-	actor account.Actor,
-	filter billing.PaymentFilter,
-	page input.Page,
+	ctx context.Context, actor account.Actor, filter billing.PaymentFilter, page input.Page,
 ) ([]Payment, int64, error) {
 	records, total, err := s.billing.Payments(ctx, actor, filter, page)
 	if err != nil || len(records) == 0 {

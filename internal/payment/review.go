@@ -68,10 +68,7 @@ type ReviewFilter struct {
 // Reviews lists payments that need a person, newest first, and how many there
 // are.
 func (s *Service) Reviews(
-	ctx context.Context,
-	actor account.Actor,
-	filter ReviewFilter,
-	page input.Page,
+	ctx context.Context, actor account.Actor, filter ReviewFilter, page input.Page,
 ) ([]Review, int64, error) {
 	total, err := countReviews(ctx, s.db, actor.Company.ID, filter)
 	if err != nil {

@@ -295,9 +295,7 @@ func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
 
 // ConfirmByHand records a payment that a person saw in the bank account.
 func (s *Service) ConfirmByHand(
-	ctx context.Context,
-	actor account.Actor,
-	confirmed Confirmation,
+	ctx context.Context, actor account.Actor, confirmed Confirmation,
 ) (billing.Outcome, error) {
 	refused := billing.RefusedDay("paid_at", confirmed.PaidOn, actor.Today(s.db.Now()))
 	if err := confirmed.Problems.With(refused).Err(); err != nil {
@@ -366,10 +364,7 @@ func (c Confirmation) asOf(actor account.Actor, invoice billing.Invoice, newest 
 
 // confirmedPayment is the payment of the newest charge that a person confirms.
 func (s *Service) confirmedPayment(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	newest charge,
-	confirmed Confirmation,
+	ctx context.Context, tx *sqldb.Tx, newest charge, confirmed Confirmation,
 ) (Payment, error) {
 	if newest.id == 0 || !s.providers[newest.provider].Manual {
 		return Payment{}, fault.Field("invoice", "has no code that a person confirms; change its status instead")

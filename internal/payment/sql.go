@@ -186,10 +186,7 @@ func codeOfInvoice(ctx context.Context, querier sqldb.Querier, companyID, invoic
 
 // codesOfInvoices returns the codes of the pages of invoices, by invoice.
 func codesOfInvoices(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	invoiceIDs []int64,
+	ctx context.Context, querier sqldb.Querier, companyID int64, invoiceIDs []int64,
 ) (map[int64]string, error) {
 	codes := make(map[int64]string, len(invoiceIDs))
 	err := sqldb.Each(ctx, querier, `SELECT invoice_id, code FROM pay_links WHERE company_id = ? AND invoice_id {in ?}`,

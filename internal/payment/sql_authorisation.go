@@ -40,9 +40,7 @@ func lockAuthorisation(ctx context.Context, tx *sqldb.Tx, companyID, authorisati
 }
 
 func authorisationByID(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, authorisationID int64,
+	ctx context.Context, querier sqldb.Querier, companyID, authorisationID int64,
 ) (authorisation, error) {
 	return sqldb.One(ctx, querier, scanAuthorisation, `SELECT `+authorisationColumns+` FROM authorisations
 		WHERE company_id = ? AND id = ?`, companyID, authorisationID)
@@ -200,10 +198,7 @@ func debitGivenUp(ctx context.Context, querier sqldb.Querier, companyID, invoice
 // announcedOn are the days on which open invoices will be debited, as far as
 // debits are announced for them.
 func announcedOn(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	invoiceIDs []int64,
+	ctx context.Context, querier sqldb.Querier, companyID int64, invoiceIDs []int64,
 ) (map[int64]civil.Date, error) {
 	days := make(map[int64]civil.Date, len(invoiceIDs))
 	err := sqldb.Each(ctx, querier, `SELECT invoice_id, debit_on FROM charges
@@ -269,10 +264,7 @@ func newestOfCustomers(ctx context.Context, querier sqldb.Querier, query authori
 // debitsByAuthorisation reads the newest debits of authorisations, the newest
 // first.
 func debitsByAuthorisation(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	authorisationIDs []int64,
+	ctx context.Context, querier sqldb.Querier, companyID int64, authorisationIDs []int64,
 ) (map[int64][]charge, error) {
 	list, err := sqldb.All(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges
 		WHERE company_id = ? AND id IN (

@@ -84,10 +84,7 @@ func (s *Service) CustomerFile(ctx context.Context, actor account.Actor, id int6
 	for _, line := range lines {
 		file.Audit = append(
 			file.Audit,
-			auditLine{
-				line.At.In(actor.Company.Zone).Format(time.RFC3339), line.Who, line.Action,
-				line.Changes,
-			},
+			auditLine{line.At.In(actor.Company.Zone).Format(time.RFC3339), line.Who, line.Action, line.Changes},
 		)
 	}
 	return json.MarshalIndent(file, "", "  ")

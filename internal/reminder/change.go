@@ -101,10 +101,7 @@ func auditedTemplate(template Template) audited {
 // applyChannel writes a channel with its secrets, which are sealed under its
 // id and so only once it has one.
 func (s *Service) applyChannel(
-	ctx context.Context,
-	tx account.Tx,
-	change change[Channel],
-	secrets map[string]string,
+	ctx context.Context, tx account.Tx, change change[Channel], secrets map[string]string,
 ) (err error) {
 	switch {
 	case change.before == nil:
@@ -159,8 +156,7 @@ func (q Quiet) auditFields() account.AuditFields {
 // applyDecision writes what a person decided about a message. A message that
 // is sent again goes out whatever the hour.
 func (s *Service) applyDecision(ctx context.Context, tx account.Tx, change change[Message]) error {
-	err := saveDecision(ctx, tx, *change.after, change.after.Status == Scheduled)
-	if err != nil {
+	if err := saveDecision(ctx, tx, *change.after, change.after.Status == Scheduled); err != nil {
 		return err
 	}
 	return account.WriteAudit(ctx, tx, account.AuditEntry{
@@ -176,8 +172,7 @@ func (s *Service) applyDecision(ctx context.Context, tx account.Tx, change chang
 // applyOptOut writes whether a customer wants no messages.
 func (s *Service) applyOptOut(ctx context.Context, tx account.Tx, change change[about]) error {
 	customer := change.after.customer
-	err := saveOptOut(ctx, tx, customer.ID, change.after.optedOut)
-	if err != nil {
+	if err := saveOptOut(ctx, tx, customer.ID, change.after.optedOut); err != nil {
 		return err
 	}
 	return account.WriteAudit(ctx, tx, account.AuditEntry{

@@ -90,10 +90,7 @@ func (s *Service) ReadNewChannel(in *input.Form) ChannelDraft {
 // ReadChannelChanges reads changes of a channel. Its kind decides which
 // options there are.
 func (s *Service) ReadChannelChanges(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-	in *input.Form,
+	ctx context.Context, actor account.Actor, channelID int64, in *input.Form,
 ) (ChannelDraft, error) {
 	kind, err := s.kindOfChannel(ctx, actor, channelID)
 	if err != nil {
@@ -180,9 +177,7 @@ func (d ChannelDraft) secretsForNewHost(channel Channel, kind Kind, secrets map[
 // CreateChannel makes a channel. Secrets that it made by itself are in shown,
 // and are not shown again.
 func (s *Service) CreateChannel(
-	ctx context.Context,
-	actor account.Actor,
-	draft ChannelDraft,
+	ctx context.Context, actor account.Actor, draft ChannelDraft,
 ) (channel Channel, shown map[string]string, err error) {
 	if err := draft.Problems.Err(); err != nil {
 		return channel, nil, err
@@ -225,10 +220,7 @@ var errChannelChanged = fault.Conflict("another change of the channel was made a
 // UpdateChannel changes what is given; a secret that is not given stays. What
 // was wrong with the channel is forgotten, since it may be right now.
 func (s *Service) UpdateChannel(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-	draft ChannelDraft,
+	ctx context.Context, actor account.Actor, channelID int64, draft ChannelDraft,
 ) (channel Channel, err error) {
 	const tries = 3
 	for range tries {
@@ -243,10 +235,7 @@ func (s *Service) UpdateChannel(
 // updateChannel tries the options outside the transaction, since that looks
 // names up, and writes them only if the channel is still the one that was tried.
 func (s *Service) updateChannel(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-	draft ChannelDraft,
+	ctx context.Context, actor account.Actor, channelID int64, draft ChannelDraft,
 ) (Channel, error) {
 	tried, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {

@@ -311,11 +311,7 @@ func (s *Service) wants(ctx context.Context, actor account.Actor, template Templ
 // fillPayment asks for the link and the code that a template wants. It may call a
 // gateway, and so is never called in a transaction.
 func (s *Service) fillPayment(
-	ctx context.Context,
-	actor account.Actor,
-	template Template,
-	about about,
-	filling *filling,
+	ctx context.Context, actor account.Actor, template Template, about about, filling *filling,
 ) error {
 	link, pix, err := s.wants(ctx, actor, template, about)
 	if err != nil || !link && !pix {

@@ -158,11 +158,7 @@ func (s *Service) write(state companyState, candidate candidate, decision sendDe
 // settleUnfilled ends or puts off a message if its link or code is not
 // available.
 func (s *Service) settleUnfilled(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	state companyState,
-	candidate candidate,
-	problem error,
+	ctx context.Context, tx *sqldb.Tx, state companyState, candidate candidate, problem error,
 ) error {
 	decision := skip(problemText(problem))
 	if at, ok := candidate.again(state, 0); ok && !forGood(problem) {

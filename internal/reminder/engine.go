@@ -235,11 +235,7 @@ func (s *Service) claimSome(ctx context.Context, tx account.Tx, lane lane, room 
 // settleUnsent writes down what was decided about a message that this channel
 // does not send.
 func (s *Service) settleUnsent(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID int64,
-	candidate candidate,
-	decision sendDecision,
+	ctx context.Context, tx *sqldb.Tx, companyID int64, candidate candidate, decision sendDecision,
 ) error {
 	if candidate.customer.ID == 0 {
 		return removeMessage(ctx, tx, companyID, candidate.message.ID)

@@ -239,10 +239,7 @@ type TestRequest struct {
 // ReadTest reads the fields to, template_id and customer_id, as the channel
 // wants them.
 func (s *Service) ReadTest(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-	in *input.Form,
+	ctx context.Context, actor account.Actor, channelID int64, in *input.Form,
 ) (TestRequest, error) {
 	channel, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
@@ -260,10 +257,7 @@ func (s *Service) ReadTest(
 // Test sends a message through a channel at once. It works on a channel that is
 // switched off, and counts for nothing.
 func (s *Service) Test(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-	request TestRequest,
+	ctx context.Context, actor account.Actor, channelID int64, request TestRequest,
 ) (TestResult, error) {
 	channel, err := s.FindChannel(ctx, actor, channelID)
 	if err != nil {
@@ -292,10 +286,7 @@ func (s *Service) Test(
 }
 
 func (s *Service) testLetter(
-	ctx context.Context,
-	actor account.Actor,
-	kind Kind,
-	request TestRequest,
+	ctx context.Context, actor account.Actor, kind Kind, request TestRequest,
 ) (letter Letter, err error) {
 	letter = Letter{
 		ID:        "msg_test_" + id.NewCode(19),

@@ -59,11 +59,7 @@ func (s *Service) DisconnectPhone(ctx context.Context, actor account.Actor, chan
 
 // changePhone writes the audit log first: the bridge may do it and its answer be lost.
 func (s *Service) changePhone(
-	ctx context.Context,
-	actor account.Actor,
-	channelID int64,
-	action string,
-	do func(PhoneLink, context.Context) error,
+	ctx context.Context, actor account.Actor, channelID int64, action string, do func(PhoneLink, context.Context) error,
 ) error {
 	link, channel, err := s.phoneLink(ctx, actor, channelID)
 	if err != nil {

@@ -125,11 +125,7 @@ func (s *Service) planSome(ctx context.Context, tx account.Tx, ruleID int64) (ma
 // schedule makes the messages of a rule for customers who have it coming. One
 // that exists already stays, unless it was not sent and its time comes again.
 func (s *Service) schedule(
-	ctx context.Context,
-	tx account.Tx,
-	rule Rule,
-	quiet Quiet,
-	list []customer.Customer,
+	ctx context.Context, tx account.Tx, rule Rule, quiet Quiet, list []customer.Customer,
 ) (int, error) {
 	var fresh []Message
 	for _, record := range list {
@@ -299,8 +295,7 @@ func (s *Service) customerChanged(ctx context.Context, tx account.Tx, before, af
 		if _, err := activeRules(ctx, tx); err != nil {
 			return err
 		}
-		err := unscheduleOthers(ctx, tx, after)
-		if err != nil {
+		if err := unscheduleOthers(ctx, tx, after); err != nil {
 			return err
 		}
 	}

@@ -160,10 +160,7 @@ func (s *Service) setAside(ctx context.Context, job job) error {
 // depends on nothing but rows: over one that makes it panic it would panic
 // again, and no message of any channel would be claimed. That one fails at once.
 func (s *Service) ruleSafely(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	state companyState,
-	candidate candidate,
+	ctx context.Context, tx *sqldb.Tx, state companyState, candidate candidate,
 ) (decision sendDecision) {
 	err := worker.Guard(ctx, func() error {
 		decision = s.decideSending(state, candidate)
@@ -274,8 +271,7 @@ func (s *Service) CompanyChanged(ctx context.Context, tx *sqldb.Tx, changes acco
 		if change.Before.ID == 0 {
 			continue // a new company has no messages
 		}
-		err := s.companyChanged(ctx, tx, change.Before.Company, change.After.Company)
-		if err != nil {
+		if err := s.companyChanged(ctx, tx, change.Before.Company, change.After.Company); err != nil {
 			return err
 		}
 	}

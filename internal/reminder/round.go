@@ -204,10 +204,7 @@ func sampleOf(name string) string {
 
 // roundTemplate is the words of a round: those that were chosen, or the house's.
 func (s *Service) roundTemplate(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	draft RoundDraft,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, draft RoundDraft,
 ) (Template, error) {
 	if draft.TemplateID == 0 {
 		return s.ownDunning(ctx, querier, actor, draft.Link)
@@ -222,10 +219,7 @@ func (s *Service) roundTemplate(
 // ownDunning is the house's words, as the company has changed them since it first
 // used them.
 func (s *Service) ownDunning(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	link bool,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, link bool,
 ) (Template, error) {
 	list, err := templates(ctx, querier, actor.Company.ID)
 	n := slices.IndexFunc(list, func(template Template) bool { return template.Name == dunning.name })

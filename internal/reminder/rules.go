@@ -88,8 +88,7 @@ func (r Rule) own(dueOn civil.Date, zone *time.Location) time.Time {
 
 // meets reports whether the rule is for a customer, whatever the day.
 func (r Rule) meets(record customer.Customer) bool {
-	return (r.PlanID == 0 || r.PlanID == record.Plan.ID) &&
-		(r.ProductID == 0 || r.ProductID == record.Product.ID)
+	return (r.PlanID == 0 || r.PlanID == record.Plan.ID) && (r.ProductID == 0 || r.ProductID == record.Product.ID)
 }
 
 // statusOnItsDay is the status of a customer on the rule's day.
@@ -252,10 +251,7 @@ func (s *Service) checkRuleChannels(ctx context.Context, tx account.Tx, parts ru
 
 // wantsApproved names a channel among some that sends approved templates only.
 func (s *Service) wantsApproved(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	ids []int64,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, ids []int64,
 ) (string, error) {
 	list, err := channels(ctx, querier, actor.Company.ID)
 	if err != nil {

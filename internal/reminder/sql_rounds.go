@@ -34,11 +34,7 @@ const recipientColumns = `SELECT ` + aboutColumns + `, CASE WHEN c.cancelled_at 
 // recipients reads the customers of a round. Where invoices were chosen, each is
 // asked for the one of them that is due first.
 func recipients(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	draft RoundDraft,
-	dayBegan time.Time,
+	ctx context.Context, querier sqldb.Querier, companyID int64, draft RoundDraft, dayBegan time.Time,
 ) ([]recipient, error) {
 	since := dayBegan.UnixMicro()
 	text, args := ``, []any{since, since}

@@ -101,9 +101,7 @@ func removeRule(ctx context.Context, tx account.Tx, id int64) error {
 
 // catalogHas reports whether a plan and a product are the company's.
 func catalogHas(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID, planID, productID int64,
+	ctx context.Context, querier sqldb.Querier, companyID, planID, productID int64,
 ) (plan, product bool, err error) {
 	err = sqldb.Each(ctx, querier, `SELECT
 		(SELECT count(*) FROM customer_plans WHERE company_id = ? AND id = ?), (SELECT count(*) FROM products WHERE company_id = ? AND id = ?)`,
@@ -149,11 +147,7 @@ const ruleTimes = `SELECT plan_at AS at FROM reminder_rules WHERE active AND occ
 // cursor, in the order of their ids: those with that due date, and for a rule after
 // it those with an open invoice of that day. Only what planning looks at is read.
 func dueCustomers(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	rule Rule,
-	limit int,
+	ctx context.Context, querier sqldb.Querier, companyID int64, rule Rule, limit int,
 ) ([]customer.Customer, error) {
 	text, args := dueCustomersText, []any{companyID, rule.cursorOn, rule.cursorID, limit}
 	if rule.OffsetDays > 0 {

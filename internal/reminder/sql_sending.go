@@ -200,10 +200,7 @@ func setHeard(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64) err
 // finds nothing where the report is about a message of another system, of another
 // company or of none.
 func lockReported(
-	ctx context.Context,
-	tx account.Tx,
-	kind string,
-	report Report,
+	ctx context.Context, tx account.Tx, kind string, report Report,
 ) (attempt reportedAttempt, found bool, err error) {
 	mark := report.Mark
 	if mark == (Mark{}) {
@@ -255,9 +252,7 @@ func lockAttempt(ctx context.Context, tx account.Tx, mark Mark) (attempt reporte
 // reportedOf reads what was reported of the newest attempt of a message that is
 // locked.
 func reportedOf(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	companyID, messageID int64,
+	ctx context.Context, tx *sqldb.Tx, companyID, messageID int64,
 ) (attempt reportedAttempt, found bool, err error) {
 	var key string
 	attempt, err = sqldb.One(ctx, tx, func(row sqldb.Row) (reportedAttempt, error) {

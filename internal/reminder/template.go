@@ -224,8 +224,7 @@ func render(value string, filling filling) string {
 func oneLine(s string) string {
 	return strings.Join(
 		strings.FieldsFunc(s, func(r rune) bool {
-			return unicode.IsSpace(r) ||
-				unicode.IsControl(r)
+			return unicode.IsSpace(r) || unicode.IsControl(r)
 		}),
 		" ",
 	)

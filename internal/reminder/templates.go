@@ -181,10 +181,7 @@ func (s *Service) CreateTemplate(ctx context.Context, actor account.Actor, draft
 // UpdateTemplate changes what is given. Messages that are not sent yet will
 // have the new words.
 func (s *Service) UpdateTemplate(
-	ctx context.Context,
-	actor account.Actor,
-	templateID int64,
-	draft TemplateDraft,
+	ctx context.Context, actor account.Actor, templateID int64, draft TemplateDraft,
 ) (Template, error) {
 	wrong := draft.Problems.With(s.check(draft))
 	var template Template

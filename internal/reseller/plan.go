@@ -58,10 +58,7 @@ func (s *Service) FindPlan(ctx context.Context, actor account.Actor, planID int6
 
 // Plans lists subscription plans, newest first, with how many there are in all.
 func (s *Service) Plans(
-	ctx context.Context,
-	actor account.Actor,
-	filter PlanFilter,
-	page input.Page,
+	ctx context.Context, actor account.Actor, filter PlanFilter, page input.Page,
 ) ([]Plan, int64, error) {
 	return plans(ctx, s.db, actor.Company.ID, filter, page)
 }

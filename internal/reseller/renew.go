@@ -79,10 +79,7 @@ func (r RenewRequest) price(ctx context.Context, tx account.Tx, company account.
 // plan is the plan that a renewal pays for. One that is no longer sold can be
 // kept, and cannot be chosen.
 func (r RenewRequest) plan(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
-	company account.Company,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor, company account.Company,
 ) (Plan, fault.Fields, error) {
 	var refused fault.Fields
 	planID := cmp.Or(r.PlanID, company.Subscription.PlanID)
@@ -134,10 +131,7 @@ func (q Quote) Left() int64 { return q.Balance - q.Cost }
 // same refusals except for missing credits. Reseller and Balance are set with
 // a refusal too.
 func (s *Service) QuoteRenewal(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request RenewRequest,
+	ctx context.Context, actor account.Actor, id int64, request RenewRequest,
 ) (quote Quote, err error) {
 	quote.Periods = request.periods()
 	if quote.Reseller, err = s.Find(ctx, actor, id); err != nil {
@@ -173,20 +167,14 @@ type Movement struct {
 // QuoteTransfer returns what Transfer would do with the same request, with the
 // same refusals. Reseller and Balance are set with a refusal too.
 func (s *Service) QuoteTransfer(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request CreditRequest,
+	ctx context.Context, actor account.Actor, id int64, request CreditRequest,
 ) (Movement, error) {
 	return s.quoteMove(ctx, actor, transfer{down, id, request})
 }
 
 // QuoteTakeBack is QuoteTransfer for TakeBack.
 func (s *Service) QuoteTakeBack(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	request CreditRequest,
+	ctx context.Context, actor account.Actor, id int64, request CreditRequest,
 ) (Movement, error) {
 	return s.quoteMove(ctx, actor, transfer{up, id, request})
 }

@@ -78,10 +78,7 @@ func addCustomers(ctx context.Context, querier sqldb.Querier, list []Reseller) e
 
 // Update changes name, email and whatsapp.
 func (s *Service) Update(
-	ctx context.Context,
-	actor account.Actor,
-	id int64,
-	changes Changes,
+	ctx context.Context, actor account.Actor, id int64, changes Changes,
 ) (reseller Reseller, err error) {
 	err = s.accounts.LimitProbes(ctx, actor, changes.Email.Value, func() error {
 		reseller, err = s.update(ctx, actor, id, changes)

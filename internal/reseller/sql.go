@@ -201,11 +201,7 @@ func planBySignupCode(ctx context.Context, querier sqldb.Querier, code string) (
 
 // plans are few in a company, so its rows are simply read.
 func plans(
-	ctx context.Context,
-	querier sqldb.Querier,
-	companyID int64,
-	filter PlanFilter,
-	page input.Page,
+	ctx context.Context, querier sqldb.Querier, companyID int64, filter PlanFilter, page input.Page,
 ) ([]Plan, int64, error) {
 	where := filter.where(companyID)
 	total, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM subscription_plans`+where.String(), where.Args...)

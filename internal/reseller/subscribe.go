@@ -164,9 +164,7 @@ func (p Plan) soldBy(actor account.Actor) Plan {
 // check finds the plan of an order, and returns as fields what the database
 // refuses. A trial without a plan gets the oldest there is; with none, ID is 0.
 func (o order) check(
-	ctx context.Context,
-	querier sqldb.Querier,
-	actor account.Actor,
+	ctx context.Context, querier sqldb.Querier, actor account.Actor,
 ) (plan Plan, refused fault.Fields, err error) {
 	taken, err := account.EmailTaken(ctx, querier, o.child.Email)
 	if err != nil {

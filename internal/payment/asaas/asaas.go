@@ -85,10 +85,7 @@ type gateway struct {
 }
 
 func open(
-	bases map[string]string,
-	flow payment.Flow,
-	options map[string]string,
-	env payment.Env,
+	bases map[string]string, flow payment.Flow, options map[string]string, env payment.Env,
 ) (payment.Gateway, error) {
 	o := wire.Options{Given: options}
 	key, environment := o.Need("api_key"), o.Choice("environment", wire.Environments)

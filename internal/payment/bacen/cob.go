@@ -192,12 +192,7 @@ func received(pix []paid) ([]payment.Received, error) {
 		if err != nil {
 			return nil, err
 		}
-		received := payment.Received{
-			ID:       paid.EndToEndID,
-			Amount:   amount,
-			Currency: "BRL",
-			At:       wire.Time(paid.Horario),
-		}
+		received := payment.Received{ID: paid.EndToEndID, Amount: amount, Currency: "BRL", At: wire.Time(paid.Horario)}
 		if received.Refunded, received.RefundedAt, err = paid.returned(); err != nil {
 			return nil, err
 		}

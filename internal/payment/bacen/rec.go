@@ -190,10 +190,7 @@ var parties = map[string]payment.EndedBy{
 
 // authorisation is what the core needs of it, without its code.
 func (r *rec) authorisation() (payment.Authorisation, error) {
-	found := payment.Authorisation{
-		Ref:      payment.Ref{ID: r.ID, Reference: r.reference()},
-		ActiveAt: r.at(recApproved),
-	}
+	found := payment.Authorisation{Ref: payment.Ref{ID: r.ID, Reference: r.reference()}, ActiveAt: r.at(recApproved)}
 	switch r.Status {
 	case recAsked:
 		found.State = payment.AuthorisationAsked

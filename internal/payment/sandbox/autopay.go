@@ -117,9 +117,7 @@ func (a *authorisation) end(ctx context.Context, tx *sqldb.Tx, by payment.EndedB
 
 // changeAuthorisation locks an authorisation and changes it.
 func (s *Sandbox) changeAuthorisation(
-	ctx context.Context,
-	name string,
-	change func(tx *sqldb.Tx, a *authorisation) error,
+	ctx context.Context, name string, change func(tx *sqldb.Tx, a *authorisation) error,
 ) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		locked, err := lockAuthorisation(ctx, tx, name)
@@ -182,10 +180,7 @@ func newAuthorisation(mandate payment.Mandate) (authorisation, error) {
 // storeAuthorisation stores an authorisation, with the charge that authorises
 // by its payment unless that is zero, and returns what the reference has now.
 func storeAuthorisation(
-	ctx context.Context,
-	tx *sqldb.Tx,
-	made authorisation,
-	first Charge,
+	ctx context.Context, tx *sqldb.Tx, made authorisation, first Charge,
 ) (payment.Authorisation, error) {
 	var paidNow *payment.Charge
 	if first.Reference != "" {

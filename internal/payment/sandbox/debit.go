@@ -162,9 +162,7 @@ func (g *gateway) RetryDebit(ctx context.Context, ref payment.DebitRef, on civil
 
 // changeDebit locks a debit with its authorisation and changes both.
 func (g *gateway) changeDebit(
-	ctx context.Context,
-	ref payment.DebitRef,
-	change func(tx *sqldb.Tx, d *debit, by *authorisation) error,
+	ctx context.Context, ref payment.DebitRef, change func(tx *sqldb.Tx, d *debit, by *authorisation) error,
 ) error {
 	return g.db.Write(ctx, func(tx *sqldb.Tx) error {
 		known, err := debitNamed(ctx, tx, wire.Pick(ref.ID, ref.Reference))

@@ -267,10 +267,7 @@ func (g *gateway) Check(ctx context.Context) error {
 // way to ask for little.
 func (g *gateway) lastMinute() url.Values {
 	now := g.env.Now().UTC()
-	return url.Values{
-		"start": {now.Add(-time.Minute).Format(time.RFC3339)},
-		"end":   {now.Format(time.RFC3339)},
-	}
+	return url.Values{"start": {now.Add(-time.Minute).Format(time.RFC3339)}, "end": {now.Format(time.RFC3339)}}
 }
 
 func (g *gateway) checkCharges(ctx context.Context) error {

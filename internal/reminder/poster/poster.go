@@ -110,9 +110,7 @@ func encode(letter reminder.Letter) ([]byte, error) {
 			To:      letter.To,
 			Subject: letter.Subject,
 			Text:    letter.Text,
-			Customer: recipient{
-				letter.CustomerID, letter.CustomerUUID, letter.Name, letter.Whatsapp, letter.Email,
-			},
+			Customer: recipient{letter.CustomerID, letter.CustomerUUID, letter.Name, letter.Whatsapp, letter.Email},
 		},
 	}
 	if !letter.DueOn.IsZero() {
