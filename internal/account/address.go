@@ -35,9 +35,7 @@ const takenReason = "is taken by another user"
 // ReadEmail reads the field email.
 func ReadEmail(in *input.Form) NewEmail {
 	in.Require("email")
-	email := NewEmail{Email: in.Email("email").Value}
-	email.Problems = in.Problems()
-	return email
+	return NewEmail{Email: in.Email("email").Value, Problems: in.Problems()}
 }
 
 // NewEmail is an address as it was given.
@@ -292,9 +290,7 @@ type EmailChange struct {
 // ReadEmailChange reads the field email.
 func ReadEmailChange(in *input.Form) EmailChange {
 	in.Require("email")
-	change := EmailChange{Email: in.Email("email").Value}
-	change.Problems = in.Problems()
-	return change
+	return EmailChange{Email: in.Email("email").Value, Problems: in.Problems()}
 }
 
 // ChangeEmail gives the actor's user another address to sign in with, and writes

@@ -117,9 +117,8 @@ func replaceLogo(ctx context.Context, tx *sqldb.Tx, companyID int64, made logo) 
 	if err != nil || made.version == "" {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO company_logos (company_id, version, content) VALUES (?, ?, ?)`,
+	return tx.Do(ctx, `INSERT INTO company_logos (company_id, version, content) VALUES (?, ?, ?)`,
 		companyID, made.version, made.content)
-	return err
 }
 
 func logoOf(ctx context.Context, querier sqldb.Querier, version string) ([]byte, error) {

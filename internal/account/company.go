@@ -42,16 +42,15 @@ type NewCompany struct {
 func ReadNewCompany(in *input.Form) NewCompany {
 	in.Require("name")
 	in.Require("email")
-	company := NewCompany{
+	return NewCompany{
 		Name:      in.Line("name", maxName).Value,
 		Email:     in.Email("email").Value,
 		OwnerName: in.Line("user_name", maxName).Value,
 		Password:  ReadPassword(in),
 		Level:     OneOf(Levels...)(in, "level").Value,
 		Zone:      readZone(in, "timezone").Value,
+		Problems:  in.Problems(),
 	}
-	company.Problems = in.Problems()
-	return company
 }
 
 // refused are the fields that a Go caller may have left out.

@@ -81,9 +81,7 @@ type NewPassword struct {
 // ReadNewPassword reads the field password.
 func ReadNewPassword(in *input.Form) NewPassword {
 	in.Require("password")
-	password := NewPassword{Password: ReadPassword(in)}
-	password.Problems = in.Problems()
-	return password
+	return NewPassword{Password: ReadPassword(in), Problems: in.Problems()}
 }
 
 // ReadPasswordChange reads the fields password and current_password.

@@ -204,9 +204,7 @@ type Proof struct {
 // ReadProof reads the field proof.
 func ReadProof(in *input.Form) Proof {
 	in.Require("proof")
-	proof := Proof{Text: in.Text("proof", maxPassword).Value}
-	proof.Problems = in.Problems()
-	return proof
+	return Proof{Text: in.Text("proof", maxPassword).Value, Problems: in.Problems()}
 }
 
 // Prove makes the proof of a session a recent one. Attempts are counted for the

@@ -37,9 +37,7 @@ type Credentials struct {
 func ReadCredentials(in *input.Form) Credentials {
 	in.Require("email")
 	in.Require("password")
-	credentials := Credentials{Email: in.Line("email", 254).Value, Password: in.Text("password", maxPassword).Value}
-	credentials.Problems = in.Problems()
-	return credentials
+	return Credentials{Email: in.Line("email", 254).Value, Password: in.Text("password", maxPassword).Value, Problems: in.Problems()}
 }
 
 // SignIn starts a session. It takes the same time whether the address is known
@@ -226,9 +224,7 @@ type Code struct {
 // ReadCode reads the field code.
 func ReadCode(in *input.Form) Code {
 	in.Require("code")
-	code := Code{Text: in.Line("code", 40).Value}
-	code.Problems = in.Problems()
-	return code
+	return Code{Text: in.Line("code", 40).Value, Problems: in.Problems()}
 }
 
 // ConfirmCode turns a session that waits for its code into one that is signed

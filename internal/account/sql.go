@@ -58,11 +58,10 @@ func insertCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 // updateCompany has the company's day looked at again, too: its zone may be another
 // now, or how far ahead it bills.
 func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE companies SET timezone = ?, subscription_plan_id = ?, suspended_at = ?, above_suspended_at = ?, search = ?, updated_at = ?,
 			`+storedCompany.Columns("", " = ?")+`, day_done = ''
 		WHERE id = ?`, append(companyValues(tx, company, search), company.ID)...)
-	return err
 }
 
 // companyValues are what both statements above write, in their order.
@@ -163,10 +162,9 @@ func deleteToken(ctx context.Context, tx Tx, id int64) error {
 }
 
 func touchToken(ctx context.Context, tx *sqldb.Tx, companyID, id int64, at time.Time) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE api_tokens SET last_used_at = ? WHERE company_id = ? AND id = ? AND COALESCE(last_used_at, 0) < ?`,
 		at.UnixMicro(), companyID, id, at.UnixMicro())
-	return err
 }
 
 // tokenHash is the digest by which a token is found.

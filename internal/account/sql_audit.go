@@ -40,12 +40,11 @@ func auditFunctions(ctx context.Context, tx Tx, change FunctionsChange) error {
 	if err != nil {
 		return fmt.Errorf("audit functions of plan %d: %w", change.PlanID, err)
 	}
-	_, err = tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO audit_log (company_id, at, who, address, action, record, record_id, name, changes)
 		SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), '', 'company.updated', 'company', id, name, CAST(? AS TEXT) FROM companies
 		WHERE parent_id = ? AND subscription_plan_id = ? ORDER BY id`,
 		tx.Now().UnixMicro(), tx.Company.Name, changes, tx.Company.ID, change.PlanID)
-	return err
 }
 
 // auditTable is the audit log in the order of time, which is not quite that of the
@@ -119,10 +118,9 @@ func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) 
 }
 
 func eraseAudit(ctx context.Context, tx Tx, record string, id int64) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE audit_log SET name = '', changes = '{}' WHERE company_id = ? AND record = ? AND record_id = ?`,
 		tx.Company.ID, record, id)
-	return err
 }
 
 func scanView(row sqldb.Row) (view View, err error) {
@@ -162,9 +160,8 @@ func readingColumns(actor Actor, list List, into *[]string) sqldb.Statement {
 }
 
 func saveColumns(ctx context.Context, tx Tx, list List, columns string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO list_columns (company_id, user_id, list, columns) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id, user_id, list) DO UPDATE SET columns = excluded.columns`,
 		tx.Company.ID, tx.Actor.UserID, string(list), columns)
-	return err
 }

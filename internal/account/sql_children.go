@@ -21,10 +21,9 @@ func lockChild(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, 
 }
 
 func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, change FunctionsChange) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
 		change.After, tx.Now().UnixMicro(), parentID, change.PlanID)
-	return err
 }
 
 // emailTaken looks among the users of all companies: an address signs in to
@@ -65,9 +64,8 @@ func lockChildren(ctx context.Context, tx *sqldb.Tx, parentID int64) ([]Company,
 // updateAbove gives all companies directly below one the standing of those above
 // them.
 func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above) error {
-	_, err := tx.Exec(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
+	return tx.Do(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
 		instant(above.SuspendedAt), above.ExpiresOn, parentID)
-	return err
 }
 
 func zonesInUse(ctx context.Context, querier sqldb.Querier) ([]zoneInUse, error) {
@@ -118,9 +116,8 @@ func lockFree(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]Company, error)
 }
 
 func setDayDone(ctx context.Context, tx *sqldb.Tx, today civil.Date, ids []int64) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE companies SET day_done = ? WHERE id {in ?} AND day_done <> ?`, today.String(), ids, today.String())
-	return err
 }
 
 // holdLeadDays reads how many days ahead a company bills, and keeps others from
@@ -133,8 +130,7 @@ func holdLeadDays(ctx context.Context, tx Tx) (int, error) {
 type askedRow struct{ id, companyID int64 }
 
 func insertAsked(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO day_work_asked (company_id) VALUES (?)`, companyID)
-	return err
+	return tx.Do(ctx, `INSERT INTO day_work_asked (company_id) VALUES (?)`, companyID)
 }
 
 func askedAfter(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]askedRow, error) {
@@ -153,6 +149,5 @@ func anyAsked(ctx context.Context, querier sqldb.Querier) (bool, error) {
 }
 
 func removeAsked(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM day_work_asked WHERE id {in ?} /* every company_id */`, ids)
-	return err
+	return tx.Do(ctx, `DELETE FROM day_work_asked WHERE id {in ?} /* every company_id */`, ids)
 }

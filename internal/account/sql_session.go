@@ -33,25 +33,22 @@ func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit
 }
 
 func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []byte, session Session) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO sessions (company_id, user_id, hash, pending, address, agent, created_at, seen_at, expires_at, proved_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		companyID, session.UserID, hash, session.pending, session.Address, session.Agent,
 		session.CreatedAt.UnixMicro(), session.SeenAt.UnixMicro(), session.ExpiresAt.UnixMicro(),
 		session.ProvedAt.UnixMicro())
-	return err
 }
 
 func proveSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`, tx.Real().UnixMicro(),
+	return tx.Do(ctx, `UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`, tx.Real().UnixMicro(),
 		companyID, session.ID)
-	return err
 }
 
 func touchSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64, address string) error {
-	_, err := tx.Exec(ctx, `UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
+	return tx.Do(ctx, `UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
 		tx.Real().UnixMicro(), address, companyID, session.ID)
-	return err
 }
 
 func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) (int64, error) {
@@ -60,9 +57,8 @@ func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) 
 
 // endSessions ends all sessions of a user but one; 0 spares none.
 func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`, companyID, userID,
+	return tx.Do(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id <> ?`, companyID, userID,
 		except)
-	return err
 }
 
 func sessionsOf(ctx context.Context, querier sqldb.Querier, companyID, userID int64, now time.Time) ([]Session, error) {
@@ -99,8 +95,7 @@ func attemptsUnder(ctx context.Context, querier sqldb.Querier, key string, since
 
 // undoAttempt uncounts one attempt under a key.
 func undoAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
-	_, err := tx.Exec(ctx, `UPDATE signin_attempts SET n = n - 1 WHERE key = ? AND n > 0`, key)
-	return err
+	return tx.Do(ctx, `UPDATE signin_attempts SET n = n - 1 WHERE key = ? AND n > 0`, key)
 }
 
 // touchAttempt writes a row that stays as it is.
@@ -110,8 +105,7 @@ func touchAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
 
 // deleteAttempts uncounts all attempts under a key.
 func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)
-	return err
+	return tx.Do(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)
 }
 
 func deviceKnown(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (bool, error) {
@@ -129,17 +123,15 @@ func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (boo
 }
 
 func insertDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) error {
-	_, err := tx.Exec(ctx, `INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
+	return tx.Do(ctx, `INSERT INTO known_devices (company_id, user_id, hash, seen_at) VALUES (?, ?, ?, ?)`,
 		user.CompanyID, user.ID, hash, tx.Real().UnixMicro())
-	return err
 }
 
 // dropOldDevices keeps the devices of a user that were used last.
 func dropOldDevices(ctx context.Context, tx *sqldb.Tx, user User, keep int) error {
-	_, err := tx.Exec(ctx, `DELETE FROM known_devices WHERE company_id = ? AND user_id = ? AND hash NOT IN (
+	return tx.Do(ctx, `DELETE FROM known_devices WHERE company_id = ? AND user_id = ? AND hash NOT IN (
 		SELECT hash FROM known_devices WHERE company_id = ? AND user_id = ? ORDER BY seen_at DESC, hash LIMIT CAST(? AS BIGINT))`,
 		user.CompanyID, user.ID, user.CompanyID, user.ID, keep)
-	return err
 }
 
 func pruneSessions(ctx context.Context, tx *sqldb.Tx) error {
@@ -171,10 +163,9 @@ func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedM
 	if mail.urgent {
 		due = due.Add(-urgentLead)
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO user_mails (company_id, address, content, attempts, run_at, created_at) VALUES (?, ?, ?, 0, ?, ?)`,
 		companyID, mail.to, mail.content, due.UnixMicro(), tx.Real().UnixMicro())
-	return err
 }
 
 // dueMails finds the due mails of all companies, the oldest first.
@@ -198,14 +189,12 @@ func claimMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Ti
 }
 
 func postponeMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE user_mails SET run_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(),
+	return tx.Do(ctx, `UPDATE user_mails SET run_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(),
 		mail.companyID, mail.id)
-	return err
 }
 
 func deleteMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail) error {
-	_, err := tx.Exec(ctx, `DELETE FROM user_mails WHERE company_id = ? AND id = ?`, mail.companyID, mail.id)
-	return err
+	return tx.Do(ctx, `DELETE FROM user_mails WHERE company_id = ? AND id = ?`, mail.companyID, mail.id)
 }
 
 func ownersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]storedUser, error) {

@@ -91,20 +91,18 @@ func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, erro
 // updateUser writes a user who was locked.
 func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 	role, attendant := storedRole(user.Role)
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, attendant = ?, password_hash = ?, totp = ?, totp_pending = ?,
 			totp_step = ?, email_confirmed_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		user.Name, user.Email, text.Lower(user.Email), role, attendant, user.passwordHash,
 		user.totp, user.totpPending, user.totpLast,
 		user.confirmedAt, tx.Now().UnixMicro(), user.CompanyID, user.ID)
-	return err
 }
 
 // deleteUser deletes sessions, codes and links too.
 func deleteUser(ctx context.Context, tx *sqldb.Tx, user User) error {
-	_, err := tx.Exec(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, user.CompanyID, user.ID)
-	return err
+	return tx.Do(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, user.CompanyID, user.ID)
 }
 
 func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
@@ -113,10 +111,9 @@ func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID i
 }
 
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose, email) VALUES (?, ?, ?, ?, ?, ?)`,
 		link.hash, user.CompanyID, user.ID, tx.Real().Add(link.life).UnixMicro(), string(link.purpose), link.email)
-	return err
 }
 
 func purposeOfLink(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (purpose, error) {
@@ -127,22 +124,19 @@ func purposeOfLink(ctx context.Context, querier sqldb.Querier, user User, hash [
 }
 
 func deletePasswordLinks(ctx context.Context, tx *sqldb.Tx, user User) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose IN ('password', 'invitation',
 		'reset')`, user.CompanyID, user.ID)
-	return err
 }
 
 // deleteEveryLink ends what was sent to any address of a user.
 func deleteEveryLink(ctx context.Context, tx *sqldb.Tx, user User) error {
-	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ?`, user.CompanyID, user.ID)
-	return err
+	return tx.Do(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ?`, user.CompanyID, user.ID)
 }
 
 func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) error {
-	_, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`,
+	return tx.Do(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND purpose = ?`,
 		user.CompanyID, user.ID, string(purpose))
-	return err
 }
 
 // addressLink finds what a link of an e-mail about an address is for.
@@ -218,8 +212,7 @@ func factorsSealedBefore(ctx context.Context, querier sqldb.Querier, keyID strin
 }
 
 func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
-	_, err := tx.Exec(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
-	return err
+	return tx.Do(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
 }
 
 func setupLinkWorks(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) error {
@@ -238,8 +231,7 @@ func useSetupLinks(ctx context.Context, tx *sqldb.Tx, hash []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM setup_links`)
-	return err
+	return tx.Do(ctx, `DELETE FROM setup_links`)
 }
 
 func anyCompany(ctx context.Context, querier sqldb.Querier) (bool, error) {

@@ -64,13 +64,12 @@ type NewToken struct {
 // ReadNewToken reads the fields name, scope and expires.
 func ReadNewToken(in *input.Form) NewToken {
 	in.Require("name")
-	token := NewToken{
-		Name:    in.Line("name", maxName).Value,
-		Scope:   Scope(in.Choice("scope", string(ScopeFull), string(ScopeRead)).Value),
-		Expires: in.Date("expires").Value,
+	return NewToken{
+		Name:     in.Line("name", maxName).Value,
+		Scope:    Scope(in.Choice("scope", string(ScopeFull), string(ScopeRead)).Value),
+		Expires:  in.Date("expires").Value,
+		Problems: in.Problems(),
 	}
-	token.Problems = in.Problems()
-	return token
 }
 
 // CreateToken makes a token. The text it returns is not stored and cannot be

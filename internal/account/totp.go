@@ -193,9 +193,7 @@ type PasswordProof struct {
 // ReadPasswordProof reads the field password.
 func ReadPasswordProof(in *input.Form) PasswordProof {
 	in.Require("password")
-	proof := PasswordProof{Password: in.Text("password", maxPassword).Value}
-	proof.Problems = in.Problems()
-	return proof
+	return PasswordProof{Password: in.Text("password", maxPassword).Value, Problems: in.Problems()}
 }
 
 // DropSecondFactor switches the second factor of the actor's user off.

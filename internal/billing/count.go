@@ -227,11 +227,10 @@ func mendDebtors(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO debtors (company_id, customer_id, since, plan_id, product_id)
 		SELECT company_id, customer_id, since, plan_id, product_id FROM (`+owing+`) AS owing
 		WHERE company_id = ? AND customer_id {in ?} ON CONFLICT DO NOTHING`, companyID, companyID, wrong)
-	return err
 }
 
 // CheckLedger compares what invoices say they received with their payments.

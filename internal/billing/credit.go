@@ -35,14 +35,13 @@ type Again struct {
 // and note.
 func ReadAgain(in *input.Form) Again {
 	in.Require("amount")
-	again := Again{
-		Amount: in.Money("amount").Value,
-		PaidOn: in.Date("paid_at"),
-		Via:    in.Choice("paid_via", HandMeans...),
-		Note:   in.Text("note", MaxNote).Value,
+	return Again{
+		Amount:   in.Money("amount").Value,
+		PaidOn:   in.Date("paid_at"),
+		Via:      in.Choice("paid_via", HandMeans...),
+		Note:     in.Text("note", MaxNote).Value,
+		Problems: in.Problems(),
 	}
-	again.Problems = in.Problems()
-	return again
 }
 
 // ReceiveAgain records money that came for a paid invoice, which a person saw.

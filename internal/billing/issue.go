@@ -272,15 +272,14 @@ func ReadNewInvoice(in *input.Form) (customerID int64, extra Extra) {
 }
 
 func readExtra(in *input.Form, names extraNames) Extra {
-	extra := Extra{
+	return Extra{
 		Amount:      in.Money(names.amount),
 		DueOn:       in.Date(names.due),
 		Description: in.Line("description", maxDescription),
 		Renews:      in.Bool("renews").Value,
 		names:       names,
+		Problems:    in.Problems(),
 	}
-	extra.Problems = in.Problems()
-	return extra
 }
 
 // Create issues an invoice on request: an additional one or, where Renews is set,

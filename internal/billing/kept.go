@@ -62,7 +62,6 @@ func namelessPayments(ctx context.Context, tx account.Tx, customerID int64) erro
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
+	return tx.Do(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
 		tx.Company.ID, customerID)
-	return err
 }

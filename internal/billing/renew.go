@@ -20,12 +20,11 @@ type RenewalByHand struct {
 
 // ReadRenewal reads a renewal from the fields periods and invoice.
 func ReadRenewal(in *input.Form) RenewalByHand {
-	hand := RenewalByHand{
-		Periods: in.Int("periods", 1, customer.MaxPeriods).Or(1),
-		Invoice: input.OneOf(in, "invoice", account.RenewInvoices...).Value,
+	return RenewalByHand{
+		Periods:  in.Int("periods", 1, customer.MaxPeriods).Or(1),
+		Invoice:  input.OneOf(in, "invoice", account.RenewInvoices...).Value,
+		Problems: in.Problems(),
 	}
-	hand.Problems = in.Problems()
-	return hand
 }
 
 // Renew renews a customer by hand, by several periods if asked: all of them or

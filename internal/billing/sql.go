@@ -146,18 +146,16 @@ func updateRow(ctx context.Context, tx account.Tx, change Change) error {
 	if err := update(ctx, tx, change.After); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, move, change.Before.IssuedFor, tx.Company.ID, change.turnOf)
-	return err
+	return tx.Do(ctx, move, change.Before.IssuedFor, tx.Company.ID, change.turnOf)
 }
 
 func update(ctx context.Context, tx account.Tx, invoice Invoice) error {
 	args := append(stored.Values(&invoice), otherValues(invoice)...)
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE invoices SET `+fieldsSet+`, plan_id = ?, product_id = ?,
 			paid_at = ?, paid_offset = ?, renewed_from = ?, renewed_to = ?, renewed_day = ?, renewed_on = ?,
 			period_unit = ?, period_count = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(args, invoice.UpdatedAt.UnixMicro(), tx.Company.ID, invoice.ID)...)
-	return err
 }
 
 // otherValues are what the table of fields does not store: what it is for, the
@@ -179,8 +177,7 @@ func otherValues(invoice Invoice) []any {
 }
 
 func remove(ctx context.Context, tx account.Tx, ids []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, tx.Company.ID, ids)
-	return err
+	return tx.Do(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, tx.Company.ID, ids)
 }
 
 func existing(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (map[int64]bool, error) {
@@ -217,19 +214,17 @@ func insertScheduled(ctx context.Context, tx account.Tx, customers []customer.Cu
 // insertRepriced puts the due dates of a plan's customers on the schedule,
 // except of those who have a price of their own.
 func insertRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO invoice_schedule (company_id, customer_id, due_on)
 		SELECT company_id, id, due_on FROM customers
 		WHERE company_id = ? AND plan_id = ? AND id BETWEEN ? AND ? AND due_on IS NOT NULL AND cancelled_at IS NULL
 			AND price_cents IS NULL AND `+customer.Visible+`
 		ON CONFLICT (company_id, customer_id) DO UPDATE SET due_on = excluded.due_on`,
 		of.Actor.Company.ID, of.PlanID, of.From, of.To)
-	return err
 }
 
 func unschedule(ctx context.Context, tx account.Tx, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
-	return err
+	return tx.Do(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
 }
 
 // anyScheduled spares a run with nothing due its write transaction.

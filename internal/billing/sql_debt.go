@@ -60,15 +60,13 @@ func oldestOpen(ctx context.Context, querier sqldb.Querier, companyID, customerI
 }
 
 func updateDebtor(ctx context.Context, tx account.Tx, customerID int64, debtor debtor) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE debtors SET since = ?, plan_id = ?, product_id = ? WHERE company_id = ? AND customer_id = ?`,
 		debtor.since.String(), debtor.planID, debtor.productID, tx.Company.ID, customerID)
-	return err
 }
 
 func removeDebtor(ctx context.Context, tx account.Tx, customerID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
-	return err
+	return tx.Do(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
 }
 
 func owed(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (Invoice, error) {

@@ -53,14 +53,13 @@ func insertPayment(ctx context.Context, tx account.Tx, payment Payment) (int64, 
 // updatePayment writes all of a payment that changes. The caller has locked the
 // row.
 func updatePayment(ctx context.Context, tx account.Tx, payment Payment) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE payments SET payment_id = ?, invoice_id = ?, plan_id = ?, product_id = ?, paid_at = ?, paid_on = ?, paid_offset = ?, status = ?,
 			refunded_cents = ?
 		WHERE company_id = ? AND id = ?`,
 		payment.PaymentID, payment.InvoiceID, payment.PlanID, payment.ProductID, payment.PaidAt.UnixMicro(), payment.PaidOn,
 		offsetOf(payment.PaidAt), string(payment.Status), int64(payment.Refunded), tx.Company.ID,
 		payment.ID)
-	return err
 }
 
 func lockPayment(ctx context.Context, tx account.Tx, id int64) (Payment, error) {
@@ -91,13 +90,12 @@ func invoiceOfPayment(ctx context.Context, querier sqldb.Querier, companyID, pay
 }
 
 func insertRefund(ctx context.Context, tx account.Tx, row refundRow) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO payment_refunds (company_id, payment_id, refund_id, amount_cents, refunded_at, refunded_offset,
 		refunded_on, reported_by, note, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		tx.Company.ID, row.payment, row.id, int64(row.amount), row.at.UnixMicro(), offsetOf(row.at),
 		row.on, row.by, row.note, tx.Now().UnixMicro())
-	return err
 }
 
 func refundsOf(ctx context.Context, querier sqldb.Querier, companyID int64, payments []int64) (map[int64][]RefundRecord, error) {

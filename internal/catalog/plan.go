@@ -57,15 +57,14 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 
 func readPlan(in *input.Form) PlanDraft {
 	in.Ignore("id", "period_label", "product", "customers_count", "created_at")
-	draft := PlanDraft{
+	return PlanDraft{
 		Name:      in.Line("name", maxName),
 		Value:     in.Money("value"),
 		Period:    readPeriod(in),
 		ProductID: in.ID("product_id"),
 		Active:    in.Bool("active"),
+		Problems:  in.Problems(),
 	}
-	draft.Problems = in.Problems()
-	return draft
 }
 
 func readPeriod(in *input.Form) input.Opt[civil.Period] {

@@ -44,13 +44,12 @@ func ReadProductChanges(in *input.Form) ProductDraft {
 
 func readProduct(in *input.Form) ProductDraft {
 	in.Ignore("id", "customers_count", "created_at")
-	draft := ProductDraft{
+	return ProductDraft{
 		Name:        in.Line("name", maxName),
 		Description: in.Text("description", maxDescription),
 		Active:      in.Bool("active"),
+		Problems:    in.Problems(),
 	}
-	draft.Problems = in.Problems()
-	return draft
 }
 
 // to sets what the draft gives.

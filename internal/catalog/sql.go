@@ -86,14 +86,13 @@ func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
 }
 
 func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE customer_plans SET name = ?, value_cents = ?, period_unit = ?, period_count = ?, product_id = ?,
 			active = ?, search = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
 		sqldb.RefTo(plan.Product.ID),
 		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Company.ID, plan.ID)
-	return err
 }
 
 const productSelect = `SELECT p.id, p.name, p.description, p.active, p.created_at FROM products p`
@@ -137,11 +136,10 @@ func insertProduct(ctx context.Context, tx account.Tx, product Product) (int64, 
 }
 
 func updateProduct(ctx context.Context, tx account.Tx, product Product) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE products SET name = ?, description = ?, active = ?, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		product.Name, product.Description, product.Active, text.Fold(product.Name),
 		tx.Now().UnixMicro(), tx.Company.ID, product.ID)
-	return err
 }
 
 // where fits both tables: a company has few plans and products, so its rows are
@@ -159,11 +157,9 @@ func (f Filter) where(companyID int64) sqldb.Where {
 }
 
 func deletePlan(ctx context.Context, tx account.Tx, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM customer_plans WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }
 
 func deleteProduct(ctx context.Context, tx account.Tx, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM products WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM products WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }

@@ -42,16 +42,14 @@ func lockFeed(ctx context.Context, tx *sqldb.Tx, companyID int64) (feed, error) 
 }
 
 func insertFeed(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO event_feeds (company_id, last_position, floor_position) VALUES (?, 0, 0)
 		ON CONFLICT (company_id) DO NOTHING`, companyID)
-	return err
 }
 
 func updateFeed(ctx context.Context, tx *sqldb.Tx, companyID int64, feed feed) error {
-	_, err := tx.Exec(ctx, `UPDATE event_feeds SET last_position = ?, floor_position = ? WHERE company_id = ?`,
+	return tx.Do(ctx, `UPDATE event_feeds SET last_position = ?, floor_position = ? WHERE company_id = ?`,
 		feed.last, feed.floor, companyID)
-	return err
 }
 
 func unplacedIDs(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]int64, error) {
@@ -61,23 +59,20 @@ func unplacedIDs(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) 
 
 // setPositions numbers events from after on, in the order of their ids.
 func setPositions(ctx context.Context, tx *sqldb.Tx, companyID, after int64, ids []int64) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE events SET position = CAST(? AS BIGINT) + next.rank FROM (
 			SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS rank FROM events WHERE company_id = ? AND id {in ?}) AS next
 		WHERE events.company_id = ? AND events.id = next.id`, after, companyID, ids, companyID)
-	return err
 }
 
 func insertMark(ctx context.Context, tx *sqldb.Tx, companyID int64, removed Removed) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO event_marks (company_id, event_id, position) VALUES (?, ?, ?)
 		ON CONFLICT (company_id, event_id) DO NOTHING`, companyID, removed.ID, removed.Position)
-	return err
 }
 
 func deleteMarks(ctx context.Context, tx *sqldb.Tx, companyID, before int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM event_marks WHERE company_id = ? AND position < ?`, companyID, before)
-	return err
+	return tx.Do(ctx, `DELETE FROM event_marks WHERE company_id = ? AND position < ?`, companyID, before)
 }
 
 // firstSince returns the first position of an event at a time or later; -1

@@ -27,16 +27,15 @@ type AutopayRequestDraft struct {
 // ReadAutopayRequest reads a draft from the fields journey, ispb, branch and
 // account. People write accounts with dots and a hyphen, which are left out.
 func ReadAutopayRequest(in *input.Form) AutopayRequestDraft {
-	draft := AutopayRequestDraft{
+	return AutopayRequestDraft{
 		Journey: Journey(in.Choice("journey", string(JourneyCode), string(JourneyRequest)).Or(string(JourneyCode))),
 		Account: PayerAccount{
 			ISPB:    unpunctuated(in.Line("ispb", 30).Value),
 			Branch:  unpunctuated(in.Line("branch", 30).Value),
 			Account: unpunctuated(in.Line("account", 30).Value),
 		},
+		Problems: in.Problems(),
 	}
-	draft.Problems = in.Problems()
-	return draft
 }
 
 var unpunctuated = strings.NewReplacer(".", "", "-", "", " ", "", "/", "").Replace

@@ -268,13 +268,11 @@ func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.Da
 }
 
 func forgetAccounts(ctx context.Context, tx account.Tx, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE authorisations SET account = '' WHERE company_id = ? AND customer_id = ?`,
+	return tx.Do(ctx, `UPDATE authorisations SET account = '' WHERE company_id = ? AND customer_id = ?`,
 		tx.Company.ID, customerID)
-	return err
 }
 
 func namelessCharges(ctx context.Context, tx account.Tx, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
+	return tx.Do(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
 		customerID)
-	return err
 }

@@ -240,18 +240,15 @@ func noticeWithFile(ctx context.Context, querier sqldb.Querier, companyID, id in
 func insertNotice(
 	ctx context.Context, tx *sqldb.Tx, invoice billing.Invoice, companyID int64, kind NoticeKind, content []byte,
 ) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO paid_notices (company_id, invoice_id, customer_id, kind, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
 		companyID, invoice.ID, invoice.Customer.ID, string(kind), tx.Now().UnixMicro(), content)
-	return err
 }
 
 func removeNotices(ctx context.Context, tx account.Tx, invoiceID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM paid_notices WHERE company_id = ? AND invoice_id = ?`, tx.Company.ID, invoiceID)
-	return err
+	return tx.Do(ctx, `DELETE FROM paid_notices WHERE company_id = ? AND invoice_id = ?`, tx.Company.ID, invoiceID)
 }
 
 func pruneNotices(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM paid_notices WHERE created_at < ? /* every company_id */`, before.UnixMicro())
-	return err
+	return tx.Do(ctx, `DELETE FROM paid_notices WHERE created_at < ? /* every company_id */`, before.UnixMicro())
 }

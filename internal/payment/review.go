@@ -103,15 +103,14 @@ const maxNote = 2000
 // invoice_id, difference and note.
 func ReadDecision(in *input.Form, reviewID int64) Decision {
 	in.Require("resolution")
-	decision := Decision{
+	return Decision{
 		ReviewID:   reviewID,
 		Resolution: Resolution(in.Choice("resolution", string(Applied), string(Credited), string(Dismissed)).Value),
 		InvoiceID:  in.ID("invoice_id").Value,
 		Difference: billing.ReadDifference(in),
 		Note:       in.Text("note", maxNote).Value,
+		Problems:   in.Problems(),
 	}
-	decision.Problems = in.Problems()
-	return decision
 }
 
 // ReadApplication reads what becomes of a payment from the fields invoice_id or
@@ -143,9 +142,7 @@ func ReadApplication(in *input.Form, paymentID int64) Decision {
 // why.
 func ReadDismissal(in *input.Form, paymentID int64) Decision {
 	in.Require("note")
-	decision := Decision{PaymentID: paymentID, Resolution: Dismissed, Note: in.Text("note", maxNote).Value}
-	decision.Problems = in.Problems()
-	return decision
+	return Decision{PaymentID: paymentID, Resolution: Dismissed, Note: in.Text("note", maxNote).Value, Problems: in.Problems()}
 }
 
 func (d Decision) check() error {
@@ -300,11 +297,10 @@ func (s *Service) Review(ctx context.Context, actor account.Actor, reviewID int6
 
 // insertReview opens a review. A payment has one of each reason.
 func insertReview(ctx context.Context, tx account.Tx, review Review) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO payment_reviews (company_id, payment_id, reason, created_at, resolution, resolved_by, note)
 		VALUES (?, ?, ?, ?, '', '', '') ON CONFLICT DO NOTHING`, tx.Company.ID, review.paymentRowID,
 		string(review.Reason), tx.Now().UnixMicro())
-	return err
 }
 
 const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution,

@@ -78,34 +78,30 @@ func insertSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) (int64, error) 
 }
 
 func updateSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE gateways SET options = ?, active = ?, failures = ?, problem = ?, resume_at = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		setup.sealed, setup.Active, setup.Failures, setup.Problem, micros(setup.resumeAt),
 		setup.UpdatedAt.UnixMicro(), setup.CompanyID, setup.ID)
-	return err
 }
 
 func setOptions(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`, setup.sealed,
+	return tx.Do(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`, setup.sealed,
 		setup.CompanyID, setup.ID)
-	return err
 }
 
 func deactivateAll(ctx context.Context, tx account.Tx) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, tx.Company.ID, true)
-	return err
+	return tx.Do(ctx, `UPDATE gateways SET active = ? WHERE company_id = ? AND active = ?`, false, tx.Company.ID, true)
 }
 
 // forgetOptions drops the credentials of gateways that are not in use, if no
 // charge needs a check any more and all authorisations have ended.
 func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE gateways SET options = '' WHERE active = ? AND options <> '' AND NOT EXISTS (
 			SELECT 1 FROM charges c WHERE c.company_id = gateways.company_id AND c.gateway_id = gateways.id AND c.next_check_at IS NOT NULL
 		) AND NOT EXISTS (
 			SELECT 1 FROM authorisations a WHERE a.company_id = gateways.company_id AND a.gateway_id = gateways.id AND a.state <> 'ended'
 		) /* every company_id */`, false)
-	return err
 }
 
 // sealedBefore finds the setups of every company_id that are not sealed with a
@@ -116,10 +112,9 @@ func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]S
 }
 
 func clearFailures(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE gateways SET failures = 0, problem = ? WHERE company_id = ? AND id = ? AND (failures > 0 OR problem <> ?)`,
 		problem, setup.CompanyID, setup.ID, problem)
-	return err
 }
 
 func countFailure(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string) (int, error) {
@@ -137,11 +132,10 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Tim
 		return err
 	}
 	// Another worker that claims some of them locks charges first and the gateway after.
-	_, err = tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE charges SET next_check_at = ? WHERE company_id = ? AND id IN (
 			SELECT id FROM charges WHERE company_id = ? AND gateway_id = ? AND next_check_at <= ? AND hinted_at = 0 {for update skip locked})`,
 		until.UnixMicro(), setup.CompanyID, setup.CompanyID, setup.ID, tx.Now().UnixMicro())
-	return err
 }
 
 // gatewayUse is a gateway that is about to be called.
@@ -235,17 +229,15 @@ func pageOfCustomer(ctx context.Context, querier sqldb.Querier, companyID, custo
 }
 
 func insertCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page customerPage) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO customer_pages (company_id, customer_id, code, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id, customer_id) DO NOTHING`,
 		companyID, page.customer.ID, page.code, page.createdAt.UnixMicro())
-	return err
 }
 
 func deleteCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page customerPage) error {
-	_, err := tx.Exec(ctx, `DELETE FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID,
+	return tx.Do(ctx, `DELETE FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID,
 		page.customer.ID)
-	return err
 }
 
 func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, customerID int64, err error) {

@@ -74,21 +74,19 @@ func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) (in
 // updateAuthorisation writes all of an authorisation that changes. The caller has
 // locked the row.
 func updateAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE authorisations SET gateway_ref = ?, state = ?, pix_code = ?, ended_by = ?, reason = ?, problem = ?,
 			active_at = ?, ended_at = ?, next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		a.ID, string(a.state), a.pixCode, string(a.endedBy), a.reason, a.problem, orNull(a.activeAt),
 		orNull(a.endedAt), orNull(a.nextCheck), a.checks, micros(a.hintedAt), a.claim,
 		tx.Now().UnixMicro(), a.companyID, a.id)
-	return err
 }
 
 func insertStep(ctx context.Context, tx *sqldb.Tx, of authorisation, step authorisationStep) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO authorisation_steps (company_id, authorisation_id, state, made_by, reason, at) VALUES (?, ?, ?, ?, ?, ?)`,
 		of.companyID, of.id, string(step.State), step.By, step.Reason, step.At.UnixMicro())
-	return err
 }
 
 // stepsOf reads the history of a customer's authorisations, the newest step first.
@@ -135,21 +133,19 @@ const dueAtOnce = `hinted_at = ?,
 // writes the engine's schedule and no state.
 func markAuthorisation(ctx context.Context, tx *sqldb.Tx, setup Setup, ref Ref) error {
 	now := tx.Now().UnixMicro()
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE authorisations SET `+dueAtOnce+`
 		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
 		now, now, now, setup.CompanyID, setup.ID, ref.Reference, ref.ID)
-	return err
 }
 
 // markOfGateway makes the authorisations of a gateway due, at the gateway's pace: there
 // may be thousands. It writes the engine's schedule and no state.
 func markOfGateway(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE authorisations SET next_check_at = ?
 		WHERE company_id = ? AND gateway_id = ? AND state IN ('reserved', 'asked', 'active') AND claim = ''`,
 		tx.Now().UnixMicro(), setup.CompanyID, setup.ID)
-	return err
 }
 
 // markOfCustomers makes the authorisations of customers due at once. It writes

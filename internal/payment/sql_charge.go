@@ -82,7 +82,7 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, charge charge) (int64, erro
 // updateCharge writes all of a charge that changes. The caller has locked the
 // row.
 func updateCharge(ctx context.Context, tx *sqldb.Tx, charge charge) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE charges SET gateway_ref = ?, state = ?, pix_code = ?, checkout_url = ?, problem = ?, expires_at = ?, closed_at = ?,
 			next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?,
 			debit_on = ?, debit_retries = ?, debit_failure = ?
@@ -92,7 +92,6 @@ func updateCharge(ctx context.Context, tx *sqldb.Tx, charge charge) error {
 		orNull(charge.nextCheck), charge.checks, micros(charge.hintedAt), charge.claim,
 		tx.Now().UnixMicro(), charge.debit.on.String(), charge.debit.retries, charge.debit.failure,
 		charge.companyID, charge.id)
-	return err
 }
 
 // lastFailure is when a gateway last failed to make a charge for an invoice.
@@ -209,10 +208,9 @@ func setUnknown(ctx context.Context, tx *sqldb.Tx, genuine genuine, unknown []Re
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND gateway_id = ? AND event_key = ?`,
 		string(hints), tx.Now().UnixMicro(), genuine.setup.CompanyID, genuine.setup.ID, genuine.key)
-	return err
 }
 
 func anyCallbackDue(ctx context.Context, querier sqldb.Querier, now time.Time) (bool, error) {
@@ -255,9 +253,8 @@ func updateCallback(ctx context.Context, tx *sqldb.Tx, callback storedCallback, 
 		}
 		hints = string(text)
 	}
-	_, err := tx.Exec(ctx, `UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND id = ?`,
+	return tx.Do(ctx, `UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND id = ?`,
 		hints, orNull(again), callback.companyID, callback.id)
-	return err
 }
 
 func pruneCallbacks(ctx context.Context, tx *sqldb.Tx, before time.Time) ([]account.PrunedRow, error) {

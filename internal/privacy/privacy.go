@@ -82,10 +82,8 @@ func (s *Service) CustomerFile(ctx context.Context, actor account.Actor, id int6
 		return nil, err
 	}
 	for _, line := range lines {
-		file.Audit = append(
-			file.Audit,
-			auditLine{line.At.In(actor.Company.Zone).Format(time.RFC3339), line.Who, line.Action, line.Changes},
-		)
+		file.Audit = append(file.Audit,
+			auditLine{line.At.In(actor.Company.Zone).Format(time.RFC3339), line.Who, line.Action, line.Changes})
 	}
 	return json.MarshalIndent(file, "", "  ")
 }

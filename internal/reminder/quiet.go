@@ -74,9 +74,7 @@ type SettingsDraft struct {
 func ReadSettings(in *input.Form) SettingsDraft {
 	in.MustNotClear("quiet_from")
 	in.MustNotClear("quiet_to")
-	draft := SettingsDraft{QuietFrom: readClock(in, "quiet_from"), QuietTo: readClock(in, "quiet_to")}
-	draft.Problems = in.Problems()
-	return draft
+	return SettingsDraft{QuietFrom: readClock(in, "quiet_from"), QuietTo: readClock(in, "quiet_to"), Problems: in.Problems()}
 }
 
 // SetSettings changes the company's settings; what is not given stays. What is

@@ -247,7 +247,6 @@ func (s *Service) KeptAbout(
 
 // EraseTx removes every message to a customer, those that were sent too.
 func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
+	return tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
 		subject.CustomerID)
-	return err
 }

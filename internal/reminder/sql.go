@@ -50,12 +50,11 @@ func orDefault(quiet Quiet, err error) (Quiet, error) {
 }
 
 func saveQuiet(ctx context.Context, tx account.Tx, quiet Quiet) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO reminder_settings (company_id, quiet_from, quiet_to, updated_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id) DO UPDATE SET quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
 		updated_at = excluded.updated_at`,
 		tx.Company.ID, quiet.From, quiet.To, tx.Now().UnixMicro())
-	return err
 }
 
 var storedChannel = channelFields.Stored()
@@ -111,39 +110,34 @@ func insertChannel(ctx context.Context, tx account.Tx, channel Channel) (int64, 
 }
 
 func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`, sealed,
+	return tx.Do(ctx, `UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`, sealed,
 		companyID, id)
-	return err
 }
 
 func updateChannelRow(ctx context.Context, tx account.Tx, channel Channel) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_channels SET `+storedChannel.Columns("", " = ?")+`, options = ?, secrets = ?, updated_at = ?,
 			failures = 0, problem = '', problem_at = 0
 		WHERE company_id = ? AND id = ?`, append(storedChannel.Values(&channel),
 		encodeOptions(channel.Options), channel.sealed, channel.UpdatedAt.UnixMicro(), tx.Company.ID, channel.ID)...)
-	return err
 }
 
 func addProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64, problem string) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET failures = failures + 1, problem = ?, problem_at = ?
+	return tx.Do(ctx, `UPDATE reminder_channels SET failures = failures + 1, problem = ?, problem_at = ?
 		WHERE company_id = ? AND id = ?`,
 		problem, tx.Now().UnixMicro(), companyID, id)
-	return err
 }
 
 // clearProblem touches a channel only where there is something to forget, so
 // that no attempt that succeeds waits for another.
 func clearProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_channels SET failures = 0, problem = '', problem_at = 0 WHERE company_id = ? AND id = ?
 		AND failures > 0`, companyID, id)
-	return err
 }
 
 func removeChannel(ctx context.Context, tx account.Tx, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }
 
 // sealedSecrets are the secrets of a channel.
@@ -201,16 +195,14 @@ func insertTemplate(ctx context.Context, tx account.Tx, template Template) (int6
 }
 
 func updateTemplate(ctx context.Context, tx account.Tx, template Template) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_templates SET `+storedTemplate.Columns("", " = ?")+`, whatsapp_params = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(storedTemplate.Values(&template),
 		template.Approved.encodeGaps(), template.UpdatedAt.UnixMicro(), tx.Company.ID, template.ID)...)
-	return err
 }
 
 func removeTemplate(ctx context.Context, tx account.Tx, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }
 
 // waiting are the messages of a rule that are not due yet and that no process
@@ -228,10 +220,9 @@ func waitingDates(ctx context.Context, tx account.Tx, ruleID int64) ([]civil.Dat
 
 // moveDate moves the messages of a due date that were not tried.
 func moveDate(ctx context.Context, tx account.Tx, ruleID int64, to moved) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE `+waiting+` AND attempts = 0 AND due_on = ?`,
 		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, ruleID, tx.Now().UnixMicro(), to.dueOn)
-	return err
 }
 
 // waitingTries are the messages that wait for another try, and receipts, tried or
@@ -247,7 +238,6 @@ func waitingTries(ctx context.Context, tx account.Tx, ruleID int64) ([]moved, er
 }
 
 func moveTry(ctx context.Context, tx account.Tx, to moved) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE company_id = ? AND id = ?`,
+	return tx.Do(ctx, `UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE company_id = ? AND id = ?`,
 		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, to.id)
-	return err
 }

@@ -51,11 +51,10 @@ func insertMessages(ctx context.Context, tx account.Tx, once string, list []Mess
 
 // unscheduleAhead takes back what a rule has scheduled for later.
 func unscheduleAhead(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		DELETE FROM reminder_messages WHERE company_id = ? AND rule_id = ? AND status = 'scheduled' AND claim = ''
 		AND attempts = 0 AND run_at > ?`,
 		companyID, ruleID, tx.Now().UnixMicro())
-	return err
 }
 
 // unscheduleRule takes back all that a rule has scheduled. What was tried stays
@@ -66,11 +65,10 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 		AND attempts = 0`, companyID, ruleID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = 'the rule is switched off', claim = '', updated_at = ?
 		WHERE company_id = ? AND rule_id = ? AND status = 'scheduled'`, tx.Now().UnixMicro(),
 		companyID, ruleID)
-	return err
 }
 
 // unscheduleOthers takes back what is scheduled for other due dates of a customer
@@ -85,10 +83,9 @@ func unscheduleOthers(ctx context.Context, tx account.Tx, record customer.Custom
 	if _, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE `+others+` AND attempts = 0`, args...); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = 'due date moved', claim = '', updated_at = ? WHERE `+others,
 		append([]any{tx.Now().UnixMicro()}, args...)...)
-	return err
 }
 
 // otherDates is what is scheduled for other due dates of a customer. The
@@ -115,17 +112,15 @@ func removeOfCustomer(ctx context.Context, tx account.Tx, customerID int64) erro
 }
 
 func removeMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`, companyID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`, companyID, id)
 }
 
 // skipLane ends what waits for a channel that goes away.
 func skipLane(ctx context.Context, tx account.Tx, channelID int64, reason string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = ?, claim = '', updated_at = ?
 		WHERE company_id = ? AND channel_id = ? AND status = 'scheduled'`, reason,
 		tx.Now().UnixMicro(), tx.Company.ID, channelID)
-	return err
 }
 
 func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) ([]account.PrunedRow, error) {
@@ -137,7 +132,7 @@ func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit in
 }
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outcome outcome) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (company_id, message_id, number) DO UPDATE SET at = excluded.at, duration_ms = excluded.duration_ms,
@@ -146,7 +141,6 @@ func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outc
 		job.companyID, job.id, begun.number, begun.channel.ID, begun.kind.Name,
 		outcome.at.UnixMicro(), outcome.duration.Milliseconds(), string(outcome.verdict),
 		outcome.problem, clip(outcome.receipt, maxReason))
-	return err
 }
 
 func attempts(ctx context.Context, querier sqldb.Querier, companyID, messageID int64) ([]Attempt, error) {
@@ -244,23 +238,20 @@ func saveDecision(ctx context.Context, tx account.Tx, message Message, manual bo
 	if !message.SentAt.IsZero() {
 		sent = sqldb.RefTo(message.SentAt.UnixMicro())
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, channel_id = ?, sent_at = ?, claim = '',
 		manual = ?, step = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		string(message.Status), message.Reason, message.RunAt.UnixMicro(), message.ChannelID, sent,
 		manual, tx.Now().UnixMicro(), tx.Company.ID, message.ID)
-	return err
 }
 
 func saveOptOut(ctx context.Context, tx account.Tx, customerID int64, out bool) error {
 	if !out {
-		_, err := tx.Exec(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
+		return tx.Do(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
 			customerID)
-		return err
 	}
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO reminder_optouts (company_id, customer_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
 		tx.Company.ID, customerID, tx.Now().UnixMicro())
-	return err
 }

@@ -92,8 +92,7 @@ func checkRounds(ctx context.Context, tx account.Tx, templateID int64) error {
 // removeRounds removes the rounds of a template that is deleted: their messages
 // keep what was sent.
 func removeRounds(ctx context.Context, tx account.Tx, templateID int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND template_id = ? AND round`, tx.Company.ID, templateID)
-	return err
+	return tx.Do(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND template_id = ? AND round`, tx.Company.ID, templateID)
 }
 
 // aboutColumns are of customers c, customer_plans p, reminder_optouts o and

@@ -74,11 +74,10 @@ func insertRule(ctx context.Context, tx account.Tx, rule Rule) (int64, error) {
 }
 
 func updateRule(ctx context.Context, tx account.Tx, rule Rule) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_rules SET `+storedRule.Columns("", " = ?")+`, plan_id = ?, product_id = ?, channels = ?, cursor_on = ?,
 			cursor_id = ?, plan_at = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(ruleValues(rule), tx.Company.ID, rule.ID)...)
-	return err
 }
 
 // ruleValues are what both statements above write, in their order.
@@ -88,15 +87,13 @@ func ruleValues(rule Rule) []any {
 }
 
 func saveCursor(ctx context.Context, tx account.Tx, rule Rule) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
 		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), tx.Company.ID, rule.ID)
-	return err
 }
 
 func removeRule(ctx context.Context, tx account.Tx, id int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }
 
 // catalogHas reports whether a plan and a product are the company's.

@@ -60,9 +60,8 @@ func takeLane(ctx context.Context, tx *sqldb.Tx, lane lane) (Channel, bool, erro
 }
 
 func setNext(ctx context.Context, tx *sqldb.Tx, lane lane, at time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ?
+	return tx.Do(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ?
 		AND id = ?`, at.UnixMicro(), lane.companyID, lane.channelID)
-	return err
 }
 
 // countUnderWay counts the messages of a channel that are being sent.
@@ -82,9 +81,8 @@ const dueMessagesText = `SELECT id FROM reminder_messages
 	WHERE company_id = ? AND channel_id = ? AND status = 'scheduled' AND run_at <= ? ORDER BY run_at, id LIMIT ? {for update skip locked}`
 
 func claim(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`, token,
+	return tx.Do(ctx, `UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`, token,
 		tx.Now().Add(lease).UnixMicro(), companyID, id)
-	return err
 }
 
 // lockClaimed locks a message that was claimed and not begun, if it is still
@@ -110,13 +108,12 @@ func locked(_ int64, err error) (bool, error) {
 }
 
 func beginSending(ctx context.Context, tx *sqldb.Tx, job job, begun begun) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = 'sending', attempts = ?, run_at = ?, address = ?, subject = ?, body = ?,
 		reason = '', arrival = '', arrival_at = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
 		begun.number, tx.Now().Add(lease).UnixMicro(), begun.To, begun.Subject, begun.Text,
 		tx.Now().UnixMicro(), job.companyID, job.id)
-	return err
 }
 
 // settle writes what becomes of a message that is locked.
@@ -125,14 +122,13 @@ func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, transition t
 	if !transition.sentAt.IsZero() {
 		sent = sqldb.RefTo(transition.sentAt.UnixMicro())
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, channel_id = ?, step = ?, run_at = ?, receipt = ?, sent_at = ?, updated_at = ?,
 			claim = CASE WHEN ? THEN claim ELSE '' END
 		WHERE company_id = ? AND id = ?`,
 		string(transition.status), transition.reason, transition.channelID, transition.step,
 		transition.runAt.UnixMicro(), transition.receipt, sent, tx.Now().UnixMicro(),
 		transition.keepClaim, companyID, id)
-	return err
 }
 
 // setMessageAside ends a message that is still ours: failed, or unknown when it
@@ -191,9 +187,8 @@ func channelByCallback(ctx context.Context, querier sqldb.Querier, key string) (
 }
 
 func setHeard(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_channels SET heard_at = ? WHERE company_id = ? AND id = ? AND heard_at < ?`,
+	return tx.Do(ctx, `UPDATE reminder_channels SET heard_at = ? WHERE company_id = ? AND id = ? AND heard_at < ?`,
 		tx.Now().UnixMicro(), companyID, channelID, tx.Now().UnixMicro())
-	return err
 }
 
 // lockReported finds the attempt that a report is about and locks its message. It
@@ -290,7 +285,7 @@ func scanReported(row sqldb.Row, key *string) (attempt reportedAttempt, err erro
 // saveReport writes what was reported of an attempt. If the outcome is not
 // recorded yet, the report makes the row.
 func saveReport(ctx context.Context, tx account.Tx, attempt reportedAttempt) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO reminder_attempts (company_id, message_id, number, channel_id, kind, at, duration_ms, outcome, problem,
 			receipt, arrival, arrival_at, arrival_problem)
 		VALUES (?, ?, ?, ?, ?, ?, 0, ?, '', ?, ?, ?, ?)
@@ -299,14 +294,12 @@ func saveReport(ctx context.Context, tx account.Tx, attempt reportedAttempt) err
 		tx.Company.ID, attempt.messageID, attempt.number, attempt.channelID, attempt.kind,
 		attempt.at.UnixMicro(), string(attempt.verdict), attempt.receipt,
 		string(attempt.arrival), attempt.at.UnixMicro(), attempt.problem)
-	return err
 }
 
 // setArrival shows at a message what was reported of its newest attempt.
 func setArrival(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
-	_, err := tx.Exec(ctx, `UPDATE reminder_messages SET arrival = ?, arrival_at = ? WHERE company_id = ? AND id = ?`,
+	return tx.Do(ctx, `UPDATE reminder_messages SET arrival = ?, arrival_at = ? WHERE company_id = ? AND id = ?`,
 		string(attempt.arrival), unixMicro(attempt.at), companyID, attempt.messageID)
-	return err
 }
 
 // unixMicro writes no time at all as 0.

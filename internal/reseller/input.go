@@ -100,14 +100,13 @@ func ReadSignup(in *input.Form) Signup {
 	in.Require("name")
 	in.Require("email")
 	in.Require("password")
-	signup := Signup{
+	return Signup{
 		Name:     in.Line("name", maxName).Value,
 		Email:    in.Email("email").Value,
 		Whatsapp: in.Phone("whatsapp").Value,
 		Password: account.ReadPassword(in),
+		Problems: in.Problems(),
 	}
-	signup.Problems = in.Problems()
-	return signup
 }
 
 // Changes are what a caller wants to change of a reseller; what is not
@@ -143,9 +142,7 @@ type LevelRequest struct {
 // ReadLevelRequest reads the field level.
 func ReadLevelRequest(in *input.Form) LevelRequest {
 	in.Require("level")
-	request := LevelRequest{Level: choice(in, "level", account.Levels)}
-	request.Problems = in.Problems()
-	return request
+	return LevelRequest{Level: choice(in, "level", account.Levels), Problems: in.Problems()}
 }
 
 // RenewRequest is a renewal that a caller wants.
@@ -159,9 +156,7 @@ type RenewRequest struct {
 
 // ReadRenewRequest reads the fields plan_id and periods.
 func ReadRenewRequest(in *input.Form) RenewRequest {
-	request := RenewRequest{PlanID: in.ID("plan_id").Value, Periods: readPeriods(in)}
-	request.Problems = in.Problems()
-	return request
+	return RenewRequest{PlanID: in.ID("plan_id").Value, Periods: readPeriods(in), Problems: in.Problems()}
 }
 
 // ReadAgreedRenewal is ReadRenewRequest for a person who has seen a Quote: it
@@ -185,9 +180,7 @@ type CreditRequest struct {
 // ReadCreditRequest reads the fields amount and note.
 func ReadCreditRequest(in *input.Form) CreditRequest {
 	in.Require("amount")
-	request := CreditRequest{Amount: in.Int("amount", 1, maxAmount).Value, Note: in.Line("note", maxName).Value}
-	request.Problems = in.Problems()
-	return request
+	return CreditRequest{Amount: in.Int("amount", 1, maxAmount).Value, Note: in.Line("note", maxName).Value, Problems: in.Problems()}
 }
 
 // err is what is wrong with the request. A Go caller's amount has the bounds of
@@ -237,7 +230,7 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 
 func readPlan(in *input.Form) PlanDraft {
 	in.Ignore(planReadOnly...)
-	draft := PlanDraft{
+	return PlanDraft{
 		Name:        in.Line("name", maxName),
 		Value:       in.Money("value"),
 		Credits:     in.Int("credits", 0, maxCredits),
@@ -247,9 +240,8 @@ func readPlan(in *input.Form) PlanDraft {
 		TrialDays:   in.Int("trial_days", 0, maxTrialDays),
 		Functions:   in.List("functions"),
 		Active:      in.Bool("active"),
+		Problems:    in.Problems(),
 	}
-	draft.Problems = in.Problems()
-	return draft
 }
 
 func readUnit(in *input.Form) input.Opt[civil.Unit] {

@@ -77,13 +77,12 @@ func addToBalance(ctx context.Context, tx *sqldb.Tx, companyID, amount int64) (b
 }
 
 func insertEntry(ctx context.Context, tx *sqldb.Tx, companyID int64, entry Entry) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO credit_entries (company_id, kind, amount, balance, reseller_id, plan_id, periods, made_by, note, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		companyID, string(entry.Kind), entry.Amount, entry.Balance, sqldb.RefTo(entry.Reseller.ID),
 		sqldb.RefTo(entry.Plan.ID), entry.Periods, entry.By, entry.Note,
 		tx.Now().UnixMicro())
-	return err
 }
 
 func scanEntry(row sqldb.Row) (entry Entry, err error) {
@@ -234,11 +233,10 @@ func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
 }
 
 func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE subscription_plans SET name = ?, value_cents = ?, credits = ?, period_unit = ?, period_count = ?, trial_days = ?,
 			functions = ?, signup_code = ?, active = ?, search = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(planValues(tx.Tx, plan), tx.Company.ID, plan.ID)...)
-	return err
 }
 
 // planValues are what both statements above write, in their order.
@@ -264,6 +262,5 @@ func countAttempt(ctx context.Context, tx *sqldb.Tx, address string, hour int64,
 }
 
 func pruneAttempts(ctx context.Context, tx *sqldb.Tx, hour int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM signup_attempts WHERE hour < ?`, hour)
-	return err
+	return tx.Do(ctx, `DELETE FROM signup_attempts WHERE hour < ?`, hour)
 }

@@ -24,10 +24,9 @@ func isUsed(ctx context.Context, querier sqldb.Querier) (bool, error) {
 }
 
 func insertClock(ctx context.Context, tx *sqldb.Tx) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO sandbox_clock (id, created_at, ahead, moves, driver, driver_until) VALUES (1, ?, 0, 0, '', 0)
 		ON CONFLICT DO NOTHING`, tx.Real().UnixMicro())
-	return err
 }
 
 func readClock(ctx context.Context, querier sqldb.Querier) (*clockRow, error) {
@@ -53,16 +52,14 @@ func instant(micros int64) time.Time {
 
 func beginAdvance(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
 	now := tx.Now().UnixMicro()
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE sandbox_clock SET stopped_at = ?, from_at = ?, to_at = ?, moves = moves + 1 WHERE id = 1`,
 		now, now, to.UnixMicro())
-	return err
 }
 
 func setBack(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE sandbox_clock SET ahead = ?, moves = moves + 1 WHERE id = 1`,
+	return tx.Do(ctx, `UPDATE sandbox_clock SET ahead = ?, moves = moves + 1 WHERE id = 1`,
 		to.UnixMicro()-tx.Real().UnixMicro())
-	return err
 }
 
 // moveTo moves a stopped clock for the process that drives the sandbox. It
@@ -77,10 +74,9 @@ func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool
 
 // endAdvance lets the clock run on from its present instant.
 func endAdvance(ctx context.Context, tx *sqldb.Tx, token string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE sandbox_clock SET ahead = stopped_at - ?, stopped_at = NULL, moves = moves + 1
 		WHERE id = 1 AND driver = ? AND stopped_at = to_at`, tx.Real().UnixMicro(), token)
-	return err
 }
 
 // takeLease makes a process the driver for a while, or lengthens its lease.
@@ -93,8 +89,7 @@ func takeLease(ctx context.Context, tx *sqldb.Tx, token string, length time.Dura
 }
 
 func endLease(ctx context.Context, tx *sqldb.Tx, token string) error {
-	_, err := tx.Exec(ctx, `UPDATE sandbox_clock SET driver = '', driver_until = 0 WHERE id = 1 AND driver = ?`, token)
-	return err
+	return tx.Do(ctx, `UPDATE sandbox_clock SET driver = '', driver_until = 0 WHERE id = 1 AND driver = ?`, token)
 }
 
 // firstFew is how many happenings of a kind are kept.
@@ -116,18 +111,16 @@ func (h happening) first(at time.Time) string {
 }
 
 func countHappening(ctx context.Context, tx *sqldb.Tx, happened happening) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO sandbox_happened (company_id, kind, amount, first) VALUES (?, ?, ?, ?)
 		ON CONFLICT (company_id, kind) DO UPDATE SET amount = sandbox_happened.amount + excluded.amount,
 			first = CASE WHEN sandbox_happened.amount < ? THEN sandbox_happened.first || ',' || excluded.first
 				ELSE sandbox_happened.first END`,
 		happened.companyID, happened.kind, len(happened.ids), happened.first(tx.Now()), firstFew)
-	return err
 }
 
 func clearHappened(ctx context.Context, tx *sqldb.Tx) error {
-	_, err := tx.Exec(ctx, `DELETE FROM sandbox_happened /* every company_id */`)
-	return err
+	return tx.Do(ctx, `DELETE FROM sandbox_happened /* every company_id */`)
 }
 
 // happened reads what an advance has brought to a company; 0: to all.

@@ -63,14 +63,13 @@ func lockCharge(ctx context.Context, tx *sqldb.Tx, name string) error {
 
 // insertCharge does nothing when the reference has one.
 func insertCharge(ctx context.Context, tx *sqldb.Tx, c Charge) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO sandbox_charges (id, reference, amount_cents, description, payer_name, pix_code,
 			checkout_url, return_url, secret, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (reference) DO NOTHING`,
 		c.ID, c.Reference, c.Amount, c.Description, c.PayerName, c.PixCode, c.CheckoutURL,
 		c.ReturnURL,
 		c.secret, c.ExpiresAt.UnixMicro(), tx.Now().UnixMicro())
-	return err
 }
 
 func insertPayment(ctx context.Context, tx *sqldb.Tx, chargeID string, amount money.Cents) error {
@@ -83,9 +82,8 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, chargeID string, amount mo
 }
 
 func cancelCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
-	_, err := tx.Exec(ctx, `UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id = ?`,
+	return tx.Do(ctx, `UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id = ?`,
 		tx.Now().UnixMicro(), chargeID)
-	return err
 }
 
 const authorisationText = `SELECT id, reference, pix_code, payer_name, charge_id, state, ended_by, fails, expires_at,
@@ -128,30 +126,27 @@ func lockAuthorisation(ctx context.Context, tx *sqldb.Tx, name string) (authoris
 
 // insertAuthorisation does nothing when the reference has one.
 func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO sandbox_authorisations (id, reference, pix_code, payer_name, charge_id, state, ended_by, fails,
 			expires_at, secret, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, ?, ?) ON CONFLICT (reference) DO NOTHING`,
 		a.id, a.reference, a.pixCode, a.payerName, a.chargeID, string(a.state), a.expiresAt.UnixMicro(),
 		a.secret, tx.Now().UnixMicro())
-	return err
 }
 
 func updateAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE sandbox_authorisations SET state = ?, ended_by = ?, fails = ?, active_at = ?, ended_at = ? WHERE id = ?`,
 		string(a.state), string(a.endedBy), a.fails, orNull(a.activeAt), orNull(a.endedAt), a.id)
-	return err
 }
 
 // activateByCharge authorises what the payment of a charge authorises.
 func activateByCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE sandbox_authorisations SET state = ?, active_at = ?
 		WHERE charge_id = ? AND charge_id <> '' AND state = ? AND expires_at > ?`,
 		string(payment.AuthorisationActive), tx.Now().UnixMicro(), chargeID,
 		string(payment.AuthorisationAsked), tx.Now().UnixMicro())
-	return err
 }
 
 func debitNamed(ctx context.Context, querier sqldb.Querier, name string) (debit, error) {
@@ -172,25 +167,22 @@ func insertDebit(ctx context.Context, tx *sqldb.Tx, d debit, authorisationID str
 	if err := insertCharge(ctx, tx, d.Charge); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO sandbox_debits (charge_id, authorisation_id, attempt_on, attempts, waiting)
 		SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), 0, CAST(? AS BOOLEAN) FROM sandbox_charges WHERE reference = ?
 		ON CONFLICT (charge_id) DO NOTHING`,
 		authorisationID, d.on.String(), true, d.Reference)
-	return err
 }
 
 func updateDebit(ctx context.Context, tx *sqldb.Tx, d debit) error {
-	_, err := tx.Exec(ctx, `UPDATE sandbox_debits SET attempt_on = ?, attempts = ?, waiting = ? WHERE charge_id = ?`,
+	return tx.Do(ctx, `UPDATE sandbox_debits SET attempt_on = ?, attempts = ?, waiting = ? WHERE charge_id = ?`,
 		d.on.String(), d.attempts, d.waiting, d.ID)
-	return err
 }
 
 // cancelDebits cancels the debits of an authorisation that wait for their day.
 func cancelDebits(ctx context.Context, tx *sqldb.Tx, authorisationID string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id IN (
 			SELECT charge_id FROM sandbox_debits WHERE authorisation_id = ? AND waiting = ?)`,
 		tx.Now().UnixMicro(), authorisationID, true)
-	return err
 }

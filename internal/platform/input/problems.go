@@ -17,7 +17,8 @@ type Problems struct {
 }
 
 // Problems returns everything that is wrong so far, unknown fields included.
-// It is called when all fields have been read.
+// It is called when all fields have been read, such as by the last element of a
+// literal: Go evaluates the calls of an expression from left to right.
 func (f *Form) Problems() Problems {
 	return Problems{f.faults.Clone(), f.unknown(), f.sentAs}
 }

@@ -32,11 +32,10 @@ func Open(ctx context.Context, db *sqldb.DB, current secret.Key, old ...secret.K
 		if noted, err := look(ctx, tx, box); err != nil || noted {
 			return err
 		}
-		_, err := tx.Exec(ctx, `
+		return tx.Do(ctx, `
 			INSERT INTO secret_keys (key_id, proof, created_at) VALUES (?, ?, ?)
 			ON CONFLICT (key_id) DO UPDATE SET created_at = excluded.created_at`,
 			box.CurrentID(), box.Seal([]byte(proof), proof), tx.Now().UnixMicro())
-		return err
 	})
 	return box, err
 }

@@ -47,6 +47,12 @@ type txConn interface {
 	script(ctx context.Context, text string) error
 }
 
+// Do is Exec for a caller that does not need the count.
+func (tx *Tx) Do(ctx context.Context, text string, args ...any) error {
+	_, err := tx.Exec(ctx, text, args...)
+	return err
+}
+
 // OnCommit calls f after the commit has been acknowledged. It is for hints,
 // such as waking a worker: a crash may come before it.
 func (tx *Tx) OnCommit(f func()) { tx.onCommit = append(tx.onCommit, f) }

@@ -106,10 +106,10 @@ func encode(letter reminder.Letter) ([]byte, error) {
 		Event: Event, Platform: "carteira", ID: letter.ID, APIVersion: "v1",
 		OccurredAt: civil.Timestamp(letter.At, letter.At.Location()), CompanyID: letter.CompanyID,
 		Data: data{
-			Test:    letter.Test,
-			To:      letter.To,
-			Subject: letter.Subject,
-			Text:    letter.Text,
+			Test:     letter.Test,
+			To:       letter.To,
+			Subject:  letter.Subject,
+			Text:     letter.Text,
 			Customer: recipient{letter.CustomerID, letter.CustomerUUID, letter.Name, letter.Whatsapp, letter.Email},
 		},
 	}
