@@ -109,7 +109,9 @@ func (s *Service) changeLogo(ctx context.Context, actor Actor, made logo) error 
 // Logo finds the picture of a version, as PNG. The version is made of the
 // picture, so that only a reader of its page can ask for it.
 func (s *Service) Logo(ctx context.Context, version string) ([]byte, error) {
-	return logoOf(ctx, s.db, version)
+	content, err := sqldb.Value[[]byte](ctx, s.db,
+		`SELECT content FROM company_logos WHERE version = ? /* every company_id */ LIMIT 1`, version)
+	return content, sqldb.Found(err, "logo")
 }
 
 func replaceLogo(ctx context.Context, tx *sqldb.Tx, companyID int64, made logo) error {
@@ -119,10 +121,4 @@ func replaceLogo(ctx context.Context, tx *sqldb.Tx, companyID int64, made logo) 
 	}
 	return tx.Do(ctx, `INSERT INTO company_logos (company_id, version, content) VALUES (?, ?, ?)`,
 		companyID, made.version, made.content)
-}
-
-func logoOf(ctx context.Context, querier sqldb.Querier, version string) ([]byte, error) {
-	content, err := sqldb.Value[[]byte](ctx, querier,
-		`SELECT content FROM company_logos WHERE version = ? /* every company_id */ LIMIT 1`, version)
-	return content, sqldb.Found(err, "logo")
 }

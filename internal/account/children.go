@@ -69,7 +69,8 @@ func EmailTaken(ctx context.Context, querier sqldb.Querier, email string) (bool,
 
 // CountTrials counts the children of the actor's company with a running trial.
 func CountTrials(ctx context.Context, querier sqldb.Querier, actor Actor, today civil.Date) (int64, error) {
-	return countTrials(ctx, querier, actor.Company.ID, today)
+	return sqldb.Value[int64](ctx, querier, `
+		SELECT count(*) FROM companies WHERE parent_id = ? AND subscription = 'trial' AND expires_on >= ?`, actor.Company.ID, today)
 }
 
 // ChildOf reports whether a child of the actor's company has an owner with the
@@ -96,13 +97,18 @@ func mailboxOf(email string) string {
 
 // FindChild finds a child of the actor's company.
 func FindChild(ctx context.Context, querier sqldb.Querier, actor Actor, id int64) (Company, error) {
-	return childByID(ctx, querier, actor.Company.ID, id)
+	company, err := sqldb.One(ctx, querier, scanCompany,
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`, actor.Company.ID, id)
+	return company, sqldb.Found(err, "reseller")
 }
 
 // LockChildTx is FindChild for a change: until the commit no other transaction
 // changes the child.
 func LockChildTx(ctx context.Context, tx Tx, id int64) (Company, error) {
-	return lockChild(ctx, tx.Tx, tx.Company.ID, id)
+	company, err := sqldb.One(ctx, tx.Tx, scanCompany, `
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`, tx.Company.ID,
+		id)
+	return company, sqldb.Found(err, "reseller")
 }
 
 // Contact is what a company shows of itself to its children.

@@ -40,7 +40,7 @@ const LaterDays = 2
 // AskDayWork has a company looked at though its day was found done. It belongs
 // in the transaction that brings the work.
 func AskDayWork(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	return insertAsked(ctx, tx, companyID)
+	return tx.Do(ctx, `INSERT INTO day_work_asked (company_id) VALUES (?)`, companyID)
 }
 
 // AskDayWorkFrom is AskDayWork for due dates that are to be billed, of which first

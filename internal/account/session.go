@@ -157,7 +157,14 @@ func (s *Service) EndFormer(ctx context.Context, token string) error {
 
 // Sessions lists where the actor's user is signed in, the latest use first.
 func (s *Service) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
-	return sessionsOf(ctx, s.db, actor.Company.ID, actor.UserID, s.db.Real())
+	return sqldb.All(ctx, s.db, func(row sqldb.Row) (session Session, err error) {
+		var created, seen, expires int64
+		err = row.Scan(&session.ID, &session.UserID, &session.Address, &session.Agent, &created, &seen, &expires)
+		session.CreatedAt, session.SeenAt, session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
+		return session, err
+	}, `SELECT id, user_id, address, agent, created_at, seen_at, expires_at FROM sessions
+		WHERE company_id = ? AND user_id = ? AND pending = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, id DESC`,
+		actor.Company.ID, actor.UserID, false, s.db.Real().UnixMicro(), s.db.Real().Add(-SessionIdle).UnixMicro())
 }
 
 // EndSession signs the actor's user out somewhere.
@@ -267,7 +274,9 @@ func (s *Service) NewSetupLink(ctx context.Context) (string, error) {
 
 // SetupWorks reports, as a fault when not, whether a set-up link can be used.
 func (s *Service) SetupWorks(ctx context.Context, link string) error {
-	return setupLinkWorks(ctx, s.db, linkHash(link), s.db.Real())
+	_, err := sqldb.Value[int64](ctx, s.db, `SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`,
+		linkHash(link), s.db.Real().UnixMicro())
+	return sqldb.Found(err, "link")
 }
 
 // ReadSetup reads what ReadNewCompany does. The owner has a name and a password.

@@ -133,11 +133,6 @@ func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (i
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
-func tokens(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Token, error) {
-	return sqldb.All(ctx, querier, scanToken, `
-		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, companyID)
-}
-
 func tokensMadeBy(ctx context.Context, querier sqldb.Querier, companyID, userID int64) ([]Token, error) {
 	return sqldb.All(ctx, querier, scanToken, `
 		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? AND made_by = ? ORDER BY id`, companyID, userID)

@@ -7,19 +7,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func childByID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, querier, scanCompany,
-		`SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
-	return company, sqldb.Found(err, "reseller")
-}
-
-func lockChild(ctx context.Context, tx *sqldb.Tx, parentID, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, tx, scanCompany, `
-		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`, parentID,
-		id)
-	return company, sqldb.Found(err, "reseller")
-}
-
 func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, change FunctionsChange) error {
 	return tx.Do(ctx, `
 		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
@@ -33,11 +20,6 @@ func emailTaken(ctx context.Context, querier sqldb.Querier, userID int64, emailK
 		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`, emailKey,
 		userID)
 	return count > 0, err
-}
-
-func countTrials(ctx context.Context, querier sqldb.Querier, parentID int64, today civil.Date) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `
-		SELECT count(*) FROM companies WHERE parent_id = ? AND subscription = 'trial' AND expires_on >= ?`, parentID, today)
 }
 
 // ownersOfChildren are the addresses of the owners of all companies directly below one.
@@ -128,10 +110,6 @@ func holdLeadDays(ctx context.Context, tx Tx) (int, error) {
 
 // askedRow is one time that a change has asked for a company.
 type askedRow struct{ id, companyID int64 }
-
-func insertAsked(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
-	return tx.Do(ctx, `INSERT INTO day_work_asked (company_id) VALUES (?)`, companyID)
-}
 
 func askedAfter(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]askedRow, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (asked askedRow, err error) {

@@ -61,17 +61,6 @@ func endSessions(ctx context.Context, tx *sqldb.Tx, companyID, userID, except in
 		except)
 }
 
-func sessionsOf(ctx context.Context, querier sqldb.Querier, companyID, userID int64, now time.Time) ([]Session, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (session Session, err error) {
-		var created, seen, expires int64
-		err = row.Scan(&session.ID, &session.UserID, &session.Address, &session.Agent, &created, &seen, &expires)
-		session.CreatedAt, session.SeenAt, session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
-		return session, err
-	}, `SELECT id, user_id, address, agent, created_at, seen_at, expires_at FROM sessions
-		WHERE company_id = ? AND user_id = ? AND pending = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, id DESC`,
-		companyID, userID, false, now.UnixMicro(), now.Add(-SessionIdle).UnixMicro())
-}
-
 // addAttempt counts an attempt and returns how many there have been in the
 // window, this one included. The row lock of the upsert makes those that come
 // at once wait for each other.

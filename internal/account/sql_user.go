@@ -61,19 +61,6 @@ func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUse
 	return user, sqldb.Found(err, "user")
 }
 
-func usersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Person, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (person Person, err error) {
-		var created, seen int64
-		err = row.Scan(&person.ID, &person.CompanyID, &person.Name, &person.Email, (*string)(&person.Role), &created,
-			&person.Ready, &person.SecondFactor, &seen)
-		person.CreatedAt = time.UnixMicro(created)
-		person.SeenAt = instantOf(seen)
-		return person, err
-	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, u.password_hash <> '', u.totp <> '',
-			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)
-		FROM users u WHERE u.company_id = ? ORDER BY u.id`, companyID)
-}
-
 // insertUser returns 0 when the address is taken.
 func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, error) {
 	role, attendant := storedRole(user.Role)
@@ -213,12 +200,6 @@ func factorsSealedBefore(ctx context.Context, querier sqldb.Querier, keyID strin
 
 func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
 	return tx.Do(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
-}
-
-func setupLinkWorks(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) error {
-	_, err := sqldb.Value[int64](ctx, querier, `SELECT expires_at FROM setup_links WHERE hash = ? AND expires_at > ?`,
-		hash, now.UnixMicro())
-	return sqldb.Found(err, "link")
 }
 
 // useSetupLinks ends all set-up links. Of two that use one at once, the second

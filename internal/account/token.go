@@ -110,7 +110,8 @@ func (n NewToken) record(actor Actor) Token {
 
 // Tokens lists the company's tokens, newest first.
 func (s *Service) Tokens(ctx context.Context, actor Actor) ([]Token, error) {
-	return tokens(ctx, s.db, actor.Company.ID)
+	return sqldb.All(ctx, s.db, scanToken, `
+		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? ORDER BY id DESC`, actor.Company.ID)
 }
 
 // TokensMadeBy lists the company's tokens that a user made, oldest first.

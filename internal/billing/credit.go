@@ -267,13 +267,9 @@ func errSpent(owner customer.Customer) error {
 // CreditOf lists the payments that made and spent a customer's credit, newest
 // first.
 func (s *Service) CreditOf(ctx context.Context, actor account.Actor, customerID int64) ([]PaymentRecord, error) {
-	return creditOf(ctx, s.db, actor.Company.ID, customerID)
-}
-
-func creditOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]PaymentRecord, error) {
-	return sqldb.All(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
+	return sqldb.All(ctx, s.db, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
 		WHERE p.company_id = ? AND p.customer_id = ? AND (p.status = 'credit' OR p.provider = 'credit' AND p.status <> 'dismissed')
-		ORDER BY p.id DESC LIMIT 100`, companyID, customerID)
+		ORDER BY p.id DESC LIMIT 100`, actor.Company.ID, customerID)
 }
 
 // CheckCredit compares the credit of customers with the payments that made and

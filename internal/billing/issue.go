@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
 )
 
 // issueBatch bounds one transaction of Issue.
@@ -58,7 +59,7 @@ func horizon(actor account.Actor, at time.Time) civil.Date {
 // up to a day that is the horizon of all of them. It takes one statement for any
 // number of them.
 func (s *Service) WithScheduled(ctx context.Context, companyIDs []int64, until civil.Date) ([]int64, error) {
-	return withScheduled(ctx, s.db, companyIDs, until)
+	return sqldb.Values[int64](ctx, s.db, withScheduledText, companyIDs, until)
 }
 
 // issueSome claims a batch of customers from the schedule and bills those who

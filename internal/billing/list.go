@@ -172,7 +172,18 @@ func (s *Service) Latest(
 
 // Existing are those of some invoices that were not deleted, by their ids.
 func (s *Service) Existing(ctx context.Context, actor account.Actor, ids []int64) (map[int64]bool, error) {
-	return existing(ctx, s.db, actor.Company.ID, ids)
+	found := make(map[int64]bool, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	err := sqldb.Each(ctx, s.db, `SELECT id FROM invoices WHERE company_id = ? AND id {in ?}`,
+		[]any{actor.Company.ID, ids}, func(row sqldb.Row) error {
+			var id int64
+			err := row.Scan(&id)
+			found[id] = true
+			return err
+		})
+	return found, err
 }
 
 // tallied reports whether the counter alone can count the filter.

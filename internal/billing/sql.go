@@ -180,21 +180,6 @@ func remove(ctx context.Context, tx account.Tx, ids []int64) error {
 	return tx.Do(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, tx.Company.ID, ids)
 }
 
-func existing(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (map[int64]bool, error) {
-	found := make(map[int64]bool, len(ids))
-	if len(ids) == 0 {
-		return found, nil
-	}
-	err := sqldb.Each(ctx, querier, `SELECT id FROM invoices WHERE company_id = ? AND id {in ?}`,
-		[]any{companyID, ids}, func(row sqldb.Row) error {
-			var id int64
-			err := row.Scan(&id)
-			found[id] = true
-			return err
-		})
-	return found, err
-}
-
 func insertScheduled(ctx context.Context, tx account.Tx, customers []customer.Customer) error {
 	for piece := range sqldb.Pieces(customers) {
 		var values []any
@@ -236,10 +221,6 @@ func anyScheduled(ctx context.Context, querier sqldb.Querier, companyID int64, u
 // The order keeps PostgreSQL from the table even where it expects many.
 const anyScheduledText = `SELECT count(*) FROM (
 	SELECT customer_id FROM invoice_schedule WHERE company_id = ? AND due_on <= ? ORDER BY due_on, customer_id LIMIT 1) AS due`
-
-func withScheduled(ctx context.Context, querier sqldb.Querier, companyIDs []int64, until civil.Date) ([]int64, error) {
-	return sqldb.Values[int64](ctx, querier, withScheduledText, companyIDs, until)
-}
 
 const withScheduledText = `SELECT DISTINCT company_id FROM invoice_schedule
 	WHERE company_id {in ?} AND due_on <= ? /* every company_id */`

@@ -194,16 +194,20 @@ func FindPlan(ctx context.Context, querier sqldb.Querier, actor account.Actor, i
 // plan's value or period. The plan cannot change until the commit, so that a
 // change finds everything that was derived from the old one.
 func HoldPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
-	return holdPlan(ctx, tx, id)
+	plan, err := sqldb.One(ctx, tx, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
+		tx.Company.ID, id)
+	return plan, sqldb.Found(err, "customer plan")
 }
 
 // HoldPlans keeps every plan of the company from being changed until the
 // commit.
 func HoldPlans(ctx context.Context, tx account.Tx) error {
-	return holdPlans(ctx, tx)
+	_, err := sqldb.Values[int64](ctx, tx,
+		`SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`, tx.Company.ID)
+	return err
 }
 
 // AllPlans returns every plan of the company for another use case.
 func AllPlans(ctx context.Context, querier sqldb.Querier, actor account.Actor) ([]Plan, error) {
-	return allPlans(ctx, querier, actor.Company.ID)
+	return sqldb.All(ctx, querier, scanPlan, planSelect+` WHERE p.company_id = ? ORDER BY p.id`, actor.Company.ID)
 }

@@ -120,5 +120,5 @@ func FindProduct(ctx context.Context, querier sqldb.Querier, actor account.Actor
 
 // AllProducts returns every product of the company for another use case.
 func AllProducts(ctx context.Context, querier sqldb.Querier, actor account.Actor) ([]Product, error) {
-	return allProducts(ctx, querier, actor.Company.ID)
+	return sqldb.All(ctx, querier, scanProduct, productSelect+` WHERE p.company_id = ? ORDER BY p.id`, actor.Company.ID)
 }

@@ -28,20 +28,6 @@ func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (
 	return plan, sqldb.Found(err, "customer plan")
 }
 
-// holdPlan reads a plan and keeps it from being changed, as a row that refers to
-// it does. It waits for a change that is being made, and reads what that leaves.
-func holdPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
-	plan, err := sqldb.One(ctx, tx, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
-		tx.Company.ID, id)
-	return plan, sqldb.Found(err, "customer plan")
-}
-
-func holdPlans(ctx context.Context, tx account.Tx) error {
-	_, err := sqldb.Values[int64](ctx, tx,
-		`SELECT id FROM customer_plans WHERE company_id = ? ORDER BY id {for key share}`, tx.Company.ID)
-	return err
-}
-
 // lockPlan keeps two changes of one plan from undoing each other.
 func lockPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
 	_, err := sqldb.Value[int64](ctx, tx, `SELECT id FROM customer_plans WHERE company_id = ? AND id = ? {for update}`,
@@ -70,10 +56,6 @@ func plans(
 	where := filter.where(companyID)
 	return counted(ctx, querier, scanPlan, `SELECT count(*) FROM customer_plans p`+where.String(),
 		planSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`, where.Args, page)
-}
-
-func allPlans(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Plan, error) {
-	return sqldb.All(ctx, querier, scanPlan, planSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
 func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
@@ -121,10 +103,6 @@ func products(
 	where := filter.where(companyID)
 	return counted(ctx, querier, scanProduct, `SELECT count(*) FROM products p`+where.String(),
 		productSelect+where.String()+` ORDER BY p.id DESC LIMIT ? OFFSET ?`, where.Args, page)
-}
-
-func allProducts(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Product, error) {
-	return sqldb.All(ctx, querier, scanProduct, productSelect+` WHERE p.company_id = ? ORDER BY p.id`, companyID)
 }
 
 func insertProduct(ctx context.Context, tx account.Tx, product Product) (int64, error) {

@@ -169,7 +169,9 @@ func (s *Service) Noticed(ctx context.Context, actor account.Actor, page input.P
 
 // SayingPaid is how many customers say that they have paid what is open.
 func (s *Service) SayingPaid(ctx context.Context, actor account.Actor) (int64, error) {
-	return countSaying(ctx, s.db, actor.Company.ID)
+	return sqldb.Value[int64](ctx, s.db, `
+		SELECT COUNT(DISTINCT i.customer_id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
+		WHERE p.company_id = ? AND i.status = ?`, actor.Company.ID, string(billing.Open))
 }
 
 // NoticeFile is what came with a notice.
@@ -218,12 +220,6 @@ func noticed(ctx context.Context, querier sqldb.Querier, companyID int64, page i
 func countNoticed(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
 	return sqldb.Value[int64](ctx, querier, `
 		SELECT COUNT(DISTINCT p.invoice_id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
-		WHERE p.company_id = ? AND i.status = ?`, companyID, string(billing.Open))
-}
-
-func countSaying(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `
-		SELECT COUNT(DISTINCT i.customer_id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
 		WHERE p.company_id = ? AND i.status = ?`, companyID, string(billing.Open))
 }
 

@@ -362,5 +362,7 @@ func (s *Service) List(
 
 // Payments lists the payments of an invoice, oldest first.
 func (s *Service) Payments(ctx context.Context, actor account.Actor, invoiceID int64) ([]Payment, error) {
-	return paymentsOf(ctx, s.db, actor.Company.ID, invoiceID)
+	return sqldb.All(ctx, s.db, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, actor.Company.ID,
+		invoiceID)
 }

@@ -61,7 +61,11 @@ func (s *Service) Reconcile(ctx context.Context) (int, error) {
 }
 
 // Look finds whether there is something to reconcile, and Wake has Run do it.
-func (s *Service) Look() sqldb.Statement { return dueLook(s.db) }
+func (s *Service) Look() sqldb.Statement {
+	return sqldb.DueLook(s.db, `SELECT next_try_at AS at FROM gateway_callbacks WHERE next_try_at IS NOT NULL /* every company_id */`,
+		`SELECT next_check_at AS at FROM authorisations WHERE next_check_at IS NOT NULL /* every company_id */`,
+		`SELECT next_check_at AS at FROM charges WHERE next_check_at IS NOT NULL /* every company_id */`)
+}
 
 // Wake has Run reconcile at once.
 func (s *Service) Wake() { s.wake.Hint() }

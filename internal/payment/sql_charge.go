@@ -220,14 +220,6 @@ func anyCallbackDue(ctx context.Context, querier sqldb.Querier, now time.Time) (
 	return count > 0, err
 }
 
-// dueLook finds any callback, authorisation or charge that is due, of whatever
-// gateway.
-func dueLook(db *sqldb.DB) sqldb.Statement {
-	return sqldb.DueLook(db, `SELECT next_try_at AS at FROM gateway_callbacks WHERE next_try_at IS NOT NULL /* every company_id */`,
-		`SELECT next_check_at AS at FROM authorisations WHERE next_check_at IS NOT NULL /* every company_id */`,
-		`SELECT next_check_at AS at FROM charges WHERE next_check_at IS NOT NULL /* every company_id */`)
-}
-
 func claimCallbacks(ctx context.Context, tx *sqldb.Tx, limit int, until time.Time) ([]storedCallback, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (callback storedCallback, err error) {
 		var hints string
@@ -316,10 +308,4 @@ func lockPayments(ctx context.Context, tx *sqldb.Tx, charge charge, ids []string
 		known[payment.ID] = payment
 	}
 	return known, err
-}
-
-func paymentsOf(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]Payment, error) {
-	return sqldb.All(ctx, querier, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, companyID,
-		invoiceID)
 }

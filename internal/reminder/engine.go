@@ -62,7 +62,10 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 
 // Look finds whether there is a message to send or to recover, and Wake has Run
 // see to it.
-func (s *Service) Look() sqldb.Statement { return messagesLook(s.db) }
+func (s *Service) Look() sqldb.Statement {
+	return sqldb.DueLook(s.db, `SELECT run_at + 0 AS at FROM reminder_messages WHERE status = 'scheduled' /* every company_id */`,
+		`SELECT run_at AS at FROM reminder_messages WHERE status = 'sending' /* every company_id */`)
+}
 
 // Wake has Run look at once.
 func (s *Service) Wake() { s.wake.Hint() }

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
+	"carteira/internal/platform/sqldb"
 )
 
 // Filter chooses messages of the log.
@@ -135,7 +136,16 @@ func (s *Service) shown(ctx context.Context, actor account.Actor, template Templ
 
 // Counts returns how many messages of the company have each status.
 func (s *Service) Counts(ctx context.Context, actor account.Actor) (map[Status]int64, error) {
-	return countByStatus(ctx, s.db, actor.Company.ID)
+	n := map[Status]int64{}
+	err := sqldb.Each(ctx, s.db, `SELECT status, count(*) FROM reminder_messages
+		WHERE company_id = ? GROUP BY status`, []any{actor.Company.ID}, func(row sqldb.Row) error {
+		var status string
+		var count int64
+		err := row.Scan(&status, &count)
+		n[Status(status)] = count
+		return err
+	})
+	return n, err
 }
 
 // Decision is what a person says of a message.

@@ -204,19 +204,6 @@ func countUnknown(ctx context.Context, querier sqldb.Querier, companyID int64) (
 		`SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, companyID)
 }
 
-func countByStatus(ctx context.Context, querier sqldb.Querier, companyID int64) (map[Status]int64, error) {
-	n := map[Status]int64{}
-	err := sqldb.Each(ctx, querier, `SELECT status, count(*) FROM reminder_messages
-		WHERE company_id = ? GROUP BY status`, []any{companyID}, func(row sqldb.Row) error {
-		var status string
-		var count int64
-		err := row.Scan(&status, &count)
-		n[Status(status)] = count
-		return err
-	})
-	return n, err
-}
-
 func messageByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Message, error) {
 	message, err := sqldb.One(ctx, querier, scanMessage, `SELECT `+messageColumns+` FROM reminder_messages m`+messageJoins+`
 		WHERE m.company_id = ? AND m.id = ?`, companyID, id)

@@ -29,12 +29,6 @@ func lanes(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lane, e
 	}, lanesText, now.UnixMicro())
 }
 
-// messagesLook finds any message that is due, or was being sent for too long.
-func messagesLook(db *sqldb.DB) sqldb.Statement {
-	return sqldb.DueLook(db, `SELECT run_at + 0 AS at FROM reminder_messages WHERE status = 'scheduled' /* every company_id */`,
-		`SELECT run_at AS at FROM reminder_messages WHERE status = 'sending' /* every company_id */`)
-}
-
 const firstDueText = `SELECT run_at + 0 FROM reminder_messages WHERE status = 'scheduled' AND run_at + 0 <= ?
 	ORDER BY run_at + 0 LIMIT 1 /* every company_id */`
 
