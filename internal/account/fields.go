@@ -1,6 +1,7 @@
 package account
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -10,37 +11,6 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
-
-// AuditField is a field of the record T in the audit log.
-type AuditField[T any] struct {
-	Name string
-	Show func(*T) any
-	Key  func(*T) any // compares two values; nil: Show does
-}
-
-// AuditTable is all that the audit log knows of a record. Tests name the fields
-// that a table forgets.
-type AuditTable[T any] []AuditField[T]
-
-// Of is a record as the audit log shows it.
-func (t AuditTable[T]) Of(record *T) AuditFields {
-	shown := make(AuditFields, len(t))
-	for _, field := range t {
-		shown[field.Name] = field.Show(record)
-	}
-	return shown
-}
-
-// Differ reports whether two states of a record differ in a field of the table.
-func (t AuditTable[T]) Differ(before, after *T) bool {
-	return slices.ContainsFunc(t, func(field AuditField[T]) bool {
-		value := field.Show
-		if field.Key != nil {
-			value = field.Key
-		}
-		return value(before) != value(after)
-	})
-}
 
 // CompanyFields are the fields of a company. Those without a column are in the
 // statements of sql.go.
@@ -216,6 +186,12 @@ func (f Field[T, D]) Shown(show func(*T) any) Field[T, D] {
 	return f
 }
 
+// Audited gives the field another name in the audit log; "": it is not there.
+func (f Field[T, D]) Audited(name string) Field[T, D] {
+	f.Name = name
+	return f
+}
+
 // Of is the field of a record as people see it.
 func (f Field[T, D]) Of(record *T) any {
 	if f.Show != nil {
@@ -270,9 +246,40 @@ func (t Table[T, D]) Audit(record *T) AuditFields {
 	return shown
 }
 
+// Differ reports whether two states of a record differ in a field that has a name.
+func (t Table[T, D]) Differ(before, after *T) bool {
+	return slices.ContainsFunc(t, func(field Field[T, D]) bool {
+		return field.Name != "" && !reflect.DeepEqual(field.At(before), field.At(after))
+	})
+}
+
 // Line reads a text of one line and at most limit characters.
 func Line(limit int) func(*input.Form, string) input.Opt[string] {
 	return func(in *input.Form, name string) input.Opt[string] { return in.Line(name, limit) }
+}
+
+// NotNull reads a field that null leaves as it is.
+func NotNull[V any](read func(*input.Form, string) input.Opt[V]) func(*input.Form, string) input.Opt[V] {
+	return func(in *input.Form, name string) input.Opt[V] {
+		if given := read(in, name); given.HasValue() {
+			return given
+		}
+		return input.Opt[V]{}
+	}
+}
+
+// Period reads a period in one word, such as 1month.
+func Period(in *input.Form, name string) input.Opt[civil.Period] {
+	label := in.Line(name, 40)
+	if !label.HasValue() {
+		return input.Opt[civil.Period]{}
+	}
+	period, err := civil.ParsePeriod(label.Value)
+	if err != nil {
+		in.Refuse(name, err.Error())
+		return input.Opt[civil.Period]{}
+	}
+	return input.Some(period)
 }
 
 // Number reads a number from low to high.

@@ -24,7 +24,6 @@ type Ref struct {
 const (
 	maxName        = 255
 	maxDescription = 5000
-	maxPeriod      = 40
 )
 
 // Filter chooses plans or products.
@@ -88,7 +87,7 @@ func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *PlanChan
 	if change.Action == ActionCreated {
 		change.After.ID, err = insertPlan(ctx, tx, change.After)
 	} else {
-		before = planFields.Of(&change.Before)
+		before = planFields.Audit(&change.Before)
 		err = updatePlan(ctx, tx, change.After)
 	}
 	if err != nil {
@@ -100,7 +99,7 @@ func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *PlanChan
 		ID:     change.After.ID,
 		Name:   change.After.Name,
 		Before: before,
-		After:  planFields.Of(&change.After),
+		After:  planFields.Audit(&change.After),
 	})
 	if err != nil {
 		return err
@@ -121,7 +120,7 @@ func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *produ
 	if change.action == ActionCreated {
 		change.after.ID, err = insertProduct(ctx, tx, change.after)
 	} else {
-		before = productFields.Of(&change.before)
+		before = productFields.Audit(&change.before)
 		err = updateProduct(ctx, tx, change.after)
 	}
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *produ
 		ID:     change.after.ID,
 		Name:   change.after.Name,
 		Before: before,
-		After:  productFields.Of(&change.after),
+		After:  productFields.Audit(&change.after),
 	})
 }
 
@@ -147,7 +146,7 @@ func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64)
 			return inUse(err, "customers or invoices have this plan; take it off sale instead")
 		}
 		return account.WriteAudit(ctx, tx, account.AuditEntry{
-			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Of(&plan),
+			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Audit(&plan),
 		})
 	})
 	return plan, err
@@ -163,7 +162,7 @@ func (s *Service) DeleteProduct(ctx context.Context, actor account.Actor, id int
 			return inUse(err, "plans, customers or invoices have this product; take it off sale instead")
 		}
 		return account.WriteAudit(ctx, tx, account.AuditEntry{
-			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Of(&product),
+			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Audit(&product),
 		})
 	})
 	return product, err
@@ -202,24 +201,3 @@ func RemovePlan(ctx context.Context, tx account.Tx, id int64) error {
 func RemoveProduct(ctx context.Context, tx account.Tx, id int64) error {
 	return deleteProduct(ctx, tx, id)
 }
-
-// The fields of plans and products that requests can set. A change that differs
-// in none of them is none.
-var (
-	planFields = account.AuditTable[Plan]{
-		{Name: "name", Show: func(plan *Plan) any { return plan.Name }},
-		{Name: "value", Show: func(plan *Plan) any { return plan.Value.String() }},
-		{Name: "period", Show: func(plan *Plan) any { return plan.Period.String() }},
-		{
-			Name: "product",
-			Show: func(plan *Plan) any { return plan.Product.Name },
-			Key:  func(plan *Plan) any { return plan.Product.ID },
-		},
-		{Name: "active", Show: func(plan *Plan) any { return plan.Active }},
-	}
-	productFields = account.AuditTable[Product]{
-		{Name: "name", Show: func(product *Product) any { return product.Name }},
-		{Name: "description", Show: func(product *Product) any { return product.Description }},
-		{Name: "active", Show: func(product *Product) any { return product.Active }},
-	}
-)

@@ -35,6 +35,27 @@ type PlanDraft struct {
 	Problems input.Problems // what the form had wrong
 }
 
+// planFields are the fields of a plan. A change that differs in none of them is none.
+var planFields = account.Table[Plan, PlanDraft]{
+	account.Drafted("name", "name", func(p *Plan, d *PlanDraft) (*string, *input.Opt[string]) {
+		return &p.Name, &d.Name
+	}, account.Line(maxName)),
+	account.Drafted("value", "value_cents", func(p *Plan, d *PlanDraft) (*money.Cents, *input.Opt[money.Cents]) {
+		return &p.Value, &d.Value
+	}, (*input.Form).Money),
+	account.Drafted("period", "", func(p *Plan, d *PlanDraft) (*civil.Period, *input.Opt[civil.Period]) {
+		return &p.Period, &d.Period
+	}, readPeriod).Shown(func(p *Plan) any { return p.Period.String() }),
+	{Column: "period_unit", At: func(p *Plan) any { return &p.Period.Unit }},
+	{Column: "period_count", At: func(p *Plan) any { return &p.Period.Count }},
+	account.Drafted("product_id", "", func(p *Plan, d *PlanDraft) (*int64, *input.Opt[int64]) {
+		return &p.Product.ID, &d.ProductID
+	}, (*input.Form).ID).Audited("product").Shown(func(p *Plan) any { return p.Product.Name }),
+	account.Drafted("active", "active", func(p *Plan, d *PlanDraft) (*bool, *input.Opt[bool]) {
+		return &p.Active, &d.Active
+	}, (*input.Form).Bool),
+}
+
 // ReadNewPlan reads the draft of a new plan from the fields name, value,
 // period (or period_unit and period_count), product_id and active.
 func ReadNewPlan(in *input.Form) PlanDraft {
@@ -55,29 +76,19 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 	return readPlan(in)
 }
 
-func readPlan(in *input.Form) PlanDraft {
+func readPlan(in *input.Form) (draft PlanDraft) {
 	in.Ignore("id", "period_label", "product", "customers_count", "created_at")
-	return PlanDraft{
-		Name:      in.Line("name", maxName),
-		Value:     in.Money("value"),
-		Period:    readPeriod(in),
-		ProductID: in.ID("product_id"),
-		Active:    in.Bool("active"),
-		Problems:  in.Problems(),
-	}
+	planFields.Read(in, &draft)
+	draft.Problems = in.Problems()
+	return draft
 }
 
-func readPeriod(in *input.Form) input.Opt[civil.Period] {
-	label, parts := in.Line("period", maxPeriod), readPeriodParts(in)
-	if !label.HasValue() {
-		return parts // null is refused: every plan has a period
+func readPeriod(in *input.Form, name string) input.Opt[civil.Period] {
+	parts := readPeriodParts(in)
+	if whole := account.Period(in, name); whole.HasValue() {
+		return whole
 	}
-	period, err := civil.ParsePeriod(label.Value)
-	if err != nil {
-		in.Refuse("period", err.Error())
-		return input.Opt[civil.Period]{}
-	}
-	return input.Some(period)
+	return parts // null is refused: every plan has a period
 }
 
 // readPeriodParts reads a period as records show it.
@@ -104,20 +115,18 @@ const maxPeriodCount = 1 << 20
 
 // to sets what the draft gives, and returns what the company's rules refuse.
 func (d PlanDraft) to(ctx context.Context, tx account.Tx, plan *Plan) (refused fault.Fields, err error) {
-	d.Name.To(&plan.Name)
-	d.Value.To(&plan.Value)
-	d.Period.To(&plan.Period)
-	d.Active.To(&plan.Active)
+	before := plan.Product
+	planFields.To(&d, plan)
 	if plan.Name == "" {
 		refused.Add("name", "must not be empty")
 	}
 	if plan.Period.Count == 0 {
 		refused.Add("period", "must not be empty")
 	}
-	if !d.ProductID.Given() || d.ProductID.Value == plan.Product.ID {
+	if plan.Product == before {
 		return refused, nil
 	}
-	plan.Product = Ref{ID: d.ProductID.Value}
+	plan.Product.Name = ""
 	if plan.Product.ID == 0 {
 		return refused, nil
 	}

@@ -29,6 +29,19 @@ type ProductDraft struct {
 	Problems input.Problems // what the form had wrong
 }
 
+// productFields are the fields of a product.
+var productFields = account.Table[Product, ProductDraft]{
+	account.Drafted("name", "name", func(p *Product, d *ProductDraft) (*string, *input.Opt[string]) {
+		return &p.Name, &d.Name
+	}, account.Line(maxName)),
+	account.Drafted("description", "description", func(p *Product, d *ProductDraft) (*string, *input.Opt[string]) {
+		return &p.Description, &d.Description
+	}, func(in *input.Form, name string) input.Opt[string] { return in.Text(name, maxDescription) }),
+	account.Drafted("active", "active", func(p *Product, d *ProductDraft) (*bool, *input.Opt[bool]) {
+		return &p.Active, &d.Active
+	}, (*input.Form).Bool),
+}
+
 // ReadNewProduct reads the draft of a new product from the fields name,
 // description and active.
 func ReadNewProduct(in *input.Form) ProductDraft {
@@ -42,21 +55,16 @@ func ReadProductChanges(in *input.Form) ProductDraft {
 	return readProduct(in)
 }
 
-func readProduct(in *input.Form) ProductDraft {
+func readProduct(in *input.Form) (draft ProductDraft) {
 	in.Ignore("id", "customers_count", "created_at")
-	return ProductDraft{
-		Name:        in.Line("name", maxName),
-		Description: in.Text("description", maxDescription),
-		Active:      in.Bool("active"),
-		Problems:    in.Problems(),
-	}
+	productFields.Read(in, &draft)
+	draft.Problems = in.Problems()
+	return draft
 }
 
 // to sets what the draft gives.
 func (d ProductDraft) to(product *Product) error {
-	d.Name.To(&product.Name)
-	d.Description.To(&product.Description)
-	d.Active.To(&product.Active)
+	productFields.To(&d, product)
 	if product.Name == "" {
 		return fault.Field("name", "must not be empty")
 	}

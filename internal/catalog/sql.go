@@ -11,14 +11,15 @@ import (
 	"carteira/internal/platform/text"
 )
 
-const planSelect = `SELECT p.id, p.name, p.value_cents, p.period_unit, p.period_count,
-	COALESCE(p.product_id, 0), COALESCE(r.name, ''), p.active, p.created_at
+// The columns of planFields and productFields.
+var storedPlan, storedProduct = planFields.Stored(), productFields.Stored()
+
+var planSelect = `SELECT p.id, COALESCE(p.product_id, 0), COALESCE(r.name, ''), p.created_at, ` + storedPlan.Columns("p.", "") + `
 	FROM customer_plans p LEFT JOIN products r ON r.company_id = p.company_id AND r.id = p.product_id`
 
 func scanPlan(row sqldb.Row) (plan Plan, err error) {
 	var created int64
-	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), (*string)(&plan.Period.Unit), &plan.Period.Count,
-		&plan.Product.ID, &plan.Product.Name, &plan.Active, &created)
+	err = row.Scan(append([]any{&plan.ID, &plan.Product.ID, &plan.Product.Name, &created}, storedPlan.Places(&plan)...)...)
 	plan.CreatedAt = time.UnixMicro(created)
 	return plan, err
 }
@@ -59,29 +60,26 @@ func plans(
 }
 
 func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
+	values := append([]any{
+		tx.Company.ID, sqldb.RefTo(plan.Product.ID), text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro(),
+	}, storedPlan.Values(&plan)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO customer_plans (company_id, name, value_cents, period_unit, period_count, product_id, active, search, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		tx.Company.ID, plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
-		sqldb.RefTo(plan.Product.ID),
-		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		INSERT INTO customer_plans (company_id, product_id, search, created_at, updated_at, `+storedPlan.Columns("", "")+`)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
 	return tx.Do(ctx, `
-		UPDATE customer_plans SET name = ?, value_cents = ?, period_unit = ?, period_count = ?, product_id = ?,
-			active = ?, search = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`,
-		plan.Name, int64(plan.Value), string(plan.Period.Unit), plan.Period.Count,
-		sqldb.RefTo(plan.Product.ID),
-		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Company.ID, plan.ID)
+		UPDATE customer_plans SET `+storedPlan.Columns("", " = ?")+`, product_id = ?, search = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, append(storedPlan.Values(&plan),
+		sqldb.RefTo(plan.Product.ID), text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Company.ID, plan.ID)...)
 }
 
-const productSelect = `SELECT p.id, p.name, p.description, p.active, p.created_at FROM products p`
+var productSelect = `SELECT p.id, p.created_at, ` + storedProduct.Columns("p.", "") + ` FROM products p`
 
 func scanProduct(row sqldb.Row) (product Product, err error) {
 	var created int64
-	err = row.Scan(&product.ID, &product.Name, &product.Description, &product.Active, &created)
+	err = row.Scan(append([]any{&product.ID, &created}, storedProduct.Places(&product)...)...)
 	product.CreatedAt = time.UnixMicro(created)
 	return product, err
 }
@@ -106,18 +104,17 @@ func products(
 }
 
 func insertProduct(ctx context.Context, tx account.Tx, product Product) (int64, error) {
+	values := append([]any{tx.Company.ID, text.Fold(product.Name), tx.Now().UnixMicro(), tx.Now().UnixMicro()},
+		storedProduct.Values(&product)...)
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO products (company_id, name, description, active, search, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		tx.Company.ID, product.Name, product.Description, product.Active, text.Fold(product.Name),
-		tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		INSERT INTO products (company_id, search, created_at, updated_at, `+storedProduct.Columns("", "")+`)
+		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func updateProduct(ctx context.Context, tx account.Tx, product Product) error {
 	return tx.Do(ctx, `
-		UPDATE products SET name = ?, description = ?, active = ?, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		product.Name, product.Description, product.Active, text.Fold(product.Name),
-		tx.Now().UnixMicro(), tx.Company.ID, product.ID)
+		UPDATE products SET `+storedProduct.Columns("", " = ?")+`, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
+		append(storedProduct.Values(&product), text.Fold(product.Name), tx.Now().UnixMicro(), tx.Company.ID, product.ID)...)
 }
 
 // where fits both tables: a company has few plans and products, so its rows are

@@ -339,8 +339,8 @@ func monthly(name string, value money.Cents, credits int64) reseller.PlanDraft {
 
 func seedSubscriptionPlans(ctx context.Context, program *app.App, root account.Actor) (plans []reseller.Plan, err error) {
 	start, pro := monthly("Revenda Início", 2990, 1), monthly("Revenda Pro", 7990, 3)
-	start.TrialDays, start.Functions = input.Some(int64(5)), input.Some([]string{"payments", "reminders", "import"})
-	pro.TrialDays = input.Some(int64(15))
+	start.TrialDays, start.Functions = input.Some(5), input.Some([]string{"payments", "reminders", "import"})
+	pro.TrialDays = input.Some(15)
 	for _, draft := range []reseller.PlanDraft{start, pro} {
 		plan, err := program.Resellers.CreatePlan(ctx, root, draft)
 		if err != nil {

@@ -17,13 +17,13 @@ var ruleFields = account.Table[Rule, RuleDraft]{
 	}, account.Line(100)),
 	account.Drafted("active", "active", func(r *Rule, d *RuleDraft) (*bool, *input.Opt[bool]) {
 		return &r.Active, &d.Active
-	}, kept((*input.Form).Bool)),
+	}, account.NotNull((*input.Form).Bool)),
 	account.Drafted("on", "occasion", func(r *Rule, d *RuleDraft) (*Occasion, *input.Opt[Occasion]) {
 		return &r.On, &d.On
 	}, account.OneOf(OnDue, OnPaid)),
 	account.Drafted("offset_days", "offset_days", func(r *Rule, d *RuleDraft) (*int, *input.Opt[int]) {
 		return &r.OffsetDays, &d.OffsetDays
-	}, kept(account.Number(-maxOffset, maxOffset))),
+	}, account.NotNull(account.Number(-maxOffset, maxOffset))),
 	account.Drafted("hour", "minute", func(r *Rule, d *RuleDraft) (*int, *input.Opt[int]) {
 		return &r.Minute, &d.Minute
 	}, readClock).Shown(func(rule *Rule) any { return Clock(rule.Minute) }),
@@ -47,19 +47,19 @@ var ruleFields = account.Table[Rule, RuleDraft]{
 var templateFields = account.Table[Template, TemplateDraft]{
 	account.Drafted("name", "name", func(t *Template, d *TemplateDraft) (*string, *input.Opt[string]) {
 		return &t.Name, &d.Name
-	}, kept(account.Line(100))),
+	}, account.NotNull(account.Line(100))),
 	account.Drafted("subject", "subject", func(t *Template, d *TemplateDraft) (*string, *input.Opt[string]) {
 		return &t.Subject, &d.Subject
 	}, account.Line(maxSubject)),
 	account.Drafted("text", "body", func(t *Template, d *TemplateDraft) (*string, *input.Opt[string]) {
 		return &t.Text, &d.Text
-	}, kept(readWords)),
+	}, account.NotNull(readWords)),
 	account.Drafted("whatsapp_name", "whatsapp_name", func(t *Template, d *TemplateDraft) (*string, *input.Opt[string]) {
 		return &t.Approved.Name, &d.WhatsappName
 	}, readApprovedName),
 	account.Drafted("whatsapp_language", "whatsapp_language", func(t *Template, d *TemplateDraft) (*string, *input.Opt[string]) {
 		return &t.Approved.Language, &d.WhatsappLanguage
-	}, kept(account.Line(10))),
+	}, account.NotNull(account.Line(10))),
 	account.Drafted("whatsapp_params", "", func(t *Template, d *TemplateDraft) (*[]string, *input.Opt[[]string]) {
 		return &t.Approved.Params, &d.WhatsappParams
 	}, readParams).Shown(func(template *Template) any { return strings.Join(template.Approved.Params, "\n") }),
@@ -77,21 +77,11 @@ var channelFields = account.Table[Channel, ChannelDraft]{
 	{Name: "kind", Column: "kind", At: func(channel *Channel) any { return &channel.Kind }},
 	account.Drafted("name", "name", func(c *Channel, d *ChannelDraft) (*string, *input.Opt[string]) {
 		return &c.Name, &d.Name
-	}, kept(account.Line(100))),
+	}, account.NotNull(account.Line(100))),
 	account.Drafted("active", "active", func(c *Channel, d *ChannelDraft) (*bool, *input.Opt[bool]) {
 		return &c.Active, &d.Active
-	}, kept((*input.Form).Bool)),
+	}, account.NotNull((*input.Form).Bool)),
 	account.Drafted("per_minute", "per_minute", func(c *Channel, d *ChannelDraft) (*int, *input.Opt[int]) {
 		return &c.PerMinute, &d.PerMinute
-	}, kept(account.Number(0, maxPerMinute))),
-}
-
-// kept reads a field that null leaves as it is.
-func kept[V any](read func(*input.Form, string) input.Opt[V]) func(*input.Form, string) input.Opt[V] {
-	return func(in *input.Form, name string) input.Opt[V] {
-		if given := read(in, name); given.HasValue() {
-			return given
-		}
-		return input.Opt[V]{}
-	}
+	}, account.NotNull(account.Number(0, maxPerMinute))),
 }

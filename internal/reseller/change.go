@@ -2,7 +2,6 @@ package reseller
 
 import (
 	"context"
-	"strings"
 
 	"carteira/internal/account"
 )
@@ -60,25 +59,12 @@ func auditPlan(ctx context.Context, tx account.Tx, change *planChange) error {
 		Record: "subscription_plan",
 		ID:     change.after.ID,
 		Name:   change.after.Name,
-		After:  planFields.Of(&change.after),
+		After:  planFields.Audit(&change.after),
 	}
 	if change.before.ID != 0 {
-		entry.Before = planFields.Of(&change.before)
+		entry.Before = planFields.Audit(&change.before)
 	}
 	return account.WriteAudit(ctx, tx, entry)
-}
-
-// planFields are the fields of a plan as the audit log shows them.
-var planFields = account.AuditTable[Plan]{
-	{Name: "name", Show: func(plan *Plan) any { return plan.Name }},
-	{Name: "value", Show: func(plan *Plan) any { return plan.Value }},
-	{Name: "credits", Show: func(plan *Plan) any { return plan.Credits }},
-	{Name: "period", Show: func(plan *Plan) any { return plan.Period.String() }},
-	{Name: "trial_days", Show: func(plan *Plan) any { return plan.TrialDays }},
-	{Name: "functions", Show: func(plan *Plan) any {
-		return strings.Trim(plan.Functions.String(), ",")
-	}},
-	{Name: "active", Show: func(plan *Plan) any { return plan.Active }},
 }
 
 // posting is an entry on its way into the ledger of a company.

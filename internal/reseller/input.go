@@ -2,6 +2,7 @@ package reseller
 
 import (
 	"fmt"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -201,8 +202,8 @@ type PlanDraft struct {
 	Credits     input.Opt[int64]
 	Period      input.Opt[civil.Period]
 	PeriodUnit  input.Opt[civil.Unit]
-	PeriodCount input.Opt[int64]
-	TrialDays   input.Opt[int64]
+	PeriodCount input.Opt[int]
+	TrialDays   input.Opt[int]
 	Functions   input.Opt[[]string] // names; a plan that exists only gets more
 	Active      input.Opt[bool]
 
@@ -228,56 +229,52 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 	return readPlan(in)
 }
 
-func readPlan(in *input.Form) PlanDraft {
+func readPlan(in *input.Form) (draft PlanDraft) {
 	in.Ignore(planReadOnly...)
-	return PlanDraft{
-		Name:        in.Line("name", maxName),
-		Value:       in.Money("value"),
-		Credits:     in.Int("credits", 0, maxCredits),
-		PeriodUnit:  readUnit(in),
-		PeriodCount: in.Int("period_count", 1, civil.MaxCount),
-		Period:      readPeriod(in),
-		TrialDays:   in.Int("trial_days", 0, maxTrialDays),
-		Functions:   in.List("functions"),
-		Active:      in.Bool("active"),
-		Problems:    in.Problems(),
-	}
+	planFields.Read(in, &draft)
+	draft.Functions = in.List("functions")
+	draft.Problems = in.Problems()
+	return draft
 }
 
-func readUnit(in *input.Form) input.Opt[civil.Unit] {
-	unit := in.Choice("period_unit", string(civil.Day), string(civil.Week), string(civil.Month), string(civil.Year))
-	if !unit.HasValue() {
-		return input.Opt[civil.Unit]{}
-	}
-	return input.Some(civil.Unit(unit.Value))
+// planFields are the fields of a plan. Null leaves alone what cannot be empty. Those
+// of the period are read after the whole, which they complete.
+var planFields = account.Table[Plan, PlanDraft]{
+	account.Drafted("name", "name", func(p *Plan, d *PlanDraft) (*string, *input.Opt[string]) {
+		return &p.Name, &d.Name
+	}, account.Line(maxName)),
+	account.Drafted("value", "value_cents", func(p *Plan, d *PlanDraft) (*money.Cents, *input.Opt[money.Cents]) {
+		return &p.Value, &d.Value
+	}, (*input.Form).Money),
+	account.Drafted("credits", "credits", func(p *Plan, d *PlanDraft) (*int64, *input.Opt[int64]) {
+		return &p.Credits, &d.Credits
+	}, func(in *input.Form, name string) input.Opt[int64] { return in.Int(name, 0, maxCredits) }),
+	account.Drafted("period", "", func(p *Plan, d *PlanDraft) (*civil.Period, *input.Opt[civil.Period]) {
+		return &p.Period, &d.Period
+	}, account.Period).Shown(func(p *Plan) any { return p.Period.String() }),
+	account.Drafted("period_unit", "period_unit", func(p *Plan, d *PlanDraft) (*civil.Unit, *input.Opt[civil.Unit]) {
+		return &p.Period.Unit, &d.PeriodUnit
+	}, account.OneOf(civil.Day, civil.Week, civil.Month, civil.Year)).Audited(""),
+	account.Drafted("period_count", "period_count", func(p *Plan, d *PlanDraft) (*int, *input.Opt[int]) {
+		return &p.Period.Count, &d.PeriodCount
+	}, account.NotNull(account.Number(1, civil.MaxCount))).Audited(""),
+	account.Drafted("trial_days", "trial_days", func(p *Plan, d *PlanDraft) (*int, *input.Opt[int]) {
+		return &p.TrialDays, &d.TrialDays
+	}, account.NotNull(account.Number(0, maxTrialDays))),
+	{
+		Name: "functions", Column: "functions", At: func(p *Plan) any { return &p.Functions },
+		Show: func(p *Plan) any { return strings.Trim(p.Functions.String(), ",") },
+	},
+	account.Drafted("active", "active", func(p *Plan, d *PlanDraft) (*bool, *input.Opt[bool]) {
+		return &p.Active, &d.Active
+	}, account.NotNull((*input.Form).Bool)),
+	{Column: "signup_code", At: func(p *Plan) any { return &p.SignupCode }},
 }
 
-// readPeriod reads unit and count in one, such as 1month.
-func readPeriod(in *input.Form) input.Opt[civil.Period] {
-	label := in.Line("period", 40)
-	if !label.HasValue() {
-		return input.Opt[civil.Period]{}
-	}
-	period, err := civil.ParsePeriod(label.Value)
-	if err != nil {
-		in.Refuse("period", err.Error())
-		return input.Opt[civil.Period]{}
-	}
-	return input.Some(period)
-}
-
-// to returns the plan with the draft's changes. Null leaves alone what cannot be
-// empty.
+// to returns the plan with the draft's changes.
 func (d PlanDraft) to(plan Plan) Plan {
-	d.Name.To(&plan.Name)
-	d.Value.To(&plan.Value)
-	d.Credits.To(&plan.Credits)
-	plan.Period = d.Period.Or(plan.Period)
-	plan.Period.Unit = d.PeriodUnit.Or(plan.Period.Unit)
-	plan.Period.Count = int(d.PeriodCount.Or(int64(plan.Period.Count)))
-	plan.TrialDays = int(d.TrialDays.Or(int64(plan.TrialDays)))
+	planFields.To(&d, &plan)
 	plan.Functions |= d.functions()
-	plan.Active = d.Active.Or(plan.Active)
 	return plan
 }
 

@@ -160,13 +160,13 @@ func resells(ctx context.Context, querier sqldb.Querier, companyID int64) (bool,
 	return found == 1, err
 }
 
-const planSelect = `SELECT id, name, value_cents, credits, period_unit, period_count, trial_days, functions, signup_code, active, created_at
-	FROM subscription_plans`
+var storedPlan = planFields.Stored()
+
+var planSelect = `SELECT id, created_at, ` + storedPlan.Columns("", "") + ` FROM subscription_plans`
 
 func scanPlan(row sqldb.Row) (plan Plan, err error) {
 	var created int64
-	err = row.Scan(&plan.ID, &plan.Name, (*int64)(&plan.Value), &plan.Credits, (*string)(&plan.Period.Unit),
-		&plan.Period.Count, &plan.TrialDays, &plan.Functions, &plan.SignupCode, &plan.Active, &created)
+	err = row.Scan(append([]any{&plan.ID, &created}, storedPlan.Places(&plan)...)...)
 	plan.CreatedAt = time.UnixMicro(created)
 	return plan, err
 }
@@ -227,25 +227,19 @@ func (f PlanFilter) where(companyID int64) sqldb.Where {
 func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
 	values := append(planValues(tx.Tx, plan), tx.Company.ID, tx.Now().UnixMicro())
 	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO subscription_plans (name, value_cents, credits, period_unit, period_count, trial_days, functions, signup_code,
-			active, search, updated_at, company_id, created_at)
+		INSERT INTO subscription_plans (`+storedPlan.Columns("", "")+`, search, updated_at, company_id, created_at)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
 func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
 	return tx.Do(ctx, `
-		UPDATE subscription_plans SET name = ?, value_cents = ?, credits = ?, period_unit = ?, period_count = ?, trial_days = ?,
-			functions = ?, signup_code = ?, active = ?, search = ?, updated_at = ?
+		UPDATE subscription_plans SET `+storedPlan.Columns("", " = ?")+`, search = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`, append(planValues(tx.Tx, plan), tx.Company.ID, plan.ID)...)
 }
 
 // planValues are what both statements above write, in their order.
 func planValues(tx *sqldb.Tx, plan Plan) []any {
-	return []any{
-		plan.Name, int64(plan.Value), plan.Credits, string(plan.Period.Unit), plan.Period.Count,
-		plan.TrialDays, plan.Functions, plan.SignupCode,
-		plan.Active, text.Fold(plan.Name), tx.Now().UnixMicro(),
-	}
+	return append(storedPlan.Values(&plan), text.Fold(plan.Name), tx.Now().UnixMicro())
 }
 
 // countAttempt reports whether an address may try once more in an hour. One
