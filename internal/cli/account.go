@@ -39,7 +39,7 @@ func companyCommand() *cobra.Command {
 			return printList(c.cmd, companies, "ID,NAME,LEVEL,TIMEZONE,CREATED AT,PARENT", func(company account.Company) []any {
 				return []any{
 					company.ID, company.Name, company.Level, company.Zone.String(),
-					when(company.CreatedAt, company.Zone), company.ParentID,
+					when(company.CreatedAt, company.Zone), reference(company.ParentID),
 				}
 			})
 		}),

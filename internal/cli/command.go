@@ -246,6 +246,14 @@ func printList[T any](cmd *cobra.Command, records []T, columns string, row func(
 	return writer.Flush()
 }
 
+// reference is the id of another record in a list, "" where there is none.
+func reference(id int64) any {
+	if id == 0 {
+		return ""
+	}
+	return id
+}
+
 // moment is a time in a list: for people in a table, as the API writes it in JSON.
 type moment struct{ at time.Time }
 

@@ -40,6 +40,9 @@ func TestListsAsJSONAreInTheDialectOfTheAPI(t *testing.T) {
 				t.Errorf("%s is %v", never, value)
 			}
 		}
+		if companies := run("company", "list", "--json"); !bytes.Contains([]byte(companies), []byte(`"parent":null`)) {
+			t.Error(companies)
+		}
 	})
 }
 
