@@ -6,6 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,4 +81,45 @@ func TestRequestIsSignedLikeAWebhook(t *testing.T) {
 	if passing, ok := errors.AsType[*reminder.Passing](err); !ok || passing.After != 90*time.Second {
 		t.Errorf("%v, want to wait as long as the receiver asks", err)
 	}
+}
+
+// A receiver is written after the sample in docs/reminders.md: a body has its fields and no other.
+func TestRequestIsAsTheDocumentShowsIt(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/reminders.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sample, _ := strings.Cut(string(text), "```json\n")
+	sample, _, _ = strings.Cut(sample, "```\n")
+	s := server(t)
+	sender, err := open(map[string]string{"url": s.URL + "/send", "secret": key}, channeltest.Env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sender.Send(t.Context(), channeltest.Letter()); err != nil {
+		t.Fatal(err)
+	}
+	if shown, sent := fieldsOf(t, sample), fieldsOf(t, string(s.Requests()[0].Body)); !slices.Equal(shown, sent) {
+		t.Errorf("the document has %v, a request %v", shown, sent)
+	}
+}
+
+// fieldsOf are the names of an object's fields and of those in them, sorted.
+func fieldsOf(t *testing.T, text string) []string {
+	t.Helper()
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	var names []string
+	for name, value := range body {
+		names = append(names, name)
+		if value[0] == '{' {
+			for _, inner := range fieldsOf(t, string(value)) {
+				names = append(names, name+"."+inner)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
