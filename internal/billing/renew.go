@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 
 	"carteira/internal/account"
@@ -146,6 +147,7 @@ func (s *Service) cancelRenewed(ctx context.Context, tx account.Tx, renewal cust
 type RenewalToUndo struct {
 	CustomerID int64
 	From, To   civil.Date // the due date before it and after it
+	OwnDay     int        // the day of the month that From stood for; 0: as To does
 	On         civil.Date // the day on which it was made
 }
 
@@ -163,7 +165,7 @@ func (s *Service) UndoRenewal(ctx context.Context, actor account.Actor, undo Ren
 		}
 		record, err = s.customers.ReverseRenewalTx(ctx, tx, undo.CustomerID, customer.Reversal{
 			DueOn:  undo.From,
-			OwnDay: ownDayBefore(before.OwnDay, undo.From),
+			OwnDay: undo.ownDay(before),
 			On:     undo.On,
 		})
 		return err
@@ -195,14 +197,13 @@ func (s *Service) UndoOpening(ctx context.Context, actor account.Actor, invoiceI
 	})
 }
 
-// ownDayBefore is the own day that a due date had: a date at the end of its month
-// may stand for a later day, as 28 February does for the 31st.
-func ownDayBefore(ownDay int, dueOn civil.Date) int {
-	if dueOn.IsZero() {
+// ownDay is the own day that the due date had, of a customer as the renewal left it.
+func (u RenewalToUndo) ownDay(renewed customer.Customer) int {
+	switch {
+	case u.From.IsZero():
 		return 0
+	case u.OwnDay == 0 && renewed.OwnDay != renewed.DueOn.Day():
+		return renewed.OwnDay
 	}
-	if ownDay > dueOn.Day() && dueOn.AddDays(1).Day() == 1 {
-		return ownDay
-	}
-	return dueOn.Day()
+	return cmp.Or(u.OwnDay, u.From.Day())
 }

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -40,6 +41,7 @@ type Draft struct {
 	Cancelled    input.Opt[bool]
 	CancelReason input.Opt[string]
 	KeepInvoices input.Opt[bool] // when it is cancelled
+	OwnDay       int             // that a new due date stands for; 0: its own; no form has it
 	LeaveOverdue bool            // when its due date moves, an overdue invoice does not; no form has it
 
 	unreadPhone input.Unread // refused unless the record has it
@@ -181,7 +183,7 @@ func (d Draft) plainTo(customer *Customer) {
 	// The date that was read and sent back keeps its own day: 28 February may
 	// stand for the 31st.
 	if d.DueOn.Given() && d.DueOn.Value != customer.DueOn {
-		customer.DueOn, customer.OwnDay = d.DueOn.Value, d.DueOn.Value.Day()
+		customer.DueOn, customer.OwnDay = d.DueOn.Value, cmp.Or(d.OwnDay, d.DueOn.Value.Day())
 	}
 }
 

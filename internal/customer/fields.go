@@ -2,6 +2,7 @@ package customer
 
 import (
 	"fmt"
+	"strconv"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
@@ -124,8 +125,16 @@ func auditFields(customer Customer) account.AuditFields {
 		}
 		shown[name] = auditText(place(&customer))
 	}
+	shown[AuditOwnDay] = ""
+	if customer.OwnDay != customer.DueOn.Day() && !customer.DueOn.IsZero() {
+		shown[AuditOwnDay] = strconv.Itoa(customer.OwnDay)
+	}
 	return shown
 }
+
+// AuditOwnDay is what the audit log calls the day of the month that the due date stands
+// for, where that is another: an undo gives it back.
+const AuditOwnDay = "own_day"
 
 func auditText(place any) string {
 	if text, ok := place.(*string); ok {

@@ -149,6 +149,48 @@ func TestMovedDueDateAsksAboutTheOverdueInvoice(t *testing.T) {
 	})
 }
 
+// The 28th of February may be the 31st of its months, which renewals return to.
+func TestUndoneDueDateHasItsDayOfTheMonthAgain(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		plan := fmt.Sprint(person.fill()["plans"])
+		for n, c := range []struct {
+			due     string
+			renewed int    // so often before
+			deed    string // that is undone
+			fields  []string
+			next    string // to which one more renewal leads
+		}{
+			{"2026-04-30", 0, "edit", []string{"data_de_vencimento", "2026-05-04"}, "2026-05-30"},
+			{"2026-01-31", 1, "edit", []string{"data_de_vencimento", "2026-03-15"}, "2026-03-31"},
+			{"2026-01-31", 3, "edit", []string{"data_de_vencimento", "2026-05-31"}, "2026-05-31"},
+			{"2026-01-31", 1, "renew", []string{"invoice", "keep", "periods", "2"}, "2026-03-31"},
+			{"2025-12-30", 2, "renew", []string{"invoice", "keep"}, "2026-03-30"},
+			{"2025-11-28", 0, "renew", []string{"invoice", "paid", "periods", "3"}, "2025-12-28"},
+		} {
+			name := fmt.Sprint("Dia ", n)
+			record, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", name, "plan_id", plan, "data_de_vencimento", c.due)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := fmt.Sprintf("/customers/%d", record.ID)
+			for range c.renewed {
+				person.follow(path+"/renew", "invoice", "keep")
+			}
+			was := person.dueOn(name)
+			deed := person.follow(path+"/"+c.deed, append(c.fields, "name", name, "overdue_invoice", "stay")...)
+			person.undone(deed).want(t, http.StatusOK, "Desfeito.")
+			if got := person.dueOn(name); got != was {
+				t.Errorf("%d: due on %s, want %s", n, got, was)
+			}
+			person.follow(path+"/renew", "invoice", "keep")
+			if got := person.dueOn(name); got != c.next {
+				t.Errorf("%d: renewed to %s, want %s", n, got, c.next)
+			}
+		}
+	})
+}
+
 func TestOverdueInvoiceGetsADiscountNow(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")

@@ -3,6 +3,7 @@ package panel
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"carteira/internal/account"
@@ -122,7 +123,8 @@ func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bo
 	if err != nil {
 		return err
 	}
-	due := changesOf(line)["data_de_vencimento"]
+	changed := changesOf(line)
+	due := changed["data_de_vencimento"]
 	from, _ := civil.Parse(due.Before)
 	to, _ := civil.Parse(due.After)
 	for _, invoice := range list[line.RecID] {
@@ -131,9 +133,19 @@ func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bo
 		}
 	}
 	_, err = s.Billing.UndoRenewal(req.Context(), req.Actor, billing.RenewalToUndo{
-		CustomerID: line.RecID, From: from, To: to, On: req.Actor.Today(line.At),
+		CustomerID: line.RecID, From: from, To: to, On: req.Actor.Today(line.At), OwnDay: ownDayBefore(changed, from),
 	})
 	return err
+}
+
+// ownDayBefore is the day of the month that a due date stood for; 0: the change left it.
+func ownDayBefore(changed map[string]account.FieldChange, dueOn civil.Date) int {
+	own, ok := changed[customer.AuditOwnDay]
+	if !ok {
+		return 0
+	}
+	ownDay, _ := strconv.Atoi(own.Before)
+	return cmp.Or(ownDay, dueOn.Day())
 }
 
 // recentRows is how many lines the page of the last actions shows.
@@ -242,7 +254,8 @@ func takenBack(line account.AuditLine) bool {
 	case string(customer.ActionUpdated):
 		return !slices.ContainsFunc(line.Changes, func(change account.FieldChange) bool {
 			left := change.Field == "cancel_reason" || change.Field == "cancelled" && change.After == "true"
-			return !left && !movedBack(change) && change.Field != "plan" && !slices.Contains(plainFields, change.Field)
+			first := change.Field == "data_de_vencimento" && change.Before == "" // it was billed since
+			return first || !left && !slices.Contains(wholeFields, change.Field) && !slices.Contains(plainFields, change.Field)
 		})
 	case string(billing.ActionCreated), string(customer.ActionRenewed), "customer.credit", "payment.confirmed":
 		return true
@@ -250,13 +263,8 @@ func takenBack(line account.AuditLine) bool {
 	return false
 }
 
-// movedBack reports whether a due date goes back to what it was, with the day of the
-// month that renewals return to. At the end of a month that day may be a later one,
-// which no line has.
-func movedBack(change account.FieldChange) bool {
-	before, err := civil.Parse(change.Before)
-	return change.Field == "data_de_vencimento" && err == nil && (before.Day() == 31 || before.AddDays(1).Day() != 1)
-}
+// wholeFields are the fields of a customer that restore gives back as they were.
+var wholeFields = []string{"data_de_vencimento", customer.AuditOwnDay, "plan"}
 
 // plainFields are the fields of a customer that the audit log has as forms do.
 var plainFields = []string{"name", "whatsapp", "email", "usuario", "notes", "external_id", "cpf_cnpj"}
@@ -284,7 +292,7 @@ func (s *Server) restore(req *request, customerID int64, changed map[string]acco
 			form[name] = change.Before
 		}
 	}
-	if due, ok := changed["data_de_vencimento"]; ok && movedBack(due) {
+	if due, ok := changed["data_de_vencimento"]; ok && due.Before != "" {
 		form["data_de_vencimento"] = due.Before
 	}
 	if cancelled, ok := changed["cancelled"]; ok && cancelled.After == "true" {
@@ -300,7 +308,9 @@ func (s *Server) restore(req *request, customerID int64, changed map[string]acco
 	if len(form) == 0 {
 		return nil
 	}
-	_, err := s.Customers.Update(req.Context(), req.Actor, customerID, customer.ReadChanges(input.FromStrings(form)))
+	draft := customer.ReadChanges(input.FromStrings(form))
+	draft.OwnDay = ownDayBefore(changed, draft.DueOn.Value)
+	_, err := s.Customers.Update(req.Context(), req.Actor, customerID, draft)
 	return err
 }
 
