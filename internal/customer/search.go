@@ -101,17 +101,11 @@ type Alike struct {
 // Alike lists the customers who have the phone or the CPF or CNPJ of a draft, for
 // a person to decide whether it is one of them. A draft with problems has none.
 func (s *Service) Alike(ctx context.Context, actor account.Actor, draft Draft) ([]Alike, error) {
-	values := map[string][]string{}
 	keys := []Likeness{{"whatsapp", draft.Whatsapp.Value}, {"cpf_cnpj", draft.CpfCnpj.Value}}
-	for _, key := range keys {
-		if key.Value != "" {
-			values[key.Field] = []string{key.Value}
-		}
-	}
-	if len(values) == 0 || draft.Problems.Any() {
+	if draft.Problems.Any() {
 		return nil, nil
 	}
-	found, err := Namesakes(ctx, s.db, actor.Company.ID, values)
+	found, err := Namesakes(ctx, s.db, actor.Company.ID, keys)
 	var alike []Alike
 	for _, key := range keys {
 		if other, there := found[key]; there {
@@ -129,21 +123,26 @@ const namesakesText = `
 	UNION ALL SELECT 'name', due_on || ' ' || name_key, id, name FROM customers
 		WHERE company_id = ? AND name_key {in ?} AND due_on || ' ' || name_key {in ?} AND ` + Visible
 
-// Namesakes finds the customers who have one of the values of each field, the
-// first of several.
-func Namesakes(
-	ctx context.Context, querier sqldb.Querier, companyID int64, values map[string][]string,
-) (map[Likeness]Namesake, error) {
-	found, names := map[Likeness]Namesake{}, []string{}
-	for _, value := range values["name"] {
-		_, name, _ := strings.Cut(value, " ")
-		names = append(names, name)
+// Namesakes finds the customers who have one of the likenesses, the first of
+// several. One without a value is none.
+func Namesakes(ctx context.Context, querier sqldb.Querier, companyID int64, keys []Likeness) (map[Likeness]Namesake, error) {
+	found, names, given := map[Likeness]Namesake{}, []string{}, false
+	values := map[string][]string{"whatsapp": {}, "cpf_cnpj": {}, "name": {}} // a database takes nil for no list at all
+	for _, key := range keys {
+		if key.Value == "" {
+			continue
+		}
+		values[key.Field], given = append(values[key.Field], key.Value), true
+		if _, name, cut := strings.Cut(key.Value, " "); cut && key.Field == "name" {
+			names = append(names, name)
+		}
+	}
+	if !given {
+		return found, nil
 	}
 	err := sqldb.Each(ctx, querier, namesakesText,
-		[]any{
-			companyID, list(values["whatsapp"]), companyID, list(values["cpf_cnpj"]),
-			companyID, names, list(values["name"]),
-		}, func(row sqldb.Row) error {
+		[]any{companyID, values["whatsapp"], companyID, values["cpf_cnpj"], companyID, names, values["name"]},
+		func(row sqldb.Row) error {
 			var key Likeness
 			var other Namesake
 			err := row.Scan(&key.Field, &key.Value, &other.ID, &other.Name)
@@ -154,6 +153,3 @@ func Namesakes(
 		})
 	return found, err
 }
-
-// list is never nil, which a database would take for no list at all.
-func list(values []string) []string { return append([]string{}, values...) }

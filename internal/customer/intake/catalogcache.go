@@ -3,10 +3,10 @@ package intake
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
-	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -19,74 +19,93 @@ import (
 // customers: no row asks the database for its plan, and a plan may be chosen by
 // its name.
 type catalogCache struct {
-	plans        map[int64]catalog.Plan
-	products     map[int64]catalog.Product
-	planNames    names
-	productNames names
-	prices       planPrices // of plans that have to be made
-
-	// What a row names and the company lacks is made; nil: it is refused.
-	addPlan    func(catalog.Plan) (catalog.Plan, error)
-	addProduct func(catalog.Product) (catalog.Product, error)
+	plans    shelf[catalog.Plan]
+	products shelf[catalog.Product]
+	prices   map[string]money.Cents // of plans that have to be made
 }
 
-// names finds ids by name, without regard to case and accents.
-type names map[string][]int64
+// shelf is the plans or the products.
+type shelf[T any] struct {
+	field string // that names one
+	of    func(T) (id int64, name string)
+	byID  map[int64]T
+	named map[string][]T // without regard to case and accents
 
-func (n names) put(name string, id int64) {
-	n[text.Fold(name)] = append(n[text.Fold(name)], id)
+	// add makes what a row names and the company lacks; nil: it is refused.
+	add func(T) (T, error)
 }
 
-// of returns the ids of a name. Each preference leaves those that have it, if
+func newShelf[T any](field string, all []T, of func(T) (id int64, name string)) shelf[T] {
+	s := shelf[T]{field: field, of: of, byID: map[int64]T{}, named: map[string][]T{}}
+	for _, value := range all {
+		s.put(value)
+	}
+	return s
+}
+
+func (s *shelf[T]) put(value T) {
+	id, name := s.of(value)
+	s.byID[id] = value
+	s.named[text.Fold(name)] = append(s.named[text.Fold(name)], value)
+}
+
+func (s *shelf[T]) find(id int64) (T, error) {
+	value, ok := s.byID[id]
+	if !ok {
+		return value, fault.NotFound("it")
+	}
+	return value, nil
+}
+
+// called returns those with a name. Each preference leaves those that have it, if
 // any have.
-func (n names) of(name string, preferences ...func(id int64) bool) []int64 {
-	ids := n[text.Fold(name)]
+func (s *shelf[T]) called(name string, preferences ...func(T) bool) []T {
+	found := s.named[text.Fold(name)]
 	for _, prefers := range preferences {
-		var left []int64
-		for _, id := range ids {
-			if prefers(id) {
-				left = append(left, id)
-			}
-		}
+		left := slices.DeleteFunc(slices.Clone(found), func(value T) bool { return !prefers(value) })
 		if len(left) > 0 {
-			ids = left
+			found = left
 		}
 	}
-	return ids
+	return found
 }
 
-func loadCatalog(ctx context.Context, querier sqldb.Querier, actor account.Actor) (*catalogCache, error) {
-	plans, err := catalog.AllPlans(ctx, querier, actor)
+// choose takes the one that was found, or makes the wanted one where none was,
+// but nothing for a bad row, which will not be written. It refuses to choose between
+// several.
+func (s *shelf[T]) choose(found []T, wanted T, bad bool, refused *fault.Fields) (chosen input.Opt[int64], err error) {
+	switch {
+	case len(found) > 1:
+		refused.Add(s.field, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(found), s.field))
+		return chosen, nil
+	case len(found) == 1:
+		wanted = found[0]
+	case s.add == nil:
+		refused.Add(s.field, "does not exist")
+		return chosen, nil
+	case bad:
+		return chosen, nil
+	default:
+		if wanted, err = s.add(wanted); err != nil {
+			return chosen, err
+		}
+		s.put(wanted)
+	}
+	id, _ := s.of(wanted)
+	return input.Some(id), nil
+}
+
+func (im *importer) loadCatalog(ctx context.Context, querier sqldb.Querier) (*catalogCache, error) {
+	plans, err := catalog.AllPlans(ctx, querier, im.actor)
 	if err != nil {
 		return nil, err
 	}
-	products, err := catalog.AllProducts(ctx, querier, actor)
-	if err != nil {
-		return nil, err
-	}
-	cache := &catalogCache{
-		plans:        map[int64]catalog.Plan{},
-		products:     map[int64]catalog.Product{},
-		planNames:    names{},
-		productNames: names{},
-	}
-	for _, plan := range plans {
-		cache.putPlan(plan)
-	}
-	for _, product := range products {
-		cache.putProduct(product)
-	}
-	return cache, nil
-}
-
-func (s *catalogCache) putPlan(plan catalog.Plan) {
-	s.plans[plan.ID] = plan
-	s.planNames.put(plan.Name, plan.ID)
-}
-
-func (s *catalogCache) putProduct(product catalog.Product) {
-	s.products[product.ID] = product
-	s.productNames.put(product.Name, product.ID)
+	products, err := catalog.AllProducts(ctx, querier, im.actor)
+	return &catalogCache{
+		plans:    newShelf("plan", plans, func(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name }),
+		products: newShelf("product", products, func(product catalog.Product) (int64, string) { return product.ID, product.Name }),
+		prices:   im.prices,
+	}, err
 }
 
 // addedGoods are the plans and products that an import made.
@@ -98,12 +117,12 @@ type addedGoods struct {
 // addTo lets what is missing be made in the database, and writes down in added
 // what was.
 func (s *catalogCache) addTo(ctx context.Context, tx account.Tx, added *addedGoods) {
-	s.addPlan = func(plan catalog.Plan) (catalog.Plan, error) {
+	s.plans.add = func(plan catalog.Plan) (catalog.Plan, error) {
 		plan, err := catalog.AddPlan(ctx, tx, plan)
 		added.Plans = append(added.Plans, plan.ID)
 		return plan, err
 	}
-	s.addProduct = func(product catalog.Product) (catalog.Product, error) {
+	s.products.add = func(product catalog.Product) (catalog.Product, error) {
 		product, err := catalog.AddProduct(ctx, tx, product)
 		added.Products = append(added.Products, product.ID)
 		return product, err
@@ -113,77 +132,54 @@ func (s *catalogCache) addTo(ctx context.Context, tx account.Tx, added *addedGoo
 // pretend lets what is missing be made in the cache alone, for a check that
 // writes nothing. Its ids are negative, as no row's is.
 func (s *catalogCache) pretend() {
-	s.addPlan = func(plan catalog.Plan) (catalog.Plan, error) {
-		plan.ID, plan.Active = int64(-1-len(s.plans)), true
+	s.plans.add = func(plan catalog.Plan) (catalog.Plan, error) {
+		plan.ID, plan.Active = int64(-1-len(s.plans.byID)), true
 		return plan, nil
 	}
-	s.addProduct = func(product catalog.Product) (catalog.Product, error) {
-		product.ID, product.Active = int64(-1-len(s.products)), true
+	s.products.add = func(product catalog.Product) (catalog.Product, error) {
+		product.ID, product.Active = int64(-1-len(s.products.byID)), true
 		return product, nil
 	}
 }
 
-func (s *catalogCache) lookup() customer.Catalog {
-	return customer.Catalog{
-		Plan:    func(id int64) (catalog.Plan, error) { return cached(s.plans, id) },
-		Product: func(id int64) (catalog.Product, error) { return cached(s.products, id) },
-	}
-}
-
-func cached[T any](all map[int64]T, id int64) (T, error) {
-	value, ok := all[id]
-	if !ok {
-		return value, fault.NotFound("it")
-	}
-	return value, nil
-}
-
 // choose sets the plan and the product that a row names. What cannot be chosen
-// is refused; nothing is made for a row that will not be written.
+// is refused.
 func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error) {
-	if err := s.choosePlan(draft, &refused); err != nil {
-		return refused, err
-	}
-	return refused, s.chooseProduct(draft, &refused)
-}
-
-// choosePlan finds the plan by name where a row gives no id. A new plan is paid by
-// the month, and costs what most rows of the file pay for it.
-func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) error {
-	amount, priced := draft.amount.Get()
-	if name := draft.plan.Value; name != "" && !draft.PlanID.Given() {
-		ids := s.planNames.of(name, func(id int64) bool { return s.plans[id].Active },
-			func(id int64) bool { return priced && s.plans[id].Value == amount })
-		usual, known := s.prices.of(name)
-		switch {
-		case len(ids) > 0:
-			draft.PlanID = only(ids, "plan", refused)
-		case s.addPlan == nil:
-			refused.Add("plan", "does not exist")
-		case draft.Problems.Any() || !refused.Empty():
-		case !known:
-			refused.Add("value", "must say what the new plan costs")
-		default:
-			plan, err := s.addPlan(catalog.Plan{
-				Name:   name,
-				Value:  usual,
-				Period: civil.Period{Unit: civil.Month, Count: 1},
-			})
-			if err != nil {
-				return err
-			}
-			s.putPlan(plan)
-			draft.PlanID = input.Some(plan.ID)
+	if draft.plan.Value != "" && !draft.PlanID.Given() {
+		if err := s.choosePlan(draft, &refused); err != nil {
+			return refused, err
 		}
 	}
 	s.ownPrice(draft)
-	return nil
+	if name := draft.product.Value; name != "" && !draft.ProductID.Given() {
+		found := s.products.called(name, func(product catalog.Product) bool { return product.Active })
+		bad := draft.Problems.Any() || !refused.Empty()
+		draft.ProductID, err = s.products.choose(found, catalog.Product{Name: name}, bad, &refused)
+	}
+	return refused, err
+}
+
+// choosePlan finds the plan by its name. A new plan is paid by the month, and
+// costs what most rows of the file pay for it.
+func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) (err error) {
+	name, bad := draft.plan.Value, draft.Problems.Any()
+	amount, priced := draft.amount.Get()
+	found := s.plans.called(name, func(plan catalog.Plan) bool { return plan.Active },
+		func(plan catalog.Plan) bool { return priced && plan.Value == amount })
+	usual, known := s.prices[text.Fold(name)]
+	if len(found) == 0 && s.plans.add != nil && !known && !bad {
+		refused.Add("value", "must say what the new plan costs")
+		return nil
+	}
+	wanted := catalog.Plan{Name: name, Value: usual, Period: civil.Period{Unit: civil.Month, Count: 1}}
+	draft.PlanID, err = s.plans.choose(found, wanted, bad, refused)
+	return err
 }
 
 // ownPrice gives a row its own price where its amount is not the plan's. A price
 // that is the plan's is none: it would stay behind when the plan's changes.
 func (s *catalogCache) ownPrice(draft *rowDraft) {
-	plan, chosen := s.plans[draft.PlanID.Value]
+	plan, chosen := s.plans.byID[draft.PlanID.Value]
 	if !chosen {
 		return
 	}
@@ -194,37 +190,4 @@ func (s *catalogCache) ownPrice(draft *rowDraft) {
 		draft.OwnPrice = input.Opt[money.Cents]{}
 	}
 	draft.differs = draft.OwnPrice.HasValue()
-}
-
-// chooseProduct finds the product by name where a row gives no id.
-func (s *catalogCache) chooseProduct(draft *rowDraft, refused *fault.Fields) error {
-	name := draft.product.Value
-	if name == "" || draft.ProductID.Given() {
-		return nil
-	}
-	ids := s.productNames.of(name, func(id int64) bool { return s.products[id].Active })
-	switch {
-	case len(ids) > 0:
-		draft.ProductID = only(ids, "product", refused)
-	case s.addProduct == nil:
-		refused.Add("product", "does not exist")
-	case draft.Problems.Any() || !refused.Empty():
-	default:
-		product, err := s.addProduct(catalog.Product{Name: name})
-		if err != nil {
-			return err
-		}
-		s.putProduct(product)
-		draft.ProductID = input.Some(product.ID)
-	}
-	return nil
-}
-
-// only returns the one id there is, and refuses to choose between several.
-func only(ids []int64, name string, refused *fault.Fields) input.Opt[int64] {
-	if len(ids) > 1 {
-		refused.Add(name, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(ids), name))
-		return input.Opt[int64]{}
-	}
-	return input.Some(ids[0])
 }

@@ -124,3 +124,58 @@ func TestDuplicatesOfALargeFileArePassedOver(t *testing.T) {
 		t.Errorf("again: %+v", done)
 	}
 }
+
+func TestDuplicatesAreFoundWithinTheFile(t *testing.T) {
+	world := openOffice(t, sqldb.SQLite)
+	var got []string
+	_, err := world.Import(t.Context(), world.actor, fileOf(t, strings.Join([]string{
+		"nome;telefone;cpf;vencimento",
+		"Ana;11987654321;52998224725;10/12/27",
+		"Bia;;;10/12/27",
+		"Ana Maria;(11) 98765-4321;;",
+		"ANA;;;10/12/2027",
+		"Ana;;;11/12/27",
+		"Caio;;529.982.247-25;",
+		"Ána;+55 11 98765-4321;52998224725;10/12/27",
+		"Bia;8765;1;",
+		"Bia;8765;1;",
+		"Davi;11987654322;1;",
+		"Davi;11987654322;;31/02/27",
+		"Davi;;52998224725;31/02/27",
+	}, "\n")), intake.ImportOptions{DryRun: true, Duplicate: func(problem intake.Problem) {
+		got = append(got, fmt.Sprint(problem.Line, " ", problem.Field, " ", problem.Reason))
+	}})
+	housetest.Must(t, err)
+	want := []string{
+		"4 whatsapp is the phone of an earlier line too",
+		"5 name is in an earlier line too, with the same due date",
+		"7 cpf_cnpj is the CPF or CNPJ of an earlier line too",
+		"8 whatsapp is the phone of an earlier line too",
+		"8 cpf_cnpj is the CPF or CNPJ of an earlier line too",
+		"8 name is in an earlier line too, with the same due date",
+		"12 whatsapp is the phone of an earlier line too", // bad lines are compared by what could be read of them
+		"13 cpf_cnpj is the CPF or CNPJ of an earlier line too",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Before, the page of an import of all lines did not say that some were passed over.
+func TestUploadSaysWhatItPassedOver(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		here, _, actor, _, _ := twoProcesses(t, engine)
+		upload, err := here.SaveUpload(t.Context(), actor, "x.csv", []byte("nome;celular\nAna;11987654321\nBia;11987654321\n"))
+		housetest.Must(t, err)
+		_, err = here.CheckUpload(t.Context(), actor, upload.ID, upload.Choices)
+		housetest.Must(t, err)
+		housetest.Must(t, here.StartUpload(t.Context(), actor, upload.ID, false))
+		for upload.State != intake.UploadDone {
+			upload, err = here.Upload(t.Context(), actor, upload.ID)
+			housetest.Must(t, err)
+		}
+		if upload.Outcome.Done != (intake.Imported{Imported: 1, Duplicates: 1}) {
+			t.Errorf("%+v", upload.Outcome.Done)
+		}
+	})
+}

@@ -5,7 +5,6 @@
 package intake
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -13,6 +12,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/customer/sheet"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -20,7 +20,6 @@ import (
 type Service struct {
 	db        *sqldb.DB
 	customers *customer.Service
-	running   runningUploads
 }
 
 // New makes the service.
@@ -34,27 +33,26 @@ type Rows func() iter.Seq2[sheet.Row, error]
 
 // ImportOptions are the choices of an import.
 type ImportOptions struct {
-	KeepGoing     bool // write the good rows of a file that has bad ones
-	CreateMissing bool // make the plans and products that rows name and the company lacks
-	Events        bool // record customer.created for each, and in time customer.expired for those past their date
+	KeepGoing     bool `json:"keep_going"`     // write the good rows of a file that has bad ones
+	CreateMissing bool `json:"create_missing"` // make the plans and products that rows name and the company lacks
+	Events        bool `json:"events"`         // record customer.created for each, and in time customer.expired for those past their date
 	// Invoices bills each for its due date at once, as Create does. Otherwise one
 	// is issued when its time comes.
-	Invoices bool
-	DryRun   bool // check, and write nothing
+	Invoices bool `json:"invoices"`
 	// LeaveOut has values that cannot be used, and that a customer need not have,
 	// left out with a warning: the row is good without them.
-	LeaveOut bool
+	LeaveOut bool `json:"leave_out"`
 	// SkipDuplicates has rows passed over that seem to be a customer who is there
 	// already, or the customer of an earlier row. Otherwise they are imported.
-	SkipDuplicates bool
-	// Problem receives all that is wrong, in the order of the lines; it may be
-	// nil.
-	Problem func(Problem)
-	// Warning receives what was left out; it may be nil.
-	Warning func(Problem)
-	// Duplicate receives the rows that seem to be there already, before
-	// anything is written; it may be nil.
-	Duplicate func(Problem)
+	SkipDuplicates bool `json:"skip_duplicates"`
+	DryRun         bool `json:"-"` // check, and write nothing
+
+	// Problem receives all that is wrong, in the order of the lines; Warning what
+	// was left out; Duplicate the rows that seem to be there already, before
+	// anything is written. Each may be nil.
+	Problem   func(Problem) `json:"-"`
+	Warning   func(Problem) `json:"-"`
+	Duplicate func(Problem) `json:"-"`
 
 	// finished is called in the transaction by which all rows have been imported;
 	// it may be nil, and is not called with KeepGoing, which has none such.
@@ -88,19 +86,12 @@ const (
 	shortBatch  = 128
 )
 
-func (s *Service) importBatch() int {
-	if s.db.Engine() == sqldb.SQLite {
-		return shortBatch
-	}
-	return importBatch
-}
-
 // Import creates a customer of every row, by the rules of Create: all of them
 // or, when a row is bad, none. With KeepGoing the good ones are written, a
 // batch at a time. An error means that the import broke off; what it returns
 // with it has been written all the same.
 func (s *Service) Import(ctx context.Context, actor account.Actor, rows Rows, options ImportOptions) (Imported, error) {
-	im := &importer{service: s, actor: actor, options: options, passed: map[int]bool{}}
+	im := &importer{service: s, actor: actor, options: options, met: newFirstLines(), passed: map[int]bool{}}
 	if err := im.roomForRows(ctx, rows); err != nil {
 		return im.total, err
 	}
@@ -118,31 +109,72 @@ func (s *Service) Import(ctx context.Context, actor account.Actor, rows Rows, op
 
 // importer is one call of Import.
 type importer struct {
-	service  *Service
-	actor    account.Actor
-	options  ImportOptions
-	total    Imported
-	usuarios firstLines
-	external firstLines
-	met      sheet.Duplicates
-	passed   map[int]bool // lines that are passed over as duplicates
-	quiet    bool         // problems and warnings are not reported
-	prices   planPrices
+	service *Service
+	actor   account.Actor
+	options ImportOptions
+	total   Imported
+	met     firstLines
+	passed  map[int]bool           // lines that are passed over as duplicates
+	prices  map[string]money.Cents // of plans that have to be made, by their folded names
+}
+
+// roomForRows counts the rows of a file, if there is a bound to count for.
+func (im *importer) roomForRows(ctx context.Context, rows Rows) error {
+	if im.actor.Company.Bounds().Customers == 0 {
+		return nil
+	}
+	var n int64
+	for _, err := range rows() {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	return customer.RoomFor(ctx, im.service.db, im.actor, n)
+}
+
+// batches walks rows a few hundred at a time, without those that are passed
+// over. Those before an error come before it.
+func (im *importer) batches(ctx context.Context, rows Rows) iter.Seq2[[]sheet.Row, error] {
+	size, today := importBatch, im.actor.Today(im.service.db.Now())
+	if im.service.db.Engine() == sqldb.SQLite {
+		size = shortBatch
+	}
+	return func(yield func([]sheet.Row, error) bool) {
+		var batch []sheet.Row
+		flush := func() bool {
+			full := batch
+			batch = nil
+			return len(full) == 0 || yield(full, ctx.Err())
+		}
+		for row, err := range rows() {
+			if err != nil {
+				_ = flush() && yield(nil, err)
+				return
+			}
+			if im.passed[row.Line] {
+				continue
+			}
+			if batch = append(batch, complete(row, today)); len(batch) == size && !flush() {
+				return
+			}
+		}
+		flush()
+	}
 }
 
 // check reads all rows and writes nothing. What is good counts as skipped,
 // until it is written.
 func (im *importer) check(ctx context.Context, rows Rows) error {
-	on, err := loadCatalog(ctx, im.service.db, im.actor)
+	on, err := im.loadCatalog(ctx, im.service.db)
 	if err != nil {
 		return err
 	}
-	on.prices = im.prices
 	if im.options.CreateMissing {
 		on.pretend()
 	}
-	for batch, err := range im.batches(rows) {
-		if err := cmp.Or(err, ctx.Err()); err != nil {
+	for batch, err := range im.batches(ctx, rows) {
+		if err != nil {
 			return err
 		}
 		all, err := im.read(batch, on, im.service.db.Now())
@@ -186,25 +218,22 @@ func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, err error) {
 	err = im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 		out = outcome{}
-		writing, err := im.begin(ctx, tx, &addedGoods{})
-		if err != nil {
-			return err
-		}
-		for batch, err := range im.batches(rows) {
-			if err := cmp.Or(err, ctx.Err()); err != nil {
+		for batch, err := range im.batches(ctx, rows) {
+			if err != nil {
 				return err
 			}
-			if err := writing.write(ctx, batch, &out); err != nil {
+			written, err := im.write(ctx, tx, batch, nil)
+			if err != nil {
 				return err
 			}
-			if out.failed > 0 {
+			if out.join(written); out.failed > 0 {
 				return errUndone
 			}
 		}
-		return im.finish(ctx, tx, writing.counted, out.good)
+		return im.finish(ctx, tx, out)
 	})
 	if err == nil {
-		im.total = Imported{Imported: out.good, Duplicates: im.total.Duplicates}
+		im.total = im.done(out)
 	}
 	return out, err
 }
@@ -216,21 +245,16 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 			return err
 		}
 	}
-	for batch, err := range im.batches(rows) {
-		if err := cmp.Or(err, ctx.Err()); err != nil {
+	for batch, err := range im.batches(ctx, rows) {
+		if err != nil {
 			return err
 		}
 		var out outcome
-		err := im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
-			out = outcome{}
-			writing, err := im.begin(ctx, tx, &addedGoods{})
-			if err != nil {
+		err := im.service.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+			if out, err = im.write(ctx, tx, batch, nil); err != nil {
 				return err
 			}
-			if err := writing.write(ctx, batch, &out); err != nil {
-				return err
-			}
-			return im.count(ctx, tx, writing.counted, out.good)
+			return im.count(ctx, tx, out)
 		})
 		if err != nil {
 			return err
@@ -247,6 +271,7 @@ func (im *importer) writeGood(ctx context.Context, rows Rows) error {
 // outcome is what became of some rows.
 type outcome struct {
 	good, failed int
+	counted      customer.Counts // of those that were written
 	problems     []Problem
 	warnings     []Problem
 }
@@ -259,7 +284,7 @@ func (out *outcome) add(all []*candidate) {
 			continue
 		}
 		out.failed++
-		out.problems = append(out.problems, candidate.problems()...)
+		out.problems = append(out.problems, candidate.problems(candidate.faults)...)
 	}
 }
 
@@ -268,36 +293,23 @@ func (out *outcome) join(more outcome) {
 	out.good, out.failed = out.good+more.good, out.failed+more.failed
 	out.problems = append(out.problems, more.problems...)
 	out.warnings = append(out.warnings, more.warnings...)
+	if out.counted == nil {
+		out.counted = customer.Counts{}
+	}
+	out.counted.Join(more.counted)
 }
 
 func (im *importer) report(out outcome) {
 	im.total.Failed += out.failed
-	if im.quiet {
-		return
-	}
-	if im.options.Problem != nil {
-		for _, problem := range out.problems {
-			im.options.Problem(problem)
-		}
-	}
-	if im.options.Warning != nil {
-		for _, warning := range out.warnings {
-			im.options.Warning(warning)
-		}
-	}
+	tell(im.options.Problem, out.problems)
+	tell(im.options.Warning, out.warnings)
 }
 
-// roomForRows counts the rows of a file, if there is a bound to count for.
-func (im *importer) roomForRows(ctx context.Context, rows Rows) error {
-	if im.actor.Company.Bounds().Customers == 0 {
-		return nil
+func tell(receive func(Problem), problems []Problem) {
+	if receive == nil {
+		return
 	}
-	var n int64
-	for _, err := range rows() {
-		if err != nil {
-			return err
-		}
-		n++
+	for _, problem := range problems {
+		receive(problem)
 	}
-	return customer.RoomFor(ctx, im.service.db, im.actor, n)
 }

@@ -76,3 +76,25 @@ func TestBadOptionalValuesAreLeftOutWithAWarningWhereChosen(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsLeftOutIsShownAsTheFileHasIt(t *testing.T) {
+	world := openOffice(t, sqldb.SQLite)
+	const file = "nome;telefone;cpf;cep;uf;vencimento;valor;custom.MAC\nAna;8765-4321;111;99;XX;10/02/2026;dez;00:1A\nBia;8765-4321;111;99;XX;10/02/2026;;00:1A\n"
+	var got []string
+	note := func(problem intake.Problem) {
+		got = append(got, fmt.Sprintf("%d %s %q: %s", problem.Line, problem.Field, problem.Value, problem.Reason))
+	}
+	_, err := world.Import(t.Context(), world.actor, fileOf(t, file), intake.ImportOptions{DryRun: true, LeaveOut: true, Problem: note, Warning: note})
+	housetest.Must(t, err)
+	want := []string{
+		`2 value "dez": must be an amount such as 1.234,56`,
+		`2 plan "Mensal": does not exist`,
+		`3 whatsapp "8765-4321": must have an area code, as in (11) 98765-4321`,
+		`3 cpf_cnpj "111": must be a CPF with 11 digits or a CNPJ with 14 characters`,
+		`3 address.cep "99": must be a CEP with eight digits, as in 01310-100`,
+		`3 address.state "XX": must be one of the 27 states, as in SP`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}

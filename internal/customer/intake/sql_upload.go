@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -40,37 +41,47 @@ func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 	return upload, sqldb.Found(err, "import")
 }
 
-// updateUpload reports whether the upload was still in the state that it is
-// to leave.
-func updateUpload(ctx context.Context, tx account.Tx, upload Upload, from UploadState) (bool, error) {
+// updateUpload refuses when the upload is not in the state any more that it is to
+// leave: another request or process was faster.
+func updateUpload(ctx context.Context, tx account.Tx, upload Upload, from UploadState) error {
 	choices, err := json.Marshal(upload.Choices)
 	if err != nil {
-		return false, err
+		return err
 	}
 	outcome, err := json.Marshal(upload.Outcome)
 	if err != nil {
-		return false, err
+		return err
 	}
-	rejected, err := upload.rejected.column()
-	if err != nil {
-		return false, err
+	var rejected any // NULL leaves what is stored
+	if upload.rejected != nil {
+		lines, err := json.Marshal(*upload.rejected)
+		if err != nil {
+			return err
+		}
+		rejected = string(lines)
 	}
 	changed, err := tx.Exec(ctx, `
 		UPDATE customer_uploads SET choices = ?, state = ?, outcome = ?, updated_at = ?, rejected = COALESCE(?, rejected)
 		WHERE company_id = ? AND id = ? AND state = ?`,
 		string(choices), string(upload.State), string(outcome), tx.Real().UnixMicro(), rejected, tx.Company.ID,
 		upload.ID, string(from))
-	return changed == 1, err
+	switch {
+	case err != nil || changed == 1:
+		return err
+	case from == UploadNew:
+		return fault.Conflict("this file is being imported already")
+	}
+	return fault.Conflict("this file is not being imported any more")
 }
 
 // rejectedOf reads which lines of an upload were not imported.
-func rejectedOf(ctx context.Context, querier sqldb.Querier, companyID, id int64) (found rejected, err error) {
+func rejectedOf(ctx context.Context, querier sqldb.Querier, companyID, id int64) (lines []rejectedLine, err error) {
 	column, err := sqldb.Value[string](ctx, querier,
 		`SELECT rejected FROM customer_uploads WHERE company_id = ? AND id = ?`, companyID, id)
 	if err != nil || column == "" {
-		return found, sqldb.Found(err, "import")
+		return nil, sqldb.Found(err, "import")
 	}
-	return found, json.Unmarshal([]byte(column), &found.lines)
+	return lines, json.Unmarshal([]byte(column), &lines)
 }
 
 func pruneUploads(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
@@ -84,11 +95,13 @@ type uploadSize struct {
 	state     UploadState
 }
 
+// uploadSizes lists the uploads by how dear they are: those that were imported
+// first and those that are being imported last, the oldest of each before.
 func uploadSizes(ctx context.Context, querier sqldb.Querier, companyID int64) ([]uploadSize, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (size uploadSize, err error) {
 		return size, row.Scan(&size.id, &size.bytes, (*string)(&size.state))
-	}, `SELECT id, length(content), state FROM customer_uploads WHERE company_id = ? ORDER BY id`,
-		companyID)
+	}, `SELECT id, length(content), state FROM customer_uploads WHERE company_id = ?
+		ORDER BY CASE state WHEN 'running' THEN 2 WHEN 'new' THEN 1 ELSE 0 END, id`, companyID)
 }
 
 func deleteUpload(ctx context.Context, tx account.Tx, id int64) error {

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,16 +85,13 @@ func (st *stage) show() {
 // giveUp begins to delete the customers.
 func (st *stage) giveUp() { st.phase, st.next = discarding, st.hiddenFrom }
 
-// span is some consecutive ids.
-type span struct{ from, to int64 }
-
 // chunk takes the next ids of a step. After the last the stage is free.
-func (st *stage) chunk(size int64) (ids span, last bool) {
-	ids = span{st.next, min(st.next+size-1, st.last)}
-	if st.next = ids.to + 1; st.next > st.last {
+func (st *stage) chunk(size int64) (from, to int64) {
+	from, to = st.next, min(st.next+size-1, st.last)
+	if st.next = to + 1; st.next > st.last {
 		*st = noStage
 	}
-	return ids, st.phase == free
+	return from, to
 }
 
 // errTakenOver is what an import comes to that stood still for too long.
@@ -110,16 +106,16 @@ type stager struct {
 
 // writeStaged writes all rows hidden, and shows them when all are written.
 func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error) {
-	stager, err := im.service.reserve(ctx, im.actor, im.total.Skipped, im.options.consequences())
+	stager, err := im.service.reserve(ctx, im.actor, int64(im.total.Skipped), im.options.consequences())
 	if err != nil {
 		return outcome{}, err
 	}
-	counted, out, err := im.stageRows(ctx, stager, rows)
+	out, err := im.stageRows(ctx, stager, rows)
 	crashpoint.Here("import-staged")
 	if err == nil {
 		err = stager.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			st.show()
-			return im.finish(ctx, tx, counted, out.good)
+			return im.finish(ctx, tx, out)
 		})
 	}
 	if errors.Is(err, errTakenOver) {
@@ -129,38 +125,29 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 		return out, errors.Join(err, stager.discard(context.WithoutCancel(ctx)))
 	}
 	crashpoint.Here("import-shown")
-	im.total = Imported{Imported: out.good, Duplicates: im.total.Duplicates}
+	im.total = im.done(out)
 	return out, stager.settle(context.WithoutCancel(ctx))
 }
 
-// stageRows writes the rows, and returns how they are to be counted.
-func (im *importer) stageRows(
-	ctx context.Context, stager *stager, rows Rows,
-) (counted customer.Counts, out outcome, err error) {
-	counted = customer.Counts{}
-	for batch, err := range im.batches(rows) {
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return nil, out, err
+// stageRows writes the rows, each batch in a transaction of its own.
+func (im *importer) stageRows(ctx context.Context, stager *stager, rows Rows) (out outcome, err error) {
+	for batch, err := range im.batches(ctx, rows) {
+		if err != nil {
+			return out, err
 		}
-		var w *writing
 		var written outcome
 		err := stager.step(ctx, func(tx *sqldb.Tx, st *stage) (err error) {
-			written = outcome{}
-			if w, err = im.begin(ctx, tx, &st.choices.addedGoods); err != nil {
-				return err
-			}
-			w.stage = st
-			return w.write(ctx, batch, &written)
+			written, err = im.write(ctx, tx, batch, st)
+			return err
 		})
 		if err != nil {
-			return nil, out, err
+			return out, err
 		}
-		counted.Join(w.counted)
 		if out.join(written); out.failed > 0 {
-			return nil, out, errUndone
+			return out, errUndone
 		}
 	}
-	return counted, out, nil
+	return out, nil
 }
 
 // step runs one short transaction of an import, if it is still this process's,
@@ -218,8 +205,8 @@ func (s *stager) settleSome(ctx context.Context, size int64) error {
 	return worker.Guard(ctx, func() error {
 		return s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			want := st.choices.Consequences
-			ids, _ := st.chunk(size)
-			list, err := customer.Staged(ctx, tx, s.actor.Company.ID, ids.from, ids.to)
+			from, to := st.chunk(size)
+			list, err := customer.Staged(ctx, tx, s.actor.Company.ID, from, to)
 			if err != nil {
 				return err
 			}
@@ -236,8 +223,9 @@ func (s *stager) discard(ctx context.Context) error {
 	for s.stage.phase == discarding {
 		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			added := st.choices.addedGoods
-			ids, last := st.chunk(shortBatch)
-			if err := customer.RemoveStaged(ctx, tx, s.actor.Company.ID, ids.from, ids.to); err != nil || !last {
+			from, to := st.chunk(shortBatch)
+			err := customer.RemoveStaged(ctx, tx, s.actor.Company.ID, from, to)
+			if err != nil || st.phase != free {
 				return err
 			}
 			return removeAdded(ctx, s.actor.In(tx), added)
@@ -267,23 +255,37 @@ func removeAdded(ctx context.Context, tx account.Tx, added addedGoods) error {
 	return nil
 }
 
-// reserve waits for the import before to be over, and reserves ids for n
+// reserve waits for the import before to be over, and reserves ids for some
 // customers.
-func (s *Service) reserve(
-	ctx context.Context, actor account.Actor, count int, want customer.Consequences,
-) (*stager, error) {
+func (s *Service) reserve(ctx context.Context, actor account.Actor, count int64, want customer.Consequences) (*stager, error) {
 	for {
 		if err := s.ContinueImport(ctx); err != nil {
 			return nil, err
 		}
-		own := &stager{service: s, actor: actor, stage: stage{
-			phase:     staging,
-			companyID: actor.Company.ID,
-			choices:   stageChoices{Consequences: want},
-			lease:     id.NewCode(16),
-		}}
-		reserved, err := own.tryReserve(ctx, int64(count))
-		if err != nil || reserved {
+		var own *stager
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			own = nil
+			now, err := readStage(ctx, tx)
+			if err != nil || now.phase != free {
+				return err
+			}
+			first, err := reserveIDs(ctx, tx, count)
+			if err != nil {
+				return err
+			}
+			own = &stager{service: s, actor: actor, stage: stage{
+				phase:      staging,
+				companyID:  actor.Company.ID,
+				hiddenFrom: first,
+				hiddenTo:   first + count - 1,
+				next:       first,
+				last:       first + count - 1,
+				choices:    stageChoices{Consequences: want},
+				lease:      id.NewCode(16),
+			}}
+			return saveStage(ctx, tx, own.stage)
+		})
+		if err != nil || own != nil {
 			return own, err
 		}
 		select {
@@ -292,25 +294,6 @@ func (s *Service) reserve(
 		case <-time.After(stagePause):
 		}
 	}
-}
-
-// tryReserve reports false while another import is staged.
-func (s *stager) tryReserve(ctx context.Context, count int64) (reserved bool, err error) {
-	err = s.service.db.Write(ctx, func(tx *sqldb.Tx) error {
-		now, err := readStage(ctx, tx)
-		if reserved = err == nil && now.phase == free; !reserved {
-			return err
-		}
-		first, err := reserveIDs(ctx, tx, count)
-		if err != nil {
-			return err
-		}
-		st := &s.stage
-		st.hiddenFrom, st.hiddenTo = first, first+count-1
-		st.next, st.last = first, st.hiddenTo
-		return saveStage(ctx, tx, *st)
-	})
-	return reserved, err
 }
 
 // ContinueImport finishes what a process left that was at an import and is no

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carteira/internal/account"
@@ -28,8 +28,9 @@ const (
 	// uploadStall is after how long a running import that no process speaks for
 	// counts as broken off.
 	uploadStall = time.Minute
-	// uploadPulse is how often the importing process reports that it is alive.
-	uploadPulse = 5 * time.Second
+	// uploadPulse is how often the importing process reports that it is alive and
+	// how far it is.
+	uploadPulse = time.Second
 	// maxProblems is how many bad lines are shown one by one.
 	maxProblems = 200
 	sampleRows  = 5
@@ -46,9 +47,6 @@ const (
 	UploadFailed  UploadState = "failed" // broken off; what was written stays written
 )
 
-// rank is how dear an upload is: one that was imported goes first when room is needed.
-func (s UploadState) rank() int { return slices.Index([]UploadState{UploadNew, UploadRunning}, s) }
-
 // Upload is a file of customers on its way in.
 type Upload struct {
 	ID        int64
@@ -59,21 +57,16 @@ type Upload struct {
 	CreatedAt time.Time
 
 	content   []byte
-	rejected  *rejected // what a check or an import has found; nil: nothing new
+	rejected  *[]rejectedLine // what a check or an import has found; nil: nothing new
 	updatedAt time.Time
 }
 
 // Choices are what a person decides about an upload.
 type Choices struct {
-	Fields         []string `json:"fields"` // of each column; "": passed over
-	KeepGoing      bool     `json:"keep_going"`
-	CreateMissing  bool     `json:"create_missing"`
-	Invoices       bool     `json:"invoices"`
-	Events         bool     `json:"events"`
-	LeaveOut       bool     `json:"leave_out"`
-	SkipDuplicates bool     `json:"skip_duplicates"`
-	NinthDigit     bool     `json:"ninth_digit"`
-	AreaCode       string   `json:"area_code"` // of phones that have none
+	ImportOptions
+	Fields     []string `json:"fields"` // of each column; "": passed over
+	NinthDigit bool     `json:"ninth_digit"`
+	AreaCode   string   `json:"area_code"` // of phones that have none
 }
 
 // UploadOutcome is what a check or an import found.
@@ -108,7 +101,7 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 		Name:    name,
 		State:   UploadNew,
 		content: content,
-		Choices: Choices{LeaveOut: true, SkipDuplicates: true, Invoices: true},
+		Choices: Choices{ImportOptions: ImportOptions{LeaveOut: true, SkipDuplicates: true, Invoices: true}},
 	}
 	for _, column := range file.Columns {
 		upload.Choices.Fields = append(upload.Choices.Fields, column.Field)
@@ -124,18 +117,13 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 	return upload, err
 }
 
-// Upload finds an upload, with its progress when this process runs it.
+// Upload finds an upload, with how far it is when it is being imported.
 func (s *Service) Upload(ctx context.Context, actor account.Actor, id int64) (Upload, error) {
 	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
-	if err != nil || upload.State != UploadRunning {
-		return upload, err
-	}
-	if lines, here := s.running.lines(id); here {
-		upload.Outcome.Lines = lines
-	} else if s.db.Real().Sub(upload.updatedAt) > uploadStall {
+	if err == nil && upload.State == UploadRunning && s.db.Real().Sub(upload.updatedAt) > uploadStall {
 		upload.State, upload.Outcome.Reason = UploadFailed, "the import was broken off; check what was imported before you try again"
 	}
-	return upload, nil
+	return upload, err
 }
 
 // Preview is the columns of an upload with their first values.
@@ -155,14 +143,19 @@ func (u Upload) Preview() ([]Preview, error) {
 	for i, column := range file.Columns {
 		columns[i] = Preview{Heading: column.Heading, Field: u.Choices.Fields[i]}
 	}
-	for _, record := range file.Sample(sampleRows) {
-		for i := range columns {
-			value := ""
-			if i < len(record) {
-				value = record[i]
-			}
-			columns[i].Values = append(columns[i].Values, value)
+	rows := 0
+	for _, record := range file.Records() {
+		if record == nil || rows == sampleRows { // what cannot be read ends it too
+			break
 		}
+		record = append(record, make([]string, len(columns))...) // lines may end before the last column
+		if strings.TrimSpace(strings.Join(record, "")) == "" {
+			continue
+		}
+		for i := range columns {
+			columns[i].Values = append(columns[i].Values, record[i])
+		}
+		rows++
 	}
 	return columns, nil
 }
@@ -175,7 +168,7 @@ func (u Upload) UsualArea() string {
 			break
 		}
 		number, brazilian := strings.CutPrefix(row.Values["whatsapp"], "+55")
-		if !brazilian || len(number) < 10 {
+		if !brazilian || len(number) < 10 || row.Faults.Get("whatsapp") != nil {
 			continue
 		}
 		if times[number[:2]]++; times[number[:2]] > times[usual] {
@@ -194,7 +187,6 @@ func (u Upload) rows(seen func(n int)) Rows {
 				yield(sheet.Row{}, err)
 				return
 			}
-			file.LeaveOut = u.Choices.LeaveOut
 			file.Phones = sheet.Phones{Area: u.Choices.AreaCode, Ninth: u.Choices.NinthDigit}
 			for i := range file.Columns {
 				file.Columns[i].Field = u.Choices.Fields[i]
@@ -224,7 +216,6 @@ func (s *Service) CheckUpload(ctx context.Context, actor account.Actor, id int64
 		return upload, err
 	}
 	out := UploadOutcome{Checked: true}
-	upload.rejected = &rejected{}
 	options := upload.options(&out)
 	options.DryRun = true
 	out.Done, err = s.Import(ctx, actor, upload.rows(func(n int) { out.Total = max(out.Total, n) }), options)
@@ -256,45 +247,28 @@ func (u *Upload) choose(choices Choices) error {
 	return nil
 }
 
-func (u Upload) options(out *UploadOutcome) ImportOptions {
-	choices := u.Choices
-	return ImportOptions{
-		KeepGoing:      choices.KeepGoing,
-		CreateMissing:  choices.CreateMissing,
-		Invoices:       choices.Invoices,
-		Events:         choices.Events,
-		LeaveOut:       choices.LeaveOut,
-		SkipDuplicates: choices.SkipDuplicates,
-		Problem: func(problem Problem) {
-			out.Problems = addTo(out.Problems, problem)
-			u.rejected.add(problem)
-		},
-		Warning: func(problem Problem) { out.Warnings = addTo(out.Warnings, problem) },
-		Duplicate: func(problem Problem) {
-			out.Duplicates = addFirst(out.Duplicates, problem)
-			if choices.SkipDuplicates {
-				u.rejected.add(problem)
-			}
-		},
+// options are those of an import that writes down what it finds.
+func (u *Upload) options(out *UploadOutcome) ImportOptions {
+	u.rejected = &[]rejectedLine{}
+	options := u.Choices.ImportOptions
+	options.Problem = func(problem Problem) {
+		out.Problems = addTo(out.Problems, problem)
+		u.reject(problem)
 	}
-}
-
-// addFirst adds a problem, unless there are enough to show.
-func addFirst(list []Problem, problem Problem) []Problem {
-	if len(list) == maxProblems {
-		return list
+	options.Warning = func(problem Problem) { out.Warnings = addTo(out.Warnings, problem) }
+	options.Duplicate = func(problem Problem) {
+		if len(out.Duplicates) < maxProblems {
+			out.Duplicates = append(out.Duplicates, problem)
+		}
+		if options.SkipDuplicates {
+			u.reject(problem)
+		}
 	}
-	return append(list, problem)
+	return options
 }
 
 func (s *Service) saveUpload(ctx context.Context, actor account.Actor, upload Upload, from UploadState) error {
-	return actor.Write(ctx, s.db, func(tx account.Tx) error {
-		changed, err := updateUpload(ctx, tx, upload, from)
-		if err == nil && !changed { // by another request at this moment
-			err = fault.Conflict("this file is being imported already")
-		}
-		return err
-	})
+	return actor.Write(ctx, s.db, func(tx account.Tx) error { return updateUpload(ctx, tx, upload, from) })
 }
 
 // StartUpload imports a file that was checked, in the background. It is
@@ -313,21 +287,19 @@ func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64
 	if err := s.saveUpload(ctx, actor, upload, UploadNew); err != nil {
 		return err
 	}
-	s.running.begin(id)
 	go s.runUpload(context.WithoutCancel(ctx), actor, upload)
 	return nil
 }
 
 func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upload) {
-	defer s.running.end(upload.ID)
 	out := UploadOutcome{Checked: true, Total: upload.Outcome.Total}
-	quiet := s.pulse(ctx, actor, upload)
-	upload.rejected = &rejected{}
+	var lines atomic.Int64
+	quiet := s.pulse(ctx, actor, upload, &lines)
 	options := upload.options(&out)
 	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
-		return s.endUpload(ctx, actor.In(tx), upload.ended(out, done, nil))
+		return updateUpload(ctx, actor.In(tx), upload.ended(out, done, nil), UploadRunning)
 	}
-	done, err := s.Import(ctx, actor, upload.rows(func(int) { s.running.step(upload.ID) }), options)
+	done, err := s.Import(ctx, actor, upload.rows(func(int) { lines.Add(1) }), options)
 	quiet()
 	// What was not written down shows as broken off. An import of all rows was,
 	// together with them.
@@ -344,20 +316,9 @@ func (u Upload) ended(out UploadOutcome, done Imported, err error) Upload {
 	return u
 }
 
-// endUpload writes down in the transaction of an import that the upload has
-// been imported: after a crash it shows as broken off if it was not, and only
-// then.
-func (s *Service) endUpload(ctx context.Context, tx account.Tx, upload Upload) error {
-	running, err := updateUpload(ctx, tx, upload, UploadRunning)
-	if err == nil && !running {
-		err = fault.Conflict("this file is not being imported any more")
-	}
-	return err
-}
-
 // pulse writes down how far an import has come, so that other processes know
 // that it goes on, until what it returns is called.
-func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload) (stop func()) {
+func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload, lines *atomic.Int64) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -368,7 +329,7 @@ func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload)
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				upload.Outcome.Lines, _ = s.running.lines(upload.ID)
+				upload.Outcome.Lines = int(lines.Load())
 				_ = s.saveUpload(ctx, actor, upload, UploadRunning) // the next one may do better
 			}
 		}

@@ -2,11 +2,9 @@ package intake
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
+	"iter"
 	"slices"
-	"sync"
 
 	"carteira/internal/account"
 	"carteira/internal/customer/sheet"
@@ -17,90 +15,63 @@ import (
 // largest upload of customers has. A file of empty names has more.
 const maxRejected = 100_000
 
-// rejected are the lines of an upload that were not imported, in their order.
-type rejected struct{ lines []rejectedLine }
-
 // rejectedLine is a line with what is wrong with it. The values are in the file.
 type rejectedLine struct {
 	Line     int       `json:"line"`
 	Problems []Problem `json:"problems"`
 }
 
-// add keeps a problem. Those of a line come one after the other.
-func (r *rejected) add(problem Problem) {
+// reject keeps a problem. Those of a line come one after the other.
+func (u *Upload) reject(problem Problem) {
 	problem.Value = ""
-	last := len(r.lines) - 1
+	lines := *u.rejected
+	last := len(lines) - 1
 	switch {
-	case last >= 0 && r.lines[last].Line == problem.Line:
-		r.lines[last].Problems = append(r.lines[last].Problems, problem)
-	case len(r.lines) < maxRejected:
-		r.lines = append(r.lines, rejectedLine{problem.Line, []Problem{problem}})
+	case last >= 0 && lines[last].Line == problem.Line:
+		lines[last].Problems = append(lines[last].Problems, problem)
+	case len(lines) < maxRejected:
+		*u.rejected = append(lines, rejectedLine{problem.Line, []Problem{problem}})
 	}
-}
-
-// column is the stored form; nil leaves what is stored.
-func (r *rejected) column() (any, error) {
-	if r == nil {
-		return nil, nil // NULL is the value
-	}
-	text, err := json.Marshal(r.lines)
-	return string(text), err
 }
 
 // RejectedRecord is a line of an upload that was not imported.
 type RejectedRecord struct {
 	Line     int
-	Fields   []string // as the file has them; none where the line cannot be read
+	Fields   []string // as the file has them, until the next; none where the line cannot be read
 	Problems []Problem
 }
 
-// RejectedFile are the lines of an upload that were not imported.
-type RejectedFile struct {
-	Headings []string // of the upload
-
-	upload Upload
-	by     map[int][]Problem
-}
-
-// Rejected returns the lines of an upload that its last check refused or its
-// import left out, so that a person can correct them and upload them again.
-func (s *Service) Rejected(ctx context.Context, actor account.Actor, id int64) (RejectedFile, error) {
+// Rejected returns the headings of an upload, and the lines that its last check
+// refused or its import left out, once and in their order, so that a person can
+// correct them and upload them again.
+func (s *Service) Rejected(ctx context.Context, actor account.Actor, id int64) ([]string, iter.Seq[RejectedRecord], error) {
 	upload, err := uploadByID(ctx, s.db, actor.Company.ID, id)
 	if err != nil {
-		return RejectedFile{}, err
+		return nil, nil, err
 	}
-	found, err := rejectedOf(ctx, s.db, actor.Company.ID, id)
+	lines, err := rejectedOf(ctx, s.db, actor.Company.ID, id)
 	if err != nil {
-		return RejectedFile{}, err
+		return nil, nil, err
 	}
-	file := RejectedFile{upload: upload, by: make(map[int][]Problem, len(found.lines))}
-	for _, line := range found.lines {
-		file.by[line.Line] = append(file.by[line.Line], line.Problems...)
+	problems := make(map[int][]Problem, len(lines))
+	for _, line := range lines {
+		problems[line.Line] = append(problems[line.Line], line.Problems...)
 	}
-	columns, err := upload.Preview()
-	for _, column := range columns {
-		file.Headings = append(file.Headings, column.Heading)
-	}
-	return file, err
-}
-
-// Each calls visit for each line, in their order. The fields are good until it
-// returns.
-func (f RejectedFile) Each(visit func(RejectedRecord) error) error {
-	file, err := sheet.Open(bytes.NewReader(f.upload.content))
+	file, err := sheet.Open(bytes.NewReader(upload.content))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	for line, fields := range file.Records() {
-		problems, rejected := f.by[line]
-		if !rejected {
-			continue
-		}
-		if err := visit(RejectedRecord{line, fields, problems}); err != nil {
-			return err
-		}
+	var headings []string
+	for _, column := range file.Columns {
+		headings = append(headings, column.Heading)
 	}
-	return nil
+	return headings, func(yield func(RejectedRecord) bool) {
+		for line, fields := range file.Records() {
+			if wrong := problems[line]; wrong != nil && !yield(RejectedRecord{line, fields, wrong}) {
+				return
+			}
+		}
+	}, nil
 }
 
 // Group is what several lines have in common: a plan that does not exist, phones
@@ -163,7 +134,6 @@ func roomForUpload(ctx context.Context, tx account.Tx, size int64) error {
 	for _, uploadSize := range kept {
 		bytes += uploadSize.bytes
 	}
-	slices.SortStableFunc(kept, func(a, b uploadSize) int { return cmp.Compare(a.state.rank(), b.state.rank()) }) // the oldest of each first
 	for _, uploadSize := range kept {
 		if count < bounds.Uploads && bytes <= bounds.UploadBytes || uploadSize.state == UploadRunning {
 			break
@@ -177,38 +147,4 @@ func roomForUpload(ctx context.Context, tx account.Tx, size int64) error {
 		return fault.Field("file", "too many files are being imported; wait until one is done")
 	}
 	return nil
-}
-
-// runningUploads is how far the imports of this process have come.
-type runningUploads struct {
-	mu   sync.Mutex
-	read map[int64]int
-}
-
-func (r *runningUploads) begin(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.read == nil {
-		r.read = map[int64]int{}
-	}
-	r.read[id] = 0
-}
-
-func (r *runningUploads) step(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.read[id]++
-}
-
-func (r *runningUploads) end(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.read, id)
-}
-
-func (r *runningUploads) lines(id int64) (int, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n, ok := r.read[id]
-	return n, ok
 }

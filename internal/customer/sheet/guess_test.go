@@ -14,7 +14,7 @@ func TestFileWithoutHeaderIsReadByItsValues(t *testing.T) {
 		"the lines that were left out": "A;B;C;D;E\nAna Lima;(35) 98100-1000;01/12/2026;Fibra 100;79,90\nBia;35981001001;2/12/26;Fibra 100;79,90\n" +
 			"Caio;;03/12/2026;Fibra 100;R$ 1.079,90\n",
 	} {
-		reader, got := readAll(t, file, false)
+		reader, got := readAll(t, file)
 		want := []string{
 			"name=Ana Lima plan=Fibra 100 value=79.90 whatsapp=+5535981001000",
 			"name=Bia plan=Fibra 100 value=79.90 whatsapp=+5535981001001",

@@ -34,13 +34,7 @@ type Reader struct {
 	// Columns are the file's, in order. A caller that lets people choose the
 	// columns sets Field before the first row is read.
 	Columns []Column
-	// LeaveOut has values that cannot be read, and that a customer need not
-	// have, left out with a warning: the row is good without them.
-	LeaveOut bool
-	Phones   Phones
-	// Totals are the lines that sum up others and were passed over, the first of
-	// them.
-	Totals []int
+	Phones  Phones
 
 	csv   *csv.Reader
 	limit *limiter
@@ -60,8 +54,7 @@ type Row struct {
 	Line     int               // of the file, where the record begins
 	Values   map[string]string // by field; empty cells are left out
 	Faults   fault.Fields      // what could not be read, under "" what is wrong with the whole line
-	Warnings fault.Fields      // what was left out, of a value or the whole of it
-	Left     map[string]string // by field, as the file has it, the values that were left out
+	Warnings fault.Fields      // what was left out of a value
 }
 
 // Open finds out how the file is written and reads its header.
@@ -206,11 +199,7 @@ func (s *Reader) Next() (Row, error) {
 		if err != nil {
 			return Row{}, err
 		}
-		if blank(fields) || s.isHeader(fields) {
-			continue
-		}
-		if isTotal(fields) || s.isSum(fields) {
-			s.noteTotal()
+		if blank(fields) || s.isHeader(fields) || isTotal(fields) || s.isSum(fields) {
 			continue
 		}
 		if len(fields) > len(s.Columns) && blank(fields[len(s.Columns):]) {
@@ -224,22 +213,6 @@ func (s *Reader) Next() (Row, error) {
 		}
 		return s.row(fields), nil
 	}
-}
-
-// Sample reads the next records as they stand in the file, up to n, for people
-// who are to say which column is which. It stops at what cannot be read.
-func (s *Reader) Sample(n int) [][]string {
-	var records [][]string
-	for len(records) < n {
-		fields, err := s.record()
-		if err != nil {
-			break
-		}
-		if !blank(fields) {
-			records = append(records, slices.Clone(fields))
-		}
-	}
-	return records
 }
 
 // Records walks the records that are left as they are in the file, with the
@@ -277,13 +250,6 @@ func (s *Reader) refused(reason string) Row {
 	row := Row{Line: s.line}
 	row.Faults.Add("", reason)
 	return row
-}
-
-// noteTotal remembers a line that was passed over.
-func (s *Reader) noteTotal() {
-	if len(s.Totals) < maxWarnings {
-		s.Totals = append(s.Totals, s.line)
-	}
 }
 
 // isSum finds the sum under a column of amounts, with no word before it: no line of a customer lacks all but an amount.
@@ -326,7 +292,7 @@ func (s *Reader) row(fields []string) Row {
 		used++
 	}
 	row.splitAddress()
-	if len(row.Values) == 1 && row.Values["name"] != "" && used > 2 && len(row.Left) == 0 {
+	if len(row.Values) == 1 && row.Values["name"] != "" && used > 2 {
 		row.Warnings.Add("name", "has nothing else in its line: perhaps it is no customer")
 	}
 	return row
@@ -369,26 +335,15 @@ func (s *Reader) read(row *Row, field, cell string) {
 		return
 	}
 	spelled, err := spell(cell)
-	switch {
-	case err == nil:
-		row.Values[field] = spelled.value
-		if spelled.warning != "" {
-			row.Warnings.Add(field, spelled.warning)
-		}
-	case s.LeaveOut && Optional(field):
-		row.leaveOut(field, cell, err)
-	default:
+	if err != nil {
 		row.Values[field] = cell
 		row.Faults.Add(field, err.Error())
+		return
 	}
-}
-
-func (r *Row) leaveOut(field, cell string, err error) {
-	if r.Left == nil {
-		r.Left = map[string]string{}
+	row.Values[field] = spelled.value
+	if spelled.warning != "" {
+		row.Warnings.Add(field, spelled.warning)
 	}
-	r.Left[field] = cell
-	r.Warnings.Add(field, err.Error())
 }
 
 // misquoted says where the trouble ends, since all the lines up to there were

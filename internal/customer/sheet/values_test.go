@@ -1,20 +1,18 @@
 package sheet
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
 
 // readAll is read that returns the Reader too.
-func readAll(t *testing.T, file string, leaveOut bool) (*Reader, []string) {
+func readAll(t *testing.T, file string) (*Reader, []string) {
 	t.Helper()
 	reader, err := Open(strings.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader.LeaveOut = leaveOut
 	var got []string
 	for row, err := range reader.All() {
 		if err != nil {
@@ -98,7 +96,7 @@ func TestCellsAreFreedFromWhatSpreadsheetsPutAroundThem(t *testing.T) {
 	_, got := readAll(t, "nome;telefone;cpf;obs;cep\n"+
 		`Ana;'11987654321;"=""01234567890""";-;'01310100`+"\n"+
 		"Bia;-;n/a;não tem;---\n"+
-		"Caio;Não informado;x;x;\n", false)
+		"Caio;Não informado;x;x;\n")
 	want := []string{
 		"2 address.cep=01310100 cpf_cnpj=01234567890 name=Ana notes=- whatsapp=+5511987654321",
 		"3 name=Bia notes=não tem",
@@ -109,31 +107,14 @@ func TestCellsAreFreedFromWhatSpreadsheetsPutAroundThem(t *testing.T) {
 	}
 }
 
-func TestBadOptionalValuesAreLeftOutWhereThatWasChosen(t *testing.T) {
+func TestValuesThatCannotBeReadStayWithTheirReasons(t *testing.T) {
 	const file = "nome;telefone;cpf;cep;uf;vencimento;valor;custom.MAC\nAna;8765-4321;111;99;XX;31/02/27;dez;00:1A\n"
-	strict := "2 address.cep=99 address.state=XX cpf_cnpj=111 custom.MAC=00:1A data_de_vencimento=31/02/27 name=Ana value=dez whatsapp=8765-4321" +
+	want := "2 address.cep=99 address.state=XX cpf_cnpj=111 custom.MAC=00:1A data_de_vencimento=31/02/27 name=Ana value=dez whatsapp=8765-4321" +
 		" [whatsapp: must have an area code, as in (11) 98765-4321] [cpf_cnpj: must be a CPF with 11 digits or a CNPJ with 14 characters]" +
 		" [address.cep: must be a CEP with eight digits, as in 01310-100] [address.state: must be one of the 27 states, as in SP]" +
 		" [data_de_vencimento: must be a day that exists in the calendar] [value: must be an amount such as 1.234,56]"
-	lenient := "2 custom.MAC=00:1A data_de_vencimento=31/02/27 name=Ana value=dez" +
-		" [data_de_vencimento: must be a day that exists in the calendar] [value: must be an amount such as 1.234,56]" +
-		" (whatsapp: must have an area code, as in (11) 98765-4321) (cpf_cnpj: must be a CPF with 11 digits or a CNPJ with 14 characters)" +
-		" (address.cep: must be a CEP with eight digits, as in 01310-100) (address.state: must be one of the 27 states, as in SP)"
-	if _, got := readAll(t, file, false); !slices.Equal(got, []string{strict}) {
-		t.Errorf("strict: %q", got)
-	}
-	if _, got := readAll(t, file, true); !slices.Equal(got, []string{lenient}) {
-		t.Errorf("lenient: %q", got)
-	}
-	reader, err := Open(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader.LeaveOut = true
-	row, err := reader.Next()
-	want := map[string]string{"whatsapp": "8765-4321", "cpf_cnpj": "111", "address.cep": "99", "address.state": "XX"}
-	if err != nil || !maps.Equal(row.Left, want) {
-		t.Errorf("left out: %q, %v", row.Left, err)
+	if _, got := readAll(t, file); !slices.Equal(got, []string{want}) {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -307,15 +307,17 @@ func (s *Server) checkUpload(req *request) error {
 		area = strings.TrimSpace(req.PostFormValue("area_code"))
 	}
 	_, err := s.Intake.CheckUpload(req.Context(), req.Actor, req.id, intake.Choices{
-		Fields:         req.PostForm["column"],
-		KeepGoing:      on("keep_going"),
-		CreateMissing:  on("create_missing"),
-		Invoices:       on("invoices"),
-		Events:         on("events"),
-		LeaveOut:       on("leave_out"),
-		SkipDuplicates: on("skip_duplicates"),
-		NinthDigit:     on("ninth_digit"),
-		AreaCode:       area,
+		Fields:     req.PostForm["column"],
+		NinthDigit: on("ninth_digit"),
+		AreaCode:   area,
+		ImportOptions: intake.ImportOptions{
+			KeepGoing:      on("keep_going"),
+			CreateMissing:  on("create_missing"),
+			Invoices:       on("invoices"),
+			Events:         on("events"),
+			LeaveOut:       on("leave_out"),
+			SkipDuplicates: on("skip_duplicates"),
+		},
 	})
 	if refused(err) {
 		return s.showUpload(req, page.Sent(req.Request, err), err)
@@ -340,17 +342,20 @@ func (s *Server) startUpload(req *request) error {
 // can be uploaded again, since an import passes over columns that it does not
 // know.
 func (s *Server) rejectedRows(req *request) error {
-	file, err := s.Intake.Rejected(req.Context(), req.Actor, req.id)
+	headings, records, err := s.Intake.Rejected(req.Context(), req.Actor, req.id)
 	if err != nil {
 		return err
 	}
 	sendCSV(req, "linhas-nao-importadas-"+idText(req.id)+".csv", func(write func([]string) error) error {
-		if err := write(harmlessRow(append(slices.Clone(file.Headings), "linha", "motivo"))); err != nil {
+		if err := write(harmlessRow(append(slices.Clone(headings), "linha", "motivo"))); err != nil {
 			return err
 		}
-		return file.Each(func(record intake.RejectedRecord) error {
-			return write(rejectedRow(req, len(file.Headings), record))
-		})
+		for record := range records {
+			if err := write(rejectedRow(req, len(headings), record)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return nil
 }
