@@ -15,7 +15,7 @@ RELEASEARGS ?=
 PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli python3
 # Tests with dependencies that the program should not have are modules of their own.
 MODULES = test/acme test/browser tools/release
-WITHPG  = go run ./tools/withpg
+WITHPG  = go run ./test/withpg
 
 # The name bears the Go version: a linter refuses code newer than the Go that built it.
 LINTER := bin/golangci-lint-$(shell go env GOVERSION)

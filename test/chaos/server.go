@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 
-	"carteira/tools/pgserver"
+	"carteira/test/kit/pgserver"
 )
 
 // server is a database server that a trial hurts.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/tools/pgserver"
+	"carteira/test/kit/pgserver"
 )
 
 // wire is what lies between the program and its database, and can be cut.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
-	"carteira/tools/pgserver"
+	"carteira/test/kit/pgserver"
 )
 
 func TestServersWorkThroughPgBouncer(t *testing.T) {

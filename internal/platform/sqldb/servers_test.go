@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/pgserver"
 	"carteira/test/kit/sqldbtest"
-	"carteira/tools/pgserver"
 )
 
 // startServer starts a PostgreSQL that a test may crash.

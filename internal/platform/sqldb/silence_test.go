@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/pgserver"
 	"carteira/test/kit/sqldbtest"
-	"carteira/tools/pgserver"
 )
 
 // impatient has deadlines that a test can wait for.

@@ -2,11 +2,11 @@
 
 // Command withpg runs a command with a throw-away PostgreSQL:
 //
-//	go run ./tools/withpg [--durable] -- command [argument…]
+//	go run ./test/withpg [--durable] -- command [argument…]
 //
 // The command finds the server in CARTEIRA_TEST_POSTGRES_URL; if that is already
 // set, the command runs against it and nothing is started. The server itself,
-// and that nothing of it stays behind however withpg ends, is tools/pgserver's.
+// and that nothing of it stays behind however withpg ends, is test/kit/pgserver's.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"carteira/tools/pgserver"
+	"carteira/test/kit/pgserver"
 )
 
 const urlVariable = "CARTEIRA_TEST_POSTGRES_URL"

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"carteira/tools/pgserver"
+	"carteira/test/kit/pgserver"
 )
 
 func start(t *testing.T) *pgserver.Server {
