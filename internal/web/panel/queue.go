@@ -3,6 +3,7 @@ package panel
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"carteira/internal/account"
@@ -36,7 +37,8 @@ func (s *Server) queue(req *request) error {
 	if len(list) == 0 || !req.mayCharge() {
 		return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: queueData{Path: path}})
 	}
-	charged, err := s.chargedToday(req)
+	slices.SortStableFunc(list, func(a, b billing.Invoice) int { return a.DueOn.Compare(b.DueOn) }) // the oldest debt first
+	charged, workers, err := s.chargedToday(req)
 	if err != nil {
 		return err
 	}
@@ -46,22 +48,28 @@ func (s *Server) queue(req *request) error {
 		charged[skipped] = true
 		data.Skipped++
 	}
-	var next *billing.Invoice
-	for n := range list {
-		if charged[list[n].ID] {
-			data.Number++
-		} else if next == nil {
-			next = &list[n]
-		}
-	}
+	left := slices.DeleteFunc(list, func(invoice billing.Invoice) bool { return charged[invoice.ID] })
+	data.Number += data.Total - len(left)
 	data.Again = "/queue?" + req.URL.RawQuery
-	if next == nil {
+	if len(left) == 0 {
 		data.Number = data.Total
 		return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: data})
 	}
+	next := turnOf(left, slices.Index(workers, req.Actor.UserID), len(workers))
 	data.Skip = data.Again + "&skip=" + idText(next.ID)
 	data.Paid = invoicePath(next.ID) + "/pay?back=" + urlQuery(data.Again)
-	return s.showQueue(req, data, *next)
+	return s.showQueue(req, data, next)
+}
+
+// turnOf is the one to charge next by a person of several who charge today. They share the invoices out, since two
+// who have the same page open would both ask the customer; who is done with their share helps from the end.
+func turnOf(left []billing.Invoice, worker, workers int) billing.Invoice {
+	for _, invoice := range left {
+		if int(invoice.ID%int64(workers)) == worker {
+			return invoice
+		}
+	}
+	return left[len(left)-1]
 }
 
 // showQueue shows one debtor. The code is made now: the text carries it.
@@ -159,13 +167,16 @@ func (s *Server) debtors(req *request, path string, chosen picks) ([]billing.Inv
 	return owed, err
 }
 
-// chargedToday are the invoices for which customers were asked by hand today.
-func (s *Server) chargedToday(req *request) (map[int64]bool, error) {
-	charged := map[int64]bool{}
+// chargedToday are the invoices for which customers were asked by hand today, and the users who did, with the one who
+// asks.
+func (s *Server) chargedToday(req *request) (charged map[int64]bool, workers []int64, err error) {
+	charged, workers = map[int64]bool{}, []int64{req.Actor.UserID}
 	filter := account.AuditFilter{Batch: billing.ChargedOn(req.today)}
-	err := s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
+	err = s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
 		charged[line.RecID] = true
+		workers = append(workers, line.UserID)
 		return nil
 	})
-	return charged, err
+	slices.Sort(workers)
+	return charged, slices.Compact(workers), err
 }

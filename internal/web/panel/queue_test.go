@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
+	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/housetest"
 )
 
 func TestDebtorsAreChargedOneAfterTheOther(t *testing.T) {
@@ -35,6 +39,45 @@ func TestDebtorsAreChargedOneAfterTheOther(t *testing.T) {
 		stranger := office.owner(t, "bia@example.com")
 		stranger.post("/queue", "invoice", fmt.Sprint(first.ID)).want(t, http.StatusNotFound)
 		person.post("/queue", "invoice", "x").want(t, http.StatusNotFound)
+	})
+}
+
+var queuedInvoice = regexp.MustCompile(`name="invoice" value="(\d+)"`)
+
+// The oldest debt comes first, and two who charge at the same time are not shown the same customers.
+func TestColleaguesShareAQueue(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		ana := office.owner(t, "ana@example.com")
+		ana.useBank()
+		plan, err := ana.Catalog.CreatePlan(t.Context(), ana.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))
+		housetest.Must(t, err)
+		for n := range 7 {
+			_, err := ana.Customers.Create(t.Context(), ana.actor, customer.ReadNew(values("name", fmt.Sprintf("Devedor %d", n), "plan_id", fmt.Sprint(plan.ID),
+				"data_de_vencimento", fmt.Sprintf("2026-01-%02d", 20-n), "whatsapp", fmt.Sprintf("1198765000%d", n))))
+			housetest.Must(t, err)
+		}
+		bia := ana.colleague(account.RoleStaff)
+		ana.get("/queue").want(t, http.StatusOK, "1/7", "Devedor 6")
+		shown := func(who *person) string {
+			t.Helper()
+			found := queuedInvoice.FindStringSubmatch(who.get("/queue").body)
+			if found == nil {
+				t.Fatal("nobody is shown")
+			}
+			return found[1]
+		}
+		ana.follow("/queue", "invoice", shown(ana), "back", "/queue").want(t, http.StatusOK, "2/7")
+		bia.follow("/queue", "invoice", shown(bia), "back", "/queue").want(t, http.StatusOK, "3/7")
+		for range 2 {
+			first, second := shown(ana), shown(bia)
+			if first == second {
+				t.Errorf("both are shown invoice %s", first)
+			}
+			ana.follow("/queue", "invoice", first, "back", "/queue").want(t, http.StatusOK)
+			bia.follow("/queue", "invoice", second, "back", "/queue").want(t, http.StatusOK)
+		}
+		ana.get("/queue").want(t, http.StatusOK, "7/7", "Enviar e ir ao próximo") // none of them was left out
+		ana.follow("/queue", "invoice", shown(bia), "back", "/queue").want(t, http.StatusOK, "Todos da lista já foram cobrados hoje")
 	})
 }
 
