@@ -99,19 +99,26 @@ type renewStep struct {
 	Label   string
 }
 
-// renewSteps are the renewals by one click. A customer with a due date that
+// yearOf is how many of a unit a year has.
+var yearOf = map[civil.Unit]int{civil.Day: 366, civil.Week: 53, civil.Month: 12, civil.Year: 1}
+
+// renewSteps are the renewals by one click: one period, or some up to a year. A customer with a due date that
 // cannot be counted on has none.
 func renewSteps(req *request, record customer.Customer) (steps []renewStep) {
 	const most = 12
-	offered := map[int]bool{1: true, 3: true, 6: true, most: true}
+	offered := map[int]bool{3: true, 6: true, most: true}
 	period := record.Period()
-	for n := 1; n <= most; n++ {
+	step := 1
+	if period.Unit == civil.Month { // a quarter has no nine months, but half a year
+		step = period.Count
+	}
+	for n := 1; n <= most && (n == 1 || period.Count*n <= yearOf[period.Unit]); n++ {
 		renewal, err := renewalOf(req, record)
 		if err != nil {
 			return steps
 		}
 		record = renewal.Customer
-		if !offered[n] {
+		if n > 1 && !offered[n*step] {
 			continue
 		}
 		long := civil.Period{Unit: period.Unit, Count: period.Count * n}

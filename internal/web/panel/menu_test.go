@@ -1,11 +1,14 @@
 package panel
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/housetest"
 )
 
@@ -91,4 +94,21 @@ func TestResaleIsFoldedUntilItIsUsed(t *testing.T) {
 		person.get("/customers").want(t, http.StatusOK, "<h2>Revenda</h2>").lacks(t, folded)
 		person.colleague(account.RoleAttendant).get("/customers").want(t, http.StatusOK).lacks(t, "Revenda")
 	})
+}
+
+// A renewal by one click reaches a year at most: three years of a quarterly plan are a slip of the finger.
+func TestRenewalsOfOneClickReachAYear(t *testing.T) {
+	office := newOffice(t, sqldb.SQLite)
+	person := office.owner(t, "ana@example.com")
+	for period, want := range map[string][]string{
+		"3months": {";3 meses (até 30/04/2026)", ";6 meses (até 31/07/2026)", ";12 meses (até 31/01/2027)"},
+		"1year":   {";1 ano (até 31/01/2027)"},
+		"30days":  {";30 dias (até 02/03/2026)", ";90 dias", ";360 dias"},
+	} {
+		plan, err := person.Catalog.CreatePlan(t.Context(), person.actor, catalog.ReadNewPlan(values("name", period, "value", "35.00", "period", period)))
+		housetest.Must(t, err)
+		record, err := person.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", "Bia", "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31")))
+		housetest.Must(t, err)
+		person.get(fmt.Sprintf("/customers/%d", record.ID)).want(t, http.StatusOK, want...).lacks(t, ";36 meses", ";9 meses", "anos (até")
+	}
 }
