@@ -81,20 +81,6 @@ func readMigrations(engine Engine) ([]migration, error) {
 	return list, nil
 }
 
-// SchemaHash names the newest schema of an engine: it changes with any
-// migration.
-func SchemaHash(engine Engine) (string, error) {
-	list, err := known(engine)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	for _, migration := range list {
-		sum.Write([]byte(migration.hash))
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil)), nil
-}
-
 // baseline is the name of the first migration, by which the table of migrations
 // says that a database is not from before version 1.0.
 const baseline = "0001_baseline.sql"

@@ -13,8 +13,8 @@ import (
 // What the package may have at most. The goal is 2,000 lines: lower
 // them with whatever is taken out, and never raise them.
 const (
-	maxNames = 45
-	maxLines = 2495
+	maxNames = 44
+	maxLines = 2424
 )
 
 func TestPackageStaysSmall(t *testing.T) {

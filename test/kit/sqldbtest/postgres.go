@@ -3,15 +3,16 @@ package sqldbtest
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"carteira/internal/platform/sqldb"
 )
 
 const serverVariable = "CARTEIRA_TEST_POSTGRES_URL"
@@ -49,11 +50,7 @@ func template(tb testing.TB) string {
 // any migration.
 func makeTemplate(tb testing.TB) string {
 	tb.Helper()
-	schema, err := sqldb.SchemaHash(sqldb.Postgres)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	name := "carteira_" + schema[:16]
+	name := "carteira_" + schemaHash(tb)[:16]
 	conn := connectServer(tb)
 	defer closeConn(tb, conn)
 	execute(tb, conn, "SELECT pg_advisory_lock($1)", templateLock) // to the end of the connection
@@ -64,6 +61,37 @@ func makeTemplate(tb testing.TB) string {
 		execute(tb, conn, "ALTER DATABASE "+name+" IS_TEMPLATE true")
 	}
 	return name
+}
+
+// schemaHash changes with any migration.
+func schemaHash(tb testing.TB) string {
+	tb.Helper()
+	files := "internal/platform/sqldb/migrations/postgres/*.sql"
+	for range 8 { // a test runs in its own folder
+		found, err := filepath.Glob(files)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if len(found) > 0 {
+			return hashOf(tb, found)
+		}
+		files = filepath.Join("..", files)
+	}
+	tb.Fatal("the migrations are not found")
+	return ""
+}
+
+func hashOf(tb testing.TB, files []string) string {
+	tb.Helper()
+	sum := sha256.New()
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Clean(file))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		sum.Write(text)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func isTemplate(tb testing.TB, conn *pgx.Conn, name string) (made bool) {

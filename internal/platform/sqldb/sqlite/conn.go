@@ -102,50 +102,27 @@ func Code(err error) sqlite.ResultCode {
 	return code
 }
 
-var errSeveral = errors.New("sqlite: the text has several statements; they take no arguments and return no rows")
+var errSeveral = errors.New("sqlite: the text has several statements")
 
 // Each runs a statement and calls scan for every row, which is valid until scan
 // returns.
 func (c *Conn) Each(ctx context.Context, text string, args []any, scan func(*Row) error) error {
 	return c.within(ctx, func() error {
-		statement, rest, err := c.begin(text, args)
+		statement, err := c.begin(text, args)
 		if err != nil {
 			return err
 		}
 		defer c.end(text, statement)
-		if rest != "" {
-			return errSeveral
-		}
-		row := &Row{statement}
-		for {
-			more, err := statement.Step()
-			if err != nil || !more {
-				return err
-			}
-			if err := scan(row); err != nil {
-				return err
-			}
-		}
+		return step(statement, scan)
 	})
 }
 
-// Exec runs a statement to its end, or several that have no arguments, and
-// returns how many rows the last one that writes has changed.
+// Exec runs a statement to its end, and returns how many rows it has changed.
 func (c *Conn) Exec(ctx context.Context, text string, args []any) (changed int64, err error) {
-	err = c.within(ctx, func() error {
-		statement, rest, err := c.begin(text, args)
-		if err != nil {
-			return err
-		}
-		err = run(statement)
-		c.end(text, statement)
-		if err == nil && rest != "" {
-			err = c.script(rest)
-		}
-		changed = int64(c.conn.Changes())
-		return err
-	})
-	return changed, err
+	if err := c.Each(ctx, text, args, ignore); err != nil {
+		return 0, err
+	}
+	return int64(c.conn.Changes()), nil
 }
 
 // Script runs a text of any number of statements as it is.
@@ -159,7 +136,7 @@ func (c *Conn) script(text string) error {
 		if err != nil {
 			return err
 		}
-		err = run(statement)
+		err = step(statement, ignore)
 		_ = statement.Finalize() // which repeats the error
 		if err != nil {
 			return err
@@ -185,28 +162,27 @@ func (c *Conn) within(ctx context.Context, use func() error) error {
 	return err
 }
 
-// begin finds or compiles a statement and binds the arguments. rest is the text
-// of further statements.
-func (c *Conn) begin(text string, args []any) (statement *sqlite.Stmt, rest string, err error) {
-	statement = c.kept[text]
+// begin finds or compiles a statement and binds the arguments.
+func (c *Conn) begin(text string, args []any) (*sqlite.Stmt, error) {
+	statement := c.kept[text]
 	if statement == nil {
-		if statement, rest, err = c.compile(c.options.Rewrite(text)); err != nil {
-			return nil, "", err
+		compiled, rest, err := c.compile(c.options.Rewrite(text))
+		if err != nil {
+			return nil, err
 		}
-		if rest == "" && len(c.kept) < c.options.MaxCompiled {
+		if rest != "" {
+			_ = compiled.Finalize() // it has not run
+			return nil, errSeveral
+		}
+		if statement = compiled; len(c.kept) < c.options.MaxCompiled {
 			c.kept[text] = statement
 		}
 	}
-	if rest != "" && len(args) > 0 {
-		err = errSeveral
-	} else {
-		err = bind(statement, args)
-	}
-	if err != nil {
+	if err := bind(statement, args); err != nil {
 		c.end(text, statement)
-		return nil, "", err
+		return nil, err
 	}
-	return statement, rest, nil
+	return statement, nil
 }
 
 // compile compiles the first statement of a text.
@@ -239,15 +215,21 @@ func skipBlank(text string) string {
 	}
 }
 
-// run goes through all rows, of which a RETURNING may have some.
-func run(statement *sqlite.Stmt) error {
+// step goes through all rows, of which a RETURNING may have some too.
+func step(statement *sqlite.Stmt, scan func(*Row) error) error {
+	row := &Row{statement}
 	for {
 		more, err := statement.Step()
 		if err != nil || !more {
 			return err
 		}
+		if err := scan(row); err != nil {
+			return err
+		}
 	}
 }
+
+func ignore(*Row) error { return nil }
 
 // end makes the statement ready for its next use, or frees one that is not kept.
 func (c *Conn) end(text string, statement *sqlite.Stmt) {

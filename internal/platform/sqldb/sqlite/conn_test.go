@@ -193,13 +193,16 @@ func TestMistakesAreErrors(t *testing.T) {
 	wantNumbers(t, conn, counting, 1, 2, 3)
 }
 
-func TestSeveralStatementsRunInOneExec(t *testing.T) {
+func TestSeveralStatementsRunAsAScriptOnly(t *testing.T) {
 	conn := open(t, sqlite.Options{})
-	n, err := conn.Exec(t.Context(), "CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1), (2); ", nil)
-	if err != nil || n != 2 {
-		t.Errorf("%d rows, %v; want 2", n, err)
+	const several = "CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1), (2); "
+	if _, err := conn.Exec(t.Context(), several, nil); err == nil || !strings.Contains(err.Error(), "several statements") {
+		t.Errorf("got %v, want a refusal", err)
 	}
-	if _, err := conn.Exec(t.Context(), "INSERT INTO t VALUES (3); INSERT INTO nowhere VALUES (4)", nil); err == nil {
+	if err := conn.Script(t.Context(), several); err != nil {
+		t.Error(err)
+	}
+	if err := conn.Script(t.Context(), "INSERT INTO t VALUES (3); INSERT INTO nowhere VALUES (4)"); err == nil {
 		t.Error("no error of the second statement")
 	}
 	wantNumbers(t, conn, "SELECT i FROM t ORDER BY i", 1, 2, 3)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strconv"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -92,21 +91,6 @@ func assign(dest, value any) error {
 	case *any:
 		*dest = value
 		return nil
-	case *string:
-		if value == nil {
-			return errNull(dest)
-		}
-		*dest = asText(value)
-		return nil
-	case *[]byte:
-		*dest = asBytes(value)
-		return nil
-	case *bool:
-		converted, err := driver.Bool.ConvertValue(value)
-		if err == nil {
-			*dest = converted.(bool) // what Bool converts to
-		}
-		return err
 	case sql.Scanner:
 		return dest.Scan(value)
 	}
@@ -114,90 +98,59 @@ func assign(dest, value any) error {
 	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
 		return fmt.Errorf("a %T is no place to scan to", dest)
 	}
-	return assignTo(pointer.Elem(), value)
-}
-
-// assignTo is assign to a type that only reflection knows.
-func assignTo(place reflect.Value, value any) error {
-	if place.Kind() == reflect.Pointer {
-		if value == nil {
-			place.SetZero()
-			return nil
-		}
+	place, from := pointer.Elem(), reflect.ValueOf(value)
+	switch {
+	case value == nil && (place.Kind() == reflect.Pointer || place.Type() == bytesType):
+		place.SetZero()
+		return nil
+	case value == nil:
+		return fmt.Errorf("NULL is no %s", place.Type())
+	case place.Kind() == reflect.Pointer:
 		place.Set(reflect.New(place.Type().Elem()))
 		return assign(place.Interface(), value)
-	}
-	if value == nil {
-		return errNull(place.Interface())
-	}
-	from := reflect.ValueOf(value)
-	switch {
-	case from.Type().AssignableTo(place.Type()):
-		place.Set(from)
-		return nil
-	case from.Kind() == place.Kind() && from.Type().ConvertibleTo(place.Type()):
+	case from.Type().AssignableTo(place.Type()), from.Kind() == place.Kind() && from.CanConvert(place.Type()):
 		place.Set(from.Convert(place.Type()))
 		return nil
 	}
-	return parseTo(place, value)
+	return convertTo(place, value)
 }
 
-// parseTo goes by way of the text, which loses nothing unseen.
-func parseTo(place reflect.Value, value any) error {
-	text := asText(value)
+var bytesType, textType = reflect.TypeFor[[]byte](), reflect.TypeFor[string]()
+
+// convertTo assigns a value of another kind. A text of a type of its own does not
+// take a number.
+func convertTo(place reflect.Value, value any) error {
+	_, isBytes := value.([]byte)
 	switch {
+	case place.Type() == textType, place.Kind() == reflect.String && isBytes:
+		return convert(value, nil, place.SetString)
+	case place.Type() == bytesType:
+		return convert(value, nil, place.SetBytes)
+	case place.Kind() == reflect.Bool:
+		return convert(value, nil, place.SetBool)
 	case place.CanInt():
-		number, err := strconv.ParseInt(text, 10, place.Type().Bits())
-		return set(place.SetInt, number, err)
+		return convert(value, place.OverflowInt, place.SetInt)
 	case place.CanUint():
-		number, err := strconv.ParseUint(text, 10, place.Type().Bits())
-		return set(place.SetUint, number, err)
-	case place.CanFloat():
-		number, err := strconv.ParseFloat(text, place.Type().Bits())
-		return set(place.SetFloat, number, err)
-	case place.Kind() == reflect.String && isBytes(value):
-		place.SetString(text)
-		return nil
+		return convert(value, place.OverflowUint, place.SetUint)
+	case place.Kind() == reflect.Float32:
+		return convert(value, nil, func(number float32) { place.SetFloat(float64(number)) })
+	case place.Kind() == reflect.Float64:
+		return convert(value, nil, place.SetFloat)
 	}
 	return fmt.Errorf("a %T is no %s", value, place.Type())
 }
 
-func set[T any](setter func(T), value T, err error) error {
-	if err == nil {
-		setter(value)
+// convert has database/sql convert a value that is not NULL.
+func convert[T any](value any, overflows func(T) bool, set func(T)) error {
+	var converted sql.Null[T]
+	if err := converted.Scan(value); err != nil {
+		return err
 	}
-	return err
-}
-
-func isBytes(value any) bool {
-	_, ok := value.([]byte)
-	return ok
-}
-
-func errNull(dest any) error { return fmt.Errorf("NULL is no %T", dest) }
-
-func asText(value any) string {
-	switch value := value.(type) {
-	case string:
-		return value
-	case []byte:
-		return string(value)
-	case int64:
-		return strconv.FormatInt(value, 10)
-	case float64:
-		return strconv.FormatFloat(value, 'g', -1, 64)
+	if overflows != nil && overflows(converted.V) {
+		return fmt.Errorf("%v is too large", value)
 	}
-	return ""
-}
-
-func asBytes(value any) []byte {
-	switch value := value.(type) {
-	case nil:
-		return nil
-	case []byte:
-		return value
-	}
-	return []byte(asText(value))
+	set(converted.V)
+	return nil
 }
 
 // bind gives the statement its arguments, of the types that database/sql takes:
