@@ -15,7 +15,7 @@ import (
 const (
 	pastedCommands = "TestCommandsOfTheDocumentsWork"
 	clientPrograms = "TestProgramsOfTheClientsRun"
-	typescript     = "TestClientOfOursCompilesAndCalls" // all are compiled, the first is run
+	typescript     = "TestClientOfOursCompilesAndCalls"
 	// It takes root, systemd or Docker to type them.
 	packages = "TestDebIsInstalledStartedAsItsOwnUserAndRemoved"
 )

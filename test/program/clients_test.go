@@ -123,12 +123,16 @@ func TestProgramsOfTheClientsRun(t *testing.T) {
 		startUntilTheEnd(t, reader, feed)
 		eventually(t, "the feed is read", func() bool { return strings.Contains(feed.String(), "reading\n") })
 
+		client := s.client(token)
+		client.want(200, "POST", "/customers", map[string]any{"name": "Bia", "plan_id": 1})
 		out, err := prepare("first"+extension, readme(t, name, "first"+extension), env...).CombinedOutput()
-		if err != nil || !strings.HasPrefix(string(out), "1 20") || !strings.Contains(string(out), "João da Silva 35.00 http") {
+		if err != nil || !strings.HasPrefix(string(out), "2 20") || !strings.Contains(string(out), "João da Silva 35.00 http") {
 			t.Errorf("it prints %s: %v", out, err)
 		}
-		client := s.client(token)
-		for paid := 2; ; paid++ { // the reader begins at the newest event of the moment at which it first asks
+		if others := client.want(200, "GET", "/invoices/1", nil); !strings.Contains(string(others.Data), `"Em aberto"`) {
+			t.Errorf("the first program changed the invoice of another customer: %s", others.Data)
+		}
+		for paid := 3; ; paid++ { // the reader begins at the newest event of the moment at which it first asks
 			client.want(200, "POST", "/customers", map[string]any{"name": "Maria", "plan_id": 1})
 			client.want(200, "POST", fmt.Sprintf("/invoices/%d/status", paid), map[string]any{"status": "Pago"})
 			time.Sleep(300 * time.Millisecond)
