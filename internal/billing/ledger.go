@@ -198,7 +198,18 @@ const (
 	DifferenceWriteOff Difference = "write_off" // the rest will never come; a note says why
 )
 
-// ReadDifference reads what a form says about less money; none when it says
+// Differences are what a person may say of money that is reported by hand.
+var Differences = []Difference{DifferencePartial, DifferenceDiscount, DifferenceWriteOff}
+
+// Refused says what is missing of a difference: what is written off needs its reason.
+func (d Difference) Refused(note string) (refused fault.Fields) {
+	if d == DifferenceWriteOff && note == "" {
+		refused.Add("note", "is required: say why it is written off")
+	}
+	return refused
+}
+
+// ReadDifference reads what a form says about less money that waited for a decision; none when it says
 // nothing.
 func ReadDifference(in *input.Form) Difference {
 	return input.OneOf(in, "difference", DifferencePartial, DifferenceDiscount).Value

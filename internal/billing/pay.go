@@ -71,7 +71,7 @@ func ReadStatusChange(in *input.Form) StatusChange {
 		change.PaidOn = in.Day("paid_at")
 		change.Amount = in.Money("amount")
 		change.Via = in.Line("paid_via", maxVia)
-		change.Difference = input.OneOf(in, "difference", DifferencePartial, DifferenceDiscount, DifferenceWriteOff).Value
+		change.Difference = input.OneOf(in, "difference", Differences...).Value
 	}
 	change.Money = in.Choice("money", MoneyRefund, MoneyCredit).Value
 	change.Note = in.Text("note", MaxNote)
@@ -112,10 +112,7 @@ func (s *Service) SetStatus(
 	ctx context.Context, actor account.Actor, invoiceID int64, change StatusChange,
 ) (Outcome, error) {
 	refused := RefusedDay("paid_at", change.PaidOn.Value, actor.Today(s.db.Now()))
-	if change.Difference == DifferenceWriteOff && change.Note.Value == "" {
-		refused.Add("note", "is required: say why it is written off")
-	}
-	if err := change.Problems.With(refused).Err(); err != nil {
+	if err := change.Problems.With(refused).With(change.Difference.Refused(change.Note.Value)).Err(); err != nil {
 		return Outcome{}, err
 	}
 	var out Outcome

@@ -209,7 +209,8 @@ when, is kept.`,
 				amount!     what came, such as 35.00
 				payment-id  the bank's end-to-end id (optional)
 				paid-on     the day on which it came, YYYY-MM-DD (default: today)
-				note        for your own eyes` + differenceFlag,
+				note        for your own eyes; why, of what is written off
+				difference  of less money than is to pay: partial (the rest is to come), discount (it is enough) or write_off (it is lost)`,
 		}, func(ctx context.Context, c call) (any, error) {
 			out, err := c.Payments.ConfirmByHand(ctx, c.actor, payment.ReadConfirmation(c.in, c.in.ID("invoice").Value))
 			return map[string]any{"id": out.ID, "status": out.Status, "renewed": out.Renewed}, err

@@ -278,16 +278,14 @@ type Confirmation struct {
 // fields amount, difference, payment_id, paid_at or paid_on (a date) and note.
 func ReadConfirmation(in *input.Form, invoiceID int64) Confirmation {
 	in.Require("amount")
+	in.Alias("paid_on", "paid_at")
 	confirmation := Confirmation{
 		InvoiceID:  invoiceID,
 		Amount:     in.Money("amount").Value,
-		Difference: billing.ReadDifference(in),
+		Difference: input.OneOf(in, "difference", billing.Differences...).Value,
 		PaymentID:  in.Line("payment_id", 100).Value,
 		PaidOn:     in.Date("paid_at").Value,
 		Note:       in.Text("note", billing.MaxNote).Value,
-	}
-	if typed := in.Date("paid_on"); typed.HasValue() {
-		confirmation.PaidOn = typed.Value
 	}
 	confirmation.Problems = in.Problems()
 	return confirmation
@@ -298,7 +296,7 @@ func (s *Service) ConfirmByHand(
 	ctx context.Context, actor account.Actor, confirmed Confirmation,
 ) (billing.Outcome, error) {
 	refused := billing.RefusedDay("paid_at", confirmed.PaidOn, actor.Today(s.db.Now()))
-	if err := confirmed.Problems.With(refused).Err(); err != nil {
+	if err := confirmed.Problems.With(refused).With(confirmed.Difference.Refused(confirmed.Note)).Err(); err != nil {
 		return billing.Outcome{}, err
 	}
 	var out billing.Outcome

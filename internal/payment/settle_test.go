@@ -296,6 +296,9 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 		}
 		wantField(t, confirm(invoice.ID), "amount")
 		wantField(t, confirm(invoice.ID, "amount", "34.99"), "difference")
+		wantField(t, confirm(invoice.ID, "amount", "34.99", "difference", "write_off"), "note")
+		wantField(t, confirm(invoice.ID, "amount", "35.00", "paid_on", "1999-12-31"), "paid_on") // as it was named
+		wantField(t, confirm(invoice.ID, "amount", "35.00", "paid_at", "1999-12-31"), "paid_at")
 		must(t, confirm(invoice.ID, "amount", "10.00", "difference", "partial"))
 		must(t, confirm(invoice.ID, "amount", "5.00", "difference", "partial"))
 		if got := world.find(t, invoice.ID); got.Status != billing.Open || got.Received != 1500 {
@@ -310,7 +313,10 @@ func TestPersonConfirmsWhatNoGatewayWatches(t *testing.T) {
 		wantField(t, confirm(other.ID, "amount", "35.00", "payment_id", "E123"), "payment_id")
 		world.later(t, 25*time.Hour)
 		world.wantStates(t, other.ID, "expired")
-		must(t, confirm(other.ID, "amount", "35.00")) // the code could be paid all the same
+		must(t, confirm(other.ID, "amount", "30.00", "difference", "write_off", "note", "mudou-se")) // the code could be paid all the same
+		if got := world.find(t, other.ID); got.Status != billing.Paid || got.WrittenOff != 500 {
+			t.Errorf("with less the invoice is %s, %s of it lost", got.Status, got.WrittenOff)
+		}
 		list, err := world.Payments(t.Context(), world.actor, invoice.ID)
 		if err != nil || len(list) != 3 || list[0].ConfirmedBy != "command line" || !list[0].Applied() {
 			t.Errorf("kept %+v, %v", list, err)

@@ -23,8 +23,8 @@ var changeNames = withCompany(map[string]string{
 	"plan_id": "Plan", "product_id": "Product", "period": "Period", "value": "Value (R$)", "functions": "Functions",
 	"level": "Level", "expires_at": "Ends on", "type": "Kind", "suspended": "Suspended", "credits": "Credits",
 
-	"usuario": "Login", "data_de_vencimento": "Due date", "own_day": "Day of the month", "notes": "Notes", "external_id": "Your own code", "price": "Own price",
-	"custom": "Your own fields", "cancelled": "Cancelled", "cancel_reason": "Reason", "autopay": "PIX Automático",
+	"usuario": "Login", "data_de_vencimento": "Due date", "own_day": "Day of the month", "notes": "Notes", "external_id": "Your own code",
+	"price": "Own price", "custom": "Your own fields", "cancelled": "Cancelled", "cancel_reason": "Reason", "autopay": "PIX Automático",
 	"credit": "Credits", "opted_out": "Wants no messages", "customers": "Customers",
 
 	"total_amount": "Amount (R$)", "due_date": "Due date", "issued_for": "Due date that it bills", "paid_on": "Paid on",
