@@ -69,19 +69,13 @@ func withChosen(options []page.Option, chosen int64, lines []account.AuditLine) 
 
 // linkRecords has the names of customers, invoices and users lead to those that
 // are still there.
-func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Person) error {
+func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Person) {
 	ids := map[string][]int64{}
 	for _, row := range rows {
 		ids[row.Record] = append(ids[row.Record], row.RecID)
 	}
-	customers, err := s.Customers.Names(req.Context(), req.Actor, ids["customer"])
-	if err != nil {
-		return err
-	}
-	invoices, err := s.Billing.Existing(req.Context(), req.Actor, ids["invoice"])
-	if err != nil {
-		return err
-	}
+	customers := readOf(req, s.Customers.Names, ids["customer"])
+	invoices := readOf(req, s.Billing.Existing, ids["invoice"])
 	for n, row := range rows {
 		_, known := customers[row.RecID]
 		switch {
@@ -93,7 +87,6 @@ func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Perso
 			rows[n].Link = "/settings/users/" + idText(row.RecID)
 		}
 	}
-	return nil
 }
 
 // auditFilter reads who, the kind and the days of a query, which are the company's.
@@ -117,27 +110,16 @@ func (s *Server) audit(req *request) error {
 		Kinds: auditKindOptions(req.lang),
 	}
 	data.Heads = timeHeads(req)
-	read := func(in *input.Form) account.AuditFilter { return auditFilter(req, in) }
-	from := source[account.AuditFilter, account.AuditLine]{account.AuditList, read, byTime, s.Accounts.Audit}
-	lines, filter, err := fill(s, req, &data.list, from)
-	if err != nil {
-		return err
-	}
-	var users []account.Person
-	var tokens []account.Token
-	if err := req.gather(kept(&users, s.Accounts.Users), kept(&tokens, s.Accounts.Tokens)); err != nil {
-		return err
-	}
+	filterOf := func(in *input.Form) account.AuditFilter { return auditFilter(req, in) }
+	from := source[account.AuditFilter, account.AuditLine]{account.AuditList, filterOf, byTime, s.Accounts.Audit}
+	lines, filter := fill(s, req, &data.list, from)
+	users, tokens := read(req, s.Accounts.Users), read(req, s.Accounts.Tokens)
 	data.List = deedRows(req, lines)
 	data.People = namedOptions(users, func(user account.Person) (int64, string) { return user.ID, user.Name }, req.option("", "Everyone"))
 	data.Tokens = namedOptions(tokens, tokenName, req.option("", "Any"))
 	data.People, data.Tokens = withChosen(data.People, filter.UserID, lines), withChosen(data.Tokens, filter.TokenID, lines)
-	if err := s.linkRecords(req, data.List, users); err != nil {
-		return err
-	}
-	if err := s.offerUndo(req, data.List); err != nil {
-		return err
-	}
+	s.linkRecords(req, data.List, users)
+	s.offerUndo(req, data.List)
 	data.Bounded = data.Pager.Total == account.Countable
 	data.Total = countedTo(req.lang, data.Pager.Total, account.Countable, "1 line", "%s lines")
 	return s.show(req, page.View{Name: "audit", Title: "Audit log", Data: data})

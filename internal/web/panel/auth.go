@@ -275,24 +275,16 @@ type sessionRow struct {
 
 func (s *Server) profile(req *request) error { return s.profilePage(req, profileData{}, nil) }
 
-func (s *Server) profilePage(req *request, data profileData, refusal error) error {
-	list, err := s.Accounts.Sessions(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	for _, one := range list {
+func (s *Server) profilePage(req *request, data profileData, refusal error) (err error) {
+	for _, one := range read(req, s.Accounts.Sessions) {
 		seen := req.lang.Ago(one.SeenAt, s.DB.Now())
 		data.Sessions = append(data.Sessions, sessionRow{one, seen, device(one.Agent), one.ID == req.Session.ID})
 	}
-	if data.Factor, data.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
-		return err
-	}
+	data.Factor, data.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
+	req.note(err)
 	data.Form, data.Off = cmp.Or(data.Form, page.NewForm()), cmp.Or(data.Off, page.NewForm())
 	data.Email = cmp.Or(data.Email, page.NewForm("email", req.User.Email))
-	data.Mail = s.Accounts.SendsMail()
-	if data.Known, err = s.Accounts.AddressConfirmed(req.Context(), req.Actor); err != nil {
-		return err
-	}
+	data.Mail, data.Known = s.Accounts.SendsMail(), read(req, s.Accounts.AddressConfirmed)
 	data.Role = word(req.lang, string(req.User.Role))
 	return s.showForm(req, "profile", "My account", refusal, data)
 }
@@ -335,12 +327,15 @@ func (s *Server) secondFactor(req *request, form *page.Form, refusal error) erro
 	if err != nil {
 		return req.complain("/profile", err)
 	}
-	qr, err := page.QR(factor.URL)
-	if err != nil {
-		return err
-	}
-	data := factorData{Form: cmp.Or(form, page.NewForm()), Factor: factor, QR: qr}
+	data := factorData{Form: cmp.Or(form, page.NewForm()), Factor: factor, QR: req.qr(factor.URL)}
 	return s.showForm(req, "second_factor", "Second factor", refusal, data)
+}
+
+// qr is the picture of a text.
+func (req *request) qr(text string) template.HTML {
+	picture, err := page.QR(text)
+	req.note(err)
+	return picture
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {

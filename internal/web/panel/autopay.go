@@ -17,17 +17,13 @@ type autopay struct {
 	Simulated bool // no bank is asked: there are buttons that pretend
 }
 
-func (s *Server) autopay(req *request, record customer.Customer) (*autopay, error) {
+func (s *Server) autopay(req *request, record customer.Customer) *autopay {
 	if !allows(req.User.Role, desk) || !req.Actor.May(payments) {
-		return nil, nil // the page has no such part then
+		return nil // the page has no such part then
 	}
-	known, err := s.Payments.Autopay(req.Context(), req.Actor, record.ID)
-	if err != nil {
-		return nil, err
-	}
-	shown := &autopay{Autopay: known, Askable: payment.Debitable(record)}
-	shown.Simulated = shown.Live() && s.Payments.SimulatesPayers(known.Newest.Provider)
-	return shown, nil
+	shown := &autopay{Autopay: readOf(req, s.Payments.Autopay, record.ID), Askable: payment.Debitable(record)}
+	shown.Simulated = shown.Live() && s.Payments.SimulatesPayers(shown.Newest.Provider)
+	return shown
 }
 
 // Live reports whether there is something to end.
@@ -136,21 +132,15 @@ type autopaysData struct {
 // when, what is debited next, and what failed.
 func (s *Server) autopays(req *request) error {
 	data := autopaysData{list: newList(req, "", autopayChips(req))}
-	known, _, err := fill(s, req, &data.list, source[payment.AutopayFilter, payment.AutopayOf]{
+	known, _ := fill(s, req, &data.list, source[payment.AutopayFilter, payment.AutopayOf]{
 		"", payment.ReadAutopayFilter, sortsBy(), s.Payments.Autopays,
 	})
-	if err != nil {
-		return err
-	}
 	for _, one := range known {
 		data.List = append(data.List, autopayRow{autopay{Autopay: one.Autopay}, one.CustomerID, one.CustomerName})
 	}
 	data.Total = counted(req.lang, data.Pager.Total, "1 customer", "%s customers")
 	if allows(req.User.Role, viewer) {
-		tabs, err := s.paymentTabs(req, "autopay")
-		if err != nil {
-			return err
-		}
+		tabs := s.paymentTabs(req, "autopay")
 		data.Tabs = &tabs
 	}
 	return s.show(req, page.View{Name: "autopays", Title: "PIX Automático", Data: data})
@@ -170,10 +160,7 @@ type autopayRequest struct {
 
 // requestAutopayForm asks for the account that the request goes to.
 func (s *Server) requestAutopayForm(req *request, form *page.Form, refusal error) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	record := readOf(req, s.Customers.Find, req.id)
 	data := autopayRequest{Form: cmp.Or(form, page.NewForm()), Customer: record, Banks: payerBanks(req)}
 	return s.showForm(req, "autopay_request", "Ask through the customer's bank", refusal, data)
 }

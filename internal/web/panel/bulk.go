@@ -199,7 +199,7 @@ func (s *Server) customerWork(req *request, action string, chosen picks) (*work,
 	case "renew":
 		return s.renewWork(req, list), nil
 	case "plan":
-		return s.planWork(req, list)
+		return s.planWork(req, list), req.failed
 	case "cancel":
 		return s.cancelWork(req, list), nil
 	case "delete":
@@ -273,13 +273,10 @@ func renewalOf(req *request, record customer.Customer) (customer.Renewal, error)
 	return customer.PrepareExtension(req.Actor, record, customer.Extension{Period: record.Period(), On: req.today})
 }
 
-func (s *Server) planWork(req *request, list []customer.Customer) (*work, error) {
+func (s *Server) planWork(req *request, list []customer.Customer) *work {
 	job := &work{title: "Change the plan of %d customers?", button: "Change %d customers", said: "Customers moved to the plan: %d."}
-	var err error
-	if job.page.Plans, _, err = s.choices(req, false); err != nil {
-		return nil, err
-	}
-	job.page.Plans = job.page.Plans[1:] // none is no plan to move to
+	plans, _ := s.choices(req, false)
+	job.page.Plans = plans[1:] // none is no plan to move to
 	chosen := req.PostFormValue("bulk_plan_id")
 	job.page.Form = page.NewForm("bulk_plan_id", chosen)
 	draft := customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": chosen}))
@@ -288,7 +285,7 @@ func (s *Server) planWork(req *request, list []customer.Customer) (*work, error)
 		job.list[n].row.Before = record.Plan.Name
 	}
 	job.page.effect(req.lang, "The due dates stay as they are.", "Open invoices take the price of the new plan, unless somebody edited them.")
-	return job, nil
+	return job
 }
 
 func (s *Server) cancelWork(req *request, list []customer.Customer) *work {

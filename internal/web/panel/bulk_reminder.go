@@ -34,8 +34,8 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 	}
 	view := &bulkPage{picks: chosen, Action: "remind", Path: path, Back: back}
 	view.Round = &roundPage{Owner: allows(req.User.Role, owner)}
-	if err := s.roundChoices(req, view, &draft); err != nil {
-		return err
+	if s.roundChoices(req, view, &draft); req.failed != nil {
+		return req.failed
 	}
 	if view.Round.NoChannel && req.Actor.May(payments) {
 		return req.goOn(queuePath(path, chosen))
@@ -78,40 +78,31 @@ func (s *Server) roundDraft(req *request, path string, chosen picks) (draft remi
 }
 
 // roundChoices offers channels and words, and chooses where nothing was chosen.
-func (s *Server) roundChoices(req *request, view *bulkPage, draft *reminder.RoundDraft) error {
-	basis, err := s.messageBasis(req)
-	if err != nil {
-		return err
-	}
+func (s *Server) roundChoices(req *request, view *bulkPage, draft *reminder.RoundDraft) {
+	basis := s.messageBasis(req)
 	active := slices.DeleteFunc(basis.channels, func(channel reminder.Channel) bool { return !channel.Active })
 	if len(active) > 0 && len(draft.Channels) == 0 {
 		draft.Channels = []int64{active[0].ID}
 	}
 	view.Round.Channels = namedOptions(active, channelName)
 	view.Round.Templates = namedOptions(basis.templates, templateName, req.option("0", "The usual words"))
-	view.Round.NoChannel = len(view.Round.Channels) == 0
-	if draft.Link, err = s.canPayByLink(req); err != nil || view.Round.NoChannel {
-		return err
+	view.Round.NoChannel = len(active) == 0
+	if draft.Link = s.canPayByLink(req); view.Round.NoChannel {
+		return
 	}
 	view.Form = page.NewForm("channel", idText(draft.Channels[0]), "template_id", strconv.FormatInt(draft.TemplateID, 10))
-	settings, err := s.Reminders.Settings(req.Context(), req.Actor)
-	now := s.DB.Now().In(req.Actor.Company.Zone)
+	settings, now := read(req, s.Reminders.Settings), s.DB.Now().In(req.Actor.Company.Zone)
 	if settings.Quiet.Covers(now.Hour()*60 + now.Minute()) {
 		view.Round.Quiet = settings.Quiet.String()
 	}
-	return err
 }
 
 // canPayByLink reports whether a payment page would have something to offer.
-func (s *Server) canPayByLink(req *request) (bool, error) {
-	if !req.Actor.May(payments) {
-		return false, nil
+func (s *Server) canPayByLink(req *request) (found bool) {
+	if req.Actor.May(payments) {
+		_, found = s.gateway(req)
 	}
-	_, err := s.Payments.Gateway(req.Context(), req.Actor)
-	if refused(err) { // there is none
-		return false, nil
-	}
-	return err == nil, err
+	return found
 }
 
 func (s *Server) showRound(req *request, view *bulkPage) error {
@@ -155,18 +146,14 @@ func (s *Server) round(req *request, round reminder.Round) error {
 
 // turnOnUsual turns the usual set of rules on, in one click.
 func (s *Server) turnOnUsual(req *request) error {
-	channels, err := s.Reminders.Channels(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	var draft reminder.UsualDraft
-	for _, channel := range channels {
+	draft := reminder.UsualDraft{Link: s.canPayByLink(req)}
+	for _, channel := range read(req, s.Reminders.Channels) {
 		if channel.Active && len(draft.Channels) < reminder.MaxChannels {
 			draft.Channels = append(draft.Channels, channel.ID)
 		}
 	}
-	if draft.Link, err = s.canPayByLink(req); err != nil {
-		return err
+	if req.failed != nil {
+		return req.failed
 	}
 	made, err := s.Reminders.TurnOnUsual(req.Context(), req.Actor, draft)
 	return req.did(err, "/messages", "Rules turned on: %d.", made)
@@ -175,9 +162,14 @@ func (s *Server) turnOnUsual(req *request) error {
 // reachedToday is how many customers a rule for some days after the due date, or
 // before it, would reach today; of one that sends receipts, how many invoices were
 // paid today. Counters know it.
-func (s *Server) reachedToday(req *request, rule reminder.Rule) (int64, error) {
+func (s *Server) reachedToday(req *request, rule reminder.Rule) int64 {
+	first := input.Page{Number: 1, Size: 1}
 	if rule.On == reminder.OnPaid {
-		return s.paidToday(req, rule)
+		_, total, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
+			Status: billing.Paid, PaidFrom: req.today, PaidTo: req.today, PlanID: rule.PlanID, ProductID: rule.ProductID,
+		}, first)
+		req.note(err)
+		return total
 	}
 	day := req.today.AddDays(-rule.OffsetDays)
 	filter := customer.Filter{
@@ -189,15 +181,9 @@ func (s *Server) reachedToday(req *request, rule reminder.Rule) (int64, error) {
 	if rule.OffsetDays > 0 {
 		filter.Status = customer.Expired
 	}
-	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 1})
-	return total, err
-}
-
-func (s *Server) paidToday(req *request, rule reminder.Rule) (int64, error) {
-	_, total, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
-		Status: billing.Paid, PaidFrom: req.today, PaidTo: req.today, PlanID: rule.PlanID, ProductID: rule.ProductID,
-	}, input.Page{Number: 1, Size: 1})
-	return total, err
+	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, first)
+	req.note(err)
+	return total
 }
 
 // invoiceWork plans an action over invoices.

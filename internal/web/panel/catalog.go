@@ -23,47 +23,38 @@ type offeredList[T any] struct {
 	Pager page.Pager
 }
 
-// showOffered shows a page of plans or products, with the customers of each.
-func showOffered[T any](
-	s *Server, req *request, view page.View, id func(T) int64,
-	read func(context.Context, account.Actor, catalog.Filter, input.Page) ([]T, int64, error),
-	count func(ids []int64) (func(id int64) int64, error),
-) error {
+// offeredPage is a page of plans or products, and their ids.
+func offeredPage[T any](
+	req *request, name func(T) (int64, string),
+	find func(context.Context, account.Actor, catalog.Filter, input.Page) ([]T, int64, error),
+) (data offeredList[T], ids []int64) {
 	paging := req.query().Page()
-	list, total, err := read(req.Context(), req.Actor, catalogAll, paging)
-	if err != nil {
-		return err
+	list, total, err := find(req.Context(), req.Actor, catalogAll, paging)
+	req.note(err)
+	data.Pager = page.NewPager(req.URL, paging, total)
+	for _, one := range list {
+		id, _ := name(one)
+		data.List, ids = append(data.List, offered[T]{Record: one}), append(ids, id)
 	}
-	ids := make([]int64, len(list))
-	for i, one := range list {
-		ids[i] = id(one)
-	}
-	customers, err := count(ids)
-	if err != nil {
-		return err
-	}
-	data := offeredList[T]{Pager: page.NewPager(req.URL, paging, total)}
-	for i, one := range list {
-		data.List = append(data.List, offered[T]{one, customers(ids[i])})
-	}
-	view.Data = data
-	return s.show(req, view)
+	return data, ids
 }
 
 func (s *Server) plans(req *request) error {
-	return showOffered(s, req, page.View{Name: "plans", Title: "Plans"},
-		func(plan catalog.Plan) int64 { return plan.ID }, s.Catalog.Plans, func(ids []int64) (func(id int64) int64, error) {
-			counts, err := s.Customers.CountByPlan(req.Context(), req.Actor, ids)
-			return func(id int64) int64 { return counts[id].N }, err
-		})
+	data, ids := offeredPage(req, planName, s.Catalog.Plans)
+	counts := readOf(req, s.Customers.CountByPlan, ids)
+	for i, id := range ids {
+		data.List[i].Customers = counts[id].N
+	}
+	return s.show(req, page.View{Name: "plans", Title: "Plans", Data: data})
 }
 
 func (s *Server) products(req *request) error {
-	return showOffered(s, req, page.View{Name: "products", Title: "Products"},
-		func(product catalog.Product) int64 { return product.ID }, s.Catalog.Products, func(ids []int64) (func(id int64) int64, error) {
-			counts, err := s.Customers.CountByProduct(req.Context(), req.Actor, ids)
-			return func(id int64) int64 { return counts[id].N }, err
-		})
+	data, ids := offeredPage(req, productName, s.Catalog.Products)
+	counts := readOf(req, s.Customers.CountByProduct, ids)
+	for i, id := range ids {
+		data.List[i].Customers = counts[id].N
+	}
+	return s.show(req, page.View{Name: "products", Title: "Products", Data: data})
 }
 
 // units offers the units of a period in the reader's language.
@@ -83,7 +74,7 @@ func planInput(req *request) *input.Form {
 func (s *Server) planRecord() record[catalog.Plan] {
 	return record[catalog.Plan]{
 		path: "/plans", form: "plan_form", fresh: "New plan", edit: "Edit plan",
-		named: func(plan catalog.Plan) string { return plan.Name },
+		named: planName,
 		blank: func(*request) *page.Form { return page.NewForm("period_count", "1", "period_unit", "month") },
 		shown: func(plan catalog.Plan) *page.Form {
 			return page.NewForm("name", plan.Name, "value", decimal(plan.Value),
@@ -114,22 +105,18 @@ type planForm struct {
 	Own             int64 // how many customers have a price of their own
 }
 
-func (s *Server) planForm(req *request, form recordForm, _ catalog.Plan) (any, error) {
-	_, products, err := s.choices(req, false)
+func (s *Server) planForm(req *request, form recordForm, _ catalog.Plan) any {
+	_, products := s.choices(req, false)
 	data := planForm{recordForm: form, Units: req.units(), Products: products}
-	if err == nil && !form.New {
-		data.Own, err = s.Customers.OwnPriced(req.Context(), req.Actor, form.ID)
+	if !form.New {
+		data.Own = readOf(req, s.Customers.OwnPriced, form.ID)
 	}
-	return data, err
+	return data
 }
 
 // planSaved says who does not follow the plan's price.
 func (s *Server) planSaved(req *request, plan catalog.Plan) error {
-	own, err := s.Customers.OwnPriced(req.Context(), req.Actor, plan.ID)
-	if err != nil {
-		return err
-	}
-	if own > 0 {
+	if own := readOf(req, s.Customers.OwnPriced, plan.ID); own > 0 {
 		return req.done("/plans/"+idText(plan.ID), "%s was saved. With a price of their own, and so unchanged: %d.", plan.Name, own)
 	}
 	return req.done("/plans", "%s was saved.", plan.Name)
@@ -163,7 +150,7 @@ func (s *Server) followPlan(req *request, plan catalog.Plan) error {
 func (s *Server) productRecord() record[catalog.Product] {
 	return record[catalog.Product]{
 		path: "/products", form: "product_form", fresh: "New product", edit: "Edit product",
-		named: func(product catalog.Product) string { return product.Name },
+		named: productName,
 		blank: func(*request) *page.Form { return page.NewForm() },
 		shown: func(product catalog.Product) *page.Form {
 			return page.NewForm("name", product.Name, "description", product.Description, "active", boolText(product.Active))
@@ -207,12 +194,9 @@ type subscriptionPlanRow struct {
 
 func (s *Server) subscriptionPlans(req *request) error {
 	data := subscriptionPlansData{list: newList(req, "", nil)}
-	list, _, err := fill(s, req, &data.list, source[reseller.PlanFilter, reseller.Plan]{
+	list, _ := fill(s, req, &data.list, source[reseller.PlanFilter, reseller.Plan]{
 		"", reseller.ReadPlanFilter, sortsBy(), s.Resellers.Plans,
 	})
-	if err != nil {
-		return err
-	}
 	for _, plan := range list {
 		row := subscriptionPlanRow{Plan: plan, Every: req.lang.Period(plan.Period), Link: s.Resellers.SignupLink(plan)}
 		for _, name := range plan.Functions.Names() {
@@ -235,7 +219,7 @@ func (s *Server) subscriptionPlanRecord() record[reseller.Plan] {
 	return record[reseller.Plan]{
 		path: "/subscription-plans", form: "subscription_plan_form",
 		fresh: "New subscription plan", edit: "Edit subscription plan",
-		named: func(plan reseller.Plan) string { return plan.Name },
+		named: resoldPlanName,
 		blank: blankSubscriptionPlan, shown: planShown,
 		find: s.Resellers.FindPlan,
 		create: func(req *request) (reseller.Plan, error) {
@@ -260,7 +244,7 @@ type subscriptionPlanForm struct {
 	Link          string // by which resellers sign up
 }
 
-func (s *Server) subscriptionPlanForm(req *request, head recordForm, plan reseller.Plan) (any, error) {
+func (s *Server) subscriptionPlanForm(req *request, head recordForm, plan reseller.Plan) any {
 	form := subscriptionPlanForm{recordForm: head, Units: req.units(), Active: plan.Active, Trial: plan.TrialDays > 0}
 	if !form.New {
 		form.Link = s.Resellers.SignupLink(plan)
@@ -274,7 +258,7 @@ func (s *Server) subscriptionPlanForm(req *request, head recordForm, plan resell
 			})
 		}
 	}
-	return form, nil
+	return form
 }
 
 // planShown is a plan as its form shows it.

@@ -33,15 +33,11 @@ type charging struct {
 
 // charging of an invoice with something left to pay; nil for others, and for a
 // user who may not charge.
-func (s *Server) charging(req *request, invoice billing.Invoice, record customer.Customer) (*charging, error) {
-	if invoice.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
-		return nil, nil // there is nothing to charge, which is no error
+func (s *Server) charging(req *request, invoice billing.Invoice, record customer.Customer) *charging {
+	if req.failed != nil || invoice.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
+		return nil
 	}
-	link, err := s.Payments.PaymentLink(req.Context(), req.Actor, invoice.ID)
-	if err != nil {
-		return nil, err
-	}
-	overdue := invoice.Overdue(req.today)
+	link, overdue := readOf(req, s.Payments.PaymentLink, invoice.ID), invoice.Overdue(req.today)
 	d := &charging{
 		Invoice: invoice, Customer: record, Overdue: overdue, Link: link, Message: s.chargeText(invoice, record, link, overdue),
 		Through: s.through(req, link.Provider), Owner: allows(req.User.Role, owner), Here: invoicePath(invoice.ID),
@@ -53,11 +49,9 @@ func (s *Server) charging(req *request, invoice billing.Invoice, record customer
 		d.Mail = mailTo(record.Email, "Fatura de "+req.Actor.Company.Name, d.Message)
 	}
 	if now := link.Current; now != nil && now.PixCode != "" {
-		if d.QR, err = page.QR(now.PixCode); err != nil {
-			return nil, err
-		}
+		d.QR = req.qr(now.PixCode)
 	}
-	return d, nil
+	return d
 }
 
 // mailTo is the address that opens a mail with its words typed in.
@@ -96,19 +90,11 @@ func invoicePath(id int64) string { return "/invoices/" + idText(id) }
 
 // chargePage offers the ways to charge; a list opens it as a dialog.
 func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
-	if err != nil {
-		return err
-	}
+	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
 	if s.Reach != config.Reachable {
-		if err := s.makeCode(req, invoice); err != nil {
-			return err
-		}
+		s.makeCode(req, invoice)
 	}
-	charging, err := s.charging(req, invoice, record)
-	if err != nil {
-		return err
-	}
+	charging := s.charging(req, invoice, record)
 	if charging == nil { // paid or cancelled meanwhile
 		return req.goOn(invoicePath(invoice.ID))
 	}
@@ -117,11 +103,7 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 		charging.Back = page.LocalPath(back)
 		charging.Here += "?back=" + urlQuery(charging.Back)
 	}
-	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
-	if err != nil {
-		return err
-	}
-	if len(attempts) > 0 {
+	if attempts := readOf(req, s.Payments.Attempts, invoice.ID); len(attempts) > 0 {
 		charging.Mends = s.attemptRows(req, record.ID, attempts[:1])[0].Mends
 	}
 	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: charging})
@@ -129,32 +111,27 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 
 // makeCode has a charge made for an invoice that will be sent without a link. Where
 // the gateway refuses, the message goes without a code, and the page says why.
-func (s *Server) makeCode(req *request, invoice billing.Invoice) error {
-	if !req.mayCharge() || invoice.Status != billing.Open {
-		return nil
+func (s *Server) makeCode(req *request, invoice billing.Invoice) {
+	if req.failed != nil || !req.mayCharge() || invoice.Status != billing.Open {
+		return
 	}
 	_, err := s.Payments.Charge(req.Context(), req.Actor, invoice.ID, "")
-	if refused(err) || fault.KindOf(err) == fault.KindUpstream {
-		return nil
+	if !refused(err) && fault.KindOf(err) != fault.KindUpstream {
+		req.note(err)
 	}
-	return err
 }
 
 // owed is the customer of the path, and the invoice that it has owed the longest.
-func (s *Server) owed(req *request) (record customer.Customer, invoice billing.Invoice, found bool, err error) {
-	if record, err = s.Customers.Find(req.Context(), req.Actor, req.id); err != nil {
-		return record, invoice, false, err
-	}
-	invoice, found, err = s.Billing.Owed(req.Context(), req.Actor, record.ID)
-	return record, invoice, found, err
+func (s *Server) owed(req *request) (record customer.Customer, invoice billing.Invoice, found bool) {
+	record = readOf(req, s.Customers.Find, req.id)
+	invoice, found, err := s.Billing.Owed(req.Context(), req.Actor, record.ID)
+	req.note(err)
+	return record, invoice, found
 }
 
 // chargeCustomer is the same for what a customer has to pay first.
 func (s *Server) chargeCustomer(req *request) error {
-	record, invoice, found, err := s.owed(req)
-	if err != nil {
-		return err
-	}
+	record, invoice, found := s.owed(req)
 	if !found {
 		return s.show(req, page.View{Name: "charge_nothing", Title: "Charge", Data: record})
 	}
@@ -197,25 +174,14 @@ type billed struct {
 	ByHand   bool // a person confirms its payment
 }
 
-func (s *Server) billed(req *request, invoice billing.Invoice, record customer.Customer) (billed billed, err error) {
-	received, err := s.Payments.Payments(req.Context(), req.Actor, invoice.ID)
-	if err != nil {
-		return billed, err
+func (s *Server) billed(req *request, invoice billing.Invoice, record customer.Customer) (billed billed) {
+	billed.Payments = s.paymentRows(req, readOf(req, s.Payments.Payments, invoice.ID))
+	s.addRefunds(req, billed.Payments)
+	if !req.Actor.May(payments) {
+		return billed
 	}
-	if billed.Payments, err = s.paymentRows(req, received); err != nil {
-		return billed, err
-	}
-	if err = s.addRefunds(req, billed.Payments); err != nil || !req.Actor.May(payments) {
-		return billed, err
-	}
-	if billed.Charging, err = s.charging(req, invoice, record); err != nil {
-		return billed, err
-	}
-	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
-	if err != nil {
-		return billed, err
-	}
-	billed.Attempts = s.attemptRows(req, record.ID, attempts)
+	attempts := readOf(req, s.Payments.Attempts, invoice.ID)
+	billed.Charging, billed.Attempts = s.charging(req, invoice, record), s.attemptRows(req, record.ID, attempts)
 	billed.ByHand = billed.Charging != nil && len(attempts) > 0 && attempts[0].Manual
-	return billed, nil
+	return billed
 }

@@ -67,17 +67,9 @@ func (s *Server) credits(req *request) error {
 		return list, found.Count, err
 	}
 	from := source[reseller.EntryFilter, reseller.Entry]{account.CreditList, reseller.ReadEntryFilter, byTime, rows}
-	list, _, err := fill(s, req, &data.list, from)
-	if err != nil {
-		return err
-	}
+	list, _ := fill(s, req, &data.list, from)
 	data.Total, data.Grant = entriesFoot(req.lang, sums), req.Actor.Company.ParentID == 0
-	if data.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
-		return err
-	}
-	if data.List, err = s.entryRows(req, list, data.Sells); err != nil {
-		return err
-	}
+	data.Balance, data.List = read(req, s.Resellers.Balance), s.entryRows(req, list, data.Sells)
 	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: data})
 }
 
@@ -90,19 +82,15 @@ func entriesFoot(lang page.Lang, sums reseller.Sums) string {
 	return text + " · " + lang.T("%s came, %s left", page.FormatInt(sums.Came), page.FormatInt(sums.Left))
 }
 
-func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) ([]entryRow, error) {
-	names, err := s.doers(req, list)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]entryRow, len(list))
+func (s *Server) entryRows(req *request, list []reseller.Entry, links bool) []entryRow {
+	names, rows := s.doers(req, list), make([]entryRow, len(list))
 	for i, entry := range list {
 		rows[i] = entryRow{Entry: entry, Text: entryWords[entry.Kind], Who: doer(req.lang, names, entry)}
 		if links && entry.Reseller.ID != 0 && !byTheOther(entry) {
 			rows[i].Link = resellerPath(entry.Reseller.ID)
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // byTheOther reports whether the parent made an entry. Its child is not shown
@@ -112,7 +100,7 @@ func byTheOther(entry reseller.Entry) bool {
 }
 
 // doers are the names of the company's users and tokens that made entries.
-func (s *Server) doers(req *request, list []reseller.Entry) (map[string]string, error) {
+func (s *Server) doers(req *request, list []reseller.Entry) map[string]string {
 	var by []string
 	for _, entry := range list {
 		if !byTheOther(entry) {
@@ -206,11 +194,7 @@ type grantData struct {
 }
 
 func (s *Server) grantForm(req *request, form *page.Form, refusal error) error {
-	balance, err := s.Resellers.Balance(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	data := grantData{cmp.Or(form, page.NewForm()), balance, req.Actor.Company.ParentID == 0}
+	data := grantData{cmp.Or(form, page.NewForm()), read(req, s.Resellers.Balance), req.Actor.Company.ParentID == 0}
 	return s.showForm(req, "credits_grant", "Grant credits", refusal, data)
 }
 

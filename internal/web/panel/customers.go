@@ -49,25 +49,15 @@ func (s *Server) customer(req *request, record customer.Customer) error {
 	data.Renewal = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
 	data.Choices = renewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{record.ID}, shown+1)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data.Invoices = byCustomer[record.ID]
 	if data.More = len(data.Invoices) > shown; data.More {
 		data.Invoices = data.Invoices[:shown]
 	}
-	var owes map[int64]money.Cents
-	err = req.gather(
-		about(&owes, s.owing, []customer.Customer{record}), keptOf(&data.Credits, s.Billing.CreditOf, record.ID),
-		part(&data.Place, s.customerPlace), about(&data.Messages, s.customerMessages, record), about(&data.Own, s.ownPage, record),
-		about(&data.Autopay, s.autopay, record))
-	if err != nil {
-		return err
-	}
-	data.Owes = owes[record.ID]
-	if data.History, err = s.history(req, record, data.Invoices); err != nil {
-		return err
-	}
+	data.Owes, data.Credits = s.owing(req, []customer.Customer{record})[record.ID], readOf(req, s.Billing.CreditOf, record.ID)
+	data.Place, data.Messages = s.customerPlace(req), s.customerMessages(req, record)
+	data.Own, data.Autopay = s.ownPage(req, record), s.autopay(req, record)
+	data.History = s.history(req, record, data.Invoices)
 	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})
 }
 
@@ -92,35 +82,27 @@ const (
 )
 
 // late is the overdue invoice about which the form of a customer asks.
-func (s *Server) late(req *request, record customer.Customer) (*lateInvoice, error) {
+func (s *Server) late(req *request, record customer.Customer) *lateInvoice {
 	invoice, found, err := s.Billing.OverdueOf(req.Context(), req.Actor, record)
-	if err != nil || !found {
-		return nil, err
+	if req.note(err); !found {
+		return nil
 	}
 	choices := req.options("", "Choose", lateStays, "It stays overdue", lateMoves, "It moves to the new due date")
-	return &lateInvoice{invoice, choices}, nil
+	return &lateInvoice{invoice, choices}
 }
 
 // customerForm is the form of a customer, or of a new one.
 func (s *Server) customerForm(req *request, form *page.Form, refusal error) error {
 	data := customerForm{recordForm: req.recordForm("/customers", cmp.Or(form, page.NewForm()))}
 	if !data.New {
-		record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-		if err != nil {
-			return err
-		}
-		data.Form = cmp.Or(form, customerValues(record))
-		if data.Late, err = s.late(req, record); err != nil {
-			return err
-		}
+		record := readOf(req, s.Customers.Find, req.id)
+		data.Form, data.Late = cmp.Or(form, customerValues(record)), s.late(req, record)
 	}
 	return s.customerPage(req, data, refusal)
 }
 
-func (s *Server) customerPage(req *request, data customerForm, refusal error) (err error) {
-	if data.Plans, data.Products, err = s.choices(req, !data.New); err != nil {
-		return err
-	}
+func (s *Server) customerPage(req *request, data customerForm, refusal error) error {
+	data.Plans, data.Products = s.choices(req, !data.New)
 	data.Texts = textFields(req.lang, &customer.Customer{})
 	if !data.New { // a plan that is no longer sold stays with the customers who have it
 		data.Plans[0].Label, data.Products[0].Label = req.lang.T("None"), req.lang.T("None")
@@ -191,14 +173,14 @@ func addressValues(place address.Address) []string {
 // updateCustomer changes a customer. What becomes of an overdue invoice when the due
 // date moves is never assumed: without the choice nothing is saved.
 func (s *Server) updateCustomer(req *request, before customer.Customer) error {
-	late, err := s.late(req, before)
-	if err != nil {
-		return err
-	}
+	late := s.late(req, before)
 	draft, choice := customer.ReadChanges(req.form("price")), req.PostFormValue("overdue_invoice")
 	moves := draft.DueOn.HasValue() && draft.DueOn.Value != before.DueOn
 	if late != nil && moves && choice != lateStays && choice != lateMoves {
 		return req.again(fault.Field("overdue_invoice", "is required"), s.customerForm)
+	}
+	if req.failed != nil {
+		return req.failed
 	}
 	draft.LeaveOverdue = choice == lateStays
 	actor := req.batch()
@@ -206,24 +188,15 @@ func (s *Server) updateCustomer(req *request, before customer.Customer) error {
 	if err != nil {
 		return req.again(err, s.customerForm)
 	}
-	undo, err := s.undoable(req, actor.Batch)
-	if err != nil {
-		return err
-	}
-	return req.doneUndo(undo, customerPath(record.ID), "%s was saved.", record.Name)
+	return req.doneUndo(s.undoable(req, actor.Batch), customerPath(record.ID), "%s was saved.", record.Name)
 }
 
 // cancelForm asks why a customer goes and what becomes of its open invoices.
 func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: record.ID, Status: billing.Open},
+	record := readOf(req, s.Customers.Find, req.id)
+	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: req.id, Status: billing.Open},
 		input.Page{Number: 1, Size: input.MaxPageSize})
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := customerCancel{Customer: record, Form: cmp.Or(form, page.NewForm()), Count: count, Keep: debts(req)}
 	for _, invoice := range open {
 		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest

@@ -41,44 +41,33 @@ func (s *Server) customers(req *request) error {
 		Today: req.today, Figures: figureFilters(req),
 	}
 	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Name", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
-	rows, filter, err := fill(s, req, &data.list, s.customerList())
-	if err != nil {
-		return err
-	}
-	data.List = rows
-	if data.Owes, err = s.owing(req, data.List); err != nil {
-		return err
-	}
-	if data.Total, err = s.customersFoot(req, filter, data.Pager.Total); err != nil {
-		return err
-	}
-	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
-		return err
-	}
+	rows, filter := fill(s, req, &data.list, s.customerList())
+	data.List, data.Owes, data.Total = rows, s.owing(req, rows), s.customersFoot(req, filter, data.Pager.Total)
+	data.Plans, data.Products = s.choices(req, true)
 	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
 }
 
 // owing is what the customers of a page owe.
-func (s *Server) owing(req *request, list []customer.Customer) (map[int64]money.Cents, error) {
+func (s *Server) owing(req *request, list []customer.Customer) map[int64]money.Cents {
 	ids := make([]int64, len(list))
 	for n, record := range list {
 		ids[n] = record.ID
 	}
-	return s.Billing.Owing(req.Context(), req.Actor, ids)
+	return readOf(req, s.Billing.Owing, ids)
 }
 
 // customersFoot is how many customers a filter has, and for who may see totals
 // what they pay together, where that is known.
-func (s *Server) customersFoot(req *request, filter customer.Filter, count int64) (string, error) {
+func (s *Server) customersFoot(req *request, filter customer.Filter, count int64) string {
 	text := counted(req.lang, count, "1 customer", "%s customers")
 	if !allows(req.User.Role, viewer) {
-		return text, nil
+		return text
 	}
 	amount, known, err := s.Customers.Amount(req.Context(), req.Actor, filter, count)
-	if err != nil || !known || amount == 0 {
-		return text, err
+	if req.note(err); !known || amount == 0 {
+		return text
 	}
-	return text + " · " + req.lang.T("%s a month", amount.BR()), nil
+	return text + " · " + req.lang.T("%s a month", amount.BR())
 }
 
 // figureFilters are the filters by which figures of the home page link to the

@@ -72,6 +72,9 @@ func sendCSV(req *request, name string, rows func(write func([]string) error) er
 
 // sendBytes sends a file that is at hand; without a name a browser may show it.
 func sendBytes(req *request, name, kind string, content []byte) error {
+	if req.failed != nil {
+		return req.failed
+	}
 	header := req.w.Header()
 	header.Set("Content-Type", kind)
 	header.Set("Content-Length", strconv.Itoa(len(content)))

@@ -77,9 +77,9 @@ func (s *Server) exportPayments(req *request) error {
 	if err != nil {
 		return err
 	}
-	names, err := s.actorNames(req, []string{"user:", "token:"})
-	if err != nil {
-		return err
+	names := s.actorNames(req, []string{"user:", "token:"})
+	if req.failed != nil {
+		return req.failed
 	}
 	columns := []string{
 		"pagamento", "cliente", "fatura", "dia", "pago por", "situação", "valor", "registrado por", "identificação", "observação",

@@ -23,22 +23,18 @@ type step struct {
 // firstSteps are what a company does in its first days and has not hidden, those
 // that are done ticked; none when all are. A company that needs no more of them
 // costs no statement: the visit of its owner that finds so writes it down.
-func (s *Server) firstSteps(req *request, customers bool) ([]step, error) {
+func (s *Server) firstSteps(req *request, customers bool) []step {
 	if !allows(req.User.Role, staff) || s.openSteps(req, dashboard.Begun{}, false) == nil {
-		return nil, nil
+		return nil
 	}
-	begun, err := s.Dashboard.Begun(req.Context(), req.Actor)
-	if err != nil {
-		return nil, err
+	steps := s.openSteps(req, read(req, s.Dashboard.Begun), customers)
+	if req.failed != nil || slices.ContainsFunc(steps, func(step step) bool { return !step.Done }) {
+		return steps
 	}
-	steps := s.openSteps(req, begun, customers)
-	if slices.ContainsFunc(steps, func(step step) bool { return !step.Done }) {
-		return steps, nil
+	if allows(req.User.Role, owner) {
+		req.note(s.hideSteps(req, steps))
 	}
-	if !allows(req.User.Role, owner) {
-		return nil, nil
-	}
-	return nil, s.hideSteps(req, steps)
+	return nil
 }
 
 // openSteps are the steps of who asks, but for the hidden ones; nil when none is left.

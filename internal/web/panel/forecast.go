@@ -38,10 +38,7 @@ func forecastLink(key, value string) string {
 }
 
 func (s *Server) forecast(req *request) error {
-	forecast, err := s.Billing.Forecast(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
+	forecast := read(req, s.Billing.Forecast)
 	line := func(part billing.ForecastPart, figure billing.MonthFigure) monthLine {
 		return monthLine{req.lang.T(forecastWords[part]), forecastLink("of", string(part)), figure.Count, figure.Amount}
 	}
@@ -66,9 +63,7 @@ func (s *Server) forecast(req *request) error {
 		to := forecast.Before.AddDays(billing.ForecastDays - 1)
 		data.Received = "/payments?from=" + forecast.Before.String() + "&to=" + to.String()
 	}
-	if data.Tabs, err = s.paymentTabs(req, "forecast"); err != nil {
-		return err
-	}
+	data.Tabs = s.paymentTabs(req, "forecast")
 	return s.show(req, page.View{Name: "forecast", Title: "Forecast", Data: data})
 }
 
@@ -105,9 +100,7 @@ func (s *Server) forecastRows(req *request) error {
 		return err
 	}
 	rows, total, err := s.Billing.ForecastRows(req.Context(), req.Actor, question, paging)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := monthRowsData{
 		Back: "/payments/forecast", Of: req.lang.T("Forecast"), Title: req.lang.T(forecastWords[question.Part]),
 		Empty: req.lang.T("Nothing is expected."), Total: total, Pager: page.NewPager(req.URL, paging, total.Count),

@@ -10,12 +10,13 @@ import (
 )
 
 // gateway is the one in use; found is false when there is none.
-func (s *Server) gateway(req *request) (setup payment.Setup, found bool, err error) {
-	setup, err = s.Payments.Gateway(req.Context(), req.Actor)
+func (s *Server) gateway(req *request) (setup payment.Setup, found bool) {
+	setup, err := s.Payments.Gateway(req.Context(), req.Actor)
 	if fault.KindOf(err) == fault.KindInvalid { // none is set up
-		return setup, false, nil
+		return setup, false
 	}
-	return setup, err == nil, err
+	req.note(err)
+	return setup, err == nil
 }
 
 type gatewayData struct {
@@ -41,21 +42,12 @@ type providerRow struct {
 }
 
 func (s *Server) gatewayPage(req *request) error {
-	tabs, err := s.paymentTabs(req, "gateway")
-	if err != nil {
-		return err
-	}
-	setup, found, err := s.gateway(req)
-	if err != nil {
-		return err
-	}
-	data := gatewayData{Tabs: tabs}
+	data := gatewayData{Tabs: s.paymentTabs(req, "gateway")}
+	setup, found := s.gateway(req)
 	if found {
 		data.Setup, data.Title = &setup, optionWord(req.lang, setup.Provider.Title)
 		data.Text, data.Options = providerTexts[setup.Provider.Name], shownOptions(req, setup)
-		if data.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
-			return err
-		}
+		data.Live = read(req, s.Payments.Live)
 	}
 	for _, provider := range s.Payments.Providers() {
 		if !found || provider.Name != setup.Provider.Name {
@@ -109,10 +101,7 @@ type optionField struct {
 }
 
 func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error {
-	setup, err := s.Payments.SetupOf(req.Context(), req.Actor, req.PathValue("provider"))
-	if err != nil {
-		return err
-	}
+	setup := readOf(req, s.Payments.SetupOf, req.PathValue("provider"))
 	d := gatewayForm{
 		Form: form, Provider: setup.Provider, Title: optionWord(req.lang, setup.Provider.Title),
 		Text: providerTexts[setup.Provider.Name], Edits: setup.Active,
@@ -128,16 +117,10 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 		d.Fields = append(d.Fields, newOptionField(req, option, setup.Options[option.Name]))
 		d.Secrets, d.Files = d.Secrets || option.Secret, d.Files || option.Files != ""
 	}
-	inUse, found, err := s.gateway(req)
-	if err != nil {
-		return err
-	}
-	if found && !setup.Active {
+	if inUse, found := s.gateway(req); found && !setup.Active {
 		d.Leaves = optionWord(req.lang, inUse.Provider.Title)
 	}
-	if d.Live, err = s.Payments.Live(req.Context(), req.Actor); err != nil {
-		return err
-	}
+	d.Live = read(req, s.Payments.Live)
 	return s.showForm(req, "gateway_form", "Set up a gateway", refusal, d)
 }
 
@@ -196,9 +179,9 @@ func (s *Server) tryBeforeLeaving(req *request, draft payment.GatewayDraft, anyw
 	if anyway {
 		return nil
 	}
-	current, found, err := s.gateway(req)
-	if err != nil || !found || current.Problem != "" {
-		return err
+	current, found := s.gateway(req)
+	if !found || current.Problem != "" {
+		return req.failed
 	}
 	return s.Payments.TryGateway(req.Context(), req.Actor, draft)
 }
@@ -262,10 +245,7 @@ func (s *Server) askClearGateway(req *request) error {
 	if err != nil {
 		return req.complain(gatewayPath, err)
 	}
-	live, err := s.Payments.Live(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
+	live := read(req, s.Payments.Live)
 	effects := []string{
 		"No new charges are made: the payment pages say that online payment is not available.",
 		"The credentials are forgotten as soon as no charge needs them.",

@@ -67,10 +67,7 @@ func (s *Server) home(req *request) error {
 	if !allows(req.User.Role, viewer) {
 		return s.homeNotices(req, homeData{DueToday: dueToday})
 	}
-	month, err := s.Dashboard.Month(req.Context(), req.Actor, question)
-	if err != nil {
-		return err
-	}
+	month := readOf(req, s.Dashboard.Month, question)
 	data := homeData{Month: month, Revenue: s.revenue(req, month)}
 	data.Fresh = month.Customers.Total == 0 && question == (dashboard.Question{})
 	data.Received = receivedList(req, month, question)
@@ -79,9 +76,7 @@ func (s *Server) home(req *request) error {
 	}
 	data.Months, data.Form = s.twelveMonths(req, month), queryForm(req)
 	data.Churn, data.OnTime = percentBR(month.Recurring.Churn), percentBR(month.Punctuality.OnTimePercent)
-	if data.Plans, data.Products, err = s.choices(req, true); err != nil {
-		return err
-	}
+	data.Plans, data.Products = s.choices(req, true)
 	data.Change = change(month.Revenue, req.today)
 	for _, day := range month.Revenue.ByDay {
 		if day.Date == req.today {
@@ -90,9 +85,7 @@ func (s *Server) home(req *request) error {
 	}
 	data.DueToday = dueToday
 	if question == (dashboard.Question{}) {
-		if data.Steps, err = s.firstSteps(req, month.Customers.Total > 0); err != nil {
-			return err
-		}
+		data.Steps = s.firstSteps(req, month.Customers.Total > 0)
 		for _, step := range data.Steps {
 			if step.Done {
 				data.DoneSteps++
@@ -133,12 +126,9 @@ func receivedList(req *request, month dashboard.Month, question dashboard.Questi
 
 // homeNotices adds who and what needs a look, and shows the page.
 func (s *Server) homeNotices(req *request, data homeData) error {
-	err := req.gather(part(&data.Lists, s.dueLists), part(&data.Webhooks, s.brokenWebhooks),
-		part(&data.Payments, s.paymentTroubles), part(&data.Messages, s.messageNotices),
-		part(&data.Moved, s.gatewayChanges), kept(&data.Saying, s.Payments.SayingPaid), part(&data.Resale, s.resale))
-	if err != nil {
-		return err
-	}
+	data.Lists, data.Webhooks, data.Payments = s.dueLists(req), s.brokenWebhooks(req), s.paymentTroubles(req)
+	data.Messages, data.Moved, data.Resale = s.messageNotices(req), s.gatewayChanges(req), s.resale(req)
+	data.Saying = read(req, s.Payments.SayingPaid)
 	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
 }
 
@@ -178,7 +168,7 @@ func percentBR(percent *float64) string {
 	return strings.Replace(fmt.Sprintf("%.1f%%", *percent), ".", ",", 1)
 }
 
-func (s *Server) dueLists(req *request) ([]dueList, error) {
+func (s *Server) dueLists(req *request) []dueList {
 	tomorrow := req.today.AddDays(1)
 	lists := []dueList{
 		{Title: "Customers due today", Empty: "Nobody is due today.", Link: "/customers?" + dueToday, Tone: "warn"},
@@ -198,11 +188,9 @@ func (s *Server) dueLists(req *request) ([]dueList, error) {
 		first := input.Page{Number: 1, Size: homeRows}
 		query := customer.Query{Filter: filter, Sort: input.ByDueDate}
 		lists[i].Customers, lists[i].Total, err = s.Customers.Sorted(req.Context(), req.Actor, query, first)
-		if err != nil {
-			return nil, err
-		}
+		req.note(err)
 	}
-	return lists, nil
+	return lists
 }
 
 // moneyNoticeDays is how long the home page shows a notice of another gateway or
@@ -216,18 +204,15 @@ const movesCookie = "carteira_moves"
 // gatewayChanges are the changes of where the company's money goes in the last
 // week, for its owners: who did not make them must see them. Those that this
 // person made from here, or has said to know of, are left out.
-func (s *Server) gatewayChanges(req *request) ([]deedRow, error) {
+func (s *Server) gatewayChanges(req *request) []deedRow {
 	if !allows(req.User.Role, owner) {
-		return nil, nil
+		return nil
 	}
-	since := s.DB.Now().AddDate(0, 0, -moneyNoticeDays)
-	filter := account.AuditFilter{Record: "gateway", Since: since}
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 5})
+	lines := s.auditLines(req, account.AuditFilter{Record: "gateway", Since: s.DB.Now().AddDate(0, 0, -moneyNoticeDays)}, 5)
 	seen, _ := strconv.ParseInt(cookieValue(req.Request, movesCookie), 10, 64)
-	lines = slices.DeleteFunc(lines, func(line account.AuditLine) bool {
+	return deedRows(req, slices.DeleteFunc(lines, func(line account.AuditLine) bool {
 		return line.ID <= seen || line.UserID == req.User.ID && line.Address == visitor(req.Request).Address
-	})
-	return deedRows(req, lines), err
+	}))
 }
 
 // knowMove closes the notice of a change of where money goes, at this browser.
@@ -241,18 +226,11 @@ func (s *Server) knowMove(req *request) error {
 }
 
 // brokenWebhooks are those that were switched off by their failures.
-func (s *Server) brokenWebhooks(req *request) ([]webhook.Webhook, error) {
+func (s *Server) brokenWebhooks(req *request) []webhook.Webhook {
 	if !allows(req.User.Role, owner) {
-		return nil, nil
+		return nil
 	}
-	all, err := s.Webhooks.List(req.Context(), req.Actor)
-	var broken []webhook.Webhook
-	for _, hook := range all {
-		if !hook.Active && hook.Notice != "" {
-			broken = append(broken, hook)
-		}
-	}
-	return broken, err
+	return slices.DeleteFunc(read(req, s.Webhooks.List), func(hook webhook.Webhook) bool { return hook.Active || hook.Notice == "" })
 }
 
 // resale is what the home page of a company with resellers shows of them.
@@ -270,26 +248,17 @@ type endingList struct {
 
 // resale is nil for who may not see it, and for a company without a level, a
 // function or a reseller for it.
-func (s *Server) resale(req *request) (*resale, error) {
+func (s *Server) resale(req *request) *resale {
 	if !req.sells() || !allows(req.User.Role, viewer) {
-		return nil, nil // there is nothing to show, which is no error
+		return nil // there is nothing to show
 	}
 	_, all, err := s.Resellers.List(req.Context(), req.Actor, reseller.Filter{}, input.Page{Number: 1, Size: 1})
-	if err != nil || all == 0 {
-		return nil, err
+	if req.note(err); all == 0 {
+		return nil
 	}
-	shown := &resale{}
-	if shown.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
-		return nil, err
-	}
-	for _, standing := range []account.Standing{account.StandingTrial, account.StandingActive} {
-		list, err := s.endingSoon(req, standing)
-		if err != nil {
-			return nil, err
-		}
-		shown.Ending = append(shown.Ending, list)
-	}
-	return shown, nil
+	return &resale{read(req, s.Resellers.Balance), []endingList{
+		s.endingSoon(req, account.StandingTrial), s.endingSoon(req, account.StandingActive),
+	}}
 }
 
 // endingWords are the title of such a list, and the text for an empty one.
@@ -299,19 +268,17 @@ var endingWords = map[account.Standing][2]string{
 }
 
 // endingSoon lists some of the resellers in a standing that ends within a week.
-func (s *Server) endingSoon(req *request, standing account.Standing) (ending endingList, err error) {
+func (s *Server) endingSoon(req *request, standing account.Standing) (ending endingList) {
 	until := req.today.AddDays(noticeDays)
 	filter := reseller.Filter{Status: standing, ExpiresFrom: req.today, ExpiresTo: until}
 	first := input.Page{Number: 1, Size: homeRows}
 	list, total, err := s.Resellers.List(req.Context(), req.Actor, filter, first)
-	if err != nil {
-		return ending, err
-	}
+	req.note(err)
 	ending.Total, ending.Title, ending.Empty = total, endingWords[standing][0], endingWords[standing][1]
 	ending.Link = "/resellers?status=" + string(standing) +
 		"&expires_from=" + req.today.String() + "&expires_to=" + until.String()
 	for _, seller := range list {
 		ending.List = append(ending.List, resellerRowOf(req, seller, s.DB.Now()))
 	}
-	return ending, nil
+	return ending
 }

@@ -24,10 +24,8 @@ type webhooksData struct {
 
 func (s *Server) webhooks(req *request) error { return s.webhooksPage(req, webhooksData{}) }
 
-func (s *Server) webhooksPage(req *request, data webhooksData) (err error) {
-	if data.List, err = s.Webhooks.List(req.Context(), req.Actor); err != nil {
-		return err
-	}
+func (s *Server) webhooksPage(req *request, data webhooksData) error {
+	data.List = read(req, s.Webhooks.List)
 	return s.show(req, page.View{Name: "webhooks", Title: "Webhooks", Data: data})
 }
 
@@ -40,10 +38,7 @@ type webhookForm struct {
 func (s *Server) webhookForm(req *request, form *page.Form, refusal error) error {
 	hook := webhook.Webhook{Events: webhook.Subscribable()}
 	if req.id != 0 {
-		var err error
-		if hook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
-			return err
-		}
+		hook = readOf(req, s.Webhooks.Find, req.id)
 	}
 	if form == nil {
 		form = page.NewForm("url", hook.URL, "description", hook.Description, "retry_refused", boolText(hook.RetryRefused))
@@ -107,15 +102,9 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 		req.Request = req.WithContext(req.Context()) // the log has the address as it came
 		req.URL = &url.URL{Path: webhookPath(req.id)}
 	}
-	var err error
-	if data.Webhook, err = s.Webhooks.Find(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
+	data.Webhook = readOf(req, s.Webhooks.Find, req.id)
 	data.list = newList(req, webhookPath(req.id)+"/export", deliveryChips(req), "event", "from", "to")
-	list, _, err := fill(s, req, &data.list, s.deliveryList(req.id))
-	if err != nil {
-		return err
-	}
+	list, _ := fill(s, req, &data.list, s.deliveryList(req.id))
 	for _, found := range list {
 		data.List = append(data.List, deliveryRow{found})
 	}
@@ -173,12 +162,7 @@ func (s *Server) signatureForm(req *request, form *page.Form, refusal error) err
 }
 
 func (s *Server) signaturePage(req *request, data signatureData, refusal error) error {
-	list, err := s.Webhooks.List(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	data.Secrets = namedOptions(list, hookName)
-	data.Secrets = append(data.Secrets, req.option("0", "Callback secret (single invoices)"))
+	data.Secrets = append(namedOptions(read(req, s.Webhooks.List), hookName), req.option("0", "Callback secret (single invoices)"))
 	return s.showForm(req, "signature", "Signature checker", refusal, data)
 }
 
@@ -191,10 +175,7 @@ func (s *Server) checkSignature(req *request) error {
 }
 
 func (s *Server) callbackSecret(req *request) error {
-	secret, err := s.Webhooks.CallbackSecret(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
+	secret := read(req, s.Webhooks.CallbackSecret)
 	return s.show(req, page.View{Name: "callback_secret", Title: "Callback secret", Data: secret})
 }
 
@@ -237,18 +218,15 @@ func (d deliveryRow) Last() *webhook.Attempt {
 }
 
 func (s *Server) delivery(req *request, found webhook.Delivery) error {
-	where, err := s.deliveryPlace(req, found.WebhookID)
-	if err != nil {
-		return err
-	}
-	return s.show(req, page.View{Name: "delivery", Title: "Delivery", Data: deliveryData{deliveryRow{found}, where}})
+	data := deliveryData{deliveryRow{found}, s.deliveryPlace(req, found.WebhookID)}
+	return s.show(req, page.View{Name: "delivery", Title: "Delivery", Data: data})
 }
 
 // deliveryPlace is where a delivery is in the list of its webhook. The notification
 // of a single invoice is in none.
-func (s *Server) deliveryPlace(req *request, webhookID int64) (place, error) {
+func (s *Server) deliveryPlace(req *request, webhookID int64) place {
 	if webhookID == 0 {
-		return place{Back: "/webhooks"}, nil
+		return place{Back: "/webhooks"}
 	}
 	at := listed{List: webhookPath(webhookID), Records: "/deliveries"}
 	return at.place(req, s.deliveryList(webhookID).nth(req, func(record webhook.Delivery) int64 { return record.ID }))
@@ -293,11 +271,7 @@ func (s *Server) tokens(req *request, form *page.Form, refusal error) error {
 }
 
 func (s *Server) tokensPage(req *request, data tokensData, refusal error) error {
-	list, err := s.Accounts.Tokens(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	for _, t := range list {
+	for _, t := range read(req, s.Accounts.Tokens) {
 		data.List = append(data.List, tokenRow{
 			t, req.lang.Ago(t.LastUsedAt, s.DB.Real()), t.Scope == account.ScopeRead, t.Expired(s.DB.Real()),
 		})

@@ -33,27 +33,18 @@ func (s *Server) invoices(req *request) error {
 	data.list = newList(req, "/invoices/export", invoiceChips(req), "due_from", "due_to", "paid_from", "paid_to")
 	data.More = anyGiven(req, "plan_id", "product_id", "created_from", "created_to")
 	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Customer", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
-	rows, filter, err := fill(s, req, &data.list, s.invoiceList())
-	if err != nil {
-		return err
-	}
-	data.List = rows
-	if data.Of, err = s.filteredCustomer(req, filter.CustomerID); err != nil {
-		return err
-	}
-	if data.Total, err = s.invoicesFoot(req, filter, data.Pager.Total); err != nil {
-		return err
-	}
+	rows, filter := fill(s, req, &data.list, s.invoiceList())
+	data.List, data.Of, data.Total = rows, s.filteredCustomer(req, filter.CustomerID), s.invoicesFoot(req, filter, data.Pager.Total)
 	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
 }
 
 // filteredCustomer is the customer that a list is filtered by; nil for none.
-func (s *Server) filteredCustomer(req *request, id int64) (*customer.Customer, error) {
+func (s *Server) filteredCustomer(req *request, id int64) *customer.Customer {
 	if id == 0 {
-		return nil, nil
+		return nil
 	}
-	record, err := s.Customers.Find(req.Context(), req.Actor, id)
-	return &record, err
+	record := readOf(req, s.Customers.Find, id)
+	return &record
 }
 
 // anyGiven reports whether the address has one of some filters.
@@ -63,15 +54,16 @@ func anyGiven(req *request, names ...string) bool {
 
 // invoicesFoot is how many invoices a filter has, and for who may see totals what
 // they are worth, where that is known.
-func (s *Server) invoicesFoot(req *request, filter billing.Filter, count int64) (string, error) {
+func (s *Server) invoicesFoot(req *request, filter billing.Filter, count int64) string {
+	text := counted(req.lang, count, "1 invoice", "%s invoices")
 	if !allows(req.User.Role, viewer) {
-		return invoicesTotal(req.lang, count, ""), nil
+		return text
 	}
 	worth, known, err := s.Billing.Worth(req.Context(), req.Actor, filter, count)
-	if err != nil || !known {
-		return invoicesTotal(req.lang, count, ""), err
+	if req.note(err); !known {
+		return text
 	}
-	return invoicesTotal(req.lang, count, worth.BR()), nil
+	return text + " · " + worth.BR()
 }
 
 type invoiceData struct {
@@ -93,26 +85,15 @@ type invoiceData struct {
 }
 
 func (s *Server) invoice(req *request, form *page.Form, refusal error) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
-	if err != nil {
-		return err
-	}
+	invoice := readOf(req, s.Billing.Find, req.id)
+	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
 	data := invoiceData{
 		Invoice: invoice, Customer: record, Form: cmp.Or(form, page.NewForm()), Today: req.today,
 		Due: invoice.PayableOn(req.Actor.Company, req.today), Overdue: invoice.Overdue(req.today), Via: s.through(req, invoice.PaidVia),
 		Means: means(req), Less: differences(req), Again: reissuable(invoice, record), Renews: req.Actor.Company.Settings.RenewOnPayment,
 		CanUndo: invoice.Status == billing.Paid && !invoice.Superseded && slices.Contains(billing.HandMeans, invoice.PaidVia),
 	}
-	if data.billed, err = s.billed(req, invoice, record); err != nil {
-		return err
-	}
-	if err := req.gather(about(&data.Notices, s.noticesOf, invoice), part(&data.Place, s.invoicePlace)); err != nil {
-		return err
-	}
+	data.billed, data.Notices, data.Place = s.billed(req, invoice, record), s.noticesOf(req, invoice), s.invoicePlace(req)
 	return s.showForm(req, "invoice", "Invoice", refusal, data)
 }
 
@@ -154,10 +135,7 @@ type invoiceForm struct {
 }
 
 func (s *Server) invoiceForm(req *request, form *page.Form, refusal error) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	record := readOf(req, s.Customers.Find, req.id)
 	form = cmp.Or(form, page.NewForm("amount", amountText(max(record.Price(), 0)), "due", req.today.String()))
 	return s.showForm(req, "invoice_form", "Extra invoice", refusal, invoiceForm{form, record})
 }

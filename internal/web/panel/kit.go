@@ -53,13 +53,15 @@ func (req *request) queryWith(rows int) *input.Form {
 	return input.FromQuery(values)
 }
 
-// show shows a page in the frame of the panel.
+// show shows a page in the frame of the panel, unless a part of it could not be read.
 func (s *Server) show(req *request, view page.View) error {
-	frame, err := s.frame(req)
-	if err != nil {
-		return err
+	if req.failed != nil {
+		return req.failed
 	}
-	view.Frame, view.Zone = frame, req.Actor.Company.Zone
+	view.Frame, view.Zone = s.frame(req), req.Actor.Company.Zone
+	if req.failed != nil {
+		return req.failed
+	}
 	s.pages.Render(req.w, req.Request, view)
 	return nil
 }
@@ -106,9 +108,9 @@ func (req *request) did(err error, to, text string, args ...any) error {
 // of makes a handler of one that is for the record of the path.
 func of[T any](find func(context.Context, account.Actor, int64) (T, error), handle func(*request, T) error) handler {
 	return func(req *request) error {
-		record, err := find(req.Context(), req.Actor, req.id)
-		if err != nil {
-			return err
+		record := readOf(req, find, req.id)
+		if req.failed != nil {
+			return req.failed
 		}
 		return handle(req, record)
 	}
@@ -120,52 +122,42 @@ func asked[T any](s *Server, find func(context.Context, account.Actor, int64) (T
 	return of(find, func(req *request, record T) error { return s.ask(req, confirm(record)) })
 }
 
-// reading reads a part of a page.
-type reading func(*request) error
-
-// gather reads the parts of a page one after the other, until one fails.
-func (req *request) gather(parts ...reading) error {
-	for _, part := range parts {
-		if err := part(req); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// part is what the panel makes of a request.
-func part[T any](into *T, read func(*request) (T, error)) reading {
-	return func(req *request) (err error) {
-		*into, err = read(req)
-		return err
+// note keeps the first failure of a request. What reads a page goes on with nothing
+// after it, and the page is not shown.
+func (req *request) note(err error) {
+	if req.failed == nil {
+		req.failed = err
 	}
 }
 
-// about is part, of a record.
-func about[T, R any](into *T, read func(*request, R) (T, error), record R) reading {
-	return part(into, func(req *request) (T, error) { return read(req, record) })
+// read is what a room has for the company. After a failure nothing is read.
+func read[T any](req *request, from func(context.Context, account.Actor) (T, error)) (found T) {
+	if req.failed == nil {
+		found, req.failed = from(req.Context(), req.Actor)
+	}
+	return found
 }
 
-// kept is what a room has for the company.
-func kept[T any](into *T, read func(context.Context, account.Actor) (T, error)) reading {
-	return part(into, func(req *request) (T, error) { return read(req.Context(), req.Actor) })
-}
-
-// keptOf is what a room has of a record.
-func keptOf[T any](into *T, read func(context.Context, account.Actor, int64) (T, error), id int64) reading {
-	return part(into, func(req *request) (T, error) { return read(req.Context(), req.Actor, id) })
+// readOf is what a room has of a record, or for a question.
+func readOf[Q, T any](req *request, from func(context.Context, account.Actor, Q) (T, error), of Q) (found T) {
+	if req.failed == nil {
+		found, req.failed = from(req.Context(), req.Actor, of)
+	}
+	return found
 }
 
 // goOn leads to another page of the panel.
 func (req *request) goOn(to string) error {
+	if req.failed != nil {
+		return req.failed
+	}
 	page.Go(req.w, req.Request, to)
 	return nil
 }
 
 // done says what was done and goes on.
 func (req *request) done(to, text string, args ...any) error {
-	page.Say(req.w, req.Request, text, args...)
-	return req.goOn(to)
+	return req.doneUndo("", to, text, args...)
 }
 
 // batch is the actor of work that can be undone as a whole.
@@ -177,7 +169,9 @@ func (req *request) batch() account.Actor {
 
 // doneUndo is done with a button that takes a batch back; "" has none.
 func (req *request) doneUndo(batch, to, text string, args ...any) error {
-	page.SayUndo(req.w, req.Request, batch, text, args...)
+	if req.failed == nil {
+		page.SayUndo(req.w, req.Request, batch, text, args...)
+	}
 	return req.goOn(to)
 }
 
@@ -229,32 +223,20 @@ func queryForm(req *request) *page.Form {
 
 // choices are the plans and products that a select offers. Filters offer those
 // that are no longer sold too.
-func (s *Server) choices(req *request, inactive bool) (plans, products []page.Option, err error) {
+func (s *Server) choices(req *request, inactive bool) (plans, products []page.Option) {
 	all := input.Page{Number: 1, Size: maxChoices}
 	planList, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, all)
-	if err != nil {
-		return nil, nil, err
-	}
+	req.note(err)
 	productList, _, err := s.Catalog.Products(req.Context(), req.Actor, catalogAll, all)
-	if err != nil {
-		return nil, nil, err
-	}
+	req.note(err)
 	none := req.option("", "None")
 	if inactive {
 		none = req.option("", "All")
 	}
-	plans, products = []page.Option{none}, []page.Option{none}
-	for _, plan := range planList {
-		if plan.Active || inactive {
-			plans = append(plans, page.Option{Value: idText(plan.ID), Label: plan.Name + " · " + plan.Value.BR()})
-		}
-	}
-	for _, product := range productList {
-		if product.Active || inactive {
-			products = append(products, page.Option{Value: idText(product.ID), Label: product.Name})
-		}
-	}
-	return plans, products, nil
+	planList = slices.DeleteFunc(planList, func(plan catalog.Plan) bool { return !plan.Active && !inactive })
+	productList = slices.DeleteFunc(productList, func(product catalog.Product) bool { return !product.Active && !inactive })
+	plans = namedOptions(planList, func(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name + " · " + plan.Value.BR() }, none)
+	return plans, namedOptions(productList, productName, none)
 }
 
 // optionsOf are the options of a list after those that come first.

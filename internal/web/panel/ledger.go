@@ -23,10 +23,7 @@ func discountText(invoice billing.Invoice) string {
 }
 
 func (s *Server) invoiceEdit(req *request, form *page.Form, refusal error) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	invoice := readOf(req, s.Billing.Find, req.id)
 	form = cmp.Or(form, page.NewForm("total_amount", decimal(invoice.Amount), "due_date", invoice.DueOn.String(),
 		"description", invoice.Description, "discount", discountText(invoice)))
 	return s.showForm(req, "invoice_edit", "Edit the invoice", refusal, invoiceEdit{form, invoice, invoice.Overdue(req.today)})
@@ -62,10 +59,7 @@ type refundForm struct {
 }
 
 func (s *Server) refundForm(req *request, form *page.Form, refusal error) error {
-	record, err := s.Billing.FindPayment(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	record := readOf(req, s.Billing.FindPayment, req.id)
 	left := (record.Amount - record.Refunded).BR()
 	data := refundForm{cmp.Or(form, page.NewForm()), record, s.through(req, record.Via), left, req.options(
 		"", "All goes back: it is open again. A part: it stays paid",
@@ -100,10 +94,7 @@ type againForm struct {
 }
 
 func (s *Server) againForm(req *request, form *page.Form, refusal error) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	invoice := readOf(req, s.Billing.Find, req.id)
 	form = cmp.Or(form, page.NewForm("amount", decimal(invoice.Amount), "paid_via", "pix"))
 	return s.showForm(req, "again", "Register as credit", refusal, againForm{form, invoice, means(req)})
 }

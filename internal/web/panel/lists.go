@@ -45,7 +45,7 @@ type source[F comparable, T any] struct {
 
 // fill reads the page of a list that an address asks for. With a filter that is not
 // valid it has all rows, and its form says what is wrong.
-func fill[F comparable, T any](s *Server, req *request, into *list, from source[F, T]) (rows []T, filter F, err error) {
+func fill[F comparable, T any](s *Server, req *request, into *list, from source[F, T]) (rows []T, filter F) {
 	in, none := req.query(), from.filter(input.FromQuery(nil))
 	at := in.Page()
 	at.Sort, filter = from.sort(req.URL.Query()), from.filter(in)
@@ -54,30 +54,28 @@ func fill[F comparable, T any](s *Server, req *request, into *list, from source[
 		filter = none
 	}
 	rows, total, err := from.rows(req.Context(), req.Actor, filter, at)
-	if err != nil {
-		return nil, filter, err
-	}
+	req.note(err)
 	into.Pager, into.Filtered = page.NewPager(req.URL, at, total), filter != none
 	if from.list != "" {
-		into.Arranged, err = s.arranged(req, from.list)
+		into.Arranged = s.arranged(req, from.list)
 	}
-	return rows, filter, err
+	return rows, filter
 }
 
 // nth finds the record at a number of a list.
 func (from source[F, T]) nth(req *request, id func(T) int64) neighbour {
-	return func(query url.Values, at input.Page) (int64, error) {
+	return func(query url.Values, at input.Page) int64 {
 		in := input.FromQuery(query)
 		filter := from.filter(in)
 		if in.Err() != nil {
-			return 0, nil //nolint:nilerr // an invalid address has no list
+			return 0 // an invalid address has no list
 		}
 		at.Sort = from.sort(query)
 		found, _, err := from.rows(req.Context(), req.Actor, filter, at)
-		if err != nil || len(found) == 0 {
-			return 0, err
+		if req.note(err); len(found) == 0 {
+			return 0
 		}
-		return id(found[0]), nil
+		return id(found[0])
 	}
 }
 

@@ -30,13 +30,10 @@ type group struct {
 
 // unused reports whether a company has never made use of what a group leads to.
 // Its entries are folded away then, until a person opens them.
-type unused func(s *Server, req *request) (bool, error)
+type unused func(s *Server, req *request) bool
 
 // resellsNothing is unused for the pages of resellers.
-func resellsNothing(s *Server, req *request) (bool, error) {
-	resells, err := s.Resellers.Resells(req.Context(), req.Actor)
-	return !resells, err
-}
+func resellsNothing(s *Server, req *request) bool { return !read(req, s.Resellers.Resells) }
 
 // menu is all of it, in order. A new part of the panel adds its entry here.
 var menu = []group{
@@ -98,7 +95,7 @@ type shownEntry struct {
 	Badge   badge
 }
 
-func (s *Server) frame(req *request) (frame, error) {
+func (s *Server) frame(req *request) frame {
 	live := req.Actor.Writable(req.today) == nil
 	f := frame{
 		User:    req.User,
@@ -110,26 +107,19 @@ func (s *Server) frame(req *request) (frame, error) {
 		Reach:   s.Reach,
 	}
 	f.Manage = live && f.Owner
-	badges, err := s.badges(req)
-	if err != nil {
-		return f, err
-	}
+	badges := s.badges(req)
 	for _, group := range menu {
-		shown, err := s.shownGroup(req, group, badges)
-		if err != nil {
-			return f, err
-		}
-		if len(shown.Entries) > 0 {
+		if shown := s.shownGroup(req, group, badges); len(shown.Entries) > 0 {
 			f.Groups = append(f.Groups, shown)
 		}
 	}
-	f.Notice, err = s.notice(req)
-	return f, err
+	f.Notice = s.notice(req)
+	return f
 }
 
 // shownGroup is what a user sees of a group. The group of the page that is shown
 // is never folded.
-func (s *Server) shownGroup(req *request, group group, badges map[string]badge) (shownGroup, error) {
+func (s *Server) shownGroup(req *request, group group, badges map[string]badge) shownGroup {
 	shown, current := shownGroup{Label: group.Label}, false
 	for _, entry := range group.Entries {
 		if !allows(req.User.Role, entry.role) || !req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
@@ -139,12 +129,10 @@ func (s *Server) shownGroup(req *request, group group, badges map[string]badge) 
 		current = current || here
 		shown.Entries = append(shown.Entries, shownEntry{entry, here, !req.Actor.May(entry.function), badges[entry.Path]})
 	}
-	if group.unused == nil || current || len(shown.Entries) == 0 {
-		return shown, nil
+	if group.unused != nil && !current && len(shown.Entries) > 0 {
+		shown.Folded = group.unused(s, req)
 	}
-	var err error
-	shown.Folded, err = group.unused(s, req)
-	return shown, err
+	return shown
 }
 
 // within reports whether a page belongs to an entry of the menu.
@@ -162,10 +150,10 @@ type place struct {
 
 // neighbour returns the id of the record at a number of a list, 0 where there is
 // none.
-type neighbour func(query url.Values, page input.Page) (int64, error)
+type neighbour func(query url.Values, page input.Page) int64
 
 // placeIn is the place in a list that has its records at addresses below it.
-func placeIn(req *request, list string, neighbour neighbour) (place, error) {
+func placeIn(req *request, list string, neighbour neighbour) place {
 	return listed{list, list}.place(req, neighbour)
 }
 
@@ -174,42 +162,39 @@ type listed struct{ List, Records string }
 
 // place reads the place from the address: the list's query and the number of the
 // record in it.
-func (l listed) place(req *request, neighbour neighbour) (place, error) {
+func (l listed) place(req *request, neighbour neighbour) place {
 	query := req.URL.Query()
 	values, err := url.ParseQuery(query.Get("list"))
 	if err != nil || !query.Has("list") {
-		return place{Back: l.List}, nil //nolint:nilerr // an invalid address has no list
+		return place{Back: l.List}
 	}
 	found := place{Back: l.List}
 	if len(values) > 0 {
 		found.Back += "?" + values.Encode()
 	}
-	err = found.besides(req, func(at, _ int64) (string, error) {
-		id, err := neighbour(values, input.Page{Number: at, Size: 1})
-		if err != nil || id == 0 {
-			return "", err
+	found.besides(req, func(at, _ int64) string {
+		id := neighbour(values, input.Page{Number: at, Size: 1})
+		if id == 0 {
+			return ""
 		}
 		place := url.Values{"list": {values.Encode()}, "at": {strconv.FormatInt(at, 10)}}
-		return l.Records + "/" + idText(id) + "?" + place.Encode(), nil
+		return l.Records + "/" + idText(id) + "?" + place.Encode()
 	})
-	return found, err
+	return found
 }
 
 // besides adds the neighbours of the record with the number in the address. link
 // returns the address of the record at a number, "" where there is none; a record
 // without a page it may leave out, and go on in the direction of step.
-func (p *place) besides(req *request, link func(at, step int64) (string, error)) error {
+func (p *place) besides(req *request, link func(at, step int64) string) {
 	at, err := strconv.ParseInt(req.URL.Query().Get("at"), 10, 32)
 	if err != nil || at < 1 {
-		return nil //nolint:nilerr // an invalid address has no neighbours
+		return // an invalid address has no neighbours
 	}
 	if at > 1 {
-		if p.Prev, err = link(at-1, -1); err != nil {
-			return err
-		}
+		p.Prev = link(at-1, -1)
 	}
-	p.Next, err = link(at+1, 1)
-	return err
+	p.Next = link(at+1, 1)
 }
 
 // placeFrom is the way back to where the user came from, if the address says so.
@@ -230,13 +215,13 @@ func placeFrom(req *request, otherwise place) place {
 	return otherwise
 }
 
-func (s *Server) customerPlace(req *request) (place, error) {
+func (s *Server) customerPlace(req *request) place {
 	return placeIn(req, "/customers", s.customerList().nth(req, func(record customer.Customer) int64 { return record.ID }))
 }
 
 // invoicePlace is where an invoice is in the list that it was opened from: that of
 // invoices, or that of payments.
-func (s *Server) invoicePlace(req *request) (place, error) {
+func (s *Server) invoicePlace(req *request) place {
 	if came := placeFrom(req, place{}); came.Back != "" {
 		return s.amongPayments(req, came)
 	}
@@ -249,31 +234,31 @@ const maxOrphans = 20
 // amongPayments adds the neighbours in the list of payments to the place of an
 // invoice. A payment has no page of its own: its record is the invoice, so that
 // two parts of one invoice are two neighbours with the same page.
-func (s *Server) amongPayments(req *request, found place) (place, error) {
+func (s *Server) amongPayments(req *request, found place) place {
 	list, err := url.Parse(found.Back)
 	if err != nil || list.Path != "/payments" || !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
-		return found, nil //nolint:nilerr // an invalid address has no neighbours
+		return found // an invalid address has no neighbours
 	}
 	query := list.Query()
 	in := input.FromQuery(query)
 	filter := readPayments(in)
 	if in.Err() != nil {
-		return found, nil //nolint:nilerr // the same
+		return found // the same
 	}
-	err = found.besides(req, func(at, step int64) (string, error) {
+	found.besides(req, func(at, step int64) string {
 		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
 			page := input.Page{Number: at, Size: 1, Sort: paymentSort(query)}
 			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
-			if err != nil || len(paid) == 0 {
-				return "", err
+			if req.note(err); len(paid) == 0 {
+				return ""
 			}
 			if paid[0].InvoiceStatus == "" { // deleted with its customer
 				continue
 			}
 			place := url.Values{"from": {found.Back}, "at": {strconv.FormatInt(at, 10)}}
-			return invoicePath(paid[0].InvoiceID) + "?" + place.Encode(), nil
+			return invoicePath(paid[0].InvoiceID) + "?" + place.Encode()
 		}
-		return "", nil
+		return ""
 	})
-	return found, err
+	return found
 }

@@ -31,12 +31,8 @@ func (s *Server) messageKind(name string) (reminder.Kind, bool) {
 }
 
 func (s *Server) channels(req *request) error {
-	list, err := s.Reminders.Channels(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
 	var data channelsData
-	for _, channel := range list {
+	for _, channel := range read(req, s.Reminders.Channels) {
 		kind, _ := s.messageKind(channel.Kind)
 		data.List = append(data.List, channelRow{channel, kind})
 	}
@@ -151,15 +147,10 @@ type optionValue struct {
 func (s *Server) channel(req *request) error { return s.channelPage(req, channelData{}, nil) }
 
 func (s *Server) channelPage(req *request, data channelData, refusal error) error {
-	var err error
-	if data.Channel, err = s.Reminders.FindChannel(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
+	data.Channel = readOf(req, s.Reminders.FindChannel, req.id)
 	data.Kind, _ = s.messageKind(data.Channel.Kind)
 	secrets, err := s.Reminders.SecretNames(data.Channel)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	for _, option := range data.Kind.Options {
 		value := data.Channel.Options[option.Name]
 		if len(option.Choices) > 0 {
@@ -167,17 +158,10 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 		}
 		data.Options = append(data.Options, optionValue{option, value, slices.Contains(secrets, option.Name)})
 	}
-	var templates []reminder.Template
-	var rules []reminder.Rule
-	if err := req.gather(kept(&templates, s.Reminders.Templates), kept(&rules, s.Reminders.Rules)); err != nil {
-		return err
-	}
-	data.Templates = namedOptions(templates, templateName, req.option("", "A plain sentence"))
-	for _, rule := range rules {
-		if slices.Contains(rule.Channels, data.Channel.ID) {
-			data.Rules = append(data.Rules, rule)
-		}
-	}
+	data.Templates = namedOptions(read(req, s.Reminders.Templates), templateName, req.option("", "A plain sentence"))
+	data.Rules = slices.DeleteFunc(read(req, s.Reminders.Rules), func(rule reminder.Rule) bool {
+		return !slices.Contains(rule.Channels, data.Channel.ID)
+	})
 	if data.Kind.Reporter != nil {
 		data.Callback = s.PublicURL + "/channels/" + data.Channel.Kind + "/" + data.Channel.CallbackKey
 		data.Provable = slices.Contains(secrets, "app_secret")
@@ -265,24 +249,18 @@ type phoneData struct {
 func (s *Server) phone(req *request) error { return s.phonePage(req, nil) }
 
 // phonePage shows the phone; a refusal of the bridge is shown instead of its state.
-func (s *Server) phonePage(req *request, refusal *reminder.Refusal) error {
-	channel, err := s.Reminders.FindChannel(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	data := phoneData{Channel: channel, Path: phonePath(channel.ID)}
-	if refusal == nil {
+func (s *Server) phonePage(req *request, refusal *reminder.Refusal) (err error) {
+	data := phoneData{Channel: readOf(req, s.Reminders.FindChannel, req.id), Path: phonePath(req.id)}
+	if refusal == nil && req.failed == nil {
 		data.Phone, err = s.Reminders.Phone(req.Context(), req.Actor, req.id)
-		if err != nil && !errors.As(err, &refusal) {
-			return err
+		if !errors.As(err, &refusal) {
+			req.note(err)
 		}
 	}
 	if refusal != nil {
 		data.Problem = refusal.Reason
 	} else if data.Phone.Code != "" {
-		if data.Picture, err = page.QR(data.Phone.Code); err != nil {
-			return err
-		}
+		data.Picture = req.qr(data.Phone.Code)
 	}
 	return s.show(req, page.View{Name: "messages_phone", Title: "Connect the phone", Data: data})
 }

@@ -114,18 +114,10 @@ func (s *Server) messageLog(req *request) error {
 	}
 	from := s.messageList()
 	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByDueDate, "Due date")
-	list, filter, err := fill(s, req, &data.list, from)
-	if err != nil {
-		return err
-	}
+	list, filter := fill(s, req, &data.list, from)
 	data.List, data.Total = messageRows(req, list), counted(req.lang, data.Pager.Total, "1 message", "%s messages")
-	var rules []reminder.Rule
-	var channels []reminder.Channel
-	err = req.gather(about(&data.Of, s.filteredCustomer, filter.CustomerID), kept(&rules, s.Reminders.Rules),
-		kept(&channels, s.Reminders.Channels))
-	if err != nil {
-		return err
-	}
+	data.Of = s.filteredCustomer(req, filter.CustomerID)
+	rules, channels := read(req, s.Reminders.Rules), read(req, s.Reminders.Channels)
 	data.Rules = namedOptions(rules, ruleName, req.option("", "All rules"))
 	data.Channels = namedOptions(channels, channelName, req.option("", "All"))
 	data.HasRules = len(rules) > 0
@@ -148,9 +140,7 @@ type sendingRow struct {
 
 func (s *Server) message(req *request) error {
 	m, attempts, err := s.Reminders.FindMessage(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := messageData{Message: messageRows(req, []reminder.Message{m})[0]}
 	for _, attempt := range attempts {
 		kind, _ := s.messageKind(attempt.Kind)
@@ -159,12 +149,7 @@ func (s *Server) message(req *request) error {
 		})
 	}
 	neighbours := s.messageList().nth(req, func(m reminder.Message) int64 { return m.ID })
-	if data.Next, err = s.Reminders.Upcoming(req.Context(), req.Actor, req.id); err != nil {
-		return err
-	}
-	if data.Place, err = placeIn(req, "/messages/log", neighbours); err != nil {
-		return err
-	}
+	data.Next, data.Place = readOf(req, s.Reminders.Upcoming, req.id), placeIn(req, "/messages/log", neighbours)
 	may := m.Decisions()
 	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
 	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
@@ -191,18 +176,15 @@ type customerMessages struct {
 	More, OptedOut bool
 }
 
-func (s *Server) customerMessages(req *request, record customer.Customer) (*customerMessages, error) {
+func (s *Server) customerMessages(req *request, record customer.Customer) *customerMessages {
 	if !req.sends() {
-		return nil, nil // the page has no such part
+		return nil // the page has no such part
 	}
 	const shown = 6
-	out, err := s.Reminders.OptedOut(req.Context(), req.Actor, record.ID)
-	if err != nil {
-		return nil, err
-	}
 	list, total, err := s.Reminders.Messages(req.Context(), req.Actor,
 		reminder.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: shown})
-	return &customerMessages{List: messageRows(req, list), More: total > shown, OptedOut: out}, err
+	req.note(err)
+	return &customerMessages{messageRows(req, list), total > shown, readOf(req, s.Reminders.OptedOut, record.ID)}
 }
 
 func (s *Server) setOptOut(req *request) error {
@@ -215,9 +197,9 @@ func (s *Server) setOptOut(req *request) error {
 }
 
 // messageNotices are what needs attention, for the first page.
-func (s *Server) messageNotices(req *request) (reminder.Attention, error) {
+func (s *Server) messageNotices(req *request) reminder.Attention {
 	if !req.sends() || !allows(req.User.Role, staff) {
-		return reminder.Attention{}, nil
+		return reminder.Attention{}
 	}
-	return s.Reminders.Attention(req.Context(), req.Actor)
+	return read(req, s.Reminders.Attention)
 }

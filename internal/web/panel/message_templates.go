@@ -18,13 +18,9 @@ type templateRow struct {
 }
 
 func (s *Server) templates(req *request) error {
-	var list []reminder.Template
-	var rules []reminder.Rule
-	if err := req.gather(kept(&list, s.Reminders.Templates), kept(&rules, s.Reminders.Rules)); err != nil {
-		return err
-	}
 	var data templatesData
-	for _, template := range list {
+	rules := read(req, s.Reminders.Rules)
+	for _, template := range read(req, s.Reminders.Templates) {
 		row := templateRow{Template: template}
 		for _, rule := range rules {
 			if rule.TemplateID == template.ID {
@@ -62,10 +58,7 @@ func (s *Server) templateForm(req *request, form *page.Form, refusal error) erro
 	if form == nil {
 		var template reminder.Template
 		if req.id != 0 {
-			var err error
-			if template, err = s.Reminders.FindTemplate(req.Context(), req.Actor, req.id); err != nil {
-				return err
-			}
+			template = readOf(req, s.Reminders.FindTemplate, req.id)
 		}
 		form = page.NewForm("name", template.Name, "subject", template.Subject, "text", template.Text,
 			"whatsapp_name", template.Approved.Name, "whatsapp_language", template.Approved.Language,
@@ -111,16 +104,11 @@ func (s *Server) previewTemplate(req *request) error {
 	id, _ := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get()
 	data := templateForm{recordForm: recordForm{Action: templatesPath + "/new", New: true}}
 	if id != 0 {
-		if _, err := s.Reminders.FindTemplate(req.Context(), req.Actor, id); err != nil {
-			return err
-		}
+		readOf(req, s.Reminders.FindTemplate, id)
 		data.recordForm = recordForm{Action: templatePath(id), ID: id}
 	}
 	var err error
-	if data.Preview, err = s.previewMatches(req); err != nil {
-		return err
-	}
-	if data.Preview.Customer.ID != 0 {
+	if data.Preview = s.previewMatches(req); data.Preview.Customer.ID != 0 {
 		data.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
 			CustomerID: data.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
 		})
@@ -133,7 +121,7 @@ func (s *Server) previewTemplate(req *request) error {
 }
 
 // previewMatches finds the customers that a search means, and the chosen one.
-func (s *Server) previewMatches(req *request) (*templatePreview, error) {
+func (s *Server) previewMatches(req *request) *templatePreview {
 	preview := &templatePreview{Search: req.PostFormValue("preview_search")}
 	const shown = 6
 	filters := []customer.Filter{customer.ReadFilter(input.FromStrings(map[string]string{"search": preview.Search}))}
@@ -143,9 +131,7 @@ func (s *Server) previewMatches(req *request) (*templatePreview, error) {
 	for _, filter := range filters {
 		var err error
 		preview.Matches, _, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: shown})
-		if err != nil {
-			return preview, err
-		}
+		req.note(err)
 		if len(preview.Matches) > 0 {
 			preview.Customer = preview.Matches[0]
 			break
@@ -156,5 +142,5 @@ func (s *Server) previewMatches(req *request) (*templatePreview, error) {
 			preview.Customer = record
 		}
 	}
-	return preview, nil
+	return preview
 }

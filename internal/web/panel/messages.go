@@ -38,22 +38,14 @@ type ruleRow struct {
 func (r ruleRow) Receipts() bool { return r.On == reminder.OnPaid }
 
 func (s *Server) rules(req *request) error {
-	var basis messageBasis
-	var list []reminder.Rule
-	var settings reminder.Settings
-	err := req.gather(part(&basis, s.messageBasis), kept(&list, s.Reminders.Rules), kept(&settings, s.Reminders.Settings))
-	if err != nil {
-		return err
-	}
+	basis, list, settings := s.messageBasis(req), read(req, s.Reminders.Rules), read(req, s.Reminders.Settings)
 	data := rulesData{Channels: len(basis.channels) > 0, Templates: len(basis.templates) > 0, Quiet: settings.Quiet}
 	for _, rule := range list {
 		row := ruleRow{Rule: rule, Sentence: basis.sentence(req.lang, rule), Template: basis.template(rule.TemplateID)}
 		if rule.On == reminder.OnDue && settings.Quiet.Covers(rule.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
-		if row.Reach, err = s.reachedToday(req, rule); err != nil {
-			return err
-		}
+		row.Reach = s.reachedToday(req, rule)
 		data.List = append(data.List, row)
 	}
 	data.Missing = reminder.LacksUsual(list)
@@ -67,12 +59,9 @@ type messageBasis struct {
 	plans, products []page.Option // the first is none in particular
 }
 
-func (s *Server) messageBasis(req *request) (basis messageBasis, err error) {
-	if err = req.gather(kept(&basis.channels, s.Reminders.Channels), kept(&basis.templates, s.Reminders.Templates)); err != nil {
-		return basis, err
-	}
-	basis.plans, basis.products, err = s.choices(req, true)
-	return basis, err
+func (s *Server) messageBasis(req *request) messageBasis {
+	plans, products := s.choices(req, true)
+	return messageBasis{read(req, s.Reminders.Channels), read(req, s.Reminders.Templates), plans, products}
 }
 
 func (b messageBasis) template(id int64) (found reminder.Template) {
@@ -179,10 +168,7 @@ func (s *Server) switchRule(req *request) error {
 
 func (s *Server) quietForm(req *request, form *page.Form, refusal error) error {
 	if form == nil {
-		settings, err := s.Reminders.Settings(req.Context(), req.Actor)
-		if err != nil {
-			return err
-		}
+		settings := read(req, s.Reminders.Settings)
 		form = page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
 	}
 	return s.showForm(req, "messages_quiet", "Quiet hours", refusal, form)
@@ -220,14 +206,9 @@ type channelTurn struct {
 func turnName(i int) string { return "channel_" + strconv.Itoa(i+1) }
 
 func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
-	basis, err := s.messageBasis(req)
-	if err != nil {
-		return err
-	}
+	basis := s.messageBasis(req)
 	if form == nil {
-		if form, err = s.ruleValues(req, basis.channels); err != nil {
-			return err
-		}
+		form = s.ruleValues(req, basis.channels)
 	}
 	data := ruleForm{recordForm: req.recordForm("/messages/rules", form), Plans: basis.plans, Products: basis.products}
 	data.Sides = req.options("before", "before the due date", "after", "after the due date")
@@ -238,18 +219,14 @@ func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
 	for i := range min(len(basis.channels), reminder.MaxChannels) {
 		data.Turns = append(data.Turns, channelTurn{Name: turnName(i), Number: i + 1, Options: channels})
 	}
-	data.Errors = form.Errors("channels")
-	if data.Reach, err = s.reachOf(req, form); err != nil {
-		return err
-	}
+	data.Errors, data.Reach = form.Errors("channels"), s.reachOf(req, form)
 	return s.showForm(req, "messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
 }
 
 // ruleValues is the form of a rule as it is, or of a new one.
-func (s *Server) ruleValues(req *request, channels []reminder.Channel) (*page.Form, error) {
+func (s *Server) ruleValues(req *request, channels []reminder.Channel) *page.Form {
 	if req.id != 0 {
-		rule, err := s.Reminders.FindRule(req.Context(), req.Actor, req.id)
-		return shownRule(rule), err
+		return shownRule(readOf(req, s.Reminders.FindRule, req.id))
 	}
 	query := req.URL.Query()
 	form := queryForm(req)
@@ -262,12 +239,12 @@ func (s *Server) ruleValues(req *request, channels []reminder.Channel) (*page.Fo
 		}
 		form = page.NewForm(pairs...)
 	}
-	return form, nil
+	return form
 }
 
 // reachOf is how many customers the rule of a form would reach today; none when
 // the form does not say.
-func (s *Server) reachOf(req *request, form *page.Form) (int64, error) {
+func (s *Server) reachOf(req *request, form *page.Form) int64 {
 	rule := reminder.Rule{On: reminder.Occasion(form.Value("on"))}
 	rule.PlanID, _ = strconv.ParseInt(form.Value("plan_id"), 10, 64)
 	rule.ProductID, _ = strconv.ParseInt(form.Value("product_id"), 10, 64)
@@ -276,7 +253,7 @@ func (s *Server) reachOf(req *request, form *page.Form) (int64, error) {
 	}
 	days, err := strconv.Atoi(strings.TrimSpace(form.Value("offset_days")))
 	if err != nil || days > 366 || days < -366 {
-		return 0, nil //nolint:nilerr // the form shows it when it is sent
+		return 0 // the form shows it when it is sent
 	}
 	if form.Value("side") == "before" {
 		days = -days

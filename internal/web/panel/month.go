@@ -73,14 +73,12 @@ func (s *Server) month(req *request) error {
 	if err != nil {
 		return err
 	}
-	month, err := s.Billing.Month(req.Context(), req.Actor, question.First)
-	if err != nil {
-		return err
+	month := readOf(req, s.Billing.Month, question.First)
+	if req.failed != nil {
+		return req.failed
 	}
 	data := s.monthData(req, month)
-	if data.Tabs, err = s.paymentTabs(req, "month"); err != nil {
-		return err
-	}
+	data.Tabs = s.paymentTabs(req, "month")
 	return s.show(req, page.View{Name: "month", Title: "The month", Data: data})
 }
 
@@ -147,9 +145,7 @@ func (s *Server) monthRows(req *request) error {
 	}
 	paging := req.query().Page()
 	rows, total, err := s.Billing.MonthRows(req.Context(), req.Actor, question, paging)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := monthRowsData{
 		Back: monthPath(question.First), Of: req.lang.T("The month"),
 		Title: req.lang.T(monthWords[question.Part]), Empty: req.lang.T("Nothing in this month."), Total: total,

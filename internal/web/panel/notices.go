@@ -31,31 +31,25 @@ type noticesData struct {
 func (s *Server) notices(req *request) error {
 	paging := req.query().Page()
 	list, total, err := s.Payments.Noticed(req.Context(), req.Actor, paging)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := noticesData{Pager: page.NewPager(req.URL, paging, total)}
 	for _, notice := range list {
 		invoice, err := s.Billing.Find(req.Context(), req.Actor, notice.InvoiceID)
 		if fault.KindOf(err) == fault.KindNotFound {
 			continue // deleted since it was listed
 		}
-		if err != nil {
-			return err
-		}
+		req.note(err)
 		data.List = append(data.List, noticeRowOf(req, notice, invoice, "/notices"))
 	}
 	return s.show(req, page.View{Name: "notices", Title: "They say to have paid", Data: data})
 }
 
 // noticesOf is what the payer said about one invoice.
-func (s *Server) noticesOf(req *request, invoice billing.Invoice) ([]noticeRow, error) {
-	list, err := s.Payments.Notices(req.Context(), req.Actor, invoice.ID)
-	rows := make([]noticeRow, len(list))
-	for n, notice := range list {
-		rows[n] = noticeRowOf(req, notice, invoice, invoicePath(invoice.ID))
+func (s *Server) noticesOf(req *request, invoice billing.Invoice) (rows []noticeRow) {
+	for _, notice := range readOf(req, s.Payments.Notices, invoice.ID) {
+		rows = append(rows, noticeRowOf(req, notice, invoice, invoicePath(invoice.ID)))
 	}
-	return rows, err
+	return rows
 }
 
 // noticeFile hands out what a payer sent. A stranger made it: a browser must run

@@ -21,17 +21,17 @@ type ownPage struct {
 	WhatsApp string // opens a chat with the link typed in; empty: no number
 }
 
-func (s *Server) ownPage(req *request, record customer.Customer) (shown ownPage, err error) {
+func (s *Server) ownPage(req *request, record customer.Customer) (shown ownPage) {
 	if !allows(req.User.Role, desk) {
-		return shown, nil // the link opens the page: who only reads does not hand it out
+		return shown // the link opens the page: who only reads does not hand it out
 	}
-	shown.CustomerLink, err = s.Payments.CustomerPageLink(req.Context(), req.Actor, record.ID)
+	shown.CustomerLink = readOf(req, s.Payments.CustomerPageLink, record.ID)
 	if shown.URL != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
 		first, _, _ := strings.Cut(record.Name, " ")
 		text := page.Portuguese.T("Hello, %s! Here are your invoices, second copies and receipts: %s", first, shown.URL)
 		shown.WhatsApp = chatWith(record.Whatsapp, text)
 	}
-	return shown, err
+	return shown
 }
 
 // chatWith opens a chat with a text typed in.
@@ -71,9 +71,6 @@ func (s *Server) removeLogo(req *request) error {
 
 // customerFile is everything that is kept about a customer, to hand to them.
 func (s *Server) customerFile(req *request) error {
-	content, err := s.Privacy.CustomerFile(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	content := readOf(req, s.Privacy.CustomerFile, req.id)
 	return sendBytes(req, "cliente-"+idText(req.id)+".json", "application/json; charset=utf-8", content)
 }

@@ -89,6 +89,7 @@ type request struct {
 	id        int64 // of the path, when the route has one
 	today     civil.Date
 	lang      page.Lang
+	failed    error // the first part of a page that could not be read
 }
 
 // handler is one page, or one form that is sent.
@@ -152,7 +153,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, op route) {
 		s.fail(w, r, err)
 		return
 	}
-	req.Request = r // the time limit of the page was for the page
+	req.Request, req.failed = r, nil // the time limit of the page was for the page
 	view := page.Failed(w, r, "failed", err)
 	if fault.KindOf(err) == fault.KindForbidden {
 		view.Name, view.Data = "forbidden", forbidden{fault.Public(err), s.owners(req)}
@@ -231,7 +232,10 @@ func (s *Server) runHandler(req *request, op route) error {
 		}
 		defer leave()
 	}
-	return op.handler(req)
+	if err := op.handler(req); err != nil {
+		return err
+	}
+	return req.failed
 }
 
 // admit finds out who asks and whether they may. It is the one place where a

@@ -41,10 +41,7 @@ func (s *Server) payPage(req *request, invoice billing.Invoice) error {
 // receivedFrom asks about money of a customer, for the invoice that is owed the
 // longest; who owes nothing has a record to look at.
 func (s *Server) receivedFrom(req *request) error {
-	record, invoice, found, err := s.owed(req)
-	if err != nil {
-		return err
-	}
+	record, invoice, found := s.owed(req)
 	if !found {
 		return req.done(customerPath(record.ID), "%s has no open invoice.", record.Name)
 	}
@@ -53,10 +50,6 @@ func (s *Server) receivedFrom(req *request) error {
 }
 
 func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, back string) error {
-	manual, err := s.ownCode(req, invoice)
-	if err != nil {
-		return err
-	}
 	due := invoice.PayableOn(req.Actor.Company, req.today)
 	day := req.today
 	if said, err := civil.Parse(req.URL.Query().Get("on")); err == nil && said.Before(day) { // the day of the payer's proof
@@ -67,7 +60,7 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 		form = page.Sent(req.Request, inWords(refusal))
 	}
 	return s.showForm(req, "pay", "Register a payment", refusal, payData{
-		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)), ByHand: manual,
+		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)), ByHand: s.ownCode(req, invoice),
 		Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(), Open: refusal != nil,
 	})
 }
@@ -83,12 +76,12 @@ func inWords(refusal error) error {
 
 // ownCode reports whether the last charge of an invoice is a code of the
 // company's own key: only a person reports its payment.
-func (s *Server) ownCode(req *request, invoice billing.Invoice) (bool, error) {
+func (s *Server) ownCode(req *request, invoice billing.Invoice) bool {
 	if !req.Actor.May(payments) {
-		return false, nil
+		return false
 	}
-	attempts, err := s.Payments.Attempts(req.Context(), req.Actor, invoice.ID)
-	return len(attempts) > 0 && attempts[0].Manual, err
+	attempts := readOf(req, s.Payments.Attempts, invoice.ID)
+	return len(attempts) > 0 && attempts[0].Manual
 }
 
 // registerPayment records money that a person reports. With the id that a bank
@@ -115,11 +108,7 @@ func (s *Server) registerPayment(req *request) error {
 
 // refusePayment shows the form again, with what is wrong.
 func (s *Server) refusePayment(req *request, refusal error, back string) error {
-	invoice, err := s.Billing.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	return s.showPay(req, invoice, refusal, back)
+	return s.showPay(req, readOf(req, s.Billing.Find, req.id), refusal, back)
 }
 
 func paidText(out billing.Outcome) string {
@@ -145,14 +134,7 @@ type receiptData struct {
 
 // receipt shows an invoice as it is on paper: a receipt once it is paid.
 func (s *Server) receipt(req *request, invoice billing.Invoice) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
-	if err != nil {
-		return err
-	}
-	paying, err := s.slip(req, invoice, record)
-	if err != nil {
-		return err
-	}
+	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
 	title := "Invoice"
 	if invoice.Status == billing.Paid {
 		title = "Receipt"
@@ -160,6 +142,6 @@ func (s *Server) receipt(req *request, invoice billing.Invoice) error {
 	return s.show(req, page.View{Name: "receipt", Title: title, Data: receiptData{
 		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
 		Due: invoice.PayableOn(req.Actor.Company, req.today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
-		Slip: paying,
+		Slip: s.slip(req, invoice, record),
 	}})
 }

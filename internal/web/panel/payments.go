@@ -23,9 +23,9 @@ type paymentTabs struct {
 	Open                 int64 // payments that wait for a person
 }
 
-func (s *Server) paymentTabs(req *request, current string) (paymentTabs, error) {
-	open, err := s.Payments.CountReviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true})
-	return paymentTabs{current, allows(req.User.Role, owner), allows(req.User.Role, staff), allows(req.User.Role, viewer), open}, err
+func (s *Server) paymentTabs(req *request, current string) paymentTabs {
+	open := readOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true})
+	return paymentTabs{current, allows(req.User.Role, owner), allows(req.User.Role, staff), allows(req.User.Role, viewer), open}
 }
 
 // paymentRow is a payment in words.
@@ -55,20 +55,16 @@ func (r paymentRow) CanUndo() bool {
 	return r.Applied() && r.Refund == 0 && (r.Provider == billing.Hand || r.ConfirmedBy != "")
 }
 
-func (s *Server) paymentRows(req *request, list []payment.Payment) ([]paymentRow, error) {
+func (s *Server) paymentRows(req *request, list []payment.Payment) []paymentRow {
 	by := make([]string, len(list))
 	for i, paid := range list {
 		by[i] = paid.ConfirmedBy
 	}
-	names, err := s.actorNames(req, by)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]paymentRow, len(list))
+	names, rows := s.actorNames(req, by), make([]paymentRow, len(list))
 	for i, paid := range list {
 		rows[i] = s.paymentRow(req, names, paid)
 	}
-	return rows, nil
+	return rows
 }
 
 func (s *Server) paymentRow(req *request, names map[string]string, paid payment.Payment) paymentRow {
@@ -76,28 +72,25 @@ func (s *Server) paymentRow(req *request, names map[string]string, paid payment.
 }
 
 // addRefunds has each payment say what of it went back.
-func (s *Server) addRefunds(req *request, rows []paymentRow) error {
+func (s *Server) addRefunds(req *request, rows []paymentRow) {
 	records := make([]billing.PaymentRecord, len(rows))
 	for n, row := range rows {
 		records[n].ID, records[n].Refunded = row.Number, row.Refund
 	}
 	refunds, err := s.Billing.RefundsOf(req.Context(), req.Actor, records...)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	var by []string
 	for _, list := range refunds {
 		for _, refund := range list {
 			by = append(by, refund.By)
 		}
 	}
-	names, err := s.actorNames(req, by)
+	names := s.actorNames(req, by)
 	for n := range rows {
 		for _, refund := range refunds[rows[n].Number] {
 			rows[n].Refunds = append(rows[n].Refunds, refundOfPaid{refund, actorText(req.lang, names, refund.By)})
 		}
 	}
-	return err
 }
 
 // through is by what an invoice was paid, as people say it.
@@ -119,21 +112,18 @@ type refundRow struct {
 
 // refundRows are the refunds of a filter by their own days, and how many there
 // are. They are paged with the payments: a page has as many of each.
-func (s *Server) refundRows(req *request, filter billing.PaymentFilter, paging input.Page) ([]refundRow, int64, error) {
+func (s *Server) refundRows(req *request, filter billing.PaymentFilter, paging input.Page) ([]refundRow, int64) {
 	list, total, err := s.Billing.Refunds(req.Context(), req.Actor, filter, paging)
-	if err != nil {
-		return nil, 0, err
-	}
+	req.note(err)
 	by := make([]string, len(list))
 	for n, refund := range list {
 		by[n] = refund.By
 	}
-	names, err := s.actorNames(req, by)
-	rows := make([]refundRow, len(list))
+	names, rows := s.actorNames(req, by), make([]refundRow, len(list))
 	for n, refund := range list {
 		rows[n] = refundRow{refund, s.through(req, refund.Via), actorText(req.lang, names, refund.By)}
 	}
-	return rows, total, err
+	return rows, total
 }
 
 type receivedData struct {
@@ -190,45 +180,29 @@ func (s *Server) received(req *request) error {
 	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
 	data.Heads = headsOf(req, paymentSort(req.URL.Query()), input.ByPaidDay, "Received on")
 	from := source[billing.PaymentFilter, payment.Payment]{account.PaymentList, readPayments, paymentSort, s.Payments.List}
-	list, filter, err := fill(s, req, &data.list, from)
-	if err != nil {
-		return err
-	}
+	list, filter := fill(s, req, &data.list, from)
 	at, total, refunds := req.query().Page(), data.Pager.Total, int64(0)
 	at.Sort = paymentSort(req.URL.Query())
-	if data.Refunds, refunds, err = s.refundRows(req, filter, at); err != nil {
-		return err
-	}
-	data.Pager = page.NewPager(req.URL, at, max(total, refunds))
-	if data.List, err = s.paymentRows(req, list); err != nil {
-		return err
-	}
-	if data.Total, err = s.paymentsFoot(req, filter, total, refunds); err != nil {
-		return err
-	}
-	if _, data.HasGateway, err = s.gateway(req); err != nil {
-		return err
-	}
-	if data.Tabs, err = s.paymentTabs(req, "received"); err != nil {
-		return err
-	}
-	data.Means = s.paidThrough(req)
+	data.Refunds, refunds = s.refundRows(req, filter, at)
+	data.Pager, data.Total = page.NewPager(req.URL, at, max(total, refunds)), s.paymentsFoot(req, filter, total, refunds)
+	data.List, data.Means, data.Tabs = s.paymentRows(req, list), s.paidThrough(req), s.paymentTabs(req, "received")
+	_, data.HasGateway = s.gateway(req)
 	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: data})
 }
 
 // paymentsFoot is how many payments and refunds a filter has, and what came less
 // what went back.
-func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count, refunds int64) (string, error) {
+func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count, refunds int64) string {
 	text := counted(req.lang, count, "1 payment", "%s payments")
 	if refunds > 0 {
 		text += " · " + counted(req.lang, refunds, "1 refund", "%s refunds")
 	}
 	worth, known, err := s.Billing.PaymentsWorth(req.Context(), req.Actor, filter, count+refunds)
-	if err != nil || !known {
-		return text, err
+	if req.note(err); !known {
+		return text
 	}
 	text += " · " + worth.BR()
-	means, err := s.Billing.PaymentsByMeans(req.Context(), req.Actor, filter)
+	means := readOf(req, s.Billing.PaymentsByMeans, filter)
 	by := make([]string, len(means))
 	for n, figure := range means {
 		by[n] = s.through(req, figure.Key) + " " + figure.Amount.BR()
@@ -236,7 +210,7 @@ func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count,
 	if len(by) > 1 {
 		text += " (" + strings.Join(by, " · ") + ")"
 	}
-	return text, err
+	return text
 }
 
 // paidThrough are the ways by which money comes, for a filter.
@@ -262,16 +236,12 @@ type reviewRow struct {
 	By      string
 }
 
-func (s *Server) reviewRows(req *request, list []payment.Review) ([]reviewRow, error) {
+func (s *Server) reviewRows(req *request, list []payment.Review) []reviewRow {
 	var by []string
 	for _, review := range list {
 		by = append(by, review.ResolvedBy, review.Payment.ConfirmedBy)
 	}
-	names, err := s.actorNames(req, by)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]reviewRow, len(list))
+	names, rows := s.actorNames(req, by), make([]reviewRow, len(list))
 	for i, review := range list {
 		rows[i] = reviewRow{
 			Review:  review,
@@ -281,7 +251,7 @@ func (s *Server) reviewRows(req *request, list []payment.Review) ([]reviewRow, e
 			By:      actorText(req.lang, names, review.ResolvedBy),
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 func (s *Server) reviews(req *request) error {
@@ -293,16 +263,8 @@ func (s *Server) reviews(req *request) error {
 	}
 	filter := payment.ReviewFilter{Open: !data.Resolved, Resolved: data.Resolved}
 	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, filter, paging)
-	if err != nil {
-		return err
-	}
-	if data.List, err = s.reviewRows(req, list); err != nil {
-		return err
-	}
-	data.Pager = page.NewPager(req.URL, paging, total)
-	if data.Tabs, err = s.paymentTabs(req, "reviews"); err != nil {
-		return err
-	}
+	req.note(err)
+	data.List, data.Pager, data.Tabs = s.reviewRows(req, list), page.NewPager(req.URL, paging, total), s.paymentTabs(req, "reviews")
 	return s.show(req, page.View{Name: "reviews", Title: "Payments for review", Data: data})
 }
 
@@ -319,17 +281,10 @@ type reviewData struct {
 }
 
 func (s *Server) review(req *request, form *page.Form, refusal error) error {
-	review, err := s.Payments.Review(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	rows, err := s.reviewRows(req, []payment.Review{review})
-	if err != nil {
-		return err
-	}
+	review := readOf(req, s.Payments.Review, req.id)
 	texts := reviewTexts[review.Reason]
 	data := reviewData{
-		reviewRow: rows[0], Form: cmp.Or(form, page.NewForm()), Why: texts.why, Advice: texts.advice,
+		reviewRow: s.reviewRows(req, []payment.Review{review})[0], Form: cmp.Or(form, page.NewForm()), Why: texts.why, Advice: texts.advice,
 		Renews: req.Actor.Company.Settings.RenewOnPayment,
 	}
 	invoice, err := s.Billing.Find(req.Context(), req.Actor, review.Payment.InvoiceID)
@@ -344,9 +299,7 @@ func (s *Server) review(req *request, form *page.Form, refusal error) error {
 		return err
 	}
 	if review.ResolvedAt.IsZero() {
-		if err := s.openOf(req, review.Payment, &data); err != nil {
-			return err
-		}
+		s.openOf(req, review.Payment, &data)
 	}
 	return s.showForm(req, "review", "Payment for review", refusal, data)
 }
@@ -355,18 +308,17 @@ func (s *Server) review(req *request, form *page.Form, refusal error) error {
 const maxOthers = 50
 
 // openOf finds the invoices that money in review may pay.
-func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) error {
+func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) {
 	_, err := s.Customers.Find(req.Context(), req.Actor, paid.CustomerID)
 	if fault.KindOf(err) == fault.KindNotFound {
-		return nil
+		return
 	}
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data.Known = true
 	list, _, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
 		CustomerID: paid.CustomerID, Status: billing.Open,
 	}, input.Page{Number: 1, Size: maxOthers})
+	req.note(err)
 	today := req.Actor.Today(paid.PaidAt)
 	for _, invoice := range list {
 		rest := invoice.PayableOn(req.Actor.Company, today).Rest
@@ -378,7 +330,6 @@ func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) er
 			data.Less = differences(req)
 		}
 	}
-	return err
 }
 
 // differences are what less money than is to pay may mean.
@@ -413,18 +364,13 @@ type troubles struct {
 }
 
 // paymentTroubles finds what the people of the company should act on.
-func (s *Server) paymentTroubles(req *request) (troubles troubles, err error) {
+func (s *Server) paymentTroubles(req *request) (troubles troubles) {
 	if !allows(req.User.Role, staff) || !req.Actor.May(payments) {
-		return troubles, nil
+		return troubles
 	}
-	tabs, err := s.paymentTabs(req, "")
-	if err != nil {
-		return troubles, err
-	}
-	troubles.Reviews = tabs.Open
-	setup, found, err := s.gateway(req)
-	if found && setup.Failing() {
+	troubles.Reviews = s.paymentTabs(req, "").Open
+	if setup, found := s.gateway(req); found && setup.Failing() {
 		troubles.Gateway, troubles.Title = &setup, optionWord(req.lang, setup.Provider.Title)
 	}
-	return troubles, err
+	return troubles
 }

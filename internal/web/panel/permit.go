@@ -98,16 +98,12 @@ type barData struct {
 // who can help.
 func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
 	web.ExchangeOf(req.Context()).Err = why
-	data := barData{Barrier: barrier}
+	data := barData{Barrier: barrier, Parent: read(req, s.Accounts.Parent)}
 	i := slices.IndexFunc(account.FunctionCatalog, func(entry account.FunctionEntry) bool {
 		return entry.Name == op.lacking(req.Actor)
 	})
 	if i >= 0 {
 		data.Function = account.FunctionCatalog[i]
-	}
-	var err error
-	if data.Parent, err = s.Accounts.Parent(req.Context(), req.Actor); err != nil {
-		return err
 	}
 	return s.show(req, page.View{Name: "barred", Title: barTitles[barrier], Status: web.Status(why), Data: data})
 }
@@ -132,52 +128,41 @@ type notice struct {
 }
 
 // notice is nil while there is nothing to say.
-func (s *Server) notice(req *request) (*notice, error) {
+func (s *Server) notice(req *request) *notice {
 	sub := req.Actor.Company.Subscription
 	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
 	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
 	n.Above = live && sub.StoppedAbove(req.today)
 	if live && !n.Above {
 		if sub.ExpiresOn.IsZero() {
-			return nil, nil // nothing to say
+			return nil // nothing to say
 		}
 		if n.Days = sub.ExpiresOn.Sub(req.today); n.Days > noticeDays {
-			return nil, nil // nothing to say
+			return nil // nothing to say
 		}
 	}
-	var err error
-	n.Parent, err = s.Accounts.Parent(req.Context(), req.Actor)
-	return n, err
+	n.Parent = read(req, s.Accounts.Parent)
+	return n
 }
 
 // actorNames are the names of the company's users and tokens by what Actor.By
 // calls them. It reads users and tokens only where one of the list needs them.
-func (s *Server) actorNames(request *request, by []string) (map[string]string, error) {
+func (s *Server) actorNames(req *request, by []string) map[string]string {
 	names := map[string]string{}
 	needs := func(prefix string) bool {
-		return slices.ContainsFunc(by, func(who string) bool {
-			return strings.HasPrefix(who, prefix)
-		})
+		return slices.ContainsFunc(by, func(who string) bool { return strings.HasPrefix(who, prefix) })
 	}
 	if needs("user:") {
-		users, err := s.Accounts.Users(request.Context(), request.Actor)
-		if err != nil {
-			return nil, err
-		}
-		for _, user := range users {
+		for _, user := range read(req, s.Accounts.Users) {
 			names[account.Actor{UserID: user.ID}.By()] = user.Name
 		}
 	}
 	if needs("token:") {
-		tokens, err := s.Accounts.Tokens(request.Context(), request.Actor)
-		if err != nil {
-			return nil, err
-		}
-		for _, token := range tokens {
+		for _, token := range read(req, s.Accounts.Tokens) {
 			names[account.Actor{TokenID: token.ID}.By()] = "API · " + token.Name
 		}
 	}
-	return names, nil
+	return names
 }
 
 // actorText is the name of an actor in a record. Records of the first edition
@@ -337,11 +322,9 @@ func (s *Server) askProof(req *request, op route, refusal error) error {
 	return s.showProof(req, data, status)
 }
 
-func (s *Server) showProof(req *request, data proofData, status int) error {
-	var err error
-	if data.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor); err != nil {
-		return err
-	}
+func (s *Server) showProof(req *request, data proofData, status int) (err error) {
+	data.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
+	req.note(err)
 	return s.show(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: data})
 }
 

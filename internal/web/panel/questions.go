@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
@@ -14,6 +15,8 @@ import (
 
 // The names by which people know records.
 func customerName(record customer.Customer) (int64, string)   { return record.ID, record.Name }
+func planName(plan catalog.Plan) (int64, string)              { return plan.ID, plan.Name }
+func productName(product catalog.Product) (int64, string)     { return product.ID, product.Name }
 func ruleName(rule reminder.Rule) (int64, string)             { return rule.ID, rule.Name }
 func templateName(template reminder.Template) (int64, string) { return template.ID, template.Name }
 func channelName(channel reminder.Channel) (int64, string)    { return channel.ID, channel.Name }

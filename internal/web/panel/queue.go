@@ -38,10 +38,7 @@ func (s *Server) queue(req *request) error {
 		return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: queueData{Path: path}})
 	}
 	slices.SortStableFunc(list, func(a, b billing.Invoice) int { return a.DueOn.Compare(b.DueOn) }) // the oldest debt first
-	charged, workers, err := s.chargedToday(req)
-	if err != nil {
-		return err
-	}
+	charged, workers := s.chargedToday(req)
 	data := queueData{Path: path, Total: len(list), Number: 1}
 	for _, id := range req.URL.Query()["skip"] {
 		skipped, _ := strconv.ParseInt(id, 10, 64)
@@ -74,17 +71,9 @@ func turnOf(left []billing.Invoice, worker, workers int) billing.Invoice {
 
 // showQueue shows one debtor. The code is made now: the text carries it.
 func (s *Server) showQueue(req *request, data queueData, invoice billing.Invoice) error {
-	if err := s.makeCode(req, invoice); err != nil {
-		return err
-	}
-	record, err := s.Customers.Find(req.Context(), req.Actor, invoice.Customer.ID)
-	if err != nil {
-		return err
-	}
-	charging, err := s.charging(req, invoice, record)
-	if err != nil {
-		return err
-	}
+	s.makeCode(req, invoice)
+	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
+	charging := s.charging(req, invoice, record)
 	if charging == nil { // paid at this moment
 		return req.goOn(data.Skip)
 	}
@@ -169,14 +158,14 @@ func (s *Server) debtors(req *request, path string, chosen picks) ([]billing.Inv
 
 // chargedToday are the invoices for which customers were asked by hand today, and the users who did, with the one who
 // asks.
-func (s *Server) chargedToday(req *request) (charged map[int64]bool, workers []int64, err error) {
+func (s *Server) chargedToday(req *request) (charged map[int64]bool, workers []int64) {
 	charged, workers = map[int64]bool{}, []int64{req.Actor.UserID}
 	filter := account.AuditFilter{Batch: billing.ChargedOn(req.today)}
-	err = s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
+	req.note(s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
 		charged[line.RecID] = true
 		workers = append(workers, line.UserID)
 		return nil
-	})
+	}))
 	slices.Sort(workers)
-	return charged, slices.Compact(workers), err
+	return charged, slices.Compact(workers)
 }

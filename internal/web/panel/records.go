@@ -16,16 +16,16 @@ import (
 type record[T any] struct {
 	path, form  string // the path of its list, the name of the page of its form
 	fresh, edit string // titles of the form
-	named       func(T) string
+	named       func(T) (int64, string)
 	blank       func(*request) *page.Form // the form of a new one
 	shown       func(T) *page.Form        // the form of one that exists
 	find        func(context.Context, account.Actor, int64) (T, error)
 	create      func(*request) (T, error)
 	update      func(*request) (T, error)
-	page        func(*request, recordForm, T) (any, error) // what its form shows; nil: no more than the form
-	created     func(*request, T) error                    // where a new one leads; nil: to the list
-	saved       func(*request, T) error                    // where a changed one leads; nil: to the list
-	deleted     *deletion[T]                               // nil: it cannot be deleted
+	page        func(*request, recordForm, T) any // what its form shows; nil: no more than the form
+	created     func(*request, T) error           // where a new one leads; nil: to the list
+	saved       func(*request, T) error           // where a changed one leads; nil: to the list
+	deleted     *deletion[T]                      // nil: it cannot be deleted
 }
 
 // deletion is how a record that is not in use is deleted.
@@ -76,22 +76,25 @@ func (k record[T]) routes(s *Server, who role, function account.Function) []path
 
 func (k record[T]) at(req *request) string { return k.path + "/" + idText(req.id) }
 
+func (k record[T]) name(of T) string {
+	_, name := k.named(of)
+	return name
+}
+
 // show shows the form: of a new record, or of the one that the path names. Without
 // a form it has what the record has.
 func (k record[T]) show(s *Server) formPage {
-	return func(req *request, form *page.Form, refusal error) (err error) {
+	return func(req *request, form *page.Form, refusal error) error {
 		var current T
 		if req.id == 0 {
 			form = cmp.Or(form, k.blank(req))
-		} else if current, err = k.find(req.Context(), req.Actor, req.id); err != nil {
-			return err
+		} else {
+			current = readOf(req, k.find, req.id)
 		}
 		data := req.recordForm(k.path, cmp.Or(form, k.shown(current)))
 		var shown any = data
 		if k.page != nil {
-			if shown, err = k.page(req, data, current); err != nil {
-				return err
-			}
+			shown = k.page(req, data, current)
 		}
 		return s.showForm(req, k.form, data.title(k.fresh, k.edit), refusal, shown)
 	}
@@ -106,11 +109,11 @@ func (k record[T]) send(s *Server, req *request, save func(*request) (T, error))
 	case req.id == 0 && k.created != nil:
 		return k.created(req, saved)
 	case req.id == 0:
-		return req.done(req.another(k.path), "%s was created.", k.named(saved))
+		return req.done(req.another(k.path), "%s was created.", k.name(saved))
 	case k.saved != nil:
 		return k.saved(req, saved)
 	}
-	return req.done(k.path, "%s was saved.", k.named(saved))
+	return req.done(k.path, "%s was saved.", k.name(saved))
 }
 
 // another is where a person goes on after creating something: to the list, or to
@@ -125,7 +128,7 @@ func (req *request) another(list string) string {
 func (k record[T]) askDelete(s *Server) handler {
 	return of(k.find, func(req *request, current T) error {
 		return s.ask(req, page.Confirm{
-			Question: "Delete %s?", Args: []any{k.named(current)}, Danger: true, Button: k.deleted.button, Back: k.at(req),
+			Question: "Delete %s?", Args: []any{k.name(current)}, Danger: true, Button: k.deleted.button, Back: k.at(req),
 			Effects: []string{k.deleted.unused, "This cannot be undone."},
 		})
 	})
@@ -134,9 +137,9 @@ func (k record[T]) askDelete(s *Server) handler {
 // delete deletes a record that nothing uses. One that a message rule is for is
 // refused: the rule would reach no one, and say nothing.
 func (k record[T]) delete(s *Server, req *request) error {
-	rules, err := s.Reminders.Rules(req.Context(), req.Actor)
-	if err != nil {
-		return err
+	rules := read(req, s.Reminders.Rules)
+	if req.failed != nil {
+		return req.failed
 	}
 	if slices.ContainsFunc(rules, func(rule reminder.Rule) bool { return k.deleted.usedBy(rule) == req.id }) {
 		return req.complain(k.path, fault.Conflict("a message rule is for it; change the rule first"))
@@ -145,5 +148,5 @@ func (k record[T]) delete(s *Server, req *request) error {
 	if err != nil {
 		return req.complain(k.at(req), err)
 	}
-	return req.done(k.path, "%s was deleted.", k.named(gone))
+	return req.done(k.path, "%s was deleted.", k.name(gone))
 }

@@ -39,6 +39,9 @@ type resellerRow struct {
 }
 
 func resellerRowOf(req *request, seller reseller.Reseller, now time.Time) resellerRow {
+	if req.failed != nil {
+		return resellerRow{} // it was not found
+	}
 	return resellerRow{seller, seller.Standing(now), req.lang.T(levelWords[seller.Level])}
 }
 
@@ -66,28 +69,22 @@ func (s *Server) resellers(req *request) error {
 	}
 	from := s.resellerList()
 	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByName, "Name", input.ByExpiry, "Ends on")
-	list, _, err := fill(s, req, &data.list, from)
-	if err != nil {
-		return err
-	}
+	list, _ := fill(s, req, &data.list, from)
 	now := s.DB.Now()
 	for _, seller := range list {
 		data.List = append(data.List, resellerRowOf(req, seller, now))
 	}
 	data.Total = counted(req.lang, data.Pager.Total, "1 reseller", "%s resellers")
 	data.Levels = wordOptions(req, account.Levels, levelWords, req.option("", "All"))
-	plans, err := s.planChoices(req)
-	if err != nil {
-		return err
-	}
-	data.Plans = namedOptions(plans, resoldPlanName, req.option("", "All"))
+	data.Plans = namedOptions(s.planChoices(req), resoldPlanName, req.option("", "All"))
 	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: data})
 }
 
 // planChoices are the subscription plans that a select offers, newest first.
-func (s *Server) planChoices(req *request) ([]reseller.Plan, error) {
+func (s *Server) planChoices(req *request) []reseller.Plan {
 	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{Number: 1, Size: maxChoices})
-	return list, err
+	req.note(err)
+	return list
 }
 
 // planOptions are those of them that can be chosen, with what they cost. The
@@ -117,20 +114,13 @@ type resellerForm struct {
 }
 
 // resellerForm is the form of a reseller, or of a new one, which costs credits.
-func (s *Server) resellerForm(req *request, form *page.Form, refusal error) (err error) {
+func (s *Server) resellerForm(req *request, form *page.Form, refusal error) error {
 	var seller reseller.Reseller
 	data := resellerForm{recordForm: req.recordForm("/resellers", form)}
 	if data.New {
-		plans, err := s.planChoices(req)
-		if err != nil {
-			return err
-		}
-		data.Plans = planOptions(req, plans, 0)
-		if data.Balance, err = s.Resellers.Balance(req.Context(), req.Actor); err != nil {
-			return err
-		}
-	} else if seller, err = s.Resellers.Find(req.Context(), req.Actor, req.id); err != nil {
-		return err
+		data.Plans, data.Balance = planOptions(req, s.planChoices(req), 0), read(req, s.Resellers.Balance)
+	} else {
+		seller = readOf(req, s.Resellers.Find, req.id)
 	}
 	if form == nil {
 		data.Form = page.NewForm("name", seller.Name, "email", seller.Email, "whatsapp", page.FormatPhone(seller.Whatsapp),
@@ -172,14 +162,8 @@ type resellerData struct {
 func (s *Server) reseller(req *request) error { return s.resellerPage(req, resellerData{}) }
 
 func (s *Server) resellerPage(req *request, data resellerData) error {
-	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	where, err := placeIn(req, "/resellers", s.resellerList().nth(req, func(seller reseller.Reseller) int64 { return seller.ID }))
-	if err != nil {
-		return err
-	}
+	seller := readOf(req, s.Resellers.Find, req.id)
+	where := placeIn(req, "/resellers", s.resellerList().nth(req, func(seller reseller.Reseller) int64 { return seller.ID }))
 	data.Place = placeFrom(req, where)
 	if data.Link != "" {
 		data.WhatsApp = chatWith(seller.Whatsapp, inviting(seller.Name, data.Link))
@@ -190,16 +174,8 @@ func (s *Server) resellerPage(req *request, data resellerData) error {
 	}
 	_, refusal := reseller.LevelsFor(req.Actor.Company.Level, seller.Level)
 	data.Levels = refusal == nil
-	err = req.gather(keptOf(&data.Waiting, s.Resellers.Waiting, req.id), keptOf(&data.Below, s.Resellers.Below, req.id))
-	if err != nil {
-		return err
-	}
-	filter := account.AuditFilter{Record: "reseller", ID: seller.ID}
-	deeds, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: 10})
-	if err != nil {
-		return err
-	}
-	data.History = deedRows(req, deeds)
+	data.Waiting, data.Below = readOf(req, s.Resellers.Waiting, req.id), readOf(req, s.Resellers.Below, req.id)
+	data.History = deedRows(req, s.auditLines(req, account.AuditFilter{Record: "reseller", ID: req.id}, 10))
 	return s.show(req, page.View{Name: "reseller", Title: seller.Name, Data: data})
 }
 
@@ -220,10 +196,7 @@ type levelChoice struct {
 }
 
 func (s *Server) levelForm(req *request, form *page.Form, refusal error) error {
-	seller, err := s.Resellers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
+	seller := readOf(req, s.Resellers.Find, req.id)
 	data := levelData{Reseller: resellerRowOf(req, seller, s.DB.Now()), Form: cmp.Or(form, page.NewForm())}
 	levels, why := reseller.LevelsFor(req.Actor.Company.Level, seller.Level)
 	if why != nil && refusal == nil {
@@ -253,12 +226,7 @@ type renewalData struct {
 
 // renewal shows what a renewal costs and brings, with the button that does it.
 func (s *Server) renewal(req *request, _ *page.Form, refusal error) error {
-	var seller reseller.Reseller
-	var plans []reseller.Plan
-	err := req.gather(keptOf(&seller, s.Resellers.Find, req.id), part(&plans, s.planChoices))
-	if err != nil {
-		return err
-	}
+	seller, plans := readOf(req, s.Resellers.Find, req.id), s.planChoices(req)
 	data := renewalData{Plans: planOptions(req, plans, seller.Plan.ID), Current: resellerRowOf(req, seller, s.DB.Now())}
 	planID := cmp.Or(req.FormValue("plan_id"), idText(seller.Plan.ID))
 	if planID == "" && len(data.Plans) > 0 {
@@ -267,11 +235,11 @@ func (s *Server) renewal(req *request, _ *page.Form, refusal error) error {
 	fields := map[string]string{"plan_id": planID, "periods": cmp.Or(strings.TrimSpace(req.FormValue("periods")), "1")}
 	data.Form = page.NewForm("plan_id", fields["plan_id"], "periods", fields["periods"])
 	request := reseller.ReadRenewRequest(input.FromStrings(fields))
-	data.Quote, err = s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
+	quote, err := s.Resellers.QuoteRenewal(req.Context(), req.Actor, req.id, request)
 	if err != nil && !refused(err) {
 		return err
 	}
-	data.Priced = err == nil
+	data.Quote, data.Priced = quote, err == nil
 	data.Form.Fail(cmp.Or(refusal, err))
 	// A choice that cannot be reckoned with is no failure: it is asked as one types.
 	return s.showForm(req, "reseller_renew", "Renew subscription", refusal, data)

@@ -27,15 +27,9 @@ func (s *Server) clock(req *request, form *page.Form, refusal error) error {
 		return fault.NotFound("page")
 	}
 	state, err := s.Sandbox.State(req.Context(), req.Actor.Company.ID)
-	if err != nil {
-		return err
-	}
-	due, err := s.Customers.NextDue(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := sandboxData{Advance: state, Form: cmp.Or(form, page.NewForm("to", ""))}
-	if !due.IsZero() {
+	if due := read(req, s.Customers.NextDue); !due.IsZero() {
 		data.NextDue = due.String()
 	}
 	if whole := state.To.Sub(state.From); state.Running && whole > 0 {

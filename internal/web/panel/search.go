@@ -66,12 +66,7 @@ func (s *Server) search(req *request) error {
 		query = string(runes[:maxQuery])
 	}
 	data := searchData{Query: query, Keys: keysOf(req.lang)}
-	var found, invoices, plans hits
-	err := req.gather(about(&found, s.customerHits, query), about(&invoices, s.invoiceHits, query), about(&plans, s.planHits, query))
-	if err != nil {
-		return err
-	}
-	for _, group := range []hits{found, invoices, pageHits(req, query), plans} {
+	for _, group := range []hits{s.customerHits(req, query), s.invoiceHits(req, query), pageHits(req, query), s.planHits(req, query)} {
 		if len(group.List) > 0 {
 			data.Groups = append(data.Groups, group)
 		}
@@ -89,19 +84,15 @@ func keysOf(lang page.Lang) []fact {
 	}
 }
 
-func (s *Server) customerHits(req *request, query string) (hits, error) {
+func (s *Server) customerHits(req *request, query string) hits {
 	group := hits{Title: "Customers"}
 	if len([]rune(query)) < shortestSeek {
-		return group, nil
+		return group
 	}
 	list, err := s.Customers.First(req.Context(), req.Actor, customer.Filter{Search: query}, maxHits)
-	if err != nil {
-		return group, err
-	}
-	if len(list) == 0 {
-		if list, err = s.Customers.First(req.Context(), req.Actor, customer.Filter{ExternalID: query}, maxHits); err != nil {
-			return group, err
-		}
+	if req.note(err); len(list) == 0 {
+		list, err = s.Customers.First(req.Context(), req.Actor, customer.Filter{ExternalID: query}, maxHits)
+		req.note(err)
 	}
 	for _, record := range list {
 		group.List = append(group.List, hit{
@@ -109,43 +100,42 @@ func (s *Server) customerHits(req *request, query string) (hits, error) {
 			More: cmp.Or(page.FormatPhone(record.Whatsapp), record.Usuario, record.Email),
 		})
 	}
-	return group, nil
+	return group
 }
 
 // invoiceHits finds an invoice by its number.
-func (s *Server) invoiceHits(req *request, query string) (hits, error) {
+func (s *Server) invoiceHits(req *request, query string) hits {
 	group := hits{Title: "Invoices"}
 	id, err := strconv.ParseInt(strings.TrimPrefix(query, "#"), 10, 64)
 	if err != nil || id <= 0 {
-		return group, nil //nolint:nilerr // it is no number
+		return group // it is no number
 	}
 	invoice, err := s.Billing.Find(req.Context(), req.Actor, id)
-	if fault.KindOf(err) == fault.KindNotFound && err != nil {
-		return group, nil //nolint:nilerr // there is none of this number
+	if err != nil && fault.KindOf(err) == fault.KindNotFound {
+		return group // there is none of this number
 	}
-	if err != nil {
-		return group, err
-	}
+	req.note(err)
 	group.List = []hit{{
 		Icon: "receipt", Label: req.lang.T("Invoice") + " " + idText(id) + " · " + invoice.Customer.Name,
 		More: invoice.Amount.BR() + " · " + page.FormatDate(invoice.DueOn), Link: invoicePath(id),
 	}}
-	return group, nil
+	return group
 }
 
 // planHits finds plans by their names.
-func (s *Server) planHits(req *request, query string) (hits, error) {
+func (s *Server) planHits(req *request, query string) hits {
 	group, wanted := hits{Title: "Plans"}, text.Fold(query)
 	if len([]rune(query)) < shortestSeek || !allows(req.User.Role, staff) {
-		return group, nil
+		return group
 	}
 	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: maxChoices})
+	req.note(err)
 	for _, plan := range list {
 		if strings.Contains(text.Fold(plan.Name), wanted) && len(group.List) < maxHits {
 			group.List = append(group.List, hit{Icon: "layers", Label: plan.Name, More: plan.Value.BR(), Link: "/plans/" + idText(plan.ID)})
 		}
 	}
-	return group, err
+	return group
 }
 
 // pageHits finds pages and actions by their names in the reader's language, and by

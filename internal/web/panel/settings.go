@@ -133,11 +133,7 @@ type userRow struct {
 func (s *Server) users(req *request) error { return s.usersPage(req, usersData{}) }
 
 func (s *Server) usersPage(req *request, data usersData) error {
-	list, err := s.Accounts.Users(req.Context(), req.Actor)
-	if err != nil {
-		return err
-	}
-	for _, person := range list {
+	for _, person := range read(req, s.Accounts.Users) {
 		data.List = append(data.List, userRow{person, req.lang.Ago(person.SeenAt, s.DB.Now()), word(req.lang, string(person.Role))})
 	}
 	data.Me = req.User.ID
@@ -155,10 +151,7 @@ func (s *Server) userForm(req *request, form *page.Form, refusal error) error {
 	if form == nil {
 		user := account.User{Role: account.RoleStaff}
 		if req.id != 0 {
-			var err error
-			if user, err = s.Accounts.User(req.Context(), req.Actor, req.id); err != nil {
-				return err
-			}
+			user = readOf(req, s.Accounts.User, req.id)
 		}
 		form = page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role))
 	}
@@ -205,10 +198,7 @@ func (s *Server) userLink(req *request) error {
 }
 
 func (s *Server) askRemoveUser(req *request, user account.User) error {
-	made, err := s.Accounts.TokensMadeBy(req.Context(), req.Actor, user.ID)
-	if err != nil {
-		return err
-	}
+	made := readOf(req, s.Accounts.TokensMadeBy, user.ID)
 	confirm := page.Confirm{
 		Question: "Remove %s?", Args: []any{user.Name}, Danger: true, Button: "Remove user", Back: usersPath,
 		Effects: []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},

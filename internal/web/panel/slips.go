@@ -32,16 +32,17 @@ type slip struct {
 // page instead, which always has a code. A code of the company's own key does not
 // end, and no gateway is called to make it. Where customers cannot open the page,
 // any code is better than none.
-func (s *Server) slip(req *request, invoice billing.Invoice, record customer.Customer) (slip, error) {
+func (s *Server) slip(req *request, invoice billing.Invoice, record customer.Customer) slip {
 	shown := slip{Invoice: invoice, Due: invoice.PayableOn(req.Actor.Company, req.today)}
-	paying, err := s.charging(req, invoice, record)
-	if err != nil || paying == nil || !paying.Link.Payable {
-		return shown, err
+	paying := s.charging(req, invoice, record)
+	if paying == nil || !paying.Link.Payable {
+		return shown
 	}
 	own, reachable := s.byHand(paying.Link.Provider), s.Reach == config.Reachable
 	if (own || !reachable) && paying.Link.Current == nil {
-		if paying, err = s.chargingWithCode(req, invoice, record); err != nil || paying == nil {
-			return shown, err
+		s.makeCode(req, invoice)
+		if paying = s.charging(req, invoice, record); paying == nil {
+			return shown
 		}
 	}
 	if reachable {
@@ -53,17 +54,9 @@ func (s *Server) slip(req *request, invoice billing.Invoice, record customer.Cus
 			shown.Until = now.ExpiresAt
 		}
 	} else if reachable {
-		shown.QR, err = page.QR(shown.URL)
+		shown.QR = req.qr(shown.URL)
 	}
-	return shown, err
-}
-
-// chargingWithCode has a code made first.
-func (s *Server) chargingWithCode(req *request, invoice billing.Invoice, record customer.Customer) (*charging, error) {
-	if err := s.makeCode(req, invoice); err != nil {
-		return nil, err
-	}
-	return s.charging(req, invoice, record)
+	return shown
 }
 
 // printable reports whether there is a code to print: whatever its end, or one that
@@ -99,25 +92,16 @@ type slipsData struct {
 // slips prints the open invoices of a customer, the oldest first. An invoice that
 // was not issued yet has no number and no page, and is not printed.
 func (s *Server) slips(req *request) error {
-	record, err := s.Customers.Find(req.Context(), req.Actor, req.id)
-	if err != nil {
-		return err
-	}
-	query := billing.Query{Filter: billing.Filter{CustomerID: record.ID, Status: billing.Open}, Sort: input.ByDueDate}
+	record := readOf(req, s.Customers.Find, req.id)
+	query := billing.Query{Filter: billing.Filter{CustomerID: req.id, Status: billing.Open}, Sort: input.ByDueDate}
 	invoices, total, err := s.Billing.Sorted(req.Context(), req.Actor, query, input.Page{Number: 1, Size: maxSlips})
-	if err != nil {
-		return err
-	}
+	req.note(err)
 	data := slipsData{
 		Customer: record, TaxID: taxid.Format(record.CpfCnpj), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
 		More: total - int64(len(invoices)),
 	}
 	for _, invoice := range invoices {
-		shown, err := s.slip(req, invoice, record)
-		if err != nil {
-			return err
-		}
-		data.Slips = append(data.Slips, shown)
+		data.Slips = append(data.Slips, s.slip(req, invoice, record))
 	}
 	return s.show(req, page.View{Name: "slips", Title: "Payment booklet", Data: data})
 }

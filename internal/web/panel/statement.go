@@ -47,10 +47,8 @@ func (s *Server) statementPage(req *request) error {
 	return s.showStatement(req, statementData{Form: page.NewForm()}, nil)
 }
 
-func (s *Server) showStatement(req *request, data statementData, refusal error) (err error) {
-	if data.Tabs, err = s.paymentTabs(req, "statement"); err != nil {
-		return err
-	}
+func (s *Server) showStatement(req *request, data statementData, refusal error) error {
+	data.Tabs = s.paymentTabs(req, "statement")
 	return s.showForm(req, "statement", "Bank statement", refusal, data)
 }
 

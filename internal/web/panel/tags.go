@@ -176,16 +176,6 @@ func hiddenFilters(req *request, shown ...string) map[string]string {
 // listQuery is the list's filter, for the links of its rows.
 func listQuery(req *request) string { return req.URL.Query().Encode() }
 
-// total is the foot of a list: how many, and what they are worth where that is
-// known.
-func invoicesTotal(lang page.Lang, count int64, worth string) string {
-	text := counted(lang, count, "1 invoice", "%s invoices")
-	if worth != "" {
-		text += " · " + worth
-	}
-	return text
-}
-
 // badge is a number next to an entry of the menu: what waits for a person
 // there.
 type badge struct {
@@ -206,17 +196,11 @@ func (b badge) Text() string {
 
 // badges are the numbers of the menu, by path. Counters know them, so that every
 // page can have them.
-func (s *Server) badges(req *request) (map[string]badge, error) {
-	shown := map[string]badge{}
-	overdue, err := s.Billing.Count(req.Context(), req.Actor, billing.Filter{Overdue: "true"})
-	if err != nil {
-		return nil, err
+func (s *Server) badges(req *request) map[string]badge {
+	overdue := readOf(req, s.Billing.Count, billing.Filter{Overdue: "true"})
+	shown := map[string]badge{"/invoices": {overdue, req.lang.T("overdue")}}
+	if allows(req.User.Role, viewer) && req.Actor.May(payments) {
+		shown["/payments"] = badge{readOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true}), req.lang.T("for review")}
 	}
-	shown["/invoices"] = badge{overdue, req.lang.T("overdue")}
-	if !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
-		return shown, nil
-	}
-	open, err := s.Payments.CountReviews(req.Context(), req.Actor, payment.ReviewFilter{Open: true})
-	shown["/payments"] = badge{open, req.lang.T("for review")}
-	return shown, err
+	return shown
 }

@@ -154,18 +154,17 @@ const recentRows = 50
 // recent shows what the reader did while it can be undone.
 func (s *Server) recent(req *request) error {
 	filter := account.AuditFilter{UserID: req.User.ID, Since: s.DB.Now().Add(-undoTime)}
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: recentRows})
-	if err != nil {
-		return err
-	}
-	rows := deedRows(req, lines)
-	if err := s.linkRecords(req, rows, nil); err != nil {
-		return err
-	}
-	if err := s.offerUndo(req, rows); err != nil {
-		return err
-	}
+	rows := deedRows(req, s.auditLines(req, filter, recentRows))
+	s.linkRecords(req, rows, nil)
+	s.offerUndo(req, rows)
 	return s.show(req, page.View{Name: "recent", Title: "Last actions", Data: rows})
+}
+
+// auditLines are the newest lines of the audit log that a filter has.
+func (s *Server) auditLines(req *request, filter account.AuditFilter, most int64) []account.AuditLine {
+	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: most})
+	req.note(err)
+	return lines
 }
 
 // undoOffer is the button that takes back the work of a line.
@@ -174,18 +173,14 @@ type undoOffer struct{ Batch, Back, Label string }
 // offerUndo has the lines of what the reader did a moment ago offer to take it
 // back, each piece of work once. It is offered for what undo takes back wholly,
 // and only while none of its records was changed since.
-func (s *Server) offerUndo(req *request, rows []deedRow) error {
+func (s *Server) offerUndo(req *request, rows []deedRow) {
 	since := s.DB.Now().Add(-undoTime)
 	if !slices.ContainsFunc(rows, func(row deedRow) bool {
 		return row.Batch != "" && row.UserID == req.User.ID && !row.At.Before(since)
 	}) {
-		return nil
+		return
 	}
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Since: since}, input.Page{Number: 1, Size: undoLines})
-	if err != nil {
-		return err
-	}
-	open := offers(lines, req.User.ID)
+	open := offers(s.auditLines(req, account.AuditFilter{Since: since}, undoLines), req.User.ID)
 	for n, row := range rows {
 		count, ok := open[row.Batch]
 		if !ok {
@@ -198,7 +193,6 @@ func (s *Server) offerUndo(req *request, rows []deedRow) error {
 		rows[n].Undo = &offer
 		delete(open, row.Batch)
 	}
-	return nil
 }
 
 // offers are the batches of a user that can be taken back, of lines with the newest
@@ -271,17 +265,13 @@ var plainFields = []string{"name", "whatsapp", "email", "usuario", "notes", "ext
 
 // undoable is the batch of an edit that undo takes back wholly; "" for one that it
 // would take back in part.
-func (s *Server) undoable(req *request, batch string) (string, error) {
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, account.AuditFilter{Batch: batch}, input.Page{Number: 1, Size: undoLines})
-	if err != nil || len(lines) == 0 {
-		return "", err
+func (s *Server) undoable(req *request, batch string) string {
+	lines := s.auditLines(req, account.AuditFilter{Batch: batch}, undoLines)
+	final := func(line account.AuditLine) bool { return line.Record == "customer" && !takenBack(line) }
+	if len(lines) == 0 || slices.ContainsFunc(lines, final) {
+		return ""
 	}
-	for _, line := range lines {
-		if line.Record == "customer" && !takenBack(line) {
-			return "", nil
-		}
-	}
-	return batch, nil
+	return batch
 }
 
 // restore gives a customer back what it had, or takes it back.

@@ -118,14 +118,12 @@ type columnBox struct {
 func (a arrangement) Shows(name string) bool { return a.shown[name] }
 
 // arranged reads how the user has a list.
-func (s *Server) arranged(req *request, list account.List) (arrangement, error) {
+func (s *Server) arranged(req *request, list account.List) arrangement {
 	found := arrangement{
 		List: list, Query: viewQuery(req.URL.Query()), Back: req.URL.RequestURI(), Form: page.NewForm(), shown: map[string]bool{},
 	}
 	saved, chosen, err := s.Accounts.Arranged(req.Context(), req.Actor, list)
-	if err != nil {
-		return found, err
-	}
+	req.note(err)
 	found.Usual = len(chosen) == 0
 	for _, view := range saved {
 		found.Views = append(found.Views, viewLink{
@@ -140,7 +138,7 @@ func (s *Server) arranged(req *request, list account.List) (arrangement, error) 
 		found.shown[column.Name] = shown
 		found.Columns = append(found.Columns, columnBox{column.Name, req.lang.T(column.label), shown})
 	}
-	return found, err
+	return found
 }
 
 // viewQuery is what a view keeps of a list's address: everything but the page,

@@ -173,7 +173,7 @@ const historyRows = 12
 // history is what was done with a customer and with the invoices that the page
 // shows, so that a payment and its undoing are next to the renewal. Only
 // owners see it; the others see what they can still undo.
-func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) ([]deedRow, error) {
+func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) []deedRow {
 	ids := make([]int64, len(invoices))
 	for n, invoice := range invoices {
 		ids[n] = invoice.ID
@@ -181,13 +181,9 @@ func (s *Server) history(req *request, record customer.Customer, invoices []bill
 	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
 		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
 	}, historyRows)
-	if err != nil {
-		return nil, err
-	}
+	req.note(err)
 	rows := deedRows(req, lines)
-	if err := s.offerUndo(req, rows); err != nil {
-		return nil, err
-	}
+	s.offerUndo(req, rows)
 	for n, line := range lines { // the page names the customer
 		rows[n].Name = ""
 		if line.Record == "invoice" {
@@ -197,5 +193,5 @@ func (s *Server) history(req *request, record customer.Customer, invoices []bill
 	if !allows(req.User.Role, owner) {
 		rows = slices.DeleteFunc(rows, func(row deedRow) bool { return row.Undo == nil })
 	}
-	return rows, nil
+	return rows
 }
