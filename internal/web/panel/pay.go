@@ -60,7 +60,8 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 		form = page.Sent(req.Request, inWords(refusal))
 	}
 	return s.showForm(req, "pay", "Register a payment", refusal, payData{
-		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)), ByHand: s.ownCode(req, invoice),
+		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)),
+		ByHand: s.ownCode(req, invoice),
 		Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(), Open: refusal != nil,
 	})
 }
