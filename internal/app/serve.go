@@ -79,7 +79,7 @@ func (a *App) inherit(ctx context.Context) error {
 	if !a.Config.Embedded() {
 		return nil
 	}
-	return errors.Join(a.Webhooks.Inherit(ctx), a.idempotency.Inherit(ctx))
+	return errors.Join(a.Webhooks.Inherit(ctx), a.idempotency.Inherit(ctx), a.Payments.Inherit(ctx))
 }
 
 // leave turns /readyz red, and serves on for a while, so that balancers can

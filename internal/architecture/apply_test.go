@@ -123,6 +123,7 @@ var roomsWithApply = []applied{
 		},
 		functions: map[string]string{
 			"claimCharges":     "the engine's lease of a charge, and no state",
+			"endLooks":         "the engine's lease of a charge, and no state",
 			"markHinted":       "makes a charge due, and changes no state",
 			"pauseGateway":     "the health of a gateway: it and its charges wait",
 			"Service.spaceOut": "the health of a gateway: the pace of its checks",

@@ -62,6 +62,7 @@ var crossing = map[string]reach{
 	"internal/payment.claimCharges":         schedule,
 	"internal/payment.claimAuthorisations":  schedule,
 	"internal/payment.dueAuthorisations":    schedule,
+	"internal/payment.endLooks":             schedule,
 	"internal/payment.dueCharges":           schedule,
 	"internal/payment.Look":                 schedule,
 	"internal/payment.forgetOptions":        schedule,

@@ -211,8 +211,8 @@ func changeOf(locked charge) chargeChange {
 // applyCharge writes a change of a charge and wakes the engine when the charge
 // is due at once. It is the only place that writes a charge's state. A charge is
 // no audited fact: what people did is in the audit log as the invoice's status
-// or as a payment. Three writes of the schedule alone stay outside: claimCharges
-// and markHinted, which are the engine's leases, and pauseGateway.
+// or as a payment. Four writes of the schedule alone stay outside: claimCharges,
+// endLooks and markHinted, which are the engine's leases, and pauseGateway.
 func (s *Service) applyCharge(ctx context.Context, tx *sqldb.Tx, change *chargeChange) error {
 	if !change.before.state.leadsTo(change.after.state) {
 		return fmt.Errorf("charge %s: no step leads from %q to %q", change.after.order.Reference, change.before.state,

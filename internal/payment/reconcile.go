@@ -87,6 +87,14 @@ func (s *Service) claim(ctx context.Context, limit int) (claimed []charge, err e
 	return claimed, err
 }
 
+// Inherit makes the charges due at which a dead process was looking. Only the
+// single process of a database may call it. The claims under which something was
+// made, cancelled or debited run out by themselves: such a request may still be on
+// its way to the gateway.
+func (s *Service) Inherit(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return endLooks(ctx, tx) })
+}
+
 // pace is how many charges to claim, of all gateways and of one.
 func (s *Service) pace(limit int) claimPace {
 	if s.options.Unpaced {

@@ -26,6 +26,34 @@ func TestPaymentIsFoundWithoutACallback(t *testing.T) {
 	})
 }
 
+// A process that was killed leaves the claims of its checks behind. The single
+// process that follows it looks again at once, but makes no charge anew: the
+// request of the dead one may still be on its way to the gateway.
+func TestLooksOfADeadProcessAreInherited(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		looked, made := world.invoice(t), world.invoice(t)
+		world.bank.pay(t, world.charged(t, looked.ID).PixCode, 3500)
+		world.charged(t, made.ID)
+		world.exec(t, `UPDATE charges SET state = 'reserved' WHERE company_id = ? AND invoice_id = ?`, world.actor.Company.ID, made.ID)
+		world.clock.Advance(time.Minute)
+		claimed, err := world.claim(t.Context(), maxInFlight)
+		if err != nil || len(claimed) != 2 {
+			t.Fatalf("%d claimed, %v", len(claimed), err)
+		}
+		next := world.process(t)
+		if n, err := next.Reconcile(t.Context()); n != 0 || err != nil {
+			t.Errorf("%d were checked though they are claimed, %v", n, err)
+		}
+		world.clock.Advance(callsPerClaim * spacing)
+		must(t, next.Inherit(t.Context()))
+		if n, err := next.Reconcile(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d were checked, %v; want the one that is only looked at", n, err)
+		}
+		world.wantPaid(t, looked)
+		world.wantOpen(t, made)
+	})
+}
+
 // The schedule of the looks: soon at first, then hourly to the end, then more and
 // more seldom for a month.
 func TestPollingBacksOff(t *testing.T) {

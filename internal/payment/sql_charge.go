@@ -132,6 +132,15 @@ func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Tim
 		ids, tx.Now().UnixMicro())
 }
 
+// endLooks ends the claims of charges that can be paid and that the gateway is only
+// asked about. It writes the engine's lease and no state.
+func endLooks(ctx context.Context, tx *sqldb.Tx) error {
+	now := tx.Now().UnixMicro()
+	return tx.Do(ctx, `
+		UPDATE charges SET next_check_at = ?
+		WHERE claim <> '' AND next_check_at > ? AND state = 'pending' AND debit_on = '' /* every company_id */`, now, now)
+}
+
 // hinted is a charge that a callback names.
 type hinted struct {
 	setup Setup
