@@ -14,9 +14,7 @@ import (
 // Pending is how many migrations the program would run on the database. It
 // refuses one of another program or a newer version, as Migrate does, and
 // changes nothing.
-func (db *DB) Pending(ctx context.Context) (int, error) {
-	return pending(ctx, db)
-}
+func (db *DB) Pending(ctx context.Context) (int, error) { return pending(ctx, db) }
 
 func pending(ctx context.Context, querier Querier) (int, error) {
 	applied, err := readApplied(ctx, querier)
@@ -46,8 +44,7 @@ func checkPages(ctx context.Context, querier Querier) error {
 }
 
 // CopyTo writes a consistent copy of a SQLite database to a new file while the
-// database is in use. It is for the
-// caller to flush the file.
+// database is in use. It is for the caller to flush the file.
 func (db *DB) CopyTo(ctx context.Context, path string) error {
 	source, ok := db.backend.(*sqliteDB)
 	if !ok {
@@ -90,9 +87,7 @@ func OpenCopy(ctx context.Context, path string) (*Copy, error) {
 const readersOfCopy = 4
 
 // Close closes the file.
-func (c *Copy) Close() error {
-	return c.readers.close()
-}
+func (c *Copy) Close() error { return c.readers.close() }
 
 // Check wants the copy to be whole, and of a program that is not newer than
 // this one.

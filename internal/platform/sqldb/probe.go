@@ -50,8 +50,7 @@ func (db *DB) probe(ctx context.Context, fresh time.Duration) error {
 		return nil
 	}
 	err = db.writeWith(ctx, terms{lock: shared, probing: true}, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, probe, time.Now().UnixMicro())
-		return err
+		return tx.Do(ctx, probe, time.Now().UnixMicro())
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return db.overdue(err)
