@@ -113,14 +113,12 @@ func TestModelsUseTheAPIAsTools(t *testing.T) {
 		if missing, refused := use(t, session, "createCustomer", nil); !refused || missing["message"] != "name: is required" {
 			t.Errorf("createCustomer without arguments: %v", missing)
 		}
-		prompts, err := session.ListPrompts(t.Context(), nil)
-		if err != nil || len(prompts.Prompts) < 5 {
-			t.Fatalf("prompts %v, %v", prompts, err)
+		for _, key := range []string{"a\x00b", "a\r\nX-Forwarded-For: b"} {
+			if answer, refused := use(t, session, "createCustomer", map[string]any{"name": "Zé", "idempotency_key": key}); !refused {
+				t.Errorf("the idempotency key %q is taken: %v", key, answer)
+			}
 		}
-		prompt, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "cobrar-cliente", Arguments: map[string]string{"cliente": "Ana"}})
-		if err != nil || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, "o cliente Ana ") {
-			t.Errorf("prompt %+v, %v", prompt, err)
-		}
+		wantPrompts(t, session)
 	})
 	if customers := s.client(full).want(200, "GET", "/customers", nil); !strings.Contains(string(customers.body), `"total":2`) {
 		t.Errorf("customers %s", customers.body)
@@ -151,6 +149,43 @@ func TestModelsNeedAToken(t *testing.T) {
 	for _, env := range [][]string{nil, {"CARTEIRA_API_TOKEN=cart_wrong", "CARTEIRA_API_URL=http://" + s.address}} {
 		if tried := in.try(env, "mcp"); tried.code != 1 || tried.stdout != "" {
 			t.Errorf("carteira mcp with %v: %+v", env, tried)
+		}
+	}
+}
+
+// wantPrompts asks for every prompt, with what it must have, with all, and with nothing.
+func wantPrompts(t *testing.T, session *mcp.ClientSession) {
+	t.Helper()
+	list, err := session.ListPrompts(t.Context(), nil)
+	if err != nil || len(list.Prompts) < 6 {
+		t.Fatalf("prompts %v, %v", list, err)
+	}
+	for _, prompt := range list.Prompts {
+		least, all := map[string]string{}, map[string]string{}
+		for _, argument := range prompt.Arguments {
+			all[argument.Name] = "Ana-" + argument.Name
+			if argument.Required {
+				least[argument.Name] = all[argument.Name]
+			}
+		}
+		for _, given := range []map[string]string{all, least} {
+			answer, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: prompt.Name, Arguments: given})
+			if err != nil {
+				t.Fatalf("%s with %v: %v", prompt.Name, given, err)
+			}
+			text := answer.Messages[0].Content.(*mcp.TextContent).Text
+			if strings.ContainsAny(text, "{}") || strings.Contains(text, "  ") || strings.Contains(text, " ?") || strings.Contains(text, "()") {
+				t.Errorf("%s with %v has a gap: %s", prompt.Name, given, text)
+			}
+			for _, value := range given {
+				if !strings.Contains(text, value) {
+					t.Errorf("%s does not have %s: %s", prompt.Name, value, text)
+				}
+			}
+		}
+		_, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: prompt.Name})
+		if (err != nil) != (len(least) > 0) || err != nil && !strings.Contains(err.Error(), "is required") {
+			t.Errorf("%s without arguments: %v", prompt.Name, err)
 		}
 	}
 }

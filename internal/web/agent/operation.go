@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -122,6 +124,9 @@ func (op *operation) request(ctx context.Context, arguments json.RawMessage) (*h
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if key, ok := given[idempotencyKey]; ok && key != nil {
+		if strings.ContainsFunc(plain(key), unicode.IsControl) { // no header has them, and PostgreSQL does not store all
+			return nil, errors.New(idempotencyKey + ": must not contain control characters")
+		}
 		r.Header.Set("Idempotency-Key", plain(key))
 	}
 	return r, nil

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -11,7 +13,8 @@ import (
 type prompt struct {
 	name, title string
 	arguments   []*mcp.PromptArgument
-	text        string // {name} is replaced by the argument of that name
+	text        string            // {name} is replaced by the argument of that name
+	without     map[string]string // what is put for an argument that was not given and need not be
 }
 
 // prompts are in the language of the people who ask.
@@ -24,6 +27,7 @@ por cliente, mostre uma tabela com nome, desde quando e quanto, do maior ao meno
 	{
 		name: "quanto-entrou", title: "Quanto entrou neste mês?",
 		arguments: []*mcp.PromptArgument{{Name: "mes", Description: "O mês, AAAA-MM; sem ele, o atual."}},
+		without:   map[string]string{"mes": "atual"},
 		text: `Quanto entrou no mês {mes}? Use getDashboard (month, se um mês foi dado). Diga quanto foi recebido, quanto
 falta receber, quanto está atrasado, e compare com o mês anterior. Não mude nada.`,
 	},
@@ -46,6 +50,7 @@ e o payment_link. Se houver mais de um cliente com esse nome, pergunte qual. Nã
 			{Name: "valor", Description: "Quanto veio, como 35.00.", Required: true},
 			{Name: "meio", Description: "cash, pix, card, transfer, boleto ou other."},
 		},
+		without: map[string]string{"meio": "não foi dito como: pergunte"},
 		text: `O cliente {cliente} pagou {valor} ({meio}). Ache o cliente e a fatura em aberto mais antiga, diga o que vai mudar
 (fatura, valor, novo vencimento) e espere a confirmação da pessoa. Só então use setInvoiceStatus com status Pago, amount,
 paid_via e um idempotency_key novo. Se o valor for menor que o devido, pergunte se é parte (partial) ou desconto (discount).`,
@@ -70,7 +75,11 @@ func addPrompts(server *mcp.Server) {
 func (p prompt) answer(_ context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	pairs := make([]string, 0, 2*len(p.arguments))
 	for _, argument := range p.arguments {
-		pairs = append(pairs, "{"+argument.Name+"}", request.Params.Arguments[argument.Name])
+		value := strings.TrimSpace(request.Params.Arguments[argument.Name])
+		if value == "" && argument.Required {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: argument.Name + ": is required"}
+		}
+		pairs = append(pairs, "{"+argument.Name+"}", cmp.Or(value, p.without[argument.Name]))
 	}
 	text := strings.NewReplacer(pairs...).Replace(p.text)
 	return &mcp.GetPromptResult{
