@@ -66,6 +66,7 @@ func TestColumnsThatBelongTogetherAreRead(t *testing.T) {
 	for file, want := range map[string]string{
 		"Nome;DDD;Celular\nAna;35;99800-0000\n":                        "2 name=Ana whatsapp=+5535998000000",
 		"Nome;DDD;Celular\nAna;35;(11) 99800-0000\n":                   "2 name=Ana whatsapp=+5511998000000",
+		"Nome;Celular\nAna;35\n":                                       "2 name=Ana whatsapp=35 [whatsapp: must have 10 or 11 digits with its area code; a number of another country begins with +]",
 		"Nome;DDD;Celular\nAna;35;\n":                                  "2 name=Ana (name: has nothing else in its line: perhaps it is no customer)",
 		"Nº;Nome;Rua\n7;Ana;Rua A\n":                                   "2 address.street=Rua A name=Ana",
 		"Nome;Rua;Nº\nAna;Rua A;7\n":                                   "2 address.number=7 address.street=Rua A name=Ana",

@@ -301,10 +301,14 @@ func (s *Reader) row(fields []string) Row {
 // phone is the cell of the columns of phones that is taken.
 func (s *Reader) phone(fields []string) string {
 	var cells []string
-	area := ""
+	area, columns := "", 0
 	for i, column := range s.Columns {
+		if column.Field != "whatsapp" {
+			continue
+		}
+		columns++
 		cell := tidy(fields[i])
-		if column.Field != "whatsapp" || cell == "" || absent[text.Fold(cell)] {
+		if cell == "" || absent[text.Fold(cell)] {
 			continue
 		}
 		if phone.IsArea(cell) { // it has a column of its own
@@ -315,6 +319,9 @@ func (s *Reader) phone(fields []string) string {
 			cell = area + cell
 		}
 		cells = append(cells, cell)
+	}
+	if columns == 1 && area != "" {
+		return area // the rest of the number is missing
 	}
 	return s.Phones.best(cells)
 }
