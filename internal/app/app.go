@@ -233,7 +233,7 @@ func (a *App) tasks() []worker.Task {
 		list = append(list, worker.Task{Name: "obtain certificates", Run: a.certificates.run})
 	}
 	if a.Config.BackupDir != "" {
-		list = append(list, a.backupTask())
+		list = append(list, a.backupJob().Task(a.Log))
 	}
 	for _, job := range a.jobs() {
 		list = append(list, job.Task(a.Log))

@@ -246,24 +246,13 @@ func (b *backups) note(file backup.File) {
 // soon one that failed is tried again.
 const backUpEvery = 5 * time.Minute
 
-// backupTask looks at once whether tonight's copy is due, and then every so
-// often.
-func (a *App) backupTask() worker.Task {
-	look := func(ctx context.Context) error {
+// backupJob looks at once whether tonight's copy is due, and then every so often.
+func (a *App) backupJob() worker.Job {
+	first := worker.NewWake()
+	first.Hint()
+	return worker.Job{Name: "back up the database", Every: backUpEvery, Wake: first, Run: func(ctx context.Context) error {
 		return a.backUp(ctx, time.Now())
-	}
-	job := worker.Job{Name: "back up the database", Every: backUpEvery, Run: look}
-	task := job.Task(a.Log)
-	repeat := task.Run
-	task.Run = func(ctx context.Context) error {
-		if err := look(ctx); err != nil {
-			a.Log.ErrorContext(ctx, "job failed", "job", job.Name, "error", err)
-		} else {
-			worker.Succeeded(ctx)
-		}
-		return repeat(ctx)
-	}
-	return task
+	}}
 }
 
 // backUp makes tonight's copy if it is due, and deletes the old ones.

@@ -83,13 +83,11 @@ func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) 
 		column = `old_secret`
 	}
 	if o.webhookID == 0 {
-		_, err := tx.Exec(ctx, `UPDATE callback_secrets SET `+column+` = ? WHERE company_id = ? AND `+column+` = ?`,
+		return tx.Do(ctx, `UPDATE callback_secrets SET `+column+` = ? WHERE company_id = ? AND `+column+` = ?`,
 			sealed, o.companyID, o.sealed)
-		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET `+column+` = ? WHERE company_id = ? AND id = ? AND `+column+` = ?`,
+	return tx.Do(ctx, `UPDATE webhooks SET `+column+` = ? WHERE company_id = ? AND id = ? AND `+column+` = ?`,
 		sealed, o.companyID, o.webhookID, o.sealed)
-	return err
 }
 
 // sealedBefore finds what is not sealed with a key, of every company_id.

@@ -62,8 +62,7 @@ func insertWebhook(ctx context.Context, tx account.Tx, webhook Webhook) (int64, 
 }
 
 func setSecret(ctx context.Context, tx account.Tx, id int64, sealed string) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `UPDATE webhooks SET secret = ? WHERE company_id = ? AND id = ?`, sealed, tx.Company.ID, id)
 }
 
 func updateWebhook(ctx context.Context, tx account.Tx, webhook Webhook) error {
@@ -75,14 +74,13 @@ func updateWebhook(ctx context.Context, tx account.Tx, webhook Webhook) error {
 	if !webhook.DisabledAt.IsZero() {
 		disabled = sqldb.RefTo(webhook.DisabledAt.UnixMicro())
 	}
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?,
 			retry_refused = ?, secret = ?, old_secret = ?, old_until = ?
 		WHERE company_id = ? AND id = ?`,
 		webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
 		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused,
 		webhook.sealed, webhook.oldSealed, oldUntil, tx.Company.ID, webhook.ID)
-	return err
 }
 
 // removeWebhook removes it with its history. Attempts go after their deliveries:
@@ -102,8 +100,7 @@ func removeWebhook(ctx context.Context, tx account.Tx, id int64) error {
 	if err := removeAttempts(ctx, tx.Tx, tx.Company.ID, gone); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM webhooks WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }
 
 func callbackSecret(ctx context.Context, querier sqldb.Querier, companyID int64) (string, error) {
@@ -135,10 +132,9 @@ func saveCallback(ctx context.Context, tx account.Tx, change secretChange) (stri
 }
 
 func insertNotification(ctx context.Context, tx account.Tx, invoiceID int64, url string) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		tx.Company.ID, invoiceID, url, tx.Now().UnixMicro())
-	return err
 }
 
 func lastNotification(

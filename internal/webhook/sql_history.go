@@ -194,13 +194,11 @@ func requeue(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, wante
 }
 
 func advanceReplay(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, queued int) error {
-	_, err := tx.Exec(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued,
+	return tx.Do(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued,
 		replay.companyID, replay.ID)
-	return err
 }
 
 func finishReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) error {
-	_, err := tx.Exec(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(),
+	return tx.Do(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(),
 		replay.companyID, replay.ID)
-	return err
 }

@@ -152,8 +152,7 @@ func removeDeliveries(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []
 }
 
 func removeAttempts(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`, companyID, deliveryIDs)
-	return err
+	return tx.Do(ctx, `DELETE FROM delivery_attempts WHERE company_id = ? AND delivery_id {in ?}`, companyID, deliveryIDs)
 }
 
 // removeEvents leaves one that has got a delivery meanwhile.
@@ -175,6 +174,5 @@ func removeEvents(ctx context.Context, tx *sqldb.Tx, companyID int64, ids []int6
 }
 
 func pruneReplays(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM replays WHERE finished_at < ? /* every company_id */`, before.UnixMicro())
-	return err
+	return tx.Do(ctx, `DELETE FROM replays WHERE finished_at < ? /* every company_id */`, before.UnixMicro())
 }

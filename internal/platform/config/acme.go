@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -26,29 +25,20 @@ type ACME struct {
 
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-func readDomains(cfg *Config, value string) (err error) {
-	cfg.TLSDomains, err = domainNames(value)
-	return err
-}
-
-func readBankHosts(cfg *Config, value string) (err error) {
-	cfg.PixBankHosts, err = domainNames(value)
-	return err
-}
-
-func domainNames(value string) ([]string, error) {
-	var names []string
-	for part := range strings.SplitSeq(value, ",") {
-		part = strings.ToLower(strings.TrimSpace(part))
-		if part == "" {
-			continue
+func domains(field func(*Config) *[]string) func(*Config, string) error {
+	return func(cfg *Config, value string) error {
+		for part := range strings.SplitSeq(value, ",") {
+			part = strings.ToLower(strings.TrimSpace(part))
+			if part == "" {
+				continue
+			}
+			if len(part) > 253 || !domainName.MatchString(part) {
+				return fmt.Errorf("%q must be a name such as clientes.example.com, without a wildcard", part)
+			}
+			*field(cfg) = append(*field(cfg), part)
 		}
-		if len(part) > 253 || !domainName.MatchString(part) {
-			return nil, fmt.Errorf("%q must be a name such as clientes.example.com, without a wildcard", part)
-		}
-		names = append(names, part)
+		return nil
 	}
-	return names, nil
 }
 
 func readDirectory(cfg *Config, value string) error {
@@ -57,17 +47,6 @@ func readDirectory(cfg *Config, value string) error {
 		return fmt.Errorf("%q must be an https address", value)
 	}
 	cfg.ACME.Directory = value
-	return nil
-}
-
-func readACMEEmail(cfg *Config, value string) error {
-	if value == "" {
-		return nil
-	}
-	if address, err := mail.ParseAddress(value); err != nil || address.Address != value {
-		return fmt.Errorf("%q must be an e-mail address", value)
-	}
-	cfg.ACME.Email = value
 	return nil
 }
 

@@ -220,7 +220,7 @@ var Settings = []Setting{
 		Env:     "CARTEIRA_TLS_DOMAIN",
 		Serving: true,
 		Help:    "serve HTTPS with certificates obtained by ACME for this domain, or for several with commas between them",
-		read:    readDomains,
+		read:    domains(func(cfg *Config) *[]string { return &cfg.TLSDomains }),
 	},
 	{
 		Name:    "acme-directory",
@@ -235,7 +235,7 @@ var Settings = []Setting{
 		Env:     "CARTEIRA_ACME_EMAIL",
 		Serving: true,
 		Help:    "where the certificate authority writes to when there is trouble",
-		read:    readACMEEmail,
+		read:    email(func(cfg *Config) *string { return &cfg.ACME.Email }),
 	},
 	{
 		Env:     "CARTEIRA_ACME_EAB",
@@ -271,7 +271,7 @@ var Settings = []Setting{
 	{
 		Name: "mail-from", Env: "CARTEIRA_MAIL_FROM", Serving: true,
 		Help: "the address that mails to users come from; required with CARTEIRA_MAIL_URL",
-		read: readMailFrom,
+		read: email(func(cfg *Config) *string { return &cfg.MailFrom }),
 	},
 	{
 		Name:    "sandbox-gateway",
@@ -279,12 +279,12 @@ var Settings = []Setting{
 		Default: "auto",
 		Serving: true,
 		Help:    "whether companies may choose the gateway that only pretends: on, off, or auto (off where the public URL is https)",
-		read:    readSwitch(func(cfg *Config) *Switch { return &cfg.SandboxGateway }),
+		read:    readSandboxGateway,
 	},
 	{
 		Name: "pix-bank-hosts", Env: "CARTEIRA_PIX_BANK_HOSTS",
 		Help: "servers of banks outside of the table that companies may name for the gateway bacen, e.g. api.banco.com.br,auth.banco.com.br",
-		read: readBankHosts,
+		read: domains(func(cfg *Config) *[]string { return &cfg.PixBankHosts }),
 	},
 	{
 		Name:    "sandbox",

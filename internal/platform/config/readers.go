@@ -133,24 +133,23 @@ func readMail(cfg *Config, value string) error {
 	return nil
 }
 
-func readMailFrom(cfg *Config, value string) error {
-	address, err := mail.ParseAddress(value)
-	if value != "" && (err != nil || address.Address != value) {
-		return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", value)
+func email(field func(*Config) *string) func(*Config, string) error {
+	return func(cfg *Config, value string) error {
+		address, err := mail.ParseAddress(value)
+		if value != "" && (err != nil || address.Address != value) {
+			return fmt.Errorf("%q must be an e-mail address such as carteira@example.com", value)
+		}
+		*field(cfg) = value
+		return nil
 	}
-	cfg.MailFrom = value
-	return nil
 }
 
-func readSwitch(field func(*Config) *Switch) func(*Config, string) error {
-	return func(cfg *Config, value string) error {
-		switch position := Switch(value); position {
-		case SwitchOn, SwitchOff, SwitchAuto:
-			*field(cfg) = position
-			return nil
-		}
-		return fmt.Errorf("%q must be on, off or auto", value)
+func readSandboxGateway(cfg *Config, value string) error {
+	switch cfg.SandboxGateway = Switch(value); cfg.SandboxGateway {
+	case SwitchOn, SwitchOff, SwitchAuto:
+		return nil
 	}
+	return fmt.Errorf("%q must be on, off or auto", value)
 }
 
 func readLevel(cfg *Config, v string) error {

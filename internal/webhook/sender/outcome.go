@@ -3,11 +3,11 @@ package sender
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"carteira/internal/platform/outbound"
+	task "carteira/internal/platform/worker"
 )
 
 // verdict is what an attempt came to.
@@ -136,7 +136,7 @@ func (s schedule) delay(step int, asked time.Duration) time.Duration {
 		longest = max(wait, s[step+1])
 	}
 	wait = max(wait, min(asked, longest))
-	return wait + time.Duration(rand.Int64N(int64(wait)/10+1)) //nolint:gosec // jitter needs no secrecy
+	return task.Jitter(wait)
 }
 
 // inHistory reports whether the attempt is shown to the owner of the webhook.

@@ -44,8 +44,7 @@ func IntoQueue(due sqldb.Ref, companyID int64, eventIDs []string) sqldb.Statemen
 
 // EnqueueAll queues deliveries that are in no line.
 func EnqueueAll(ctx context.Context, tx *sqldb.Tx, companyID int64, deliveryIDs []int64) error {
-	_, err := tx.Exec(ctx, intoQueue+`id {in ?}`, tx.DueClock(), companyID, deliveryIDs)
-	return err
+	return tx.Do(ctx, intoQueue+`id {in ?}`, tx.DueClock(), companyID, deliveryIDs)
 }
 
 // Requeue puts a delivery back at the beginning of its schedule.
@@ -53,33 +52,29 @@ func Requeue(ctx context.Context, tx *sqldb.Tx, companyID, deliveryID int64) err
 	if _, err := tx.Exec(ctx, `UPDATE deliveries SET status = 'pending' WHERE company_id = ? AND id = ?`, companyID, deliveryID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, intoQueue+`id = ?
+	return tx.Do(ctx, intoQueue+`id = ?
 		ON CONFLICT (delivery_id) DO UPDATE SET line = 0, step = 0, panics = 0, run_at = excluded.run_at, claim = ''`,
 		tx.DueClock(), companyID, deliveryID)
-	return err
 }
 
 // Park takes what is pending of webhooks out of the lines from which is sent.
 func Park(ctx context.Context, tx *sqldb.Tx, companyID int64, webhooks ...int64) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE delivery_queue SET line = 2 WHERE company_id = ? AND lane {in ?} AND line IN (0, 1) AND claim = ''`, companyID, webhooks)
-	return err
 }
 
 // Unpark puts it back.
 func Unpark(ctx context.Context, tx *sqldb.Tx, companyID int64, webhooks ...int64) error {
-	_, err := tx.Exec(ctx, `
+	return tx.Do(ctx, `
 		UPDATE delivery_queue SET line = CASE WHEN step = 0 THEN 0 ELSE 1 END
 		WHERE company_id = ? AND lane {in ?} AND line = 2`, companyID, webhooks)
-	return err
 }
 
 // OpenLane makes the row by which a lane is leased. It is made with the webhook,
 // or with the company's callback secret, so that a claim never has to insert
 // one: an insert waits for another transaction's insert of the same row.
 func OpenLane(ctx context.Context, tx *sqldb.Tx, lane int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO delivery_lanes (lane, token, until, sending) VALUES (?, '', 0, '') ON CONFLICT DO NOTHING`, lane)
-	return err
+	return tx.Do(ctx, `INSERT INTO delivery_lanes (lane, token, until, sending) VALUES (?, '', 0, '') ON CONFLICT DO NOTHING`, lane)
 }
 
 // CloseLane removes all that is queued of a webhook, with its lane.
@@ -87,13 +82,11 @@ func CloseLane(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) er
 	if _, err := tx.Exec(ctx, `DELETE FROM delivery_lanes WHERE lane = ?`, webhookID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, webhookID)
-	return err
+	return tx.Do(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND lane = ?`, companyID, webhookID)
 }
 
 // Drop removes all that is queued of some events. One that is being sent this
 // moment arrives, and leaves no record.
 func Drop(ctx context.Context, tx *sqldb.Tx, companyID int64, eventIDs []int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND event_id {in ?}`, companyID, eventIDs)
-	return err
+	return tx.Do(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND event_id {in ?}`, companyID, eventIDs)
 }

@@ -2,11 +2,10 @@ package sender
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	task "carteira/internal/platform/worker"
 )
 
 // class is how a lane shares the slots, by how its receiver answers.
@@ -205,31 +204,26 @@ const (
 )
 
 // AwaitDue waits a while for the senders of all processes to send what is due by
-// now, and returns whether nothing is any more. The clock must stand.
-func (s *Sender) AwaitDue(ctx context.Context) (bool, error) {
+// now. The clock must stand.
+func (s *Sender) AwaitDue(ctx context.Context) error {
 	s.Wake()
 	for began := s.watch.Elapsed(); s.watch.Elapsed()-began < drainTime; {
 		next, err := s.NextDue(ctx)
 		if err != nil || next.IsZero() || next.After(s.db.Now()) {
-			return err == nil, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return false, ctx.Err()
+			return ctx.Err()
 		case <-time.After(drainPoll):
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // guard makes a call with a deadline and turns a panic into an error.
-func guard(ctx context.Context, call func(context.Context) error) (err error) {
+func guard(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return call(ctx)
+	return task.Guard(ctx, func() error { return call(ctx) })
 }

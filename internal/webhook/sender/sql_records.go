@@ -13,36 +13,26 @@ type health struct {
 	failures int // failed attempts in a row
 }
 
-// lockHealth reads it for a change. The lock lets events be recorded for the
-// webhook meanwhile, and keeps it from being deleted.
-func lockHealth(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) (health, error) {
-	return sqldb.One(ctx, tx, scanHealth, `
-		SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ? {for no key update}`, companyID,
-		webhookID)
-}
+// forChange locks it. The lock lets events be recorded for the webhook meanwhile,
+// and keeps it from being deleted.
+const forChange = ` {for no key update}`
 
-// readHealth reads it without a lock.
-func readHealth(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64) (health, error) {
-	return sqldb.One(ctx, tx, scanHealth, `SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`, companyID,
-		webhookID)
-}
-
-func scanHealth(row sqldb.Row) (health health, err error) {
-	err = row.Scan(&health.active, &health.failures)
-	return health, err
+func readHealth(ctx context.Context, tx *sqldb.Tx, job Job, lock string) (health, error) {
+	return sqldb.One(ctx, tx, func(row sqldb.Row) (health health, err error) {
+		err = row.Scan(&health.active, &health.failures)
+		return health, err
+	}, `SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`+lock, job.companyID, job.webhookID)
 }
 
 func saveFailures(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, failures int) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`, failures,
+	return tx.Do(ctx, `UPDATE webhooks SET failures = ?, updated_at = ? WHERE company_id = ? AND id = ?`, failures,
 		tx.Now().UnixMicro(), companyID, webhookID)
-	return err
 }
 
 func switchOff(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, notice string) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE webhooks SET active = ?, disabled_at = ?, notice = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
 		false, tx.Now().UnixMicro(), notice, tx.Now().UnixMicro(), companyID, webhookID)
-	return err
 }
 
 // settle records what becomes of a delivery, unless another attempt at it has

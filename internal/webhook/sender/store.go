@@ -220,11 +220,11 @@ func healthOf(ctx context.Context, tx *sqldb.Tx, attempt attempt) (health, error
 	if attempt.job.webhookID == 0 {
 		return health{active: true}, nil
 	}
-	health, err := readHealth(ctx, tx, attempt.job.companyID, attempt.job.webhookID)
+	health, err := readHealth(ctx, tx, attempt.job, "")
 	if err != nil || attempt.outcome.verdict == accepted && health.failures == 0 {
 		return health, err
 	}
-	return lockHealth(ctx, tx, attempt.job.companyID, attempt.job.webhookID)
+	return readHealth(ctx, tx, attempt.job, forChange)
 }
 
 // countOutcome keeps the count of failures in a row, and switches the webhook
