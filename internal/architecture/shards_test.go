@@ -54,7 +54,7 @@ var crossing = map[string]reach{
 	"internal/customer.RepricingLook":       schedule,
 	"internal/customer.anyRepricing":        schedule,
 	"internal/customer/intake.pruneUploads": schedule,
-	"internal/customer.withLapsed":          schedule,
+	"internal/customer.WithLapsed":          schedule,
 	"internal/payment.NextDue":              schedule,
 	"internal/payment.InFlight":             schedule,
 	"internal/payment.anyCallbackDue":       schedule,
@@ -105,7 +105,7 @@ var crossing = map[string]reach{
 	"internal/billing.CheckCredit":         operator,
 	"internal/billing.CheckLedger":         operator,
 	"internal/customer.CheckPhones":        operator,
-	"internal/customer.companyOf":          operator,
+	"internal/customer.CompanyOf":          operator,
 	"internal/customer/intake.readStage":   operator, // one row; only imports on SQLite are staged
 	"internal/customer/intake.renewStage":  operator,
 	"internal/payment.CheckCharges":        operator,

@@ -18,7 +18,7 @@ var seesStaged = map[string]string{
 	"internal/customer.a variable of the package": "listing adds the condition, for whichever column has the id",
 	"internal/customer.markImported":              "is the import",
 	"internal/customer.Staged":                    "is the import",
-	"internal/customer.taken":                     "a login or key that is staged is taken",
+	"internal/customer.refuseTaken":               "a login or key that is staged is taken",
 }
 
 // checkStaged looks at every text that reads customers.

@@ -34,7 +34,7 @@ var spared = map[string]sparing{
 	"internal/platform/listing.clear":    {[]string{hole}, "the row that knows whether any row is hidden"},
 	"internal/platform/listing.Count":    {[]string{hole}, "as ids"},
 	"internal/platform/listing.rowsText": {[]string{hole}, "as ids"},
-	"internal/customer.companyOf":        {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},
+	"internal/customer.CompanyOf":        {[]string{"customers"}, "the command line has a customer's id and asks whose it is"},
 	"internal/tally.Compact":             {[]string{"tally_deltas"}, "finds the companies that have work waiting, and reads nothing else of theirs"},
 }
 

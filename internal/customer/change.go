@@ -141,21 +141,20 @@ func (s *Service) auditChange(ctx context.Context, tx account.Tx, change *Change
 		return nil
 	}
 	subject := change.customer()
-	entry := account.AuditEntry{
-		Action: string(change.Action), Record: "customer", ID: subject.ID, Name: subject.Name,
-		Before: noAuditFields, After: auditFields(change.After),
-	}
-	if change.Action != ActionCreated {
+	entry := account.AuditEntry{Action: string(change.Action), Record: "customer", ID: subject.ID, Name: subject.Name}
+	switch change.Action {
+	case ActionCreated:
+		entry.Before, entry.After = noAuditFields, auditFields(change.After)
+	case ActionDeleted:
 		entry.Before = auditFields(change.Before)
-	}
-	if change.Action == ActionDeleted {
-		entry.After = nil
-	}
-	if change.Action == ActionAutopay {
-		entry.Before, entry.After = auditAutopay(change.Before), auditAutopay(change.After)
-	}
-	if change.Action == ActionCredit {
-		entry.Before, entry.After = auditCredit(change.Before), auditCredit(change.After)
+	case ActionAutopay:
+		entry.Before = account.AuditFields{"autopay": string(change.Before.Autopay)}
+		entry.After = account.AuditFields{"autopay": string(change.After.Autopay)}
+	case ActionCredit:
+		entry.Before = account.AuditFields{"credit": change.Before.Credit.String()}
+		entry.After = account.AuditFields{"credit": change.After.Credit.String()}
+	default:
+		entry.Before, entry.After = auditFields(change.Before), auditFields(change.After)
 	}
 	return account.WriteAudit(ctx, tx, entry)
 }

@@ -166,18 +166,8 @@ func (s *Service) Amount(
 	if err != nil {
 		return 0, false, err
 	}
-	prices, err := pricesOf(ctx, s.db, actor.Company.ID, ids)
-	for _, one := range prices {
-		amount += figures.Monthly(one.price, one.period) * money.Cents(one.customers)
-	}
+	amount, err = monthlyOf(ctx, s.db, actor.Company.ID, ids)
 	return amount, err == nil, err
-}
-
-// priced is a price with how many customers pay it.
-type priced struct {
-	price     money.Cents
-	period    civil.Period
-	customers int64
 }
 
 // amountByPlan multiplies what plans cost by how many customers have them. That
@@ -244,44 +234,37 @@ const (
 // them. A customer's row knows its last month alone, so those of earlier months
 // cannot be compared; nor can who was lost and deleted.
 func movedThisMonth(scope tally.Scope) tally.Records {
-	month := monthOf(scope.Today)
-	records := tally.Records{
-		Day: month,
-		States: []string{
-			tally.RecurringNew, tally.RecurringLost, tally.RecurringUp, tally.RecurringDown,
-			tally.RecurringIn, tally.RecurringOut,
-		},
-	}
-	for n, part := range movementParts {
+	records := tally.Records{Day: monthOf(scope.Today)}
+	for n, part := range movements {
 		if n > 0 {
 			records.SQL += ` UNION ALL `
 		}
-		records.SQL += `SELECT mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
+		records.States = append(records.States, part.state)
+		records.SQL += `SELECT c.mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
 			1 AS n, ` + part.amount + ` AS cents
-			FROM customers WHERE company_id = ? AND ` + Visible + ` AND mrr_month = ? AND ` + part.condition
-		records.Args = append(records.Args, scope.CompanyID, month)
+			FROM customers c WHERE c.company_id = ? AND ` + VisibleC + ` AND c.mrr_month = ? AND ` + part.condition
+		records.Args = append(records.Args, scope.CompanyID, records.Day)
 	}
 	return records
 }
 
 const (
-	atStart      = `mrr_start_plan AS plan_id, mrr_start_product AS product_id`
-	atPresent    = `COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id`
-	inBoth       = `mrr_start_cents > 0 AND mrr_cents > 0`
-	movedElse    = `(mrr_start_plan <> COALESCE(plan_id, 0) OR mrr_start_product <> COALESCE(product_id, 0))`
-	startAmount  = `mrr_start_cents`
-	amountOfUp   = `mrr_cents - mrr_start_cents`
-	amountOfDown = `mrr_start_cents - mrr_cents`
+	atStart   = `c.mrr_start_plan AS plan_id, c.mrr_start_product AS product_id`
+	atPresent = `COALESCE(c.plan_id, 0) AS plan_id, COALESCE(c.product_id, 0) AS product_id`
+	inBoth    = `c.mrr_start_cents > 0 AND c.mrr_cents > 0`
+	movedElse = inBoth + ` AND (c.mrr_start_plan <> COALESCE(c.plan_id, 0) OR c.mrr_start_product <> COALESCE(c.product_id, 0))`
 )
 
-// movementParts are the parts of movement in SQL.
-var movementParts = []struct{ state, at, amount, condition string }{
-	{tally.RecurringNew, atPresent, `mrr_cents`, `mrr_start_cents = 0 AND mrr_cents > 0`},
-	{tally.RecurringLost, atStart, startAmount, `mrr_start_cents > 0 AND mrr_cents = 0`},
-	{tally.RecurringUp, atPresent, amountOfUp, inBoth + ` AND mrr_cents > mrr_start_cents`},
-	{tally.RecurringDown, atPresent, amountOfDown, inBoth + ` AND mrr_cents < mrr_start_cents`},
-	{tally.RecurringOut, atStart, startAmount, inBoth + ` AND ` + movedElse},
-	{tally.RecurringIn, atPresent, startAmount, inBoth + ` AND ` + movedElse},
+// movementPart is a part of movement in SQL, for customers c.
+type movementPart struct{ state, at, amount, condition string }
+
+var movements = []movementPart{
+	{tally.RecurringNew, atPresent, `c.mrr_cents`, `c.mrr_start_cents = 0 AND c.mrr_cents > 0`},
+	{tally.RecurringLost, atStart, `c.mrr_start_cents`, `c.mrr_start_cents > 0 AND c.mrr_cents = 0`},
+	{tally.RecurringUp, atPresent, `c.mrr_cents - c.mrr_start_cents`, inBoth + ` AND c.mrr_cents > c.mrr_start_cents`},
+	{tally.RecurringDown, atPresent, `c.mrr_start_cents - c.mrr_cents`, inBoth + ` AND c.mrr_cents < c.mrr_start_cents`},
+	{tally.RecurringOut, atStart, `c.mrr_start_cents`, movedElse},
+	{tally.RecurringIn, atPresent, `c.mrr_start_cents`, movedElse},
 }
 
 // worthNow is what the customers of each plan and product are worth: what all

@@ -145,7 +145,8 @@ func (s *Service) Find(ctx context.Context, actor account.Actor, id int64) (Cust
 
 // CompanyOf finds the company that a customer belongs to, for the command line.
 func (s *Service) CompanyOf(ctx context.Context, id int64) (int64, error) {
-	return companyOf(ctx, s.db, id)
+	companyID, err := sqldb.Value[int64](ctx, s.db, `SELECT company_id FROM customers WHERE id = ? AND `+Visible, id)
+	return companyID, sqldb.Found(err, "customer")
 }
 
 // Create makes a customer.
@@ -168,7 +169,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 				return err
 			}
 		}
-		if err := refuseTaken(ctx, tx, actor, change.After, &refused); err != nil {
+		if err := refuseTaken(ctx, tx, actor.Company.ID, change.After, &refused); err != nil {
 			return err
 		}
 		return cmp.Or(draft.Problems.With(refused).Err(), err)
@@ -185,7 +186,7 @@ func (s *Service) refuseNew(ctx context.Context, actor account.Actor, draft Draf
 	if err != nil {
 		return err
 	}
-	if err := refuseTaken(ctx, s.db, actor, customer, &refused); err != nil {
+	if err := refuseTaken(ctx, s.db, actor.Company.ID, customer, &refused); err != nil {
 		return err
 	}
 	return draft.Problems.With(refused).Err()
@@ -196,7 +197,7 @@ func (s *Service) refuseNew(ctx context.Context, actor account.Actor, draft Draf
 func (s *Service) Update(ctx context.Context, actor account.Actor, id int64, draft Draft) (Customer, error) {
 	change := Change{Action: ActionUpdated}
 	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		if change.Before, err = lock(ctx, tx, id); err != nil {
+		if change.Before, err = LockTx(ctx, tx, id); err != nil {
 			return err
 		}
 		var refused fault.Fields
@@ -221,7 +222,7 @@ func (s *Service) Delete(ctx context.Context, actor account.Actor, id int64) err
 		return err
 	}
 	return actor.Write(ctx, s.db, func(tx account.Tx) error {
-		before, err := lock(ctx, tx, id)
+		before, err := LockTx(ctx, tx, id)
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func (d Draft) changed(ctx context.Context, tx account.Tx, before Customer) (Cus
 		refused.Add("name", "must not be empty")
 	}
 	if customer.Usuario != before.Usuario || customer.ExternalID != before.ExternalID {
-		err = refuseTaken(ctx, tx, tx.Actor, customer, &refused)
+		err = refuseTaken(ctx, tx, tx.Company.ID, customer, &refused)
 	}
 	return customer, refused, err
 }
@@ -259,23 +259,6 @@ func chosen[T any](
 		refused.Add(name, "is not active")
 	}
 	return value, err
-}
-
-// refuseTaken refuses a login or key that another customer has.
-func refuseTaken(
-	ctx context.Context, querier sqldb.Querier, actor account.Actor, customer Customer, refused *fault.Fields,
-) error {
-	usuario, external, err := taken(ctx, querier, actor.Company.ID, customer)
-	if err != nil {
-		return err
-	}
-	if usuario {
-		refused.Add("usuario", "is taken by another customer")
-	}
-	if external {
-		refused.Add("external_id", "is taken by another customer")
-	}
-	return nil
 }
 
 // Limits of a company's own fields.

@@ -91,7 +91,7 @@ func (s *Service) settleExpiry(ctx context.Context, tx account.Tx, change *Chang
 // debit is arranged, inside another use case's transaction. The due date stays.
 // Without a day the due date counts again.
 func (s *Service) HoldTx(ctx context.Context, tx account.Tx, id int64, dueOn, until civil.Date) error {
-	before, err := lock(ctx, tx, id)
+	before, err := LockTx(ctx, tx, id)
 	if err != nil || before.DueOn != dueOn || before.expiry.on.IsZero() {
 		return err // deleted, moved, cancelled or expired meanwhile
 	}
@@ -134,18 +134,28 @@ func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) 
 // WithLapsed returns those of the companies that have something for Expire to do
 // on a day that all of them have. It takes one statement for any number of them.
 func (s *Service) WithLapsed(ctx context.Context, companyIDs []int64, today civil.Date) ([]int64, error) {
-	return withLapsed(ctx, s.db, companyIDs, today.String())
+	return sqldb.Values[int64](ctx, s.db, withLapsedText, companyIDs, today.String())
 }
 
 // NextDue is the next due date of the company after today; zero: there is none.
-func (s *Service) NextDue(ctx context.Context, actor account.Actor) (civil.Date, error) {
-	return nextDue(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()))
+func (s *Service) NextDue(ctx context.Context, actor account.Actor) (day civil.Date, err error) {
+	today := actor.Today(s.db.Now())
+	text, err := sqldb.Value[string](ctx, s.db, `
+		SELECT COALESCE(MIN(day), '') FROM (
+			SELECT MIN(due_on) AS day FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL AND `+Visible+`
+			UNION ALL SELECT MIN(expiry_on) FROM customers WHERE company_id = ? AND expiry_on > due_on AND expiry_on > ? AND `+Visible+`
+		) AS days`,
+		actor.Company.ID, today.String(), actor.Company.ID, today.String())
+	if err != nil || text == "" {
+		return day, err
+	}
+	return civil.Parse(text)
 }
 
 // expireBatch returns how many customers have passed their due date, and for
 // how many of them that was new.
 func (s *Service) expireBatch(ctx context.Context, tx account.Tx) (found, recorded int, err error) {
-	ids, err := lapsed(ctx, tx, tx.Today(tx.Now()).String(), expireBatch)
+	ids, err := sqldb.Values[int64](ctx, tx, lapsedText, tx.Company.ID, tx.Today(tx.Now()).String(), expireBatch)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -196,13 +206,8 @@ func removeRenewal(ctx context.Context, tx account.Tx, id int64, month string) (
 	return false, err
 }
 
-// lapsed locks customers with a due date that has passed unrecorded, and
-// skips those that another process has locked.
-func lapsed(ctx context.Context, tx account.Tx, today string, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, lapsedText, tx.Company.ID, today, limit)
-}
-
-// expiry_on has an index of its own, without those who have none: as conditions
+// lapsedText locks customers with a due date that has passed unrecorded, and
+// skips those that another process has locked. expiry_on has an index of its own, without those who have none: as conditions
 // on the due date PostgreSQL takes nearly all rows to meet them, and reads the
 // table to find none.
 const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND ` + Visible + `
@@ -217,10 +222,6 @@ func anyLapsed(ctx context.Context, querier sqldb.Querier, companyID int64, toda
 // The order keeps PostgreSQL from the table even where it expects many.
 const anyLapsedText = `SELECT count(*) FROM (
 	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND ` + Visible + ` ORDER BY expiry_on, id LIMIT 1) AS due`
-
-func withLapsed(ctx context.Context, querier sqldb.Querier, companyIDs []int64, today string) ([]int64, error) {
-	return sqldb.Values[int64](ctx, querier, withLapsedText, companyIDs, today)
-}
 
 const withLapsedText = `SELECT DISTINCT company_id FROM customers
 	WHERE company_id {in ?} AND expiry_on < ? AND expiry_on IS NOT NULL AND ` + Visible + ` /* every company_id */`
@@ -250,29 +251,3 @@ func markImported(ctx context.Context, tx account.Tx, ids []int64) error {
 		ids)
 	return err
 }
-
-func nextDue(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) (day civil.Date, err error) {
-	text, err := sqldb.Value[string](ctx, querier, `
-		SELECT COALESCE(MIN(day), '') FROM (
-			SELECT MIN(due_on) AS day FROM customers WHERE company_id = ? AND due_on > ? AND cancelled_at IS NULL AND `+Visible+`
-			UNION ALL SELECT MIN(expiry_on) FROM customers WHERE company_id = ? AND expiry_on > due_on AND expiry_on > ? AND `+Visible+`
-		) AS days`,
-		companyID, today.String(), companyID, today.String())
-	if err != nil || text == "" {
-		return day, err
-	}
-	return civil.Parse(text)
-}
-
-// heldOn reads the customers with a debit that is arranged for today or later,
-// after their due date. They are few: only what their status depends on is
-// read.
-func heldOn(ctx context.Context, querier sqldb.Querier, companyID int64, today civil.Date) ([]Customer, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (customer Customer, err error) {
-		err = row.Scan(&customer.ID, &customer.DueOn, &customer.expiry.on)
-		return customer, err
-	}, heldText, companyID, today.String())
-}
-
-const heldText = `SELECT id, due_on, expiry_on FROM customers
-	WHERE company_id = ? AND expiry_on >= ? AND expiry_on > due_on AND ` + Visible

@@ -33,18 +33,17 @@ type Filter struct {
 
 // ReadFilter reads a Filter from a query. Wrong values are left to in.Err.
 func ReadFilter(in *input.Form) Filter {
-	var filter Filter
-	filter.Search, _ = in.Text("search", 255).Get()
-	status, _ := in.Choice("status", string(Active), string(DueToday), string(Expired), string(Cancelled)).Get()
-	filter.Status = Status(status)
-	filter.PlanID, _ = in.ID("plan_id").Get()
-	filter.ProductID, _ = in.ID("product_id").Get()
-	filter.DueFrom, _ = in.Date("due_from").Get()
-	filter.DueTo, _ = in.Date("due_to").Get()
-	filter.ExternalID, _ = in.Line("external_id", maxName).Get()
-	filter.CpfCnpj = readTaxID(in, "cpf_cnpj").Value
-	filter.Figure = readFigure(in)
-	return filter
+	return Filter{
+		Search:     in.Text("search", 255).Value,
+		Status:     input.OneOf(in, "status", Active, DueToday, Expired, Cancelled).Value,
+		PlanID:     in.ID("plan_id").Value,
+		ProductID:  in.ID("product_id").Value,
+		DueFrom:    in.Date("due_from").Value,
+		DueTo:      in.Date("due_to").Value,
+		ExternalID: in.Line("external_id", maxName).Value,
+		CpfCnpj:    readTaxID(in, "cpf_cnpj").Value,
+		Figure:     readFigure(in),
+	}
 }
 
 // Names are those of some customers, by their ids; deleted ones are left out.
@@ -123,10 +122,14 @@ func (s *Service) Walk(ctx context.Context, actor account.Actor, filter Filter, 
 // in alphabetical order: the columns of an export.
 func (s *Service) CustomNames(ctx context.Context, actor account.Actor) ([]string, error) {
 	names := map[string]bool{}
-	err := eachCustom(ctx, s.db, actor.Company.ID, func(custom Custom) {
+	err := sqldb.Each(ctx, s.db, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
+		AND `+Visible, []any{actor.Company.ID}, func(row sqldb.Row) error {
+		var custom Custom
+		err := row.Scan((*string)(&custom))
 		for name := range custom.Map() {
 			names[name] = true
 		}
+		return err
 	})
 	return slices.Sorted(maps.Keys(names)), err
 }
@@ -154,8 +157,17 @@ func (s *Service) heldFor(ctx context.Context, companyID int64, filter Filter, t
 	if (filter.Status == "" || filter.Status == Cancelled) && !filter.dated() {
 		return nil, nil
 	}
-	return heldOn(ctx, s.db, companyID, today)
+	return sqldb.All(ctx, s.db, func(row sqldb.Row) (customer Customer, err error) {
+		err = row.Scan(&customer.ID, &customer.DueOn, &customer.expiry.on)
+		return customer, err
+	}, heldText, companyID, today.String())
 }
+
+// heldText finds the customers with a debit that is arranged for a day or later,
+// after their due date. They are few: only what their status depends on is
+// read.
+const heldText = `SELECT id, due_on, expiry_on FROM customers
+	WHERE company_id = ? AND expiry_on >= ? AND expiry_on > due_on AND ` + Visible
 
 func (f Filter) dated() bool { return !f.DueFrom.IsZero() || !f.DueTo.IsZero() }
 
@@ -325,16 +337,8 @@ func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 	}
 	if f.Moved != "" {
 		where.And("c.mrr_month = ? AND c.mrr_month <> ''", month)
-		where.And(movedText[f.Moved])
+		where.And(movements[slices.IndexFunc(movements, func(part movementPart) bool { return part.state == f.Moved })].condition)
 	}
-}
-
-// movedText is how a customer has moved since its month began.
-var movedText = map[string]string{
-	tally.RecurringNew:  "c.mrr_start_cents = 0 AND c.mrr_cents > 0",
-	tally.RecurringLost: "c.mrr_start_cents > 0 AND c.mrr_cents = 0",
-	tally.RecurringUp:   "c.mrr_start_cents > 0 AND c.mrr_cents > c.mrr_start_cents",
-	tally.RecurringDown: "c.mrr_cents > 0 AND c.mrr_cents < c.mrr_start_cents",
 }
 
 func between(where *sqldb.Where, column string, from, to civil.Date) {

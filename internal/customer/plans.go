@@ -196,6 +196,14 @@ func scanRepricing(row sqldb.Row) (at repricing, err error) {
 	return at, err
 }
 
+// orNone is nil for a repricing that is not there, which is no error.
+func orNone(at repricing, err error) (*repricing, error) {
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
+	}
+	return &at, err
+}
+
 const repricingColumns = `company_id, plan_id, changed_on, was_free, next_id`
 
 // beginRepricing begins with the first customer, also where a change before this
@@ -210,25 +218,17 @@ func beginRepricing(ctx context.Context, tx *sqldb.Tx, at repricing) (repricing,
 
 // anyRepricing finds a plan to go on with; nil: there is none.
 func anyRepricing(ctx context.Context, querier sqldb.Querier) (*repricing, error) {
-	at, err := sqldb.One(ctx, querier, scanRepricing, `
-		SELECT `+repricingColumns+` FROM plan_repricings ORDER BY company_id, plan_id LIMIT 1 /* every company_id */`)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil, nil // none is no error
-	}
-	return &at, err
+	return orNone(sqldb.One(ctx, querier, scanRepricing, `
+		SELECT `+repricingColumns+` FROM plan_repricings ORDER BY company_id, plan_id LIMIT 1 /* every company_id */`))
 }
 
 const anyRepricingText = `SELECT 1 FROM plan_repricings /* every company_id */`
 
 // lockRepricing reads how far a repricing has come; nil: it has ended.
 func lockRepricing(ctx context.Context, tx *sqldb.Tx, of repricing) (*repricing, error) {
-	at, err := sqldb.One(ctx, tx, scanRepricing, `
+	return orNone(sqldb.One(ctx, tx, scanRepricing, `
 		SELECT `+repricingColumns+` FROM plan_repricings WHERE company_id = ? AND plan_id = ? {for update}`,
-		of.companyID, of.planID)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil, nil // ended is no error
-	}
-	return &at, err
+		of.companyID, of.planID))
 }
 
 func saveRepricing(ctx context.Context, tx *sqldb.Tx, at repricing) error {

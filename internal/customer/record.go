@@ -142,7 +142,7 @@ type AutopayStep struct {
 // SetAutopayTx records a step of a customer's autopay for the payment room, with
 // the event autopay.changed. A step to the state that the customer has is none.
 func (s *Service) SetAutopayTx(ctx context.Context, tx account.Tx, customerID int64, step AutopayStep) error {
-	before, err := lock(ctx, tx, customerID)
+	before, err := LockTx(ctx, tx, customerID)
 	if err != nil || before.Autopay == step.To {
 		return err
 	}
@@ -170,17 +170,12 @@ func (c Change) autopayData() autopayData {
 	}
 }
 
-// auditAutopay is what the audit log shows of a step.
-func auditAutopay(customer Customer) account.AuditFields {
-	return account.AuditFields{"autopay": string(customer.Autopay)}
-}
-
 // AddCreditTx changes a customer's credit for the billing room, inside its
 // transaction.
 func (s *Service) AddCreditTx(
 	ctx context.Context, tx account.Tx, customerID int64, amount money.Cents,
 ) (Customer, error) {
-	before, err := lock(ctx, tx, customerID)
+	before, err := LockTx(ctx, tx, customerID)
 	if err != nil {
 		return before, err
 	}
@@ -188,11 +183,6 @@ func (s *Service) AddCreditTx(
 	change.After.Credit += amount
 	err = s.apply(ctx, tx, &change)
 	return change.After, err
-}
-
-// auditCredit is what the audit log shows of a change of credit.
-func auditCredit(customer Customer) account.AuditFields {
-	return account.AuditFields{"credit": customer.Credit.String()}
 }
 
 const keptColumns = `id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes

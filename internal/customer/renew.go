@@ -44,7 +44,7 @@ const MaxPeriods = 36
 
 // RenewTx is Renew inside another use case's transaction.
 func (s *Service) RenewTx(ctx context.Context, tx account.Tx, id int64) (Renewal, error) {
-	before, err := lock(ctx, tx, id)
+	before, err := LockTx(ctx, tx, id)
 	if err == nil {
 		err = CanRenew(before)
 	}
@@ -116,7 +116,7 @@ type Reversal struct {
 // the due date, and the customer's place among those renewed in the month when
 // no other renewal of that month is left.
 func (s *Service) ReverseRenewalTx(ctx context.Context, tx account.Tx, id int64, reversal Reversal) (Customer, error) {
-	before, err := lock(ctx, tx, id)
+	before, err := LockTx(ctx, tx, id)
 	if err != nil {
 		return before, err
 	}
@@ -138,11 +138,6 @@ const renewals = tally.Renewals
 
 func monthOf(day civil.Date) string {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month())
-}
-
-// LockTx reads a customer for a change inside another use case's transaction.
-func LockTx(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
-	return lock(ctx, tx, id)
 }
 
 // FindTx reads a customer inside another use case's transaction.

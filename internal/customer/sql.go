@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/figures"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/fault"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -115,16 +118,11 @@ func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Cust
 
 var byIDText = `SELECT ` + columns + ` FROM customers c` + joins + ` WHERE c.company_id = ? AND c.id = ? AND ` + VisibleC
 
-func companyOf(ctx context.Context, querier sqldb.Querier, id int64) (int64, error) {
-	companyID, err := sqldb.Value[int64](ctx, querier, `SELECT company_id FROM customers WHERE id = ? AND `+Visible, id)
-	return companyID, sqldb.Found(err, "customer")
-}
-
-// lock reads a customer for a change: until the commit no other transaction
+// LockTx reads a customer for a change: until the commit no other transaction
 // changes it, or the plan that decides what it is worth. The rows are locked
 // first and read after, so that what is read is the newest. A change of a plan
 // locks the plan before its customers, and so does this.
-func lock(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
+func LockTx(ctx context.Context, tx account.Tx, id int64) (Customer, error) {
 	planID, err := holdPlanOf(ctx, tx, id)
 	if err != nil {
 		return Customer{}, err
@@ -161,15 +159,22 @@ func holdPlanOf(ctx context.Context, tx account.Tx, id int64) (int64, error) {
 	return planID, err
 }
 
-// pricesOf are what customers with a plan pay, with how many pay it.
-func pricesOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) ([]priced, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (found priced, err error) {
-		err = row.Scan((*int64)(&found.price), (*string)(&found.period.Unit), &found.period.Count, &found.customers)
-		return found, err
-	}, `SELECT COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count, count(*) FROM customers c
+// monthlyOf is what customers pay together a month, whatever their periods.
+func monthlyOf(ctx context.Context, querier sqldb.Querier, companyID int64, ids []int64) (amount money.Cents, err error) {
+	err = sqldb.Each(ctx, querier, `
+		SELECT COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count, count(*) FROM customers c
 		JOIN customer_plans p ON p.company_id = c.company_id AND p.id = c.plan_id
 		WHERE c.company_id = ? AND c.id {in ?} AND `+VisibleC+`
-		GROUP BY COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count`, companyID, ids)
+		GROUP BY COALESCE(c.price_cents, p.value_cents), p.period_unit, p.period_count`, []any{companyID, ids},
+		func(row sqldb.Row) error {
+			var price money.Cents
+			var period civil.Period
+			var customers int64
+			err := row.Scan((*int64)(&price), (*string)(&period.Unit), &period.Count, &customers)
+			amount += figures.Monthly(price, period) * money.Cents(customers)
+			return err
+		})
+	return amount, err
 }
 
 // changing are the columns that every change writes, besides the stored fields, as
@@ -289,13 +294,11 @@ func remove(ctx context.Context, tx account.Tx, id int64) error {
 	return err
 }
 
-// taken reports whether another customer has c's login or key, be it one that
-// an import has staged. It takes one
-// look: of a change between two, the second would see only half.
-func taken(
-	ctx context.Context, querier sqldb.Querier, companyID int64, customer Customer,
-) (usuario, external bool, err error) {
-	err = sqldb.Each(ctx, querier, `SELECT
+// refuseTaken refuses a login or key that another customer has, be it one that
+// an import has staged. It takes one look: of a change between two, the second
+// would see only half.
+func refuseTaken(ctx context.Context, querier sqldb.Querier, companyID int64, customer Customer, refused *fault.Fields) error {
+	return sqldb.Each(ctx, querier, `SELECT
 		(SELECT count(*) FROM customers WHERE company_id = ? AND usuario_key = ? AND usuario_key <> '' AND id <> ?),
 		(SELECT count(*) FROM customers WHERE company_id = ? AND external_id = ? AND external_id <> '' AND id <> ?)`,
 		[]any{
@@ -304,23 +307,13 @@ func taken(
 		}, func(row sqldb.Row) error {
 			var logins, keys int64
 			err := row.Scan(&logins, &keys)
-			usuario, external = logins > 0, keys > 0
-			return err
-		})
-	return usuario, external, err
-}
-
-// eachCustom reads the company's own fields of every customer that has some.
-func eachCustom(ctx context.Context, querier sqldb.Querier, companyID int64, visit func(Custom)) error {
-	return sqldb.Each(ctx, querier, `SELECT DISTINCT custom FROM customers WHERE company_id = ? AND custom <> ''
-		AND `+Visible, []any{companyID},
-		func(row sqldb.Row) error {
-			var custom string
-			if err := row.Scan(&custom); err != nil {
-				return err
+			if logins > 0 {
+				refused.Add("usuario", "is taken by another customer")
 			}
-			visit(Custom(custom))
-			return nil
+			if keys > 0 {
+				refused.Add("external_id", "is taken by another customer")
+			}
+			return err
 		})
 }
 
