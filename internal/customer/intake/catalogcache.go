@@ -32,7 +32,8 @@ type shelf[T any] struct {
 	named map[string][]T // without regard to case and accents
 
 	// add makes what a row names and the company lacks; nil: it is refused.
-	add func(T) (T, error)
+	add  func(T) (T, error)
+	made []int64
 }
 
 func newShelf[T any](field string, all []T, of func(T) (id int64, name string)) shelf[T] {
@@ -92,6 +93,9 @@ func (s *shelf[T]) choose(found []T, wanted T, bad bool, refused *fault.Fields) 
 		s.put(wanted)
 	}
 	id, _ := s.of(wanted)
+	if len(found) == 0 {
+		s.made = append(s.made, id)
+	}
 	return input.Some(id), nil
 }
 
@@ -114,19 +118,10 @@ type addedGoods struct {
 	Products []int64 `json:"products,omitempty"`
 }
 
-// addTo lets what is missing be made in the database, and writes down in added
-// what was.
-func (s *catalogCache) addTo(ctx context.Context, tx account.Tx, added *addedGoods) {
-	s.plans.add = func(plan catalog.Plan) (catalog.Plan, error) {
-		plan, err := catalog.AddPlan(ctx, tx, plan)
-		added.Plans = append(added.Plans, plan.ID)
-		return plan, err
-	}
-	s.products.add = func(product catalog.Product) (catalog.Product, error) {
-		product, err := catalog.AddProduct(ctx, tx, product)
-		added.Products = append(added.Products, product.ID)
-		return product, err
-	}
+// addTo lets what is missing be made in the database.
+func (s *catalogCache) addTo(ctx context.Context, tx account.Tx) {
+	s.plans.add = func(plan catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, tx, plan) }
+	s.products.add = func(product catalog.Product) (catalog.Product, error) { return catalog.AddProduct(ctx, tx, product) }
 }
 
 // pretend lets what is missing be made in the cache alone, for a check that

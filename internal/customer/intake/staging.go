@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,19 +241,15 @@ func (s *stager) discard(ctx context.Context) error {
 // removeAdded takes plans and products back, but for those that are used by
 // now. On SQLite a statement that is refused leaves its transaction whole.
 func removeAdded(ctx context.Context, tx account.Tx, added addedGoods) error {
-	for _, planID := range added.Plans {
-		err := catalog.RemovePlan(ctx, tx, planID)
-		if err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
-			return err
+	remove := func(ids []int64, one func(context.Context, account.Tx, int64) error) error {
+		for _, id := range ids {
+			if err := one(ctx, tx, id); err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
+				return err
+			}
 		}
+		return nil
 	}
-	for _, productID := range added.Products {
-		err := catalog.RemoveProduct(ctx, tx, productID)
-		if err != nil && !errors.Is(err, sqldb.ErrForeignKey) {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(remove(added.Plans, catalog.RemovePlan), remove(added.Products, catalog.RemoveProduct))
 }
 
 // reserve waits for the import before to be over, and reserves ids for some

@@ -20,12 +20,8 @@ func (im *importer) write(ctx context.Context, tx *sqldb.Tx, batch []sheet.Row, 
 	if err != nil {
 		return out, err
 	}
-	added := &addedGoods{}
-	if st != nil {
-		added = &st.choices.addedGoods
-	}
 	if im.options.CreateMissing {
-		on.addTo(ctx, im.actor.In(tx), added)
+		on.addTo(ctx, im.actor.In(tx))
 	}
 	all, err := im.read(batch, on, tx.Now())
 	if err != nil {
@@ -41,9 +37,11 @@ func (im *importer) write(ctx context.Context, tx *sqldb.Tx, batch []sheet.Row, 
 	}
 	out.add(all)
 	if st == nil {
-		err = im.service.customers.Announce(ctx, im.actor.In(tx), im.options.consequences(), made)
+		return out, im.service.customers.Announce(ctx, im.actor.In(tx), im.options.consequences(), made)
 	}
-	return out, err
+	st.choices.Plans = append(st.choices.Plans, on.plans.made...)
+	st.choices.Products = append(st.choices.Products, on.products.made...)
+	return out, nil
 }
 
 // insert writes the good ones of all, and refuses those that were not written

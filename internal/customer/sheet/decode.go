@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -117,8 +116,7 @@ func choose(book *workbook.Book) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			named := slices.ContainsFunc(columnsOf(row.Cells), func(c Column) bool { return c.Field == "name" })
-			if named && knownHeadings(row.Cells) > 1 {
+			if knownHeadings(row.Cells) > 1 && named(columnsOf(row.Cells)) {
 				return sheet, nil
 			}
 			if left--; left < 0 {

@@ -1,8 +1,6 @@
 package sheet
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"regexp"
 	"slices"
@@ -76,14 +74,8 @@ func isLetters(record []string) bool {
 
 // guessColumns are the columns of a file that does not name them, by what its first records have in each.
 func guessColumns(start []byte, comma rune, count int) []Column {
-	reader := csv.NewReader(bytes.NewReader(start[:min(len(start), maxBeginning)]))
-	reader.Comma, reader.LazyQuotes, reader.FieldsPerRecord = comma, true, -1
 	cells := make([][]string, count)
-	for range 30 {
-		record, err := reader.Read()
-		if err != nil {
-			break
-		}
+	for _, record := range beginning(start, comma, 30) {
 		for n, cell := range record[:min(count, len(record))] {
 			if cell = tidy(cell); cell != "" && cell != letter(n) {
 				cells[n] = append(cells[n], cell)

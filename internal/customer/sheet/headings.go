@@ -26,45 +26,41 @@ var headings = []struct {
 	names []string
 }{
 	{"name", []string{
-		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social",
-		"nome fantasia", "assinante", "aluno",
+		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social", "nome fantasia", "assinante", "aluno",
 		"nome do assinante", "nome do aluno", "contratante",
 	}},
 	{"whatsapp", []string{
-		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone",
-		"contato", "número de telefone",
-		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal",
-		"número do whatsapp", "ddd telefone", "ddd e telefone", "ddd",
+		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone", "contato", "número de telefone",
+		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal", "número do whatsapp", "ddd telefone",
+		"ddd e telefone", "ddd",
 	}},
 	{"email", []string{"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"}},
 	{"usuario", []string{"usuario", "usuário", "username", "user", "login", "nome de usuário"}},
 	{"data_de_vencimento", []string{
-		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento",
-		"dt venc", "data venc", "vence em", "vence",
-		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento",
-		"venc",
+		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento", "dt venc", "data venc", "vence em", "vence",
+		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento", "venc",
 	}},
 	{"plan", []string{"plan", "plano", "plan name", "nome do plano", "pacote", "plano contratado"}},
 	{"value", []string{
-		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal",
-		"valor da mensalidade", "amount", "vlr", "vl mensalidade",
-		"vlr mensal", "valor r$",
+		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal", "valor da mensalidade", "amount", "vlr",
+		"vl mensalidade", "vlr mensal", "valor r$",
 	}},
 	{"product", []string{"product", "produto", "product name", "nome do produto", "serviço"}},
 	{"notes", []string{
-		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários",
-		"observações gerais", "anotação",
+		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários", "observações gerais", "anotação",
 	}},
 	{"external_id", []string{
-		"external_id", "código", "id externo", "código externo", "código do cliente",
-		"id do cliente", "matrícula", "cód", "cód cliente",
+		"external_id", "código", "id externo", "código externo", "código do cliente", "id do cliente", "matrícula", "cód",
+		"cód cliente",
 	}},
 	{"plan_id", []string{"plan_id", "id do plano", "código do plano"}},
 	{"product_id", []string{"product_id", "id do produto", "código do produto"}},
-	{"price", []string{"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado"}},
+	{"price", []string{
+		"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado",
+	}},
 	{"cpf_cnpj", []string{
-		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa",
-		"nº cpf", "nº do cpf", "nº cnpj", "doc",
+		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa", "nº cpf", "nº do cpf", "nº cnpj",
+		"doc",
 	}},
 	{"address.cep", []string{"address.cep", "cep", "código postal"}},
 	{"address.street", []string{"address.street", "endereço", "logradouro", "rua", "avenida", "endereço completo", "end", "street"}},
@@ -282,7 +278,7 @@ type layout struct {
 func layoutOf(start []byte) layout {
 	best, most := layout{comma: ','}, 0
 	for _, comma := range []rune{',', ';', '\t', '|'} {
-		header, score := headerOf(start[:min(len(start), maxBeginning)], comma)
+		header, score := headerOf(beginning(start, comma, 1+maxPreface))
 		if score > most {
 			best, most = layout{comma, header}, score
 		}
@@ -293,16 +289,23 @@ func layoutOf(start []byte) layout {
 // maxBeginning is how much of a file is looked at for its header.
 const maxBeginning = 32 << 10
 
-// headerOf finds the record that is most of a header with a delimiter, and how much of one it is. What is wrong with
-// the records is found on the real reading.
-func headerOf(start []byte, comma rune) (header, most int) {
-	reader := csv.NewReader(bytes.NewReader(start))
-	reader.Comma, reader.LazyQuotes, reader.FieldsPerRecord, reader.ReuseRecord = comma, true, -1, true
-	for i := range 1 + maxPreface {
+// beginning has the first records of a file, up to most. What is wrong with the records is found on the real reading.
+func beginning(start []byte, comma rune, most int) (records [][]string) {
+	reader := csv.NewReader(bytes.NewReader(start[:min(len(start), maxBeginning)]))
+	reader.Comma, reader.LazyQuotes, reader.FieldsPerRecord = comma, true, -1
+	for len(records) < most {
 		record, err := reader.Read()
 		if err != nil {
 			break
 		}
+		records = append(records, record)
+	}
+	return records
+}
+
+// headerOf finds the record that is most of a header, and how much of one it is.
+func headerOf(records [][]string) (header, most int) {
+	for i, record := range records {
 		known := knownHeadings(record)
 		score := known * maxRecord
 		if i == 0 {
@@ -326,12 +329,9 @@ func knownHeadings(record []string) int {
 }
 
 // totals are the words with which the sums under a table begin, as text.Fold leaves them.
-var totals = map[string]bool{
-	"total": true, "totais": true, "total geral": true, "subtotal": true, "sub-total": true,
-	"sub total": true, "soma": true,
-	"total de clientes": true, "total de registros": true, "total de linhas": true,
-	"quantidade": true, "quantidade total": true,
-	"valor total": true, "qtd": true, "qtde": true,
+var totals = []string{
+	"total", "totais", "total geral", "subtotal", "sub-total", "sub total", "soma", "total de clientes", "total de registros",
+	"total de linhas", "quantidade", "quantidade total", "valor total", "qtd", "qtde",
 }
 
 // isTotal finds a line that sums up others: its first cell is one of those words, perhaps with a number behind it, and
@@ -350,7 +350,7 @@ func isTotalWord(cell string) bool {
 	word, number, _ := strings.Cut(text.Fold(cell), ":")
 	word = strings.TrimRight(word, " 0123456789.,")
 	word = strings.TrimSpace(strings.TrimSuffix(word, "r$"))
-	return totals[word] && (strings.TrimSpace(number) == "" || isNumber(number))
+	return slices.Contains(totals, word) && (strings.TrimSpace(number) == "" || isNumber(number))
 }
 
 func isNumber(cell string) bool {

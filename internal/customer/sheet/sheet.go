@@ -37,7 +37,7 @@ type Reader struct {
 	Phones  Phones
 
 	csv   *csv.Reader
-	limit *limiter
+	limit *io.LimitedReader
 	line  int
 	bare  bool     // no record names the columns
 	first []string // the record that was taken for a header and is a customer
@@ -68,7 +68,7 @@ func Open(r io.Reader) (*Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	limit := &limiter{r: buffered}
+	limit := &io.LimitedReader{R: buffered}
 	found := layoutOf(start)
 	reader := &Reader{csv: csv.NewReader(limit), limit: limit}
 	reader.csv.Comma = found.comma
@@ -115,9 +115,9 @@ func (s *Reader) record() ([]string, error) {
 		s.first = nil
 		return first, nil
 	}
-	s.limit.left = maxRecord
+	s.limit.N = maxRecord
 	fields, err := s.csv.Read()
-	if s.limit.exceeded {
+	if s.limit.N <= 0 { // it looks like the end of the file
 		return nil, fmt.Errorf("the record after line %d %w", s.line, errTooLong)
 	}
 	if bad, ok := errors.AsType[*csv.ParseError](err); ok {
@@ -130,13 +130,16 @@ func (s *Reader) record() ([]string, error) {
 
 // Check says what the columns lack.
 func (s *Reader) Check() error {
-	for _, column := range s.Columns {
-		if column.Field == "name" {
-			return nil
-		}
+	if named(s.Columns) {
+		return nil
 	}
 	return fmt.Errorf("no column has the customer's name; a heading must be one of: %s",
 		strings.Join(headingsOf("name"), ", "))
+}
+
+// named reports whether a column has the customer's name.
+func named(columns []Column) bool {
+	return slices.ContainsFunc(columns, func(column Column) bool { return column.Field == "name" })
 }
 
 // maxWarnings bounds what a hostile header can have to say.
@@ -308,7 +311,7 @@ func (s *Reader) phone(fields []string) string {
 		}
 		columns++
 		cell := tidy(fields[i])
-		if cell == "" || absent[text.Fold(cell)] {
+		if cell == "" || isAbsent(cell) {
 			continue
 		}
 		if phone.IsArea(cell) { // it has a column of its own
@@ -338,7 +341,7 @@ func (s *Reader) read(row *Row, field, cell string) {
 	case spell == nil:
 		row.Values[field] = cell
 		return
-	case absent[text.Fold(cell)]:
+	case isAbsent(cell):
 		return
 	}
 	spelled, err := spell(cell)
@@ -373,21 +376,4 @@ func blank(fields []string) bool {
 		}
 	}
 	return true
-}
-
-// limiter fails a record that is too long, before it is all in memory.
-type limiter struct {
-	r        io.Reader
-	left     int
-	exceeded bool
-}
-
-func (l *limiter) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		l.exceeded = true
-		return 0, errTooLong
-	}
-	n, err := l.r.Read(p[:min(len(p), l.left)])
-	l.left -= n
-	return n, err
 }

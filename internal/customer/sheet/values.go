@@ -3,6 +3,7 @@ package sheet
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,14 +55,12 @@ func tidy(cell string) string {
 
 // absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They apply only
 // to columns with a fixed spelling: a customer's notes may well be a dash.
-var absent = map[string]bool{
-	"-": true, "--": true, "---": true, "x": true, "n/a": true, "#n/d": true, "#n/a": true,
-	"null": true, "nulo": true,
-	"nao": true, "nao tem": true, "nao possui": true, "nao informado": true, "nao informou": true,
-	"sem":       true,
-	"sem email": true, "sem e-mail": true, "sem telefone": true, "sem cpf": true,
-	"indefinido": true,
+var absent = []string{
+	"-", "--", "---", "x", "n/a", "#n/d", "#n/a", "null", "nulo", "nao", "nao tem", "nao possui", "nao informado", "nao informou", "sem",
+	"sem email", "sem e-mail", "sem telefone", "sem cpf", "indefinido",
 }
+
+func isAbsent(cell string) bool { return slices.Contains(absent, text.Fold(cell)) }
 
 // Phones is how numbers are completed that lack something. By itself nothing is:
 // a number that is guessed wrong is another person's.
@@ -263,8 +262,8 @@ func spellDate(value string) (string, error) {
 		value = strings.TrimSpace(rest)
 	}
 	value = strings.ReplaceAll(value, " de ", "/")
-	if day, clock, cut := cutTime(value); cut && strings.Trim(clock, "0123456789:.Z") == "" {
-		value = day
+	if i := strings.IndexAny(value, " T"); i >= 0 && strings.Trim(value[i+1:], "0123456789:.Z") == "" {
+		value = value[:i]
 	}
 	if parts := strings.FieldsFunc(value, isDateSeparator); len(parts) == 3 {
 		value = dateOf(parts)
@@ -291,11 +290,10 @@ func isSerial(number float64) bool { return number > firstSerial && number < las
 
 // bareDate reads eight digits, with the year first or last.
 func bareDate(digits string) string {
-	year, month, day := digits[:4], digits[4:6], digits[6:]
-	if !strings.HasPrefix(year, "20") || month > "12" {
-		day, month, year = digits[:2], digits[2:4], digits[4:]
+	if strings.HasPrefix(digits, "20") && digits[4:6] <= "12" {
+		return dateOf([]string{digits[:4], digits[4:6], digits[6:]})
 	}
-	return day + "/" + month + "/" + year
+	return dateOf([]string{digits[:2], digits[2:4], digits[4:]})
 }
 
 // NextDay is the next date that has the day of the month that a cell gives instead of a date: 10, dia 10, todo dia 10.
@@ -325,9 +323,8 @@ func dateOf(parts []string) string {
 	if len(day) == 4 {
 		day, year = year, day
 	}
-	if number, named := months[firstLetters(month)]; named {
-		month = number
-	}
+	name := text.Fold(month)
+	month = cmp.Or(months[name[:min(3, len(name))]], month)
 	if len(year) == 2 {
 		year = "20" + year
 	}
@@ -337,19 +334,6 @@ func dateOf(parts []string) string {
 var months = map[string]string{
 	"jan": "01", "fev": "02", "mar": "03", "abr": "04", "mai": "05", "jun": "06",
 	"jul": "07", "ago": "08", "set": "09", "out": "10", "nov": "11", "dez": "12",
-}
-
-func firstLetters(month string) string {
-	folded := text.Fold(month)
-	return folded[:min(3, len(folded))]
-}
-
-func cutTime(value string) (day, clock string, cut bool) {
-	i := strings.IndexAny(value, " T")
-	if i < 0 {
-		return value, "", false
-	}
-	return value[:i], value[i+1:], true
 }
 
 func twoDigits(value string) string {
