@@ -220,7 +220,7 @@ func TestEveryRefusalHasPortuguese(t *testing.T) {
 // said are the calls by which edges name texts in Go, and which of its arguments.
 var said = map[string][]int{
 	"page.Say": {2}, "page.Complain": {2}, "Say": {2}, "Complain": {2}, "T": {0}, "lang.T": {0}, "Lang.T": {0}, "l.T": {0}, "s.gone": {2},
-	"req.done": {1}, "req.did": {2}, "deed": {2}, "before": {7}, "req.doneUndo": {2}, "req.sent": {3}, "req.option": {1}, "req.options": {1, 3, 5, 7, 9}, "s.showForm": {2}, "s.public": {2}, "data.title": {0, 1},
+	"req.done": {1}, "req.did": {2}, "deed": {2}, "either": {1, 2}, "counted": {2, 3}, "before": {7}, "req.doneUndo": {2}, "req.sent": {3}, "req.option": {1}, "req.options": {1, 3, 5, 7, 9}, "s.showForm": {2}, "s.public": {2}, "data.title": {0, 1},
 }
 
 // shown are the fields of structs that hold translated texts.

@@ -188,13 +188,8 @@ func (req *request) remember(in account.SignedIn) {
 
 func (req *request) setCookie(name, value string, life time.Duration) {
 	http.SetCookie(req.w, &http.Cookie{
-		Name:     cookieName(req.Request, name),
-		Value:    value,
-		Path:     "/",
-		MaxAge:   int(life / time.Second),
-		HttpOnly: true,
-		Secure:   page.Secure(req.Request),
-		SameSite: http.SameSiteLaxMode,
+		Name: cookieName(req.Request, name), Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true,
+		Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
 	})
 }
 

@@ -122,12 +122,7 @@ func (s *Server) planSaved(req *request, plan catalog.Plan) error {
 	return req.done("/plans", "%s was saved.", plan.Name)
 }
 
-func boolText(on bool) string {
-	if on {
-		return "true"
-	}
-	return "false"
-}
+func boolText(on bool) string { return strconv.FormatBool(on) }
 
 // askFollowPlan asks whether customers with a price of their own shall pay the
 // plan's.
@@ -288,8 +283,6 @@ func (req *request) planForm() *input.Form {
 func (s *Server) switchSubscriptionPlan(req *request) error {
 	active := input.FromStrings(map[string]string{"active": req.PostFormValue("active")})
 	plan, err := s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(active))
-	if plan.Active {
-		return req.did(err, "/subscription-plans", "%s is on sale.", plan.Name)
-	}
-	return req.did(err, "/subscription-plans", "%s is no longer on sale. Its signup link does not work until it is.", plan.Name)
+	return req.did(err, "/subscription-plans", either(plan.Active, "%s is on sale.",
+		"%s is no longer on sale. Its signup link does not work until it is."), plan.Name)
 }

@@ -197,7 +197,8 @@ func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error 
 	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: req.id, Status: billing.Open},
 		input.Page{Number: 1, Size: input.MaxPageSize})
 	req.note(err)
-	data := customerCancel{Customer: record, Form: cmp.Or(form, page.NewForm()), Count: count, Keep: debts(req)}
+	data := customerCancel{Customer: record, Form: cmp.Or(form, page.NewForm()), Count: count}
+	data.Keep = req.options("", "Choose", "true", "Go on charging them", "false", "Forgive them: they are cancelled")
 	for _, invoice := range open {
 		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest
 	}
@@ -211,11 +212,6 @@ type customerCancel struct {
 	Owes     money.Cents
 	Count    int64 // of open invoices
 	Keep     []page.Option
-}
-
-// debts are what may become of the open invoices of a customer who goes.
-func debts(req *request) []page.Option {
-	return req.options("", "Choose", "true", "Go on charging them", "false", "Forgive them: they are cancelled")
 }
 
 // cancelCustomer cancels a customer. What becomes of a debt is never assumed: without

@@ -74,10 +74,8 @@ func (s *Server) updateWebhook(req *request) error {
 func (s *Server) switchWebhook(req *request) error {
 	back := req.back(webhookPath(req.id))
 	hook, err := s.Webhooks.Update(req.Context(), req.Actor, req.id, webhook.Draft{Active: req.readActive()})
-	if hook.Active {
-		return req.did(err, back, "The webhook is on. What was waiting is being sent.")
-	}
-	return req.did(err, back, "The webhook is off. What is pending waits.")
+	return req.did(err, back, either(hook.Active, "The webhook is on. What was waiting is being sent.",
+		"The webhook is off. What is pending waits."))
 }
 
 type webhookData struct {

@@ -229,10 +229,7 @@ func (s *Server) choices(req *request, inactive bool) (plans, products []page.Op
 	req.note(err)
 	productList, _, err := s.Catalog.Products(req.Context(), req.Actor, catalogAll, all)
 	req.note(err)
-	none := req.option("", "None")
-	if inactive {
-		none = req.option("", "All")
-	}
+	none := req.option("", either(inactive, "All", "None"))
 	planList = slices.DeleteFunc(planList, func(plan catalog.Plan) bool { return !plan.Active && !inactive })
 	productList = slices.DeleteFunc(productList, func(product catalog.Product) bool { return !product.Active && !inactive })
 	plans = namedOptions(planList, func(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name + " · " + plan.Value.BR() }, none)
@@ -275,17 +272,20 @@ func (req *request) option(value, label string) page.Option {
 	return page.Option{Value: value, Label: req.lang.T(label)}
 }
 
+// either is the first text where something is so, else the other.
+func either(so bool, text, other string) string {
+	if so {
+		return text
+	}
+	return other
+}
+
 // readActive reads the button that turns a record on or off.
 func (req *request) readActive() input.Opt[bool] {
 	return input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
 }
 
-func idText(id int64) string {
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatInt(id, 10)
-}
+func idText(id int64) string { return either(id == 0, "", strconv.FormatInt(id, 10)) }
 
 // ask shows a question in the panel's frame. Its button sends a form to the same
 // address, unless the question says another.

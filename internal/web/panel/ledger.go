@@ -80,10 +80,8 @@ func (s *Server) refundPayment(req *request) error {
 
 func (s *Server) undoPayment(req *request, record billing.PaymentRecord) error {
 	out, err := s.Billing.UndoPayment(req.Context(), req.Actor, req.id)
-	if out.MovedBack {
-		return req.did(err, invoicePath(record.InvoiceID), "The payment was undone, and the due date moved back.")
-	}
-	return req.did(err, invoicePath(record.InvoiceID), "The payment was undone.")
+	return req.did(err, invoicePath(record.InvoiceID),
+		either(out.MovedBack, "The payment was undone, and the due date moved back.", "The payment was undone."))
 }
 
 // againForm is the form of money that came for a paid invoice.

@@ -83,13 +83,8 @@ func (from source[F, T]) nth(req *request, id func(T) int64) neighbour {
 // more filters; those that chips set too do not unfold it.
 func newList(req *request, export string, chips []chipLine, folded ...string) list {
 	made := list{
-		Form:   queryForm(req),
-		Chips:  chips,
-		Hidden: hiddenFilters(req, "search"),
-		Others: hiddenFilters(req, folded...),
-		Query:  listQuery(req),
-		Back:   req.URL.RequestURI(),
-		Export: export + "?" + req.URL.RawQuery,
+		Form: queryForm(req), Chips: chips, Hidden: hiddenFilters(req, "search"), Others: hiddenFilters(req, folded...),
+		Query: req.URL.Query().Encode(), Back: req.URL.RequestURI(), Export: export + "?" + req.URL.RawQuery,
 	}
 	for _, name := range folded {
 		days := strings.HasSuffix(name, "from") || strings.HasSuffix(name, "to")

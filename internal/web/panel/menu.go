@@ -98,13 +98,9 @@ type shownEntry struct {
 func (s *Server) frame(req *request) frame {
 	live := req.Actor.Writable(req.today) == nil
 	f := frame{
-		User:    req.User,
-		Company: req.Actor.Company,
-		Desk:    live && allows(req.User.Role, desk),
-		Staff:   live && allows(req.User.Role, staff),
-		Totals:  allows(req.User.Role, viewer),
-		Owner:   allows(req.User.Role, owner),
-		Reach:   s.Reach,
+		User: req.User, Company: req.Actor.Company, Desk: live && allows(req.User.Role, desk),
+		Staff: live && allows(req.User.Role, staff), Totals: allows(req.User.Role, viewer),
+		Owner: allows(req.User.Role, owner), Reach: s.Reach,
 	}
 	f.Manage = live && f.Owner
 	badges := s.badges(req)

@@ -174,10 +174,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 
 // testAddress is where a test most likely goes: to the user who asks for it.
 func (s *Server) testAddress(req *request, kind reminder.Kind) string {
-	if kind.Reach == reminder.ByWhatsapp {
-		return page.FormatPhone(req.Actor.Company.Whatsapp)
-	}
-	return req.User.Email
+	return either(kind.Reach == reminder.ByWhatsapp, page.FormatPhone(req.Actor.Company.Whatsapp), req.User.Email)
 }
 
 func (s *Server) testChannel(req *request) error {
@@ -228,10 +225,8 @@ func (s *Server) updateChannel(req *request) error {
 // switchChannel turns a channel on or off.
 func (s *Server) switchChannel(req *request) error {
 	channel, err := s.Reminders.UpdateChannel(req.Context(), req.Actor, req.id, reminder.ChannelDraft{Active: req.readActive()})
-	if channel.Active {
-		return req.did(err, channelPath(req.id), "The channel %s is on.", channel.Name)
-	}
-	return req.did(err, channelPath(req.id), "The channel %s is off. Rules pass it over.", channel.Name)
+	said := either(channel.Active, "The channel %s is on.", "The channel %s is off. Rules pass it over.")
+	return req.did(err, channelPath(req.id), said, channel.Name)
 }
 
 func phonePath(channelID int64) string { return channelPath(channelID) + "/phone" }

@@ -190,10 +190,7 @@ func (s *Server) customerMessages(req *request, record customer.Customer) *custo
 func (s *Server) setOptOut(req *request) error {
 	out := req.PostFormValue("opted_out") == "true"
 	err := s.Reminders.SetOptOut(req.Context(), req.Actor, req.id, out)
-	if out {
-		return req.did(err, customerPath(req.id), "The customer gets no more messages.")
-	}
-	return req.did(err, customerPath(req.id), "The customer gets messages again.")
+	return req.did(err, customerPath(req.id), either(out, "The customer gets no more messages.", "The customer gets messages again."))
 }
 
 // messageNotices are what needs attention, for the first page.

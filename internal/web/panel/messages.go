@@ -151,19 +151,15 @@ func optionLabel(options []page.Option, id int64) string {
 
 // switchedOn is what a person reads of a rule that is on from now.
 func switchedOn(rule reminder.Rule) string {
-	if rule.On == reminder.OnPaid {
-		return "The rule %s is on. It sends a receipt for each invoice that is paid from now on."
-	}
-	return "The rule %s is on. What it will send in the next days shows in the log in a moment."
+	return either(rule.On == reminder.OnPaid, "The rule %s is on. It sends a receipt for each invoice that is paid from now on.",
+		"The rule %s is on. What it will send in the next days shows in the log in a moment.")
 }
 
 // switchRule turns a rule on or off.
 func (s *Server) switchRule(req *request) error {
 	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{Active: req.readActive()})
-	if rule.Active {
-		return req.did(err, "/messages", switchedOn(rule), rule.Name)
-	}
-	return req.did(err, "/messages", "The rule %s is off. What it had scheduled is not sent.", rule.Name)
+	said := either(rule.Active, switchedOn(rule), "The rule %s is off. What it had scheduled is not sent.")
+	return req.did(err, "/messages", said, rule.Name)
 }
 
 func (s *Server) quietForm(req *request, form *page.Form, refusal error) error {
@@ -280,10 +276,8 @@ func ruleInput(req *request) *input.Form {
 
 func (s *Server) createRule(req *request) error {
 	rule, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
-	if rule.Active {
-		return req.sent(err, s.ruleForm, "/messages", switchedOn(rule), rule.Name)
-	}
-	return req.sent(err, s.ruleForm, "/messages", "The rule %s was saved, and is off.", rule.Name)
+	said := either(rule.Active, switchedOn(rule), "The rule %s was saved, and is off.")
+	return req.sent(err, s.ruleForm, "/messages", said, rule.Name)
 }
 
 func shownRule(rule reminder.Rule) *page.Form {

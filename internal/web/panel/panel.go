@@ -111,10 +111,7 @@ func New(deps Deps) *Server {
 		panic(err) // embedded
 	}
 	server := &Server{
-		Deps:   deps,
-		pages:  page.New(files, tags),
-		mux:    http.NewServeMux(),
-		origin: http.NewCrossOriginProtection(),
+		Deps: deps, pages: page.New(files, tags), mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
 	}
 	for _, route := range server.table() {
 		server.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {

@@ -136,10 +136,7 @@ type receiptData struct {
 // receipt shows an invoice as it is on paper: a receipt once it is paid.
 func (s *Server) receipt(req *request, invoice billing.Invoice) error {
 	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
-	title := "Invoice"
-	if invoice.Status == billing.Paid {
-		title = "Receipt"
-	}
+	title := either(invoice.Status == billing.Paid, "Receipt", "Invoice")
 	return s.show(req, page.View{Name: "receipt", Title: title, Data: receiptData{
 		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
 		Due: invoice.PayableOn(req.Actor.Company, req.today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),

@@ -244,11 +244,9 @@ func (s *Server) reviewRows(req *request, list []payment.Review) []reviewRow {
 	names, rows := s.actorNames(req, by), make([]reviewRow, len(list))
 	for i, review := range list {
 		rows[i] = reviewRow{
-			Review:  review,
-			Row:     s.paymentRow(req, names, review.Payment),
-			Short:   req.lang.T(reviewTexts[review.Reason].short),
-			Decided: req.lang.T(resolutionTexts[review.Resolution]),
-			By:      actorText(req.lang, names, review.ResolvedBy),
+			Review: review, Row: s.paymentRow(req, names, review.Payment),
+			Short: req.lang.T(reviewTexts[review.Reason].short), Decided: req.lang.T(resolutionTexts[review.Resolution]),
+			By: actorText(req.lang, names, review.ResolvedBy),
 		}
 	}
 	return rows

@@ -335,10 +335,7 @@ func (s *Server) prove(req *request) error {
 	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(form))
 	if refused(err) {
 		data := proofData{
-			Form:   page.NewForm(),
-			Action: "/profile/proof",
-			Sent:   []sentField{{"next", next}},
-			Takes:  isFile(next),
+			Form: page.NewForm(), Action: "/profile/proof", Sent: []sentField{{"next", next}}, Takes: isFile(next),
 			Cancel: listOf(next),
 		}
 		data.Form.Fail(err)

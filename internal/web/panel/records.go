@@ -52,12 +52,7 @@ func (req *request) recordForm(list string, form *page.Form) recordForm {
 	return recordForm{Form: form, Action: req.URL.Path, Back: list, New: req.id == 0, ID: req.id}
 }
 
-func (f recordForm) title(fresh, edit string) string {
-	if f.New {
-		return fresh
-	}
-	return edit
-}
+func (f recordForm) title(fresh, edit string) string { return either(f.New, fresh, edit) }
 
 // routes are the form's pages, for those who may change such records.
 func (k record[T]) routes(s *Server, who role, function account.Function) []pathRow {

@@ -92,19 +92,11 @@ func (s *Server) planChoices(req *request) []reseller.Plan {
 func planOptions(req *request, plans []reseller.Plan, keep int64) (options []page.Option) {
 	for _, plan := range plans {
 		if plan.Active || plan.ID == keep {
-			label := plan.Name + " · " + creditsText(req.lang, plan.Credits) + " " + req.lang.Period(plan.Period)
+			label := plan.Name + " · " + counted(req.lang, plan.Credits, "1 credit", "%s credits") + " " + req.lang.Period(plan.Period)
 			options = append(options, page.Option{Value: idText(plan.ID), Label: label})
 		}
 	}
 	return options
-}
-
-// creditsText is a number of credits in words.
-func creditsText(lang page.Lang, n int64) string {
-	if n == 1 {
-		return lang.T("1 credit")
-	}
-	return lang.T("%s credits", page.FormatInt(n))
 }
 
 type resellerForm struct {

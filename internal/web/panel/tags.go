@@ -17,9 +17,11 @@ import (
 // else their rows need, as functions of the templates.
 func tags(lang page.Lang) template.FuncMap {
 	return template.FuncMap{
-		"customertag": func(status customer.Status) template.HTML { return customerTag(lang, status) },
+		"customertag": func(status customer.Status) template.HTML {
+			return tag(customerTones[status], word(lang, string(status)))
+		},
 		"invoicetag":  func(status billing.Status, overdue bool) template.HTML { return invoiceTag(lang, status, overdue) },
-		"deliverytag": func(status webhook.Status) template.HTML { return deliveryTag(lang, status) },
+		"deliverytag": func(status webhook.Status) template.HTML { return tag(deliveryTones[status], lang.T(string(status))) },
 		"taxid":       taxid.Format,
 		"paymentid":   shownPaymentID,
 	}
@@ -36,10 +38,6 @@ func tag(tone, word string) template.HTML {
 // customerTones are the colours of the statuses of customers.
 var customerTones = map[customer.Status]string{customer.Active: "good", customer.DueToday: "warn", customer.Expired: "bad"}
 
-func customerTag(lang page.Lang, status customer.Status) template.HTML {
-	return tag(customerTones[status], word(lang, string(status)))
-}
-
 func invoiceTag(lang page.Lang, status billing.Status, overdue bool) template.HTML {
 	switch {
 	case overdue:
@@ -55,10 +53,6 @@ func invoiceTag(lang page.Lang, status billing.Status, overdue bool) template.HT
 // deliveryTones are the colours of the statuses of deliveries.
 var deliveryTones = map[webhook.Status]string{
 	webhook.Delivered: "good", webhook.Pending: "note", webhook.Parked: "warn", webhook.Refused: "bad", webhook.Failed: "bad",
-}
-
-func deliveryTag(lang page.Lang, status webhook.Status) template.HTML {
-	return tag(deliveryTones[status], lang.T(string(status)))
 }
 
 // chip is a filter that one click sets: a link, so that it works everywhere.
@@ -172,9 +166,6 @@ func hiddenFilters(req *request, shown ...string) map[string]string {
 	}
 	return kept
 }
-
-// listQuery is the list's filter, for the links of its rows.
-func listQuery(req *request) string { return req.URL.Query().Encode() }
 
 // badge is a number next to an entry of the menu: what waits for a person
 // there.

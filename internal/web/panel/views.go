@@ -79,9 +79,7 @@ var columnsOf = map[account.List][]listColumn{
 		{"balance", "Balance after", true},
 	},
 	account.AuditList: {
-		{"who", "Who", true},
-		{"what", "What", true},
-		{"from", "From", true},
+		{"who", "Who", true}, {"what", "What", true}, {"from", "From", true},
 	},
 	account.DeliveryList: {
 		{"when", "When", true},
