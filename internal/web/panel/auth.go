@@ -77,7 +77,7 @@ func (s *Server) logout(req *request) error {
 	if err := s.Accounts.SignOut(req.Context(), req.Visit); err != nil {
 		return err
 	}
-	req.forget()
+	req.setCookie(sessionCookie, "", -time.Second)
 	return req.goOn("/login")
 }
 
@@ -192,8 +192,6 @@ func (req *request) setCookie(name, value string, life time.Duration) {
 		Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
 	})
 }
-
-func (req *request) forget() { req.setCookie(sessionCookie, "", -time.Second) }
 
 type forgotData struct {
 	Form *page.Form

@@ -225,7 +225,7 @@ func (s *Server) subscriptionPlanRecord() record[reseller.Plan] {
 		},
 		page: s.subscriptionPlanForm,
 		created: func(req *request, plan reseller.Plan) error {
-			return req.done(subscriptionPlanPath(plan.ID), "%s was created. Its signup link is below.", plan.Name)
+			return req.done("/subscription-plans/"+idText(plan.ID), "%s was created. Its signup link is below.", plan.Name)
 		},
 	}
 }
@@ -262,8 +262,6 @@ func planShown(plan reseller.Plan) *page.Form {
 		"period_count", strconv.Itoa(plan.Period.Count), "period_unit", string(plan.Period.Unit),
 		"trial_days", strconv.Itoa(plan.TrialDays), "active", boolText(plan.Active))
 }
-
-func subscriptionPlanPath(id int64) string { return "/subscription-plans/" + idText(id) }
 
 func blankSubscriptionPlan(req *request) *page.Form {
 	form := page.NewForm("credits", "1", "period_count", "1", "period_unit", "month", "trial_days", "7")

@@ -42,6 +42,12 @@ func (s *Server) exportCustomers(req *request) error {
 	return nil
 }
 
+// customerFile is everything that is kept about a customer, to hand to them.
+func (s *Server) customerFile(req *request) error {
+	content := readOf(req, s.Privacy.CustomerFile, req.id)
+	return sendBytes(req, "cliente-"+idText(req.id)+".json", "application/json; charset=utf-8", content)
+}
+
 // exportInvoices writes the invoices of a filter as CSV.
 func (s *Server) exportInvoices() handler {
 	return exported("faturas", []string{

@@ -40,6 +40,7 @@ func (s *Server) firstSteps(req *request, customers bool) []step {
 // openSteps are the steps of who asks, but for the hidden ones; nil when none is left.
 func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) []step {
 	company, own := req.Actor.Company, allows(req.User.Role, owner)
+	late := company.Settings.LateFeePercent != 0 || company.Settings.LateInterestPercent != 0
 	all := []struct {
 		step
 		open bool // who asks may take it
@@ -69,7 +70,7 @@ func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) 
 			step{"cpf_cnpj", "CNPJ or CPF of the company", "it is on your receipts.", "building-2", "/settings#f-cpf_cnpj", company.CpfCnpj != ""},
 			own,
 		},
-		{step{"late", "Late fee and interest", "for who pays after the due date.", "clock", "/settings#late", lateTerms(company)}, own},
+		{step{"late", "Late fee and interest", "for who pays after the due date.", "clock", "/settings#late", late}, own},
 		{step{"rules", "Turn reminders on", "the usual set is one click.", "message-circle", "/messages", begun.Rules}, req.sends()},
 		{step{"team", "Invite your team", "each with a password of their own.", "user-plus", "/settings/users/new", begun.Team}, own},
 	}
@@ -81,10 +82,6 @@ func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) 
 		}
 	}
 	return open
-}
-
-func lateTerms(company account.Company) bool {
-	return company.Settings.LateFeePercent != 0 || company.Settings.LateInterestPercent != 0
 }
 
 // hideSteps leaves steps out of the home page from now on.

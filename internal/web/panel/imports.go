@@ -140,10 +140,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 	}
 	data.Passed, data.Lacks = unread(req, data.Columns)
 	return s.show(req, page.View{
-		Name:   "import_columns",
-		Title:  "Import customers",
-		Status: statusOf(refusal),
-		Data:   data,
+		Name: "import_columns", Title: "Import customers", Status: statusOf(refusal), Data: data,
 	})
 }
 
@@ -311,12 +308,8 @@ func (s *Server) checkUpload(req *request) error {
 		NinthDigit: on("ninth_digit"),
 		AreaCode:   area,
 		ImportOptions: intake.ImportOptions{
-			KeepGoing:      on("keep_going"),
-			CreateMissing:  on("create_missing"),
-			Invoices:       on("invoices"),
-			Events:         on("events"),
-			LeaveOut:       on("leave_out"),
-			SkipDuplicates: on("skip_duplicates"),
+			KeepGoing: on("keep_going"), CreateMissing: on("create_missing"), Invoices: on("invoices"), Events: on("events"),
+			LeaveOut: on("leave_out"), SkipDuplicates: on("skip_duplicates"),
 		},
 	})
 	if refused(err) {

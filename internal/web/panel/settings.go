@@ -2,14 +2,19 @@ package panel
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
+	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
+	"carteira/internal/sandbox"
 	"carteira/internal/web/page"
 )
 
@@ -213,4 +218,78 @@ func (s *Server) askRemoveUser(req *request, user account.User) error {
 func (s *Server) removeUser(req *request) error {
 	err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id, req.PostFormValue("keep_tokens") == "true")
 	return req.did(err, usersPath, "The user was removed.")
+}
+
+type sandboxData struct {
+	sandbox.Advance
+	Form    *page.Form
+	Percent int
+	NextDue string // the next due date; "": there is none
+}
+
+// moveTime is how long a page waits for a short move to end, before it shows how
+// far a longer one has come.
+const moveTime = 2 * time.Second
+
+// clock shows the clock of a sandbox, and the buttons that move it.
+func (s *Server) clock(req *request, form *page.Form, refusal error) error {
+	if s.Sandbox == nil {
+		return fault.NotFound("page")
+	}
+	state, err := s.Sandbox.State(req.Context(), req.Actor.Company.ID)
+	req.note(err)
+	data := sandboxData{Advance: state, Form: cmp.Or(form, page.NewForm("to", ""))}
+	if due := read(req, s.Customers.NextDue); !due.IsZero() {
+		data.NextDue = due.String()
+	}
+	if whole := state.To.Sub(state.From); state.Running && whole > 0 {
+		data.Percent = int(100 * state.Now.Sub(state.From) / whole)
+	}
+	return s.showForm(req, "sandbox", "The clock", refusal, data)
+}
+
+// moveClock is a button or the date.
+func (s *Server) moveClock(req *request) error {
+	if s.Sandbox == nil {
+		return fault.NotFound("page")
+	}
+	return req.sent(s.advance(req, req.form()), s.clock, "/sandbox", "The clock goes forward.")
+}
+
+func (s *Server) advance(req *request, in *input.Form) error {
+	target := sandbox.ReadTarget(in, req.Actor.Company.Zone)
+	if err := s.Sandbox.Begin(req.Context(), req.Actor, target); err != nil {
+		return err
+	}
+	return s.Sandbox.Wait(req.Context(), moveTime, nil)
+}
+
+// saveLogo takes the picture. Its size is bounded before it is read.
+func (s *Server) saveLogo(req *request) error {
+	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(time.Minute))
+	req.Body = http.MaxBytesReader(req.w, req.Body, account.MaxLogoFile+maxForm)
+	content, err := readLogo(req.Request)
+	if err == nil {
+		err = s.Accounts.SetLogo(req.Context(), req.Actor, content)
+	}
+	return req.sent(err, func(req *request, _ *page.Form, refusal error) error {
+		form := s.settingsValues(req)
+		form.Fail(refusal)
+		return s.settings(req, form, refusal)
+	}, "/settings#brand", "The logo was saved.")
+}
+
+func readLogo(r *http.Request) ([]byte, error) {
+	_, content, err := readFileOf(r, "logo")
+	if _, large := errors.AsType[*http.MaxBytesError](err); large || len(content) > account.MaxLogoFile {
+		return nil, fault.Field("logo", "must not be larger than 2 MiB")
+	}
+	if errors.Is(err, http.ErrMissingFile) || errors.Is(err, http.ErrNotMultipart) {
+		return nil, fault.Field("logo", "choose a file")
+	}
+	return content, err
+}
+
+func (s *Server) removeLogo(req *request) error {
+	return req.did(s.Accounts.RemoveLogo(req.Context(), req.Actor), "/settings#brand", "The logo was removed.")
 }

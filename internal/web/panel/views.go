@@ -1,14 +1,21 @@
 package panel
 
 import (
+	"html/template"
 	"net/url"
 	"slices"
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
+	"carteira/internal/webhook"
 )
 
 // listColumn is a column of a list that a user may do without.
@@ -191,4 +198,187 @@ func (s *Server) chooseColumns(req *request) error {
 	})
 	err := s.Accounts.ChooseColumns(req.Context(), req.Actor, choice)
 	return req.did(err, req.back("/"+string(choice.List)), "The columns were saved.")
+}
+
+// tags are the words in which lists and pages show the state of a record, and what
+// else their rows need, as functions of the templates.
+func tags(lang page.Lang) template.FuncMap {
+	return template.FuncMap{
+		"customertag": func(status customer.Status) template.HTML {
+			return tag(customerTones[status], word(lang, string(status)))
+		},
+		"invoicetag":  func(status billing.Status, overdue bool) template.HTML { return invoiceTag(lang, status, overdue) },
+		"deliverytag": func(status webhook.Status) template.HTML { return tag(deliveryTones[status], lang.T(string(status))) },
+		"taxid":       taxid.Format,
+		"paymentid":   shownPaymentID,
+	}
+}
+
+// tag is a word in a colour; "" has none.
+func tag(tone, word string) template.HTML {
+	if tone != "" {
+		tone = ` data-tone="` + tone + `"`
+	}
+	return template.HTML(`<span class="tag"` + tone + `>` + template.HTMLEscapeString(word) + `</span>`) //nolint:gosec // escaped
+}
+
+// customerTones are the colours of the statuses of customers.
+var customerTones = map[customer.Status]string{customer.Active: "good", customer.DueToday: "warn", customer.Expired: "bad"}
+
+func invoiceTag(lang page.Lang, status billing.Status, overdue bool) template.HTML {
+	switch {
+	case overdue:
+		return tag("bad", lang.T("Overdue"))
+	case status == billing.Paid:
+		return tag("good", lang.T("Paid // invoice"))
+	case status == billing.Cancelled:
+		return tag("", lang.T("Void"))
+	}
+	return tag("note", lang.T("Open"))
+}
+
+// deliveryTones are the colours of the statuses of deliveries.
+var deliveryTones = map[webhook.Status]string{
+	webhook.Delivered: "good", webhook.Pending: "note", webhook.Parked: "warn", webhook.Refused: "bad", webhook.Failed: "bad",
+}
+
+// chip is a filter that one click sets: a link, so that it works everywhere.
+type chip struct {
+	Label, URL string
+	Current    bool
+}
+
+// chipLine is chips that exclude one another.
+type chipLine struct {
+	Label string // for who does not see it
+	Chips []chip
+}
+
+// filtered is the list's address with other filters; empty ones go, and the list
+// begins at its first page.
+func filtered(req *request, pairs ...string) string {
+	values := req.URL.Query()
+	values.Del("page")
+	for pair := range slices.Chunk(pairs, 2) {
+		values.Del(pair[0])
+		if value := pair[len(pair)-1]; value != "" {
+			values.Set(pair[0], value)
+		}
+	}
+	if len(values) == 0 {
+		return req.URL.Path
+	}
+	return req.URL.Path + "?" + values.Encode()
+}
+
+// preset is a span of days that has a name.
+type preset struct {
+	label    string
+	from, to civil.Date
+}
+
+// presets are the spans that people ask for. Of what lies ahead the next days
+// count, of what was paid the last ones.
+func presets(today civil.Date, ahead bool) []preset {
+	first := today.AddDays(1 - today.Day())
+	before := first.AddDays(-1)
+	week := preset{"Last 7 days", today.AddDays(-6), today}
+	if ahead {
+		week = preset{"Next 7 days", today, today.AddDays(6)}
+	}
+	return []preset{
+		{"Today", today, today},
+		week,
+		{"This month", first, lastOfMonth(first)},
+		{"Last month", before.AddDays(1 - before.Day()), before},
+	}
+}
+
+func lastOfMonth(first civil.Date) civil.Date {
+	next := first.AddDays(31)
+	return next.AddDays(-next.Day())
+}
+
+// dateChips are presets for the fields from and to of a filter.
+func dateChips(req *request, from, to string, ahead bool) chipLine {
+	query := req.URL.Query()
+	line := chipLine{Label: req.lang.T("Period"), Chips: []chip{{
+		Label:   req.lang.T("Any date"),
+		URL:     filtered(req, from, "", to, ""),
+		Current: query.Get(from) == "" && query.Get(to) == "",
+	}}}
+	for _, span := range presets(req.today, ahead) {
+		line.Chips = append(line.Chips, chip{
+			Label:   req.lang.T(span.label),
+			URL:     filtered(req, from, span.from.String(), to, span.to.String()),
+			Current: query.Get(from) == span.from.String() && query.Get(to) == span.to.String(),
+		})
+	}
+	return line
+}
+
+func customerChips(req *request) []chipLine {
+	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
+	statuses := wordOptions(req, all, nil, req.option("", "All"))
+	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "due_from", "due_to", true)}
+}
+
+func invoiceChips(req *request) []chipLine {
+	query := req.URL.Query()
+	status, overdue := query.Get("status"), query.Get("overdue") == "true"
+	void := billing.Cancelled.String()
+	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
+		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
+		{req.lang.T("Overdue // invoices"), filtered(req, "status", "", "overdue", "true"), overdue},
+		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
+		{req.lang.T("Paid // invoices"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
+		{req.lang.T("Cancelled // invoices"), filtered(req, "status", void, "overdue", ""), status == void},
+	}}
+	if status == billing.Paid.String() {
+		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}
+	}
+	return []chipLine{line, dateChips(req, "due_from", "due_to", true)}
+}
+
+// hiddenFilters are the filters of the address that a form hands on, without
+// those that it shows.
+func hiddenFilters(req *request, shown ...string) map[string]string {
+	values := req.URL.Query()
+	for _, name := range append(shown, "page") {
+		values.Del(name)
+	}
+	kept := map[string]string{}
+	for name := range values {
+		kept[name] = values.Get(name)
+	}
+	return kept
+}
+
+// badge is a number next to an entry of the menu: what waits for a person
+// there.
+type badge struct {
+	Count int64
+	Words string // what it counts, for who does not see where it is
+}
+
+// mostOfABadge is from where on a badge does not say how many more.
+const mostOfABadge = 999
+
+// Text is the number as it is shown.
+func (b badge) Text() string {
+	if b.Count > mostOfABadge {
+		return page.FormatInt(mostOfABadge) + "+"
+	}
+	return page.FormatInt(b.Count)
+}
+
+// badges are the numbers of the menu, by path. Counters know them, so that every
+// page can have them.
+func (s *Server) badges(req *request) map[string]badge {
+	overdue := readOf(req, s.Billing.Count, billing.Filter{Overdue: "true"})
+	shown := map[string]badge{"/invoices": {overdue, req.lang.T("overdue")}}
+	if allows(req.User.Role, viewer) && req.Actor.May(payments) {
+		shown["/payments"] = badge{readOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true}), req.lang.T("for review")}
+	}
+	return shown
 }
