@@ -222,12 +222,8 @@ func seedReminders(ctx context.Context, program *app.App, actor account.Actor) e
 			return err
 		}
 		_, err = program.Reminders.CreateRule(ctx, actor, reminder.RuleDraft{
-			Name:       input.Some(r.name),
-			Active:     input.Some(true),
-			OffsetDays: input.Some(r.days),
-			Minute:     input.Some(r.hour * 60),
-			TemplateID: input.Some(template.ID),
-			Channels:   input.Some([]int64{channel.ID}),
+			Name: input.Some(r.name), Active: input.Some(true), OffsetDays: input.Some(r.days),
+			Minute: input.Some(r.hour * 60), TemplateID: input.Some(template.ID), Channels: input.Some([]int64{channel.ID}),
 		})
 		if err != nil {
 			return err

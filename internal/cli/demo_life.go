@@ -122,9 +122,8 @@ func (l *demoLife) join() error {
 		Name:     input.Some(firstNames[i%len(firstNames)] + " " + surname),
 		Usuario:  input.Some(fmt.Sprintf("%s%d", strings.ToLower(surname[:2]), 100+i)),
 		Email:    input.Some(fmt.Sprintf("cliente%d@example.com", i+1)),
-		Whatsapp: input.Some(fmt.Sprintf("55119%04d%04d", 8000+i, end)),
-		PlanID:   input.Some(l.plans[demoPlanOf(i)]),
-		DueOn:    input.Some(l.actor.Today(l.program.DB.Now()).AddDays(1 + int(chance(i, 0)%28))),
+		Whatsapp: input.Some(fmt.Sprintf("55119%04d%04d", 8000+i, end)), PlanID: input.Some(l.plans[demoPlanOf(i)]),
+		DueOn: input.Some(l.actor.Today(l.program.DB.Now()).AddDays(1 + int(chance(i, 0)%28))),
 	})
 	return err
 }
@@ -317,10 +316,7 @@ func seedChildren(ctx context.Context, program *app.App, id int64) error {
 	}
 	for _, name := range []string{"Manaus Wi-Fi", "Belém Online"} {
 		_, err := program.Resellers.Create(ctx, actor, reseller.NewReseller{
-			Name:   name,
-			Email:  fmt.Sprintf("%dparceiro@example.com", len(name)),
-			Kind:   account.Subscriber,
-			PlanID: plan.ID,
+			Name: name, Email: fmt.Sprintf("%dparceiro@example.com", len(name)), Kind: account.Subscriber, PlanID: plan.ID,
 		})
 		if err != nil {
 			return err

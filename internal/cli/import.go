@@ -81,12 +81,8 @@ func importCustomers(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer func() { err = errors.Join(err, bad.close()) }()
 		options := intake.ImportOptions{
-			KeepGoing:      flag(cmd, "keep-going"),
-			CreateMissing:  flag(cmd, "create-missing"),
-			Events:         flag(cmd, "events"),
-			Invoices:       flag(cmd, "invoices"),
-			DryRun:         flag(cmd, "dry-run"),
-			LeaveOut:       flag(cmd, "leave-out"),
+			KeepGoing: flag(cmd, "keep-going"), CreateMissing: flag(cmd, "create-missing"), Events: flag(cmd, "events"),
+			Invoices: flag(cmd, "invoices"), DryRun: flag(cmd, "dry-run"), LeaveOut: flag(cmd, "leave-out"),
 			SkipDuplicates: flag(cmd, "skip-duplicates"),
 		}
 		progress := newProgress(cmd.ErrOrStderr(), file, c.DB.Now, options)

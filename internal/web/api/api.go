@@ -431,10 +431,7 @@ func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte
 // page is the answer to a list.
 func page(call *call, paging input.Page, total int64, data web.Data) web.Answer {
 	return web.Answer{Data: data, Header: call.links(paging, total), Meta: &web.Meta{
-		Total:       total,
-		PerPage:     paging.Size,
-		CurrentPage: paging.Number,
-		LastPage:    paging.Last(total),
-		CompanyID:   call.actor.Company.ID,
+		Total: total, PerPage: paging.Size, CurrentPage: paging.Number, LastPage: paging.Last(total),
+		CompanyID: call.actor.Company.ID,
 	}}
 }

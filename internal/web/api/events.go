@@ -22,9 +22,7 @@ const maxWait = 25
 func (s *Server) readEvents(ctx context.Context, call *call) (web.Answer, error) {
 	in := call.query()
 	query := event.Query{
-		After: readAfter(in),
-		Since: in.Moment("since", call.actor.Company.Zone).Value,
-		Names: readTypes(in),
+		After: readAfter(in), Since: in.Moment("since", call.actor.Company.Zone).Value, Names: readTypes(in),
 		Limit: int(in.Adjusted("limit", input.Bounds{Default: input.DefaultPageSize, Low: 1, High: input.MaxPageSize})),
 	}
 	wait := time.Duration(in.Adjusted("wait", input.Bounds{Default: 0, Low: 0, High: maxWait})) * time.Second
@@ -60,10 +58,8 @@ func (c *call) events(page event.Page, limit int) web.Answer {
 	return web.Answer{
 		Tagged: true,
 		Meta: &web.Meta{
-			Total:     int64(len(page.Bodies)),
-			PerPage:   int64(limit),
-			CompanyID: c.actor.Company.ID,
-			Feed:      &web.FeedMeta{LastID: page.LastID, More: page.More},
+			Total: int64(len(page.Bodies)), PerPage: int64(limit), CompanyID: c.actor.Company.ID,
+			Feed: &web.FeedMeta{LastID: page.LastID, More: page.More},
 		},
 		Data: func(b []byte) []byte {
 			b = append(b, '[')

@@ -214,10 +214,8 @@ func (e *edge) simulator(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.pages.Render(w, r, page.View{
-		Name:  "sandbox",
-		Title: "Simulated payment",
-		Zone:  p.Company.Zone,
-		Data:  &content{Page: p, Code: code, State: stateOf(p), Now: e.now()},
+		Name: "sandbox", Title: "Simulated payment", Zone: p.Company.Zone,
+		Data: &content{Page: p, Code: code, State: stateOf(p), Now: e.now()},
 	})
 }
 

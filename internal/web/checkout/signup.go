@@ -67,10 +67,8 @@ func (s *signup) show(w http.ResponseWriter, r *http.Request) {
 
 func (s *signup) form(w http.ResponseWriter, r *http.Request, offer reseller.Offer, form *page.Form, status int) {
 	s.pages.Render(w, r, page.View{
-		Name:   "signup",
-		Title:  "Create your account",
-		Status: status,
-		Data:   signupPage{offer, price(page.LangOf(r), offer.Plan), form},
+		Name: "signup", Title: "Create your account", Status: status,
+		Data: signupPage{offer, price(page.LangOf(r), offer.Plan), form},
 	})
 }
 

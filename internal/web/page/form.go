@@ -132,13 +132,8 @@ func (f Field) Describes() string {
 
 func newField(lang Lang, form *Form, name, label string, kv []any) (Field, error) {
 	field := Field{
-		ID:     "f-" + name,
-		Name:   name,
-		Label:  label,
-		Type:   "text",
-		Value:  form.Value(name),
-		Errors: form.Errors(name),
-		Lang:   lang,
+		ID: "f-" + name, Name: name, Label: label, Type: "text", Value: form.Value(name), Errors: form.Errors(name),
+		Lang: lang,
 	}
 	options, err := dict(kv...)
 	if err != nil {
@@ -194,11 +189,8 @@ func (p Pager) Shown() int64 { return p.To - p.From + 1 }
 // NewPager makes the pager of a list at an address.
 func NewPager(address *url.URL, page input.Page, total int64) Pager {
 	pager := Pager{
-		Total:  total,
-		Number: page.Number,
-		Last:   page.Last(total),
-		From:   page.Offset() + 1,
-		To:     min(page.Offset()+page.Size, total),
+		Total: total, Number: page.Number, Last: page.Last(total), From: page.Offset() + 1,
+		To: min(page.Offset()+page.Size, total),
 	}
 	if page.Number > 1 {
 		pager.Prev = pageURL(address, min(page.Number-1, pager.Last))

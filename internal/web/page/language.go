@@ -100,12 +100,7 @@ func Secure(r *http.Request) bool {
 
 func setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name:     name,
-		Value:    value,
-		Path:     "/",
-		MaxAge:   int(life / time.Second),
-		HttpOnly: true,
-		Secure:   Secure(r),
+		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: Secure(r),
 		SameSite: http.SameSiteLaxMode,
 	})
 }
@@ -114,12 +109,7 @@ func dropCookie(w http.ResponseWriter, r *http.Request, name string) {
 	http.SetCookie(
 		w,
 		&http.Cookie{
-			Name:     name,
-			Path:     "/",
-			MaxAge:   -1,
-			HttpOnly: true,
-			Secure:   Secure(r),
-			SameSite: http.SameSiteLaxMode,
+			Name: name, Path: "/", MaxAge: -1, HttpOnly: true, Secure: Secure(r), SameSite: http.SameSiteLaxMode,
 		},
 	)
 }
