@@ -106,6 +106,24 @@ func reading(do func(ctx context.Context, call *call, form *input.Form) (web.Ans
 	}
 }
 
+// found answers with the record that the path names.
+func found[T any](find func(context.Context, account.Actor, int64) (T, error), show func(*call, T) web.Answer) handler {
+	return func(ctx context.Context, call *call) (web.Answer, error) {
+		record, err := find(ctx, call.actor, call.id)
+		return show(call, record), err
+	}
+}
+
+// changed answers with the record of the path, as the body changes it.
+func changed[D, T any](
+	change func(context.Context, account.Actor, int64, D) (T, error), read func(*input.Form) D, show func(*call, T) web.Answer,
+) handler {
+	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
+		record, err := change(ctx, call.actor, call.id, read(form))
+		return show(call, record), err
+	})
+}
+
 // bodiless is an operation that refuses the fields of a body.
 func bodiless(do handler) handler {
 	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {

@@ -9,21 +9,6 @@ import (
 	"carteira/internal/web"
 )
 
-func (s *Server) readAutopay(ctx context.Context, call *call) (web.Answer, error) {
-	known, err := s.Payments.Autopay(ctx, call.actor, call.id)
-	return call.autopay(known), err
-}
-
-func (s *Server) askAutopay(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	known, err := s.Payments.AskAutopay(ctx, call.actor, call.id, payment.ReadAutopayRequest(form))
-	return call.autopay(known), err
-}
-
-func (s *Server) endAutopay(ctx context.Context, call *call) (web.Answer, error) {
-	known, err := s.Payments.EndAutopay(ctx, call.actor, call.id)
-	return call.autopay(known), err
-}
-
 // simulateAutopay does what the payer of a simulated bank would do.
 func (s *Server) simulateAutopay(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	form.Require("what")

@@ -42,16 +42,6 @@ func (s *Server) createCustomer(ctx context.Context, call *call, form *input.For
 	return call.customer(made), err
 }
 
-func (s *Server) readCustomer(ctx context.Context, call *call) (web.Answer, error) {
-	found, err := s.Customers.Find(ctx, call.actor, call.id)
-	return call.customer(found), err
-}
-
-func (s *Server) updateCustomer(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	changed, err := s.Customers.Update(ctx, call.actor, call.id, customer.ReadChanges(form))
-	return call.customer(changed), err
-}
-
 func (s *Server) deleteCustomer(ctx context.Context, call *call) (web.Answer, error) {
 	err := s.Customers.Delete(ctx, call.actor, call.id)
 	return deleted(call.id, "customer"), err

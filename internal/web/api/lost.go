@@ -14,10 +14,10 @@ import (
 // null, false or 0 then.
 func (s *Server) lost() map[string]handler {
 	return map[string]handler{
-		"/customers":                       s.readCustomer,
+		"/customers":                       found(s.Customers.Find, (*call).customer),
 		"/customers/{id}/renew-due-date":   s.readRenewed,
-		"/customers/{id}/autopay":          s.readAutopay,
-		"/customers/{id}/autopay/simulate": s.readAutopay,
+		"/customers/{id}/autopay":          found(s.Payments.Autopay, (*call).autopay),
+		"/customers/{id}/autopay/simulate": found(s.Payments.Autopay, (*call).autopay),
 		"/invoices":                        s.readInvoice,
 		"/invoices/{id}/pix":               reading(s.createPix), // which answers with the charge that can be paid
 		"/invoices/{id}/status":            s.readSettled,
@@ -29,10 +29,10 @@ func (s *Server) lost() map[string]handler {
 		"/products":                        s.readProduct,
 		"/resellers":                       s.readInvited,
 		"/resellers/{id}/renew":            s.readPaidReseller,
-		"/plans":                           s.readSubscriptionPlan,
+		"/plans":                           found(s.Resellers.FindPlan, s.subscriptionPlan),
 		"/webhooks":                        s.readCreatedWebhook,
 		"/webhooks/{id}/test":              s.testWebhook, // a test may be sent twice
-		"/webhooks/deliveries/{id}/resend": s.readDelivery,
+		"/webhooks/deliveries/{id}/resend": found(s.Webhooks.Delivery, (*call).delivery),
 		"/webhooks/callback-secret/rotate": s.readRotated,
 		"/webhooks/{id}/secret/rotate":     s.readRotatedWebhook,
 		"/sandbox/clock":                   s.readClock,
@@ -91,11 +91,6 @@ func (s *Server) paidReseller(ctx context.Context, call *call) (reseller.Paid, e
 	}
 	balance, err := s.Resellers.Balance(ctx, call.actor)
 	return reseller.Paid{Reseller: found, CreditsBalance: balance}, err
-}
-
-func (s *Server) readDelivery(ctx context.Context, call *call) (web.Answer, error) {
-	delivery, err := s.Webhooks.Delivery(ctx, call.actor, call.id)
-	return call.delivery(delivery), err
 }
 
 func (s *Server) readCreatedWebhook(ctx context.Context, call *call) (web.Answer, error) {

@@ -31,21 +31,6 @@ func (s *Server) createReseller(ctx context.Context, call *call, form *input.For
 	})}, err
 }
 
-func (s *Server) readReseller(ctx context.Context, call *call) (web.Answer, error) {
-	found, err := s.Resellers.Find(ctx, call.actor, call.id)
-	return s.reseller(call, found), err
-}
-
-func (s *Server) updateReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	changed, err := s.Resellers.Update(ctx, call.actor, call.id, reseller.ReadChanges(form))
-	return s.reseller(call, changed), err
-}
-
-func (s *Server) setResellerLevel(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	changed, err := s.Resellers.SetLevel(ctx, call.actor, call.id, reseller.ReadLevelRequest(form))
-	return s.reseller(call, changed), err
-}
-
 func (s *Server) renewReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	renewed, err := s.Resellers.Renew(ctx, call.actor, call.id, reseller.ReadRenewRequest(form))
 	now := s.DB.Now()
@@ -97,16 +82,6 @@ func (s *Server) listSubscriptionPlans(ctx context.Context, call *call) (web.Ans
 
 func (s *Server) createSubscriptionPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
 	plan, err := s.Resellers.CreatePlan(ctx, call.actor, reseller.ReadNewPlan(form))
-	return s.subscriptionPlan(call, plan), err
-}
-
-func (s *Server) readSubscriptionPlan(ctx context.Context, call *call) (web.Answer, error) {
-	plan, err := s.Resellers.FindPlan(ctx, call.actor, call.id)
-	return s.subscriptionPlan(call, plan), err
-}
-
-func (s *Server) updateSubscriptionPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	plan, err := s.Resellers.UpdatePlan(ctx, call.actor, call.id, reseller.ReadPlanChanges(form))
 	return s.subscriptionPlan(call, plan), err
 }
 

@@ -7,8 +7,14 @@ import (
 	"sync"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/payment"
 	"carteira/internal/platform/input"
+	"carteira/internal/reseller"
+	"carteira/internal/webhook"
 )
+
+const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
 
 // route is one operation of the API.
 type route struct {
@@ -27,10 +33,8 @@ func (s *Server) routes() []route { return append(s.seed(), s.extensions()...) }
 
 func (s *Server) seed() []route {
 	const (
-		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
-
-		anyone   = account.LevelUser
-		reseller = account.LevelReseller
+		anyone = account.LevelUser
+		resale = account.LevelReseller
 
 		basic     = account.Function("")
 		payments  = account.FunctionPayments
@@ -42,8 +46,8 @@ func (s *Server) seed() []route {
 
 		{get, "/customers", anyone, basic, "", s.listCustomers},
 		{post, "/customers", anyone, basic, "", reading(s.createCustomer)},
-		{get, "/customers/{id}", anyone, basic, "customer", s.readCustomer},
-		{put, "/customers/{id}", anyone, basic, "customer", reading(s.updateCustomer)},
+		{get, "/customers/{id}", anyone, basic, "customer", found(s.Customers.Find, (*call).customer)},
+		{put, "/customers/{id}", anyone, basic, "customer", changed(s.Customers.Update, customer.ReadChanges, (*call).customer)},
 		{del, "/customers/{id}", anyone, basic, "customer", s.deleteCustomer},
 		{get, "/customers/{id}/invoices", anyone, basic, "customer", s.listInvoicesOfCustomer},
 		{post, "/customers/{id}/renew-due-date", anyone, basic, "customer", bodiless(s.renewCustomer)},
@@ -59,23 +63,23 @@ func (s *Server) seed() []route {
 		{get, "/products", anyone, basic, "", s.listProducts},
 		{get, "/products/{id}", anyone, basic, "product", s.readProduct},
 
-		{get, "/resellers", reseller, resellers, "", s.listResellers},
-		{post, "/resellers", reseller, resellers, "", reading(s.createReseller)},
-		{get, "/resellers/{id}", reseller, resellers, "reseller", s.readReseller},
-		{put, "/resellers/{id}", reseller, resellers, "reseller", reading(s.updateReseller)},
-		{put, "/resellers/{id}/level", reseller, resellers, "reseller", reading(s.setResellerLevel)},
-		{post, "/resellers/{id}/renew", reseller, resellers, "reseller", reading(s.renewReseller)},
+		{get, "/resellers", resale, resellers, "", s.listResellers},
+		{post, "/resellers", resale, resellers, "", reading(s.createReseller)},
+		{get, "/resellers/{id}", resale, resellers, "reseller", found(s.Resellers.Find, s.reseller)},
+		{put, "/resellers/{id}", resale, resellers, "reseller", changed(s.Resellers.Update, reseller.ReadChanges, s.reseller)},
+		{put, "/resellers/{id}/level", resale, resellers, "reseller", changed(s.Resellers.SetLevel, reseller.ReadLevelRequest, s.reseller)},
+		{post, "/resellers/{id}/renew", resale, resellers, "reseller", reading(s.renewReseller)},
 
-		{get, "/plans", reseller, resellers, "", s.listSubscriptionPlans},
-		{post, "/plans", reseller, resellers, "", reading(s.createSubscriptionPlan)},
-		{get, "/plans/{id}", reseller, resellers, "plan", s.readSubscriptionPlan},
-		{put, "/plans/{id}", reseller, resellers, "plan", reading(s.updateSubscriptionPlan)},
+		{get, "/plans", resale, resellers, "", s.listSubscriptionPlans},
+		{post, "/plans", resale, resellers, "", reading(s.createSubscriptionPlan)},
+		{get, "/plans/{id}", resale, resellers, "plan", found(s.Resellers.FindPlan, s.subscriptionPlan)},
+		{put, "/plans/{id}", resale, resellers, "plan", changed(s.Resellers.UpdatePlan, reseller.ReadPlanChanges, s.subscriptionPlan)},
 
 		{get, "/webhooks/events", anyone, webhooks, "", s.listEvents},
 		{get, "/webhooks", anyone, webhooks, "", s.listWebhooks},
 		{post, "/webhooks", anyone, webhooks, "", reading(s.createWebhook)},
-		{get, "/webhooks/{id}", anyone, webhooks, "webhook", s.readWebhook},
-		{put, "/webhooks/{id}", anyone, webhooks, "webhook", reading(s.updateWebhook)},
+		{get, "/webhooks/{id}", anyone, webhooks, "webhook", found(s.Webhooks.Find, (*call).webhook)},
+		{put, "/webhooks/{id}", anyone, webhooks, "webhook", changed(s.Webhooks.Update, webhook.ReadChanges, (*call).webhook)},
 		{del, "/webhooks/{id}", anyone, webhooks, "webhook", s.deleteWebhook},
 		{post, "/webhooks/{id}/test", anyone, webhooks, "webhook", bodiless(s.testWebhook)},
 		{get, "/webhooks/{id}/deliveries", anyone, webhooks, "webhook", s.listDeliveries},
@@ -106,27 +110,28 @@ func (s *Server) extensions() []route {
 		payments = account.FunctionPayments
 	)
 	return []route{
-		{http.MethodPost, "/invoices", anyone, basic, "", reading(s.createInvoice)},
-		{http.MethodPut, "/invoices/{id}", anyone, basic, "invoice", reading(s.editInvoice)},
-		{http.MethodGet, "/payments", anyone, basic, "", s.listPayments},
-		{http.MethodGet, "/payments/{id}", anyone, basic, "payment", s.readPayment},
-		{http.MethodPost, "/payments/{id}/refund", anyone, basic, "payment", reading(s.refundPayment)},
-		{http.MethodPost, "/payments/{id}/undo", anyone, basic, "payment", bodiless(s.undoPayment)},
-		{http.MethodPost, "/payments/{id}/apply", anyone, basic, "payment", reading(s.applyPayment)},
-		{http.MethodPost, "/payments/{id}/dismiss", anyone, basic, "payment", reading(s.dismissPayment)},
-		{http.MethodPost, "/customer-plans", anyone, basic, "", reading(s.createPlan)},
-		{http.MethodPut, "/customer-plans/{id}", anyone, basic, "customer plan", reading(s.updatePlan)},
-		{http.MethodPost, "/products", anyone, basic, "", reading(s.createProduct)},
-		{http.MethodPut, "/products/{id}", anyone, basic, "product", reading(s.updateProduct)},
-		{http.MethodPut, externalPath, anyone, basic, "", s.upsertCustomer},
-		{http.MethodGet, eventsPath, anyone, account.FunctionWebhooks, "", s.readEvents},
-		{http.MethodGet, "/customers/{id}/autopay", anyone, payments, "customer", s.readAutopay},
-		{http.MethodPost, "/customers/{id}/autopay", anyone, payments, "customer", reading(s.askAutopay)},
-		{http.MethodDelete, "/customers/{id}/autopay", anyone, payments, "customer", s.endAutopay},
-		{http.MethodPost, "/customers/{id}/autopay/simulate", anyone, payments, "customer", reading(s.simulateAutopay)},
-		{http.MethodPost, "/webhooks/{id}/secret/rotate", anyone, account.FunctionWebhooks, "webhook", bodiless(s.rotateWebhookSecret)},
-		{http.MethodGet, "/sandbox/clock", anyone, basic, "", s.readClock},
-		{http.MethodPost, "/sandbox/clock", anyone, basic, "", s.moveClock},
+		{post, "/invoices", anyone, basic, "", reading(s.createInvoice)},
+		{put, "/invoices/{id}", anyone, basic, "invoice", reading(s.editInvoice)},
+		{get, "/payments", anyone, basic, "", s.listPayments},
+		{get, "/payments/{id}", anyone, basic, "payment", s.readPayment},
+		{post, "/payments/{id}/refund", anyone, basic, "payment", reading(s.refundPayment)},
+		{post, "/payments/{id}/undo", anyone, basic, "payment", bodiless(s.undoPayment)},
+		{post, "/payments/{id}/apply", anyone, basic, "payment", reading(s.applyPayment)},
+		{post, "/payments/{id}/dismiss", anyone, basic, "payment", reading(s.dismissPayment)},
+		{post, "/customer-plans", anyone, basic, "", reading(s.createPlan)},
+		{put, "/customer-plans/{id}", anyone, basic, "customer plan", reading(s.updatePlan)},
+		{post, "/products", anyone, basic, "", reading(s.createProduct)},
+		{put, "/products/{id}", anyone, basic, "product", reading(s.updateProduct)},
+		{put, externalPath, anyone, basic, "", s.upsertCustomer},
+		{get, eventsPath, anyone, account.FunctionWebhooks, "", s.readEvents},
+		{get, "/customers/{id}/autopay", anyone, payments, "customer", found(s.Payments.Autopay, (*call).autopay)},
+		{post, "/customers/{id}/autopay", anyone, payments, "customer", changed(
+			s.Payments.AskAutopay, payment.ReadAutopayRequest, (*call).autopay)},
+		{del, "/customers/{id}/autopay", anyone, payments, "customer", found(s.Payments.EndAutopay, (*call).autopay)},
+		{post, "/customers/{id}/autopay/simulate", anyone, payments, "customer", reading(s.simulateAutopay)},
+		{post, "/webhooks/{id}/secret/rotate", anyone, account.FunctionWebhooks, "webhook", bodiless(s.rotateWebhookSecret)},
+		{get, "/sandbox/clock", anyone, basic, "", s.readClock},
+		{post, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
 }
 

@@ -72,16 +72,6 @@ func (c *call) createdWebhook(hook webhook.Webhook, secret string) web.Answer {
 	}
 }
 
-func (s *Server) readWebhook(ctx context.Context, call *call) (web.Answer, error) {
-	hook, err := s.Webhooks.Find(ctx, call.actor, call.id)
-	return call.webhook(hook), err
-}
-
-func (s *Server) updateWebhook(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	hook, err := s.Webhooks.Update(ctx, call.actor, call.id, webhook.ReadChanges(form))
-	return call.webhook(hook), err
-}
-
 func (s *Server) deleteWebhook(ctx context.Context, call *call) (web.Answer, error) {
 	err := s.Webhooks.Delete(ctx, call.actor, call.id)
 	return deleted(call.id, "webhook"), err
