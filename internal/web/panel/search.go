@@ -2,6 +2,7 @@ package panel
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,20 @@ var shortcuts = []shortcut{
 	{"Public address", "/settings/address", "link", owner, "dominio https url tunel proxy domain tunnel"},
 	{"Users", "/settings/users", "users", owner, "equipe atendente senha convidar team invite"},
 	{"Audit log", "/settings/audit", "history", owner, "auditoria historico quem fez who did"},
+	{"The month", "/payments/month", "calendar", viewer, "relatorio contador contabilidade fechamento exportar report accountant closing export"},
+	{"Forecast", "/payments/forecast", "calendar", viewer, "previsao fluxo de caixa receber cash flow"},
+	{"Bank statement", "/payments/statement", "wallet", staff, "extrato ofx conciliar conciliacao banco reconcile bank"},
+}
+
+// called is what people call the pages of the menu.
+var called = map[string]string{
+	"/customers": "vencidos cancelados exportar assinantes alunos carne expired cancelled export subscribers",
+	"/invoices":  "boletos mensalidades exportar vencidas bills export due",
+	"/payments":  "recebidos recebimentos caixa faturamento entradas received income",
+	"/resellers": "revenda franquia parceiros partners",
+	"/settings":  "cnpj cpf empresa fuso horario telefone e-mail email endereco company time zone phone address",
+	"/profile":   "senha 2fa dois fatores autenticador idioma tema escuro password second factor language theme dark",
+	"/api":       "n8n make zapier integracao integration",
 }
 
 // search finds customers, invoices, pages and what can be done, from anywhere.
@@ -144,8 +159,10 @@ func pageHits(req *request, query string) hits {
 	group, wanted := hits{Title: "Pages and actions"}, text.Fold(query)
 	add := func(label, path, icon string, needs role, also string) {
 		name := req.lang.T(label)
-		found := strings.Contains(text.Fold(name), wanted) || wanted != "" && strings.Contains(" "+also, " "+wanted)
-		if found && allows(req.User.Role, needs) && len(group.List) < maxHits {
+		missed := slices.ContainsFunc(strings.Fields(wanted), func(word string) bool {
+			return !strings.Contains(text.Fold(name), word) && !strings.Contains(" "+also, " "+word)
+		})
+		if !missed && allows(req.User.Role, needs) && len(group.List) < maxHits {
 			group.List = append(group.List, hit{Icon: icon, Label: name, Link: path})
 		}
 	}
@@ -154,7 +171,7 @@ func pageHits(req *request, query string) hits {
 	}
 	for _, section := range menu {
 		for _, entry := range section.Entries {
-			add(entry.Label, entry.Path, entry.Icon, entry.role, "")
+			add(entry.Label, entry.Path, entry.Icon, entry.role, called[entry.Path])
 		}
 	}
 	return group

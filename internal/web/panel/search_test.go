@@ -25,6 +25,9 @@ func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
 			"529.982": "Conceição", "ERP-77": "Conceição", "webhooks": `href="/webhooks"`, "atrasadas": `href="/invoices?overdue=true"`,
 			"pix": `href="/payments/gateway"`, "gateway": `href="/payments/gateway"`, "multa": `href="/settings#late"`, "recibo": `href="/invoices?status=Pago"`,
 			"lembrete": `href="/messages/rules/new"`, "excel": `href="/imports"`, "logo": `href="/settings#brand"`, "mensal": `href="/plans/1"`, "domínio": `href="/settings/address"`,
+			"chave pix": `href="/payments/gateway"`, "contador": `href="/payments/month"`, "extrato": `href="/payments/statement"`, "OFX": `href="/payments/statement"`,
+			"CNPJ": `href="/settings"`, "dois fatores": `href="/profile"`, "theme": `href="/profile"`, "exportar": `href="/customers"`, "revenda": `href="/resellers"`,
+			"second factor": `href="/profile"`, "cash flow": `href="/payments/forecast"`,
 		} {
 			person.get("/search?q="+urlQuery(query)).want(t, http.StatusOK, found, `id="ask"`)
 		}
