@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
@@ -57,4 +58,24 @@ func TestPicturesOfTheDocuments(t *testing.T) {
 	payer.visit(checkoutLink.FindStringSubmatch(p.printed())[1])
 	payer.see("Copiar código PIX")
 	payer.keep("checkout")
+
+	fresh := &program{t: t, dir: t.TempDir()}
+	fresh.launch("/setup/", "serve", "--public-url", "http://127.0.0.1:8080")
+	first := fresh.open(t)
+	first.size(1180, 740, false)
+	first.visit(regexp.MustCompile(`/setup/[\w-]+`).FindString(fresh.printed()))
+	first.fill("name", "Rede Clara")
+	first.fill("user_name", "Ana Souza")
+	first.fill("email", email)
+	first.keep("setup")
+	first.fill("password", password)
+	first.press("Criar a empresa")
+	first.see("A empresa está pronta")
+	first.visit("/imports")
+	first.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{sheet(t, string(theirList().latin(t)))}))
+	first.press("Enviar")
+	first.see("O que a verificação encontrou")
+	first.press("Criar")
+	first.see("Linhas certas: 303")
+	first.keep("import")
 }

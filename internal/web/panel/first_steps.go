@@ -123,7 +123,7 @@ type addressData struct {
 
 // The settings of each way to a public address, with a domain to be replaced.
 const (
-	domainAlone  = "CARTEIRA_TLS_DOMAIN=clientes.suaempresa.com.br\nCARTEIRA_LISTEN=:443"
+	domainAlone  = "CARTEIRA_TLS_DOMAIN=clientes.suaempresa.com.br"
 	behindTunnel = "CARTEIRA_PUBLIC_URL=https://clientes.suaempresa.com.br\nCARTEIRA_TRUSTED_PROXIES=127.0.0.1/32"
 	behindProxy  = "CARTEIRA_PUBLIC_URL=https://clientes.suaempresa.com.br\nCARTEIRA_TRUSTED_PROXIES=10.0.0.0/8"
 )
