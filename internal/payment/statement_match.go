@@ -169,7 +169,7 @@ func (m *matching) owedBy(people []int64) (list []billing.Invoice) {
 }
 
 // proposeAmong proposes the oldest of the invoices that cost what came. One alone
-// that was issued by then is as sure as the evidence; a payer who owes other amounts
+// that was issued or due by then is as sure as the evidence; a payer who owes other amounts
 // leaves the choice to a person.
 func (m *matching) proposeAmong(p *Proposal, among []billing.Invoice, alone Match) {
 	var fits []billing.Invoice
@@ -181,7 +181,7 @@ func (m *matching) proposeAmong(p *Proposal, among []billing.Invoice, alone Matc
 	switch {
 	case len(fits) == 1:
 		p.Match, p.Invoice, p.Fits = alone, fits[0], 1
-		if civil.Of(fits[0].CreatedAt.In(m.company.Zone)).After(p.Line.On) {
+		if fits[0].DueOn.After(p.Line.On) && civil.Of(fits[0].CreatedAt.In(m.company.Zone)).After(p.Line.On) {
 			p.Match = MatchDoubtful
 		}
 		m.taken[fits[0].ID] = p.Match == MatchSure

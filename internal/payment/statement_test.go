@@ -20,7 +20,7 @@ func (w *world) owing(t *testing.T, name, amount string, more ...string) billing
 	plan, err := w.catalog.CreatePlan(t.Context(), w.actor, catalog.ReadNewPlan(values("name", name, "value", amount, "period", "1month")))
 	must(t, err)
 	record, err := w.customers.Create(t.Context(), w.actor, customer.ReadNew(values(append([]string{
-		"name", name, "plan_id", fmt.Sprint(plan.ID), "data_de_vencimento", "2026-01-31",
+		"name", name, "plan_id", fmt.Sprint(plan.ID), "due_date", "2026-01-31",
 	}, more...)...)))
 	must(t, err)
 	list, _, err := w.invoices.List(t.Context(), w.actor, billing.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: 1})
@@ -125,6 +125,9 @@ func TestMoneyBeforeTheInvoiceWasIssuedIsDoubtful(t *testing.T) {
 		if reading.Future != 1 {
 			t.Errorf("%d lines of days to come, want 1", reading.Future)
 		}
+		world.owing(t, "Bia Rocha", "30.00", "due_date", "2026-01-20") // a debt that is older than its record
+		world.wantMatches(t, []byte("data;valor;descrição\n19/01/2026;30,00;PIX BIA ROCHA\n20/01/2026;30,00;PIX BIA ROCHA\n"),
+			"doubtful name", "sure name")
 	})
 }
 

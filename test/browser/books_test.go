@@ -41,7 +41,6 @@ func (b *tab) bookStatement(came time.Time) {
 	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
 	b.press("Ler o extrato")
 	b.see("PIX RECEBIDO AMELIA PRADO", "Nome do cliente")
-	b.do(chromedp.Click(chromedp.CSS("input[name=line]"))) // all of the file have a surname: the person decides
 	b.press("Lançar as marcadas")
 	b.see("1 pagamento foi lançado.", "Desfazer")
 }
@@ -75,6 +74,8 @@ func (p *program) sayPaid(b *tab) {
 	payer.see("vai conferir")
 	b.press("Ver a fatura")
 	b.see("O cliente diz que pagou")
+	b.press("Recebi R$")
+	b.see("fatura paga e cliente renovado", "Desfazer")
 }
 
 // proof is a small picture.

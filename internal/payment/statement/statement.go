@@ -145,18 +145,18 @@ func readOFX(content string) (Statement, error) {
 	var fields map[string]string // of the movement that is being read
 	for rest := content; ; {
 		name, value, more, ok := nextTag(rest)
-		if !ok {
-			return statement, nil
-		}
 		rest = more
 		switch {
-		case strings.TrimPrefix(name, "/") == "STMTTRN":
+		case !ok, strings.TrimPrefix(name, "/") == "STMTTRN": // some files do not end a movement
 			if fields != nil {
 				if err := statement.add(movement(fields, account)); err != nil {
 					return statement, err
 				}
 			}
 			fields = nil
+			if !ok {
+				return statement, nil
+			}
 			if name == "STMTTRN" {
 				fields = map[string]string{}
 			}

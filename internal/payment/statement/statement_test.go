@@ -96,6 +96,16 @@ func TestAccountIdsAndUnreadLinesAreKept(t *testing.T) {
 	}
 }
 
+func TestLastMovementWithoutAnEndIsRead(t *testing.T) {
+	for _, end := range []string{"", "</BANKTRANLIST><LEDGERBAL><BALAMT>99,00<DTASOF>20260318</LEDGERBAL></OFX>"} {
+		got, err := Read([]byte("<OFX><BANKTRANLIST><STMTTRN><DTPOSTED>20260305<TRNAMT>35,00<MEMO>PIX ANA\n" +
+			"<STMTTRN><DTPOSTED>20260306<TRNAMT>36,00<MEMO>PIX BIA\n" + end))
+		if err != nil || len(got.Lines) != 2 || got.Unread != 0 || got.Lines[1].Amount != 3600 || got.Lines[1].Description != "PIX BIA" {
+			t.Errorf("%q: %+v, %v", end, got, err)
+		}
+	}
+}
+
 func TestPayersAreFoundInWhatBanksWrite(t *testing.T) {
 	tests := []struct {
 		line          Line

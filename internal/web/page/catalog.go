@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"carteira/internal/platform/civil"
 )
 
 // The one message catalog: messages/*.txt, a line for each text, English and
@@ -172,13 +174,16 @@ func (l Lang) part(part, whole string, levels int) string {
 var amount = regexp.MustCompile(`^\d+\.\d\d$`)
 
 // word translates a part of a reason where the catalog has it as a whole, and
-// writes an amount as it is typed.
+// writes an amount and a day as they are typed.
 func (l Lang) word(part string) string {
 	if translated, ok := messages().exact[part]; ok {
 		return translated
 	}
 	if amount.MatchString(part) {
 		return strings.Replace(part, ".", ",", 1)
+	}
+	if day, err := civil.Parse(part); err == nil {
+		return FormatDate(day)
 	}
 	return part
 }

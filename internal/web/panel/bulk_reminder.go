@@ -234,7 +234,11 @@ func (s *Server) withdrawWork(req *request, list []billing.Invoice) *work {
 	}
 	form := map[string]string{"status": billing.Cancelled.String()}
 	for _, invoice := range list {
-		job.list = append(job.list, s.invoiceItem(req, invoice, form))
+		item := s.invoiceItem(req, invoice, form)
+		if item.refusal == "" && invoice.Received > 0 {
+			item.refusal = "money came for it: cancel it on its own page"
+		}
+		job.list = append(job.list, item)
 	}
 	job.page.effect(req.lang, "They are no longer owed. Each can be opened again.")
 	return job

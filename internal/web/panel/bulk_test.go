@@ -431,7 +431,7 @@ func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
 		person.follow("/payments/month/close", "month", "2025-12").want(t, http.StatusOK, "O mês foi fechado", "Fechado").lacks(t, "/payments/month/close")
 		person.follow("/payments/month/close", "month", "2025-12").want(t, http.StatusOK, "fechados até")
 		pay = fmt.Sprintf("/invoices/%d/pay", list[1].ID)
-		person.post(pay, "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-30").want(t, http.StatusUnprocessableEntity, "fechados até 2025-12-31")
+		person.post(pay, "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-30").want(t, http.StatusUnprocessableEntity, "fechados até 31/12/2025")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +32,14 @@ func (p *person) sayPaid(invoiceID int64, file []byte) payment.Notice {
 	return list[0]
 }
 
+// hidden are the names and values of the hidden fields of a form.
+func hidden(form string) (pairs []string) {
+	for _, field := range regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+		pairs = append(pairs, field[1], field[2])
+	}
+	return pairs
+}
+
 func TestCompanySeesWhoSaysToHavePaid(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
@@ -45,7 +54,7 @@ func TestCompanySeesWhoSaysToHavePaid(t *testing.T) {
 		person.get("/").want(t, http.StatusOK, "2 clientes dizem que pagaram", `href="/notices"`)
 		office.clock.Advance(48 * 3600 * 1e9)
 		pay := fmt.Sprintf("/invoices/%d/pay?back=%%2Fnotices&amp;on=2026-01-31", bia.ID)
-		person.get("/notices").want(t, http.StatusOK, "Bia", "Caio", pay, "Recebi", "Não encontrei", fmt.Sprintf(`src="/notices/%d"`, picture.ID)).
+		person.get("/notices").want(t, http.StatusOK, "Bia", "Caio", pay, "Recebi R$\u00a035,00", "Outro valor", "Não encontrei", fmt.Sprintf(`src="/notices/%d"`, picture.ID)).
 			lacks(t, fmt.Sprintf(`src="/notices/%d"`, pdf.ID))
 		person.get(invoicePath(bia.ID)).want(t, http.StatusOK, "O cliente diz que pagou", fmt.Sprintf(`href="/notices/%d"`, pdf.ID))
 		person.get(strings.ReplaceAll(pay, "&amp;", "&")).want(t, http.StatusOK, `value="2026-01-31"`, `value="/notices"`)
@@ -68,6 +77,10 @@ func TestCompanySeesWhoSaysToHavePaid(t *testing.T) {
 
 		attendant := person.colleague(account.RoleAttendant)
 		attendant.follow(fmt.Sprintf("/notices/%d/dismiss", pdf.ID), "back", "/notices").want(t, http.StatusOK, "O aviso foi removido.", "Caio").lacks(t, "Bia")
+		form := attendant.get("/notices").body // one click is enough
+		form = form[strings.Index(form, invoicePath(caio.ID)+`/pay"`):]
+		paid := attendant.follow(invoicePath(caio.ID)+"/pay", hidden(form[:strings.Index(form, "</form>")])...)
+		attendant.undone(paid.want(t, http.StatusOK, "Ninguém espera por você")).want(t, http.StatusOK, "Desfeito.")
 		attendant.follow(invoicePath(caio.ID)+"/pay", "amount", "35,00", "paid_via", "pix", "paid_at", "2026-01-31", "back", "/notices").
 			want(t, http.StatusOK, "Ninguém espera por você")
 		for id, want := range map[int64]billing.Status{bia.ID: billing.Open, caio.ID: billing.Paid} {

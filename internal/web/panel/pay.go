@@ -248,13 +248,19 @@ func (s *Server) slips(req *request) error {
 type noticeRow struct {
 	payment.Notice
 	Invoice billing.Invoice
-	Pay     string // leads to the form of a payment, with the day of the word
-	Picture bool   // it can be shown in a page; a PDF is only handed out
+	On      civil.Date  // the day of the word, on which the money came
+	Rest    money.Cents // what was to pay then, which one click books
+	Pay     string      // leads to the form of a payment, for another amount
+	Picture bool        // it can be shown in a page; a PDF is only handed out
 }
 
 func noticeRowOf(req *request, notice payment.Notice, invoice billing.Invoice, back string) noticeRow {
-	query := url.Values{"on": {req.Actor.Today(notice.CreatedAt).String()}, "back": {back}}
-	return noticeRow{notice, invoice, invoicePath(invoice.ID) + "/pay?" + query.Encode(), notice.Kind == payment.NoticePicture}
+	on := req.Actor.Today(notice.CreatedAt)
+	query := url.Values{"on": {on.String()}, "back": {back}}
+	return noticeRow{
+		Notice: notice, Invoice: invoice, On: on, Rest: invoice.PayableOn(req.Actor.Company, on).Rest,
+		Pay: invoicePath(invoice.ID) + "/pay?" + query.Encode(), Picture: notice.Kind == payment.NoticePicture,
+	}
 }
 
 type noticesData struct {
