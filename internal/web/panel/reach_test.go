@@ -27,11 +27,15 @@ func TestUnreachableAddressIsSaidAndNotSent(t *testing.T) {
 		if found == nil || strings.Contains(found[1], "carteira.example") || !strings.Contains(found[1], "pix%3Ccode%3E") {
 			t.Errorf("WhatsApp is %q", found)
 		}
+		person.get(fmt.Sprintf("/invoices/%d", invoice.ID)).want(t, http.StatusOK, "Seus clientes não abrem os links")
+		const onlyHere = "Este link só abre neste computador"
+		person.post("/settings/users/new", "name", "Caio", "email", "caio@example.com", "role", "attendant").want(t, http.StatusOK, "Um link para Caio", onlyHere)
 		staff := person.colleague(account.RoleStaff)
 		staff.get(path).want(t, http.StatusOK, "Seus clientes não abrem os links").lacks(t, `href="/settings/address"`)
 
 		office.Reach = config.Unencrypted
 		person.get("/").want(t, http.StatusOK, "não é criptografado")
+		person.post("/settings/users/new", "name", "Davi", "email", "davi@example.com", "role", "attendant").want(t, http.StatusOK, "Um link para Davi").lacks(t, onlyHere)
 		owes := fmt.Sprintf("/customers/%d", invoice.Customer.ID)
 		person.follow(owes+"/page").want(t, http.StatusOK, "Seus clientes não abrem os links", `id="own-url"`).lacks(t, "%2Fmy%2F")
 	})
