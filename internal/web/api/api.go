@@ -95,45 +95,6 @@ type call struct {
 // form reads the body.
 func (c *call) form() (*input.Form, error) { return input.FromJSON(c.body) }
 
-// reading is an operation that takes the fields of a body.
-func reading(do func(ctx context.Context, call *call, form *input.Form) (web.Answer, error)) handler {
-	return func(ctx context.Context, call *call) (web.Answer, error) {
-		form, err := call.form()
-		if err != nil {
-			return web.Answer{}, err
-		}
-		return do(ctx, call, form)
-	}
-}
-
-// found answers with the record that the path names.
-func found[T any](find func(context.Context, account.Actor, int64) (T, error), show func(*call, T) web.Answer) handler {
-	return func(ctx context.Context, call *call) (web.Answer, error) {
-		record, err := find(ctx, call.actor, call.id)
-		return show(call, record), err
-	}
-}
-
-// changed answers with the record of the path, as the body changes it.
-func changed[D, T any](
-	change func(context.Context, account.Actor, int64, D) (T, error), read func(*input.Form) D, show func(*call, T) web.Answer,
-) handler {
-	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-		record, err := change(ctx, call.actor, call.id, read(form))
-		return show(call, record), err
-	})
-}
-
-// bodiless is an operation that refuses the fields of a body.
-func bodiless(do handler) handler {
-	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-		if err := form.Err(); err != nil {
-			return web.Answer{}, err
-		}
-		return do(ctx, call)
-	})
-}
-
 // query reads the query string. A parameter that the operation does not know is
 // refused.
 func (c *call) query() *input.Form {
@@ -179,24 +140,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if reads(r) { // the answer to another may be stored under its idempotency key
 		keepBody(body)
 	}
-}
-
-// pack compresses what a GET answers for a caller that takes gzip. Its ETag becomes
-// a weak one: the bytes are others than those of the plain answer.
-func pack(header http.Header, r *http.Request, body []byte) ([]byte, bool) {
-	if !reads(r) {
-		return nil, false
-	}
-	header.Add("Vary", "Accept-Encoding")
-	packed, ok := web.Pack(r, body)
-	if !ok {
-		return nil, false
-	}
-	header.Set("Content-Encoding", "gzip")
-	if tag := header.Get("ETag"); tag != "" {
-		header.Set("ETag", "W/"+tag)
-	}
-	return packed, true
 }
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
@@ -444,12 +387,4 @@ func failure(ctx context.Context, w http.ResponseWriter, err error) (int, []byte
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	return web.Status(err), web.AppendFault(nil, err)
-}
-
-// page is the answer to a list.
-func page(call *call, paging input.Page, total int64, data web.Data) web.Answer {
-	return web.Answer{Data: data, Header: call.links(paging, total), Meta: &web.Meta{
-		Total: total, PerPage: paging.Size, CurrentPage: paging.Number, LastPage: paging.Last(total),
-		CompanyID: call.actor.Company.ID,
-	}}
 }
