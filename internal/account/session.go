@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -158,9 +159,8 @@ func (s *Service) EndFormer(ctx context.Context, token string) error {
 // Sessions lists where the actor's user is signed in, the latest use first.
 func (s *Service) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
 	return sqldb.All(ctx, s.db, func(row sqldb.Row) (session Session, err error) {
-		var created, seen, expires int64
-		err = row.Scan(&session.ID, &session.UserID, &session.Address, &session.Agent, &created, &seen, &expires)
-		session.CreatedAt, session.SeenAt, session.ExpiresAt = time.UnixMicro(created), time.UnixMicro(seen), time.UnixMicro(expires)
+		err = row.Scan(&session.ID, &session.UserID, &session.Address, &session.Agent, (*civil.Instant)(&session.CreatedAt),
+			(*civil.Instant)(&session.SeenAt), (*civil.Instant)(&session.ExpiresAt))
 		return session, err
 	}, `SELECT id, user_id, address, agent, created_at, seen_at, expires_at FROM sessions
 		WHERE company_id = ? AND user_id = ? AND pending = ? AND expires_at > ? AND seen_at > ? ORDER BY seen_at DESC, id DESC`,

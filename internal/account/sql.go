@@ -15,31 +15,22 @@ var storedCompany = CompanyFields.Stored()
 // CompanyColumns are what ScanCompany reads of a company c, for rooms that list
 // companies with what is theirs.
 var CompanyColumns = `c.id, COALESCE(c.parent_id, 0), c.timezone, c.created_at, COALESCE(c.subscription_plan_id, 0),
-	COALESCE(c.suspended_at, 0), COALESCE(c.above_suspended_at, 0), ` + storedCompany.Columns("c.", "")
+	c.suspended_at, c.above_suspended_at, ` + storedCompany.Columns("c.", "")
 
 // ScanCompany reads CompanyColumns, and after them what the caller adds.
 func ScanCompany(row sqldb.Row, company *Company, more ...any) error {
 	var zone string
-	var created, suspended, aboveSuspended int64
 	sub := &company.Subscription
-	dest := append([]any{&company.ID, &company.ParentID, &zone, &created, &sub.PlanID, &suspended, &aboveSuspended},
-		storedCompany.Places(company)...)
+	dest := append([]any{
+		&company.ID, &company.ParentID, &zone, (*civil.Instant)(&company.CreatedAt), &sub.PlanID,
+		(*civil.Instant)(&sub.SuspendedAt), (*civil.Instant)(&sub.Above.SuspendedAt),
+	}, storedCompany.Places(company)...)
 	if err := row.Scan(append(dest, more...)...); err != nil {
 		return err
 	}
-	company.CreatedAt = time.UnixMicro(created)
-	sub.SuspendedAt, sub.Above.SuspendedAt = instantOf(suspended), instantOf(aboveSuspended)
 	var err error
 	company.Zone, err = civil.LoadZone(zone)
 	return err
-}
-
-// instantOf is the time in a column that is null, read as 0, when there is none.
-func instantOf(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros)
 }
 
 func scanCompany(row sqldb.Row) (company Company, err error) {
@@ -68,17 +59,9 @@ func updateCompany(ctx context.Context, tx *sqldb.Tx, company Company, search st
 func companyValues(tx *sqldb.Tx, company Company, search string) []any {
 	sub := company.Subscription
 	return append([]any{
-		company.Zone.String(), sqldb.RefTo(sub.PlanID), instant(sub.SuspendedAt), instant(sub.Above.SuspendedAt), search,
-		tx.Now().UnixMicro(),
+		company.Zone.String(), sqldb.RefTo(sub.PlanID), sqldb.RefTo(civil.Micros(sub.SuspendedAt)),
+		sqldb.RefTo(civil.Micros(sub.Above.SuspendedAt)), search, tx.Now().UnixMicro(),
 	}, storedCompany.Values(&company)...)
-}
-
-// instant is a time as a column has it that is null when there is none.
-func instant(at time.Time) sqldb.Ref {
-	if at.IsZero() {
-		return sqldb.Ref{}
-	}
-	return sqldb.RefTo(at.UnixMicro())
 }
 
 func companyByID(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
@@ -104,29 +87,27 @@ func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User,
 }
 
 func scanUser(row sqldb.Row) (user User, err error) {
-	var created int64
-	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created)
-	user.CreatedAt = time.UnixMicro(created)
+	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt))
 	return user, err
 }
 
 var storedToken = tokenFields.Stored()
 
 // accessColumns are what scanToken reads.
-var accessColumns = `id, company_id, created_at, COALESCE(last_used_at, 0), COALESCE(expires_at, 0), made_by,
+var accessColumns = `id, company_id, created_at, last_used_at, expires_at, made_by,
 	COALESCE((SELECT u.name FROM users u WHERE u.company_id = api_tokens.company_id AND u.id = api_tokens.made_by), ''), ` +
 	storedToken.Columns("", "")
 
 func scanToken(row sqldb.Row) (token Token, err error) {
-	var created, used, expires int64
-	err = row.Scan(append([]any{&token.ID, &token.CompanyID, &created, &used, &expires, &token.MadeBy, &token.Maker},
-		storedToken.Places(&token)...)...)
-	token.CreatedAt, token.LastUsedAt, token.ExpiresAt = time.UnixMicro(created), instantOf(used), instantOf(expires)
+	err = row.Scan(append([]any{
+		&token.ID, &token.CompanyID, (*civil.Instant)(&token.CreatedAt), (*civil.Instant)(&token.LastUsedAt),
+		(*civil.Instant)(&token.ExpiresAt), &token.MadeBy, &token.Maker,
+	}, storedToken.Places(&token)...)...)
 	return token, err
 }
 
 func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (int64, error) {
-	values := append([]any{token.CompanyID, hash, tx.Now().UnixMicro(), instant(token.ExpiresAt), token.MadeBy},
+	values := append([]any{token.CompanyID, hash, tx.Now().UnixMicro(), sqldb.RefTo(civil.Micros(token.ExpiresAt)), token.MadeBy},
 		storedToken.Values(&token)...)
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO api_tokens (company_id, hash, created_at, expires_at, made_by, `+storedToken.Columns("", "")+`)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
@@ -84,14 +85,12 @@ func (f AuditFilter) query(companyID int64) listing.Query {
 }
 
 func scanAuditLine(row sqldb.Row) (line AuditLine, err error) {
-	var at int64
 	var changes string
-	err = row.Scan(&line.ID, &at, &line.UserID, &line.TokenID, &line.Who, &line.Address, &line.Action, &line.Record,
+	err = row.Scan(&line.ID, (*civil.Instant)(&line.At), &line.UserID, &line.TokenID, &line.Who, &line.Address, &line.Action, &line.Record,
 		&line.RecID, &line.Name, &changes, &line.Batch)
 	if err != nil {
 		return line, err
 	}
-	line.At = time.UnixMicro(at)
 	line.Changes, err = readChanges(changes)
 	return line, err
 }

@@ -47,7 +47,7 @@ func lockChildren(ctx context.Context, tx *sqldb.Tx, parentID int64) ([]Company,
 // them.
 func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above) error {
 	return tx.Do(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
-		instant(above.SuspendedAt), above.ExpiresOn, parentID)
+		sqldb.RefTo(civil.Micros(above.SuspendedAt)), above.ExpiresOn, parentID)
 }
 
 func zonesInUse(ctx context.Context, querier sqldb.Querier) ([]zoneInUse, error) {

@@ -5,21 +5,18 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
 func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit, error) {
 	visit, err := sqldb.One(ctx, querier, func(row sqldb.Row) (visit Visit, err error) {
-		var userCreated, created, seen, expires, proved int64
-		err = ScanCompany(row, &visit.Actor.Company, &visit.User.ID, &visit.User.Name, &visit.User.Email,
-			(*string)(&visit.User.Role), &userCreated, &visit.Session.ID, &visit.Session.pending,
-			&visit.Session.Address, &visit.Session.Agent, &created, &seen, &expires, &proved)
-		visit.User.CompanyID, visit.User.CreatedAt = visit.Actor.Company.ID, time.UnixMicro(userCreated)
-		visit.Session.UserID = visit.User.ID
-		visit.Session.CreatedAt = time.UnixMicro(created)
-		visit.Session.SeenAt = time.UnixMicro(seen)
-		visit.Session.ExpiresAt = time.UnixMicro(expires)
-		visit.Session.ProvedAt = time.UnixMicro(proved)
+		user, session := &visit.User, &visit.Session
+		err = ScanCompany(row, &visit.Actor.Company, &user.ID, &user.Name, &user.Email, (*string)(&user.Role),
+			(*civil.Instant)(&user.CreatedAt), &session.ID, &session.pending, &session.Address, &session.Agent,
+			(*civil.Instant)(&session.CreatedAt), (*civil.Instant)(&session.SeenAt), (*civil.Instant)(&session.ExpiresAt),
+			(*civil.Instant)(&session.ProvedAt))
+		user.CompanyID, session.UserID = visit.Actor.Company.ID, user.ID
 		visit.Actor.UserID, visit.Actor.Role, visit.Actor.Name = visit.User.ID, visit.User.Role, visit.User.Name
 		return visit, err
 	}, `SELECT `+CompanyColumns+`, u.id, u.name, u.email, `+roleColumn+`, u.created_at,
@@ -160,9 +157,7 @@ func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedM
 // dueMails finds the due mails of all companies, the oldest first.
 func dueMails(ctx context.Context, querier sqldb.Querier, now time.Time, limit int) ([]queuedMail, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (mail queuedMail, err error) {
-		var runAt int64
-		err = row.Scan(&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, &runAt)
-		mail.runAt = time.UnixMicro(runAt)
+		err = row.Scan(&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, (*civil.Instant)(&mail.runAt))
 		return mail, err
 	}, `SELECT id, company_id, address, content, attempts, run_at FROM user_mails WHERE run_at <= ?
 		ORDER BY run_at, id LIMIT CAST(? AS BIGINT) /* every company_id */`, now.UnixMicro(), limit)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -35,10 +36,8 @@ const userColumns = `u.id, u.company_id, u.name, u.email, ` + roleColumn + `, u.
 	u.totp_pending, u.totp_step, u.email_confirmed_at`
 
 func scanStored(row sqldb.Row) (user storedUser, err error) {
-	var created int64
-	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created,
+	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt),
 		&user.passwordHash, &user.totp, &user.totpPending, &user.totpLast, &user.confirmedAt)
-	user.CreatedAt = time.UnixMicro(created)
 	return user, err
 }
 
@@ -130,10 +129,10 @@ func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) 
 func addressLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (AddressLink, error) {
 	link, err := sqldb.One(ctx, querier, func(row sqldb.Row) (link AddressLink, err error) {
 		var about purpose
-		var created int64
 		user := &link.User
-		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), &created, (*string)(&about), &link.Restores)
-		user.CreatedAt, link.Release = time.UnixMicro(created), about == forRelease
+		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt),
+			(*string)(&about), &link.Restores)
+		link.Release = about == forRelease
 		return link, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose, l.email
 		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -21,11 +22,8 @@ type Person struct {
 // Users lists the company's users, oldest first.
 func (s *Service) Users(ctx context.Context, actor Actor) ([]Person, error) {
 	return sqldb.All(ctx, s.db, func(row sqldb.Row) (person Person, err error) {
-		var created, seen int64
-		err = row.Scan(&person.ID, &person.CompanyID, &person.Name, &person.Email, (*string)(&person.Role), &created,
-			&person.Ready, &person.SecondFactor, &seen)
-		person.CreatedAt = time.UnixMicro(created)
-		person.SeenAt = instantOf(seen)
+		err = row.Scan(&person.ID, &person.CompanyID, &person.Name, &person.Email, (*string)(&person.Role),
+			(*civil.Instant)(&person.CreatedAt), &person.Ready, &person.SecondFactor, (*civil.Instant)(&person.SeenAt))
 		return person, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, u.password_hash <> '', u.totp <> '',
 			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)

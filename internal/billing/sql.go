@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
@@ -23,7 +22,7 @@ const joins = ` LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = 
 	LEFT JOIN products r ON r.company_id = i.company_id AND r.id = i.product_id`
 
 func scan(row sqldb.Row) (invoice Invoice, err error) {
-	var paid, created, updated int64
+	var paid, created int64
 	var paidOffset, createdOffset int
 	places := append(
 		[]any{
@@ -35,9 +34,8 @@ func scan(row sqldb.Row) (invoice Invoice, err error) {
 	err = row.Scan(append(places, &invoice.Plan.ID, &invoice.Plan.Name, (*int64)(&invoice.Plan.Value),
 		&invoice.Product.ID, &invoice.Product.Name, &paid, &paidOffset, &invoice.renewal.from, &invoice.renewal.to,
 		&invoice.renewal.ownDay, &invoice.renewal.on, (*string)(&invoice.Period.Unit), &invoice.Period.Count, &created,
-		&createdOffset, &updated)...)
+		&createdOffset, (*civil.Instant)(&invoice.UpdatedAt))...)
 	invoice.PaidAt, invoice.CreatedAt = instantAt(paid, paidOffset), instantAt(created, createdOffset)
-	invoice.UpdatedAt = time.UnixMicro(updated)
 	return invoice, err
 }
 

@@ -3,10 +3,10 @@ package billing
 import (
 	"context"
 	"errors"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/money"
@@ -133,15 +133,15 @@ var paymentTable = listing.Table[PaymentRecord]{
 }
 
 func scanRecord(row sqldb.Row) (record PaymentRecord, err error) {
-	var paidAt, received int64
+	var paidAt int64
 	var offset int
 	payment := &record.Payment
 	err = row.Scan(&payment.ID, &payment.ChargeID, &payment.Provider, &payment.PaymentID, &payment.Via,
 		&payment.InvoiceID, &payment.CustomerID, &payment.CustomerName, &payment.PlanID, &payment.ProductID,
 		(*int64)(&payment.Amount), &payment.Currency, &paidAt, &offset, &payment.PaidOn, (*string)(&payment.Status),
-		(*int64)(&payment.Refunded), &payment.ConfirmedBy, &payment.Note, &received, &record.CustomerUUID,
+		(*int64)(&payment.Refunded), &payment.ConfirmedBy, &payment.Note, (*civil.Instant)(&record.ReceivedAt), &record.CustomerUUID,
 		(*string)(&record.InvoiceStatus), (*int64)(&record.InvoiceAmount))
-	payment.PaidAt, record.ReceivedAt = instantAt(paidAt, offset), time.UnixMicro(received)
+	payment.PaidAt = instantAt(paidAt, offset)
 	return record, err
 }
 

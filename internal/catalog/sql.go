@@ -3,9 +3,9 @@ package catalog
 import (
 	"context"
 	"slices"
-	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -18,9 +18,8 @@ var planSelect = `SELECT p.id, COALESCE(p.product_id, 0), COALESCE(r.name, ''), 
 	FROM customer_plans p LEFT JOIN products r ON r.company_id = p.company_id AND r.id = p.product_id`
 
 func scanPlan(row sqldb.Row) (plan Plan, err error) {
-	var created int64
-	err = row.Scan(append([]any{&plan.ID, &plan.Product.ID, &plan.Product.Name, &created}, storedPlan.Places(&plan)...)...)
-	plan.CreatedAt = time.UnixMicro(created)
+	err = row.Scan(append([]any{&plan.ID, &plan.Product.ID, &plan.Product.Name, (*civil.Instant)(&plan.CreatedAt)},
+		storedPlan.Places(&plan)...)...)
 	return plan, err
 }
 
@@ -78,9 +77,7 @@ func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
 var productSelect = `SELECT p.id, p.created_at, ` + storedProduct.Columns("p.", "") + ` FROM products p`
 
 func scanProduct(row sqldb.Row) (product Product, err error) {
-	var created int64
-	err = row.Scan(append([]any{&product.ID, &created}, storedProduct.Places(&product)...)...)
-	product.CreatedAt = time.UnixMicro(created)
+	err = row.Scan(append([]any{&product.ID, (*civil.Instant)(&product.CreatedAt)}, storedProduct.Places(&product)...)...)
 	return product, err
 }
 

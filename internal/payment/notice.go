@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/picture"
@@ -195,9 +196,7 @@ func (s *Service) DismissNotices(ctx context.Context, actor account.Actor, id in
 const noticeColumns = `n.id, n.invoice_id, n.kind, n.created_at`
 
 func scanNotice(row sqldb.Row) (notice Notice, err error) {
-	var created int64
-	err = row.Scan(&notice.ID, &notice.InvoiceID, &notice.Kind, &created)
-	notice.CreatedAt = time.UnixMicro(created)
+	err = row.Scan(&notice.ID, &notice.InvoiceID, &notice.Kind, (*civil.Instant)(&notice.CreatedAt))
 	return notice, err
 }
 
@@ -225,9 +224,7 @@ func countNoticed(ctx context.Context, querier sqldb.Querier, companyID int64) (
 
 func noticeWithFile(ctx context.Context, querier sqldb.Querier, companyID, id int64) (notice Notice, content []byte, err error) {
 	notice, err = sqldb.One(ctx, querier, func(row sqldb.Row) (notice Notice, err error) {
-		var created int64
-		err = row.Scan(&notice.ID, &notice.InvoiceID, &notice.Kind, &created, &content)
-		notice.CreatedAt = time.UnixMicro(created)
+		err = row.Scan(&notice.ID, &notice.InvoiceID, &notice.Kind, (*civil.Instant)(&notice.CreatedAt), &content)
 		return notice, err
 	}, `SELECT `+noticeColumns+`, n.content FROM paid_notices n WHERE n.company_id = ? AND n.id = ?`, companyID, id)
 	return notice, content, sqldb.Found(err, "page")

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -276,12 +277,12 @@ type Ended struct {
 // NextDue is when the next charge, authorisation or callback is to be looked into; zero: never,
 // as things are.
 func (s *Service) NextDue(ctx context.Context) (time.Time, error) {
-	at, err := sqldb.Value[int64](ctx, s.db, nextDueText)
-	if err != nil || at == 0 || time.UnixMicro(at).After(s.db.Now()) {
-		return instant(at), err
+	at, err := sqldb.Value[civil.Instant](ctx, s.db, nextDueText)
+	if due := time.Time(at); err != nil || due.IsZero() || due.After(s.db.Now()) {
+		return due, err
 	}
-	at, err = sqldb.Value[int64](ctx, s.db, nextCheckText)
-	return instant(at), err
+	at, err = sqldb.Value[civil.Instant](ctx, s.db, nextCheckText)
+	return time.Time(at), err
 }
 
 // nextDueText finds the first one through indexes.

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
@@ -303,17 +304,16 @@ func insertReview(ctx context.Context, tx account.Tx, review Review) error {
 		string(review.Reason), tx.Now().UnixMicro())
 }
 
-const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, COALESCE(r.resolved_at, 0), r.resolution,
+const reviewColumns = `r.id, r.payment_id, r.reason, r.created_at, r.resolved_at, r.resolution,
 	r.resolved_by, r.note, ` + paymentColumns
 
 func scanReview(row sqldb.Row) (review Review, err error) {
-	var created, resolved int64
 	var paidAt paidStamp
 	err = row.Scan(append([]any{
-		&review.ID, &review.paymentRowID, (*string)(&review.Reason), &created, &resolved,
-		(*string)(&review.Resolution), &review.ResolvedBy, &review.Note,
+		&review.ID, &review.paymentRowID, (*string)(&review.Reason), (*civil.Instant)(&review.CreatedAt),
+		(*civil.Instant)(&review.ResolvedAt), (*string)(&review.Resolution), &review.ResolvedBy, &review.Note,
 	}, review.Payment.places(&paidAt)...)...)
-	review.CreatedAt, review.ResolvedAt, review.Payment.PaidAt = time.UnixMicro(created), instant(resolved), paidAt.time()
+	review.Payment.PaidAt = paidAt.time()
 	return review, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
@@ -13,31 +14,10 @@ import (
 const setupColumns = `id, company_id, provider, options, callback_key, active, failures, problem, resume_at, updated_at`
 
 func scanSetup(row sqldb.Row) (setup Setup, err error) {
-	var resume, updated int64
 	err = row.Scan(&setup.ID, &setup.CompanyID, &setup.name, &setup.sealed, &setup.key, &setup.Active, &setup.Failures,
-		&setup.Problem, &resume, &updated)
-	setup.resumeAt, setup.UpdatedAt = instant(resume), time.UnixMicro(updated)
+		&setup.Problem, (*civil.Instant)(&setup.resumeAt), (*civil.Instant)(&setup.UpdatedAt))
 	return setup, err
 }
-
-// instant reads 0 as no time at all.
-func instant(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros)
-}
-
-// micros writes no time at all as 0.
-func micros(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return at.UnixMicro()
-}
-
-// orNull writes no time at all as NULL.
-func orNull(at time.Time) sqldb.Ref { return sqldb.RefTo(micros(at)) }
 
 // orNone takes a row that is not there for the zero one.
 func orNone[T any](row T, err error) (T, error) {
@@ -80,7 +60,7 @@ func insertSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) (int64, error) 
 func updateSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
 	return tx.Do(ctx, `
 		UPDATE gateways SET options = ?, active = ?, failures = ?, problem = ?, resume_at = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		setup.sealed, setup.Active, setup.Failures, setup.Problem, micros(setup.resumeAt),
+		setup.sealed, setup.Active, setup.Failures, setup.Problem, civil.Micros(setup.resumeAt),
 		setup.UpdatedAt.UnixMicro(), setup.CompanyID, setup.ID)
 }
 
@@ -221,9 +201,7 @@ func invoiceOfCode(ctx context.Context, querier sqldb.Querier, code string) (com
 
 func pageOfCustomer(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (customerPage, error) {
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (page customerPage, err error) {
-		var created int64
-		err = row.Scan(&page.code, &created)
-		page.createdAt = time.UnixMicro(created)
+		err = row.Scan(&page.code, (*civil.Instant)(&page.createdAt))
 		return page, err
 	}, `SELECT code, created_at FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
 }

@@ -14,22 +14,17 @@ import (
 
 const authorisationColumns = `id, company_id, gateway_id, provider, customer_id, reference, gateway_ref, journey, account, every,
 	NULLIF(from_on, ''), minimum_cents, description, state, pix_code, ended_by, reason, problem, expires_at,
-	COALESCE(active_at, 0), COALESCE(ended_at, 0), COALESCE(next_check_at, 0), checks, hinted_at, claim, created_at`
+	active_at, ended_at, next_check_at, checks, hinted_at, claim, created_at`
 
 func scanAuthorisation(row sqldb.Row) (a authorisation, err error) {
-	var expires, active, ended, next, hinted, created int64
 	var payerAccount string
 	err = row.Scan(&a.id, &a.companyID, &a.gatewayID, &a.provider, &a.customerID, &a.Reference, &a.ID,
 		(*string)(&a.journey), &payerAccount, (*string)(&a.every), &a.from, (*int64)(&a.minimum),
 		&a.description, (*string)(&a.state), &a.pixCode, (*string)(&a.endedBy), &a.reason,
-		&a.problem, &expires, &active, &ended, &next, &a.checks, &hinted, &a.claim, &created)
-	if err != nil {
+		&a.problem, (*civil.Instant)(&a.expiresAt), (*civil.Instant)(&a.activeAt), (*civil.Instant)(&a.endedAt),
+		(*civil.Instant)(&a.nextCheck), &a.checks, (*civil.Instant)(&a.hintedAt), &a.claim, (*civil.Instant)(&a.createdAt))
+	if err != nil || payerAccount == "" {
 		return a, err
-	}
-	a.expiresAt, a.createdAt = time.UnixMicro(expires), time.UnixMicro(created)
-	a.activeAt, a.endedAt, a.nextCheck, a.hintedAt = instant(active), instant(ended), instant(next), instant(hinted)
-	if payerAccount == "" {
-		return a, nil
 	}
 	return a, json.Unmarshal([]byte(payerAccount), &a.account)
 }
@@ -68,7 +63,7 @@ func insertAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) (in
 		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, '', '', '', '', ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
 		a.companyID, a.gatewayID, a.provider, a.customerID, a.Reference, string(a.journey), payerAccount,
 		string(a.every), a.from.String(), int64(a.minimum), a.description, string(a.state),
-		a.expiresAt.UnixMicro(), orNull(a.nextCheck), a.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		a.expiresAt.UnixMicro(), sqldb.RefTo(civil.Micros(a.nextCheck)), a.claim, tx.Now().UnixMicro(), tx.Now().UnixMicro())
 }
 
 // updateAuthorisation writes all of an authorisation that changes. The caller has
@@ -78,8 +73,8 @@ func updateAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) err
 		UPDATE authorisations SET gateway_ref = ?, state = ?, pix_code = ?, ended_by = ?, reason = ?, problem = ?,
 			active_at = ?, ended_at = ?, next_check_at = ?, checks = ?, hinted_at = ?, claim = ?, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		a.ID, string(a.state), a.pixCode, string(a.endedBy), a.reason, a.problem, orNull(a.activeAt),
-		orNull(a.endedAt), orNull(a.nextCheck), a.checks, micros(a.hintedAt), a.claim,
+		a.ID, string(a.state), a.pixCode, string(a.endedBy), a.reason, a.problem, sqldb.RefTo(civil.Micros(a.activeAt)),
+		sqldb.RefTo(civil.Micros(a.endedAt)), sqldb.RefTo(civil.Micros(a.nextCheck)), a.checks, civil.Micros(a.hintedAt), a.claim,
 		tx.Now().UnixMicro(), a.companyID, a.id)
 }
 
@@ -92,9 +87,7 @@ func insertStep(ctx context.Context, tx *sqldb.Tx, of authorisation, step author
 // stepsOf reads the history of a customer's authorisations, the newest step first.
 func stepsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]authorisationStep, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (step authorisationStep, err error) {
-		var at int64
-		err = row.Scan((*string)(&step.State), &step.By, &step.Reason, &at)
-		step.At = time.UnixMicro(at)
+		err = row.Scan((*string)(&step.State), &step.By, &step.Reason, (*civil.Instant)(&step.At))
 		return step, err
 	}, `SELECT s.state, s.made_by, s.reason, s.at FROM authorisation_steps s
 		JOIN authorisations a ON a.company_id = s.company_id AND a.id = s.authorisation_id

@@ -6,28 +6,24 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 )
 
 const chargeColumns = `id, company_id, gateway_id, provider, invoice_id, customer_id, customer_name, reference,
 	gateway_ref, amount_cents,
-	state, pix_code, checkout_url, problem, expires_at, COALESCE(closed_at, 0), COALESCE(next_check_at, 0), checks,
+	state, pix_code, checkout_url, problem, expires_at, closed_at, next_check_at, checks,
 	hinted_at, claim, created_at,
 	NULLIF(payable_on, ''), due_terms, authorisation_id, NULLIF(debit_on, ''), debit_retries, debit_failure`
 
 func scanCharge(row sqldb.Row) (charge charge, err error) {
-	var expires, closed, next, hinted, created int64
 	err = row.Scan(&charge.id, &charge.companyID, &charge.gatewayID, &charge.provider, &charge.invoiceID,
 		&charge.customerID, &charge.customerName, &charge.order.Reference, &charge.ID, (*int64)(&charge.order.Amount),
-		(*string)(&charge.state), &charge.PixCode, &charge.CheckoutURL, &charge.problem, &expires, &closed, &next,
-		&charge.checks, &hinted, &charge.claim, &created, &charge.payableOn, &charge.dueTerms,
+		(*string)(&charge.state), &charge.PixCode, &charge.CheckoutURL, &charge.problem,
+		(*civil.Instant)(&charge.ExpiresAt), (*civil.Instant)(&charge.closedAt), (*civil.Instant)(&charge.nextCheck), &charge.checks,
+		(*civil.Instant)(&charge.hintedAt), &charge.claim, (*civil.Instant)(&charge.createdAt), &charge.payableOn, &charge.dueTerms,
 		&charge.debit.authorisationID, &charge.debit.on, &charge.debit.retries, &charge.debit.failure)
-	charge.ExpiresAt = time.UnixMicro(expires)
-	charge.closedAt = instant(closed)
-	charge.nextCheck = instant(next)
-	charge.hintedAt = instant(hinted)
-	charge.createdAt = time.UnixMicro(created)
 	return charge, err
 }
 
@@ -74,7 +70,7 @@ func insertCharge(ctx context.Context, tx *sqldb.Tx, charge charge) (int64, erro
 		VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', '', '', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		charge.companyID, charge.gatewayID, charge.provider, charge.invoiceID, charge.customerID,
 		charge.customerName, charge.order.Reference, int64(charge.order.Amount),
-		string(charge.state), charge.ExpiresAt.UnixMicro(), orNull(charge.nextCheck), charge.claim,
+		string(charge.state), charge.ExpiresAt.UnixMicro(), sqldb.RefTo(civil.Micros(charge.nextCheck)), charge.claim,
 		tx.Now().UnixMicro(), tx.Now().UnixMicro(),
 		charge.payableOn.String(), charge.dueTerms, charge.debit.authorisationID, charge.debit.on.String())
 }
@@ -88,19 +84,19 @@ func updateCharge(ctx context.Context, tx *sqldb.Tx, charge charge) error {
 			debit_on = ?, debit_retries = ?, debit_failure = ?
 		WHERE company_id = ? AND id = ?`,
 		charge.ID, string(charge.state), charge.PixCode, charge.CheckoutURL, charge.problem,
-		charge.ExpiresAt.UnixMicro(), orNull(charge.closedAt),
-		orNull(charge.nextCheck), charge.checks, micros(charge.hintedAt), charge.claim,
+		charge.ExpiresAt.UnixMicro(), sqldb.RefTo(civil.Micros(charge.closedAt)),
+		sqldb.RefTo(civil.Micros(charge.nextCheck)), charge.checks, civil.Micros(charge.hintedAt), charge.claim,
 		tx.Now().UnixMicro(), charge.debit.on.String(), charge.debit.retries, charge.debit.failure,
 		charge.companyID, charge.id)
 }
 
 // lastFailure is when a gateway last failed to make a charge for an invoice.
 func lastFailure(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (time.Time, error) {
-	at, err := sqldb.Value[int64](ctx, querier, `
-		SELECT COALESCE(MAX(updated_at), 0) FROM charges
+	at, err := sqldb.Value[civil.Instant](ctx, querier, `
+		SELECT MAX(updated_at) FROM charges
 		WHERE company_id = ? AND invoice_id = ? AND problem <> '' AND state IN ('reserved', 'refused', 'cancelling')`,
 		companyID, invoiceID)
-	return instant(at), err
+	return time.Time(at), err
 }
 
 // dueCharges finds charges to check: those that a callback named first, and of
@@ -180,9 +176,7 @@ type backlog struct {
 func readBacklog(ctx context.Context, querier sqldb.Querier, now time.Time) (backlog, error) {
 	at := now.UnixMicro()
 	return sqldb.One(ctx, querier, func(row sqldb.Row) (backlog backlog, err error) {
-		var since, due int64
-		err = row.Scan(&backlog.reviews, &since, &due)
-		backlog.reservedSince, backlog.dueSince = time.UnixMicro(since), time.UnixMicro(due)
+		err = row.Scan(&backlog.reviews, (*civil.Instant)(&backlog.reservedSince), (*civil.Instant)(&backlog.dueSince))
 		return backlog, err
 	}, `SELECT (SELECT COUNT(*) FROM payment_reviews WHERE resolved_at IS NULL),
 			(SELECT COALESCE(MIN(created_at), CAST(? AS BIGINT)) FROM charges WHERE state = 'reserved'),
@@ -255,7 +249,7 @@ func updateCallback(ctx context.Context, tx *sqldb.Tx, callback storedCallback, 
 		hints = string(text)
 	}
 	return tx.Do(ctx, `UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND id = ?`,
-		hints, orNull(again), callback.companyID, callback.id)
+		hints, sqldb.RefTo(civil.Micros(again)), callback.companyID, callback.id)
 }
 
 func pruneCallbacks(ctx context.Context, tx *sqldb.Tx, before time.Time) ([]account.PrunedRow, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
@@ -306,11 +307,8 @@ func (s *Service) recover(ctx context.Context) error {
 // NextDue is when the next message is to be planned or sent; zero: never, as
 // things are.
 func (s *Service) NextDue(ctx context.Context) (time.Time, error) {
-	at, err := sqldb.Value[int64](ctx, s.db, nextDueText)
-	if err != nil || at == 0 {
-		return time.Time{}, err
-	}
-	return time.UnixMicro(at), nil
+	at, err := sqldb.Value[civil.Instant](ctx, s.db, nextDueText)
+	return time.Time(at), err
 }
 
 // A channel that has just sent waits by its pace, whatever is due.

@@ -4,28 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
-
-// instant reads 0 as no time at all.
-func instant(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros)
-}
-
-// microsOf is how an instant is stored; 0: none.
-func microsOf(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return at.UnixMicro()
-}
 
 const quietText = `SELECT quiet_from, quiet_to FROM reminder_settings WHERE company_id = ?`
 
@@ -64,16 +47,14 @@ var channelColumns = `id, options, secrets, failures, problem, problem_at, next_
 
 func scanChannel(row sqldb.Row) (channel Channel, err error) {
 	var options string
-	var problem, next, created, updated, heard int64
 	err = row.Scan(append([]any{
-		&channel.ID, &options, &channel.sealed, &channel.Failures, &channel.Problem, &problem, &next, &created, &updated,
-		&channel.CallbackKey, &channel.VerifyToken, &heard,
+		&channel.ID, &options, &channel.sealed, &channel.Failures, &channel.Problem, (*civil.Instant)(&channel.ProblemAt),
+		(*civil.Instant)(&channel.nextAt), (*civil.Instant)(&channel.CreatedAt), (*civil.Instant)(&channel.UpdatedAt),
+		&channel.CallbackKey, &channel.VerifyToken, (*civil.Instant)(&channel.HeardAt),
 	}, storedChannel.Places(&channel)...)...)
 	if err != nil {
 		return channel, err
 	}
-	channel.ProblemAt, channel.HeardAt = instant(problem), instant(heard)
-	channel.nextAt, channel.CreatedAt, channel.UpdatedAt = time.UnixMicro(next), time.UnixMicro(created), time.UnixMicro(updated)
 	return channel, json.Unmarshal([]byte(options), &channel.Options)
 }
 
@@ -110,8 +91,7 @@ func insertChannel(ctx context.Context, tx account.Tx, channel Channel) (int64, 
 }
 
 func setSecrets(ctx context.Context, tx *sqldb.Tx, companyID, id int64, sealed string) error {
-	return tx.Do(ctx, `UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`, sealed,
-		companyID, id)
+	return tx.Do(ctx, `UPDATE reminder_channels SET secrets = ? WHERE company_id = ? AND id = ?`, sealed, companyID, id)
 }
 
 func updateChannelRow(ctx context.Context, tx account.Tx, channel Channel) error {
@@ -160,12 +140,12 @@ var templateColumns = `id, whatsapp_params, created_at, updated_at, ` + storedTe
 
 func scanTemplate(row sqldb.Row) (template Template, err error) {
 	var params string
-	var created, updated int64
-	err = row.Scan(append([]any{&template.ID, &params, &created, &updated}, storedTemplate.Places(&template)...)...)
+	err = row.Scan(append([]any{
+		&template.ID, &params, (*civil.Instant)(&template.CreatedAt), (*civil.Instant)(&template.UpdatedAt),
+	}, storedTemplate.Places(&template)...)...)
 	if err != nil {
 		return template, err
 	}
-	template.CreatedAt, template.UpdatedAt = time.UnixMicro(created), time.UnixMicro(updated)
 	return template, template.Approved.decodeGaps(params)
 }
 
@@ -229,9 +209,7 @@ func moveDate(ctx context.Context, tx account.Tx, ruleID int64, to moved) error 
 // not.
 func waitingTries(ctx context.Context, tx account.Tx, ruleID int64) ([]moved, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (moved moved, err error) {
-		var runAt int64
-		err = row.Scan(&moved.id, &runAt)
-		moved.at = time.UnixMicro(runAt)
+		err = row.Scan(&moved.id, (*civil.Instant)(&moved.at))
 		return moved, err
 	}, `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
 		tx.Company.ID, ruleID, tx.Now().UnixMicro())

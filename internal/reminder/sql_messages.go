@@ -1,11 +1,13 @@
 package reminder
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
@@ -35,7 +37,7 @@ func insertMessages(ctx context.Context, tx account.Tx, once string, list []Mess
 		for _, message := range piece {
 			values = append(values, tx.Company.ID, message.Key, message.RuleID, message.CustomerID, message.DueOn,
 				string(message.Status), message.Reason, message.ChannelID, message.manual, 0, 0,
-				message.RunAt.UnixMicro(), microsOf(message.lateAt), "", "", "", "", "", message.InvoiceID, at, at)
+				message.RunAt.UnixMicro(), civil.Micros(message.lateAt), "", "", "", "", "", message.InvoiceID, at, at)
 		}
 		made, err := tx.Exec(ctx, `
 			INSERT INTO reminder_messages (company_id, key, rule_id, customer_id, due_on, status, reason, channel_id,
@@ -145,11 +147,10 @@ func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outc
 
 func attempts(ctx context.Context, querier sqldb.Querier, companyID, messageID int64) ([]Attempt, error) {
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (attempt Attempt, err error) {
-		var at, took, arrived int64
-		err = row.Scan(&attempt.Number, &attempt.ChannelID, &attempt.Kind, &at, &took, &attempt.Outcome,
-			&attempt.Problem, (*string)(&attempt.Arrival), &arrived, &attempt.ArrivalProblem)
-		attempt.ArrivalAt = instant(arrived)
-		attempt.At, attempt.Duration = time.UnixMicro(at), time.Duration(took)*time.Millisecond
+		var took int64
+		err = row.Scan(&attempt.Number, &attempt.ChannelID, &attempt.Kind, (*civil.Instant)(&attempt.At), &took, &attempt.Outcome,
+			&attempt.Problem, (*string)(&attempt.Arrival), (*civil.Instant)(&attempt.ArrivalAt), &attempt.ArrivalProblem)
+		attempt.Duration = time.Duration(took) * time.Millisecond
 		return attempt, err
 	}, `SELECT number, channel_id, kind, at, duration_ms, outcome, problem, arrival, arrival_at, arrival_problem FROM reminder_attempts
 		WHERE company_id = ? AND message_id = ? ORDER BY number`, companyID, messageID)
@@ -160,12 +161,8 @@ func attempts(ctx context.Context, querier sqldb.Querier, companyID, messageID i
 func backlogOf(ctx context.Context, querier sqldb.Querier, now time.Time) (unknown int64, oldest time.Time, err error) {
 	err = sqldb.Each(ctx, querier, `SELECT (SELECT count(*) FROM reminder_messages WHERE status = 'unknown'),
 		COALESCE((`+firstDueText+`), 0)`, []any{now.UnixMicro()}, func(row sqldb.Row) error {
-		var first int64
-		err := row.Scan(&unknown, &first)
-		oldest = now
-		if first != 0 {
-			oldest = time.UnixMicro(first)
-		}
+		err := row.Scan(&unknown, (*civil.Instant)(&oldest))
+		oldest = cmp.Or(oldest, now)
 		return err
 	})
 	return unknown, oldest, err
@@ -173,7 +170,7 @@ func backlogOf(ctx context.Context, querier sqldb.Querier, now time.Time) (unkno
 
 const messageColumns = `m.id, m.key, m.rule_id, COALESCE(r.name, ''), m.customer_id, COALESCE(c.name, ''), m.due_on, m.status, m.reason,
 	m.channel_id, COALESCE(h.name, ''), COALESCE(h.kind, ''), m.attempts, m.run_at, m.address, m.subject, m.body, m.receipt,
-	COALESCE(m.sent_at, 0), m.created_at, m.updated_at, m.arrival, m.arrival_at, COALESCE(r.occasion, '')`
+	m.sent_at, m.created_at, m.updated_at, m.arrival, m.arrival_at, COALESCE(r.occasion, '')`
 
 const messageJoins = ` LEFT JOIN reminder_rules r ON r.company_id = m.company_id AND r.id = m.rule_id
 	LEFT JOIN customers c ON c.company_id = m.company_id AND c.id = m.customer_id
@@ -186,16 +183,11 @@ var messageTable = listing.Table[Message]{
 }
 
 func scanMessage(row sqldb.Row) (message Message, err error) {
-	var run, sent, created, updated, arrived int64
 	err = row.Scan(&message.ID, &message.Key, &message.RuleID, &message.RuleName, &message.CustomerID,
 		&message.Customer, &message.DueOn, (*string)(&message.Status), &message.Reason, &message.ChannelID,
-		&message.Channel, &message.Kind, &message.Attempts, &run, &message.Address, &message.Subject, &message.Text,
-		&message.Receipt, &sent, &created, &updated, (*string)(&message.Arrival), &arrived, (*string)(&message.On))
-	message.ArrivalAt = instant(arrived)
-	message.RunAt = time.UnixMicro(run)
-	message.SentAt = instant(sent)
-	message.CreatedAt = time.UnixMicro(created)
-	message.UpdatedAt = time.UnixMicro(updated)
+		&message.Channel, &message.Kind, &message.Attempts, (*civil.Instant)(&message.RunAt), &message.Address, &message.Subject,
+		&message.Text, &message.Receipt, (*civil.Instant)(&message.SentAt), (*civil.Instant)(&message.CreatedAt),
+		(*civil.Instant)(&message.UpdatedAt), (*string)(&message.Arrival), (*civil.Instant)(&message.ArrivalAt), (*string)(&message.On))
 	return message, err
 }
 
@@ -221,15 +213,11 @@ func lockMessage(ctx context.Context, tx account.Tx, id int64) (Message, error) 
 
 // saveDecision writes what a person decided.
 func saveDecision(ctx context.Context, tx account.Tx, message Message, manual bool) error {
-	var sent sqldb.Ref
-	if !message.SentAt.IsZero() {
-		sent = sqldb.RefTo(message.SentAt.UnixMicro())
-	}
 	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, channel_id = ?, sent_at = ?, claim = '',
 		manual = ?, step = 0, updated_at = ?
 		WHERE company_id = ? AND id = ?`,
-		string(message.Status), message.Reason, message.RunAt.UnixMicro(), message.ChannelID, sent,
+		string(message.Status), message.Reason, message.RunAt.UnixMicro(), message.ChannelID, sqldb.RefTo(civil.Micros(message.SentAt)),
 		manual, tx.Now().UnixMicro(), tx.Company.ID, message.ID)
 }
 

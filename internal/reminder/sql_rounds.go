@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 )
@@ -158,13 +159,13 @@ func candidates(ctx context.Context, querier sqldb.Querier, companyID int64, ids
 }
 
 func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
-	var run, late, out int64
+	var out int64
 	var list, params, status string
 	message, rule, template := &candidate.message, &candidate.rule, &candidate.template
 	fields := append([]any{
 		&message.ID, &message.Key, &message.CustomerID, &message.DueOn, (*string)(&message.Status),
 		&message.Reason, &message.ChannelID, &message.manual, &candidate.step, &message.Attempts,
-		&run, &late, &candidate.claim, &message.InvoiceID,
+		(*civil.Instant)(&message.RunAt), (*civil.Instant)(&message.lateAt), &candidate.claim, &message.InvoiceID,
 		&rule.ID, &rule.Active, &rule.OffsetDays, &rule.Minute, &rule.PlanID, &rule.ProductID,
 		&status, &list, (*string)(&rule.On),
 		&template.ID, &template.Subject, &template.Text, &template.Approved.Name,
@@ -173,7 +174,6 @@ func scanCandidate(row sqldb.Row) (candidate candidate, err error) {
 	if err = row.Scan(fields...); err != nil {
 		return candidate, err
 	}
-	message.RunAt, rule.Channels, rule.Status, candidate.optedOut = time.UnixMicro(run), splitIDs(list), customer.Status(status), out != 0
-	message.lateAt = instant(late)
+	rule.Channels, rule.Status, candidate.optedOut = splitIDs(list), customer.Status(status), out != 0
 	return candidate, template.Approved.decodeGaps(params)
 }

@@ -6,6 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -16,12 +17,11 @@ var ruleColumns = `id, COALESCE(plan_id, 0), COALESCE(product_id, 0), channels, 
 
 func scanRule(row sqldb.Row) (rule Rule, err error) {
 	var list string
-	var plan, created, updated int64
 	err = row.Scan(append([]any{
-		&rule.ID, &rule.PlanID, &rule.ProductID, &list, &rule.cursorOn, &rule.cursorID, &plan, &created, &updated, &rule.round,
+		&rule.ID, &rule.PlanID, &rule.ProductID, &list, &rule.cursorOn, &rule.cursorID,
+		(*civil.Instant)(&rule.planAt), (*civil.Instant)(&rule.CreatedAt), (*civil.Instant)(&rule.UpdatedAt), &rule.round,
 	}, storedRule.Places(&rule)...)...)
 	rule.Channels = splitIDs(list)
-	rule.planAt, rule.CreatedAt, rule.UpdatedAt = time.UnixMicro(plan), time.UnixMicro(created), time.UnixMicro(updated)
 	return rule, err
 }
 
@@ -83,13 +83,13 @@ func updateRule(ctx context.Context, tx account.Tx, rule Rule) error {
 // ruleValues are what both statements above write, in their order.
 func ruleValues(rule Rule) []any {
 	return append(storedRule.Values(&rule), sqldb.RefTo(rule.PlanID), sqldb.RefTo(rule.ProductID), joinIDs(rule.Channels),
-		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), rule.UpdatedAt.UnixMicro())
+		rule.cursorOn, rule.cursorID, civil.Micros(rule.planAt), rule.UpdatedAt.UnixMicro())
 }
 
 func saveCursor(ctx context.Context, tx account.Tx, rule Rule) error {
 	return tx.Do(ctx,
 		`UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
-		rule.cursorOn, rule.cursorID, rule.planAt.UnixMicro(), tx.Company.ID, rule.ID)
+		rule.cursorOn, rule.cursorID, civil.Micros(rule.planAt), tx.Company.ID, rule.ID)
 }
 
 func removeRule(ctx context.Context, tx account.Tx, id int64) error {

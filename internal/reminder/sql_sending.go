@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -22,9 +23,7 @@ func lanes(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lane, e
 		return nil, err
 	}
 	return sqldb.All(ctx, querier, func(row sqldb.Row) (lane lane, err error) {
-		var next int64
-		err = row.Scan(&lane.companyID, &lane.channelID, &next)
-		lane.nextAt = time.UnixMicro(next)
+		err = row.Scan(&lane.companyID, &lane.channelID, (*civil.Instant)(&lane.nextAt))
 		return lane, err
 	}, lanesText, now.UnixMicro())
 }
@@ -112,16 +111,12 @@ func beginSending(ctx context.Context, tx *sqldb.Tx, job job, begun begun) error
 
 // settle writes what becomes of a message that is locked.
 func settle(ctx context.Context, tx *sqldb.Tx, companyID, id int64, transition transition) error {
-	var sent sqldb.Ref
-	if !transition.sentAt.IsZero() {
-		sent = sqldb.RefTo(transition.sentAt.UnixMicro())
-	}
 	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, channel_id = ?, step = ?, run_at = ?, receipt = ?, sent_at = ?, updated_at = ?,
 			claim = CASE WHEN ? THEN claim ELSE '' END
 		WHERE company_id = ? AND id = ?`,
 		string(transition.status), transition.reason, transition.channelID, transition.step,
-		transition.runAt.UnixMicro(), transition.receipt, sent, tx.Now().UnixMicro(),
+		transition.runAt.UnixMicro(), transition.receipt, sqldb.RefTo(civil.Micros(transition.sentAt)), tx.Now().UnixMicro(),
 		transition.keepClaim, companyID, id)
 }
 
@@ -263,11 +258,11 @@ const reportedText = `SELECT m.id, m.key, m.status, m.attempts, COALESCE(a.chann
 	LEFT JOIN reminder_attempts a ON a.company_id = m.company_id AND a.message_id = m.id AND a.number = `
 
 func scanReported(row sqldb.Row, key *string) (attempt reportedAttempt, err error) {
-	var recorded, at int64
+	var recorded int64
 	err = row.Scan(&attempt.messageID, key, (*string)(&attempt.status), &attempt.attempts,
 		&attempt.channelID, &attempt.kind, &recorded, &attempt.receipt, (*string)(&attempt.arrival),
-		&at, (*string)(&attempt.verdict), &attempt.problem)
-	attempt.recorded, attempt.at = recorded != 0, instant(at)
+		(*civil.Instant)(&attempt.at), (*string)(&attempt.verdict), &attempt.problem)
+	attempt.recorded = recorded != 0
 	if attempt.arrival == ArrivalFailed {
 		attempt.verdict = attempt.verdict.ofFailure()
 	} else {
@@ -293,13 +288,5 @@ func saveReport(ctx context.Context, tx account.Tx, attempt reportedAttempt) err
 // setArrival shows at a message what was reported of its newest attempt.
 func setArrival(ctx context.Context, tx *sqldb.Tx, companyID int64, attempt reportedAttempt) error {
 	return tx.Do(ctx, `UPDATE reminder_messages SET arrival = ?, arrival_at = ? WHERE company_id = ? AND id = ?`,
-		string(attempt.arrival), unixMicro(attempt.at), companyID, attempt.messageID)
-}
-
-// unixMicro writes no time at all as 0.
-func unixMicro(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return at.UnixMicro()
+		string(attempt.arrival), civil.Micros(attempt.at), companyID, attempt.messageID)
 }

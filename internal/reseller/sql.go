@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
@@ -86,10 +85,9 @@ func insertEntry(ctx context.Context, tx *sqldb.Tx, companyID int64, entry Entry
 }
 
 func scanEntry(row sqldb.Row) (entry Entry, err error) {
-	var created int64
 	err = row.Scan(&entry.ID, (*string)(&entry.Kind), &entry.Amount, &entry.Balance, &entry.Reseller.ID,
-		&entry.Reseller.Name, &entry.Plan.ID, &entry.Plan.Name, &entry.Periods, &entry.By, &entry.Note, &created)
-	entry.CreatedAt = time.UnixMicro(created)
+		&entry.Reseller.Name, &entry.Plan.ID, &entry.Plan.Name, &entry.Periods, &entry.By, &entry.Note,
+		(*civil.Instant)(&entry.CreatedAt))
 	return entry, err
 }
 
@@ -165,9 +163,7 @@ var storedPlan = planFields.Stored()
 var planSelect = `SELECT id, created_at, ` + storedPlan.Columns("", "") + ` FROM subscription_plans`
 
 func scanPlan(row sqldb.Row) (plan Plan, err error) {
-	var created int64
-	err = row.Scan(append([]any{&plan.ID, &created}, storedPlan.Places(&plan)...)...)
-	plan.CreatedAt = time.UnixMicro(created)
+	err = row.Scan(append([]any{&plan.ID, (*civil.Instant)(&plan.CreatedAt)}, storedPlan.Places(&plan)...)...)
 	return plan, err
 }
 

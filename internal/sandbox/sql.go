@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -31,23 +32,15 @@ func insertClock(ctx context.Context, tx *sqldb.Tx) error {
 
 func readClock(ctx context.Context, querier sqldb.Querier) (*clockRow, error) {
 	row, err := sqldb.One(ctx, querier, func(row sqldb.Row) (clock clockRow, err error) {
-		var ahead, stopped, from, to int64
-		err = row.Scan(&ahead, &stopped, &clock.moves, &from, &to)
+		var ahead int64
+		err = row.Scan(&ahead, (*civil.Instant)(&clock.stopped), &clock.moves, (*civil.Instant)(&clock.from), (*civil.Instant)(&clock.to))
 		clock.ahead = time.Duration(ahead) * time.Microsecond
-		clock.stopped, clock.from, clock.to = instant(stopped), instant(from), instant(to)
 		return clock, err
-	}, `SELECT ahead, COALESCE(stopped_at, 0), moves, COALESCE(from_at, 0), COALESCE(to_at, 0) FROM sandbox_clock WHERE id = 1`)
+	}, `SELECT ahead, stopped_at, moves, from_at, to_at FROM sandbox_clock WHERE id = 1`)
 	if err != nil {
 		return nil, fmt.Errorf("read the clock of the sandbox: %w", err)
 	}
 	return &row, nil
-}
-
-func instant(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros)
 }
 
 func beginAdvance(ctx context.Context, tx *sqldb.Tx, to time.Time) error {

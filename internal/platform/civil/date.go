@@ -330,3 +330,27 @@ func number(s string) int {
 	}
 	return n
 }
+
+// Instant reads a time that is stored in microseconds. NULL and 0 are the zero time.
+type Instant time.Time
+
+// Scan takes the microseconds.
+func (i *Instant) Scan(src any) error {
+	micros, ok := src.(int64)
+	if !ok && src != nil {
+		return fmt.Errorf("a %T is no instant", src)
+	}
+	*i = Instant{}
+	if micros != 0 {
+		*i = Instant(time.UnixMicro(micros))
+	}
+	return nil
+}
+
+// Micros is a time as it is stored; 0 is the zero time.
+func Micros(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMicro()
+}
