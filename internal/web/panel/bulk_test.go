@@ -432,6 +432,9 @@ func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
 		person.follow("/payments/month/close", "month", "2025-12").want(t, http.StatusOK, "fechados até")
 		pay = fmt.Sprintf("/invoices/%d/pay", list[1].ID)
 		person.post(pay, "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-30").want(t, http.StatusUnprocessableEntity, "fechados até 31/12/2025")
+		person.follow(fmt.Sprintf("/customers/%d/delete", list[0].Customer.ID)).want(t, http.StatusOK) // its row stays, and leads nowhere
+		person.get("/payments/month/rows?month=2025-12&of=received").want(t, http.StatusOK, list[0].Customer.Name, "R$\u00a035,00").
+			lacks(t, customerPath(list[0].Customer.ID)+`"`, invoicePath(list[0].ID)+`"`)
 	})
 }
 
