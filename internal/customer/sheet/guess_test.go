@@ -75,6 +75,11 @@ func TestColumnsThatBelongTogetherAreRead(t *testing.T) {
 		"Nome;Endereço;Bairro\nAna;Rua A, 5 - Vila;Centro\n":           "2 address.district=Centro address.street=Rua A, 5 - Vila name=Ana",
 		"Nome;Serviço;Valor\nAna;Internet 100;79,90\n":                 "2 name=Ana plan=Internet 100 value=79.90",
 		"Nome;Serviço;Plano;Valor\nAna;Internet;Fibra 100;79,90\n":     "2 name=Ana plan=Fibra 100 product=Internet value=79.90",
+		"Nome;Sobrenome;Telefone\nAna;Lima;35998000000\n":              "2 name=Ana Lima whatsapp=+5535998000000",
+		"Sobrenome;Nome\nLima;Ana\n":                                   "2 name=Ana Lima",
+		"Cliente;Whats App;Dia\nAna;35998000000;10/12/2026\n":          "2 data_de_vencimento=2026-12-10 name=Ana whatsapp=+5535998000000",
+		"Nome;Dia;Vencimento\nAna;5;10/12/2026\n":                      "2 data_de_vencimento=2026-12-10 name=Ana",
+		"customer_name;phone_number\nAna;+5535998000000\n":             "2 name=Ana whatsapp=+5535998000000",
 		"Nome;Plano;Valor\n;Fibra;79,90\n;;R$ 79,90\n":                 "2 plan=Fibra value=79.90",
 		"Nome;Telefone;Valor\nAna;35998000000;79,90\n;35998000001;1\n": "2 name=Ana value=79.90 whatsapp=+5535998000000",
 	} {

@@ -27,12 +27,13 @@ var headings = []struct {
 }{
 	{"name", []string{
 		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social", "nome fantasia", "assinante", "aluno",
-		"nome do assinante", "nome do aluno", "contratante",
+		"nome do assinante", "nome do aluno", "contratante", "customer", "customer name", "client", "full name",
+		"sobrenome", "last name", "surname",
 	}},
 	{"whatsapp", []string{
 		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone", "contato", "número de telefone",
 		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal", "número do whatsapp", "ddd telefone",
-		"ddd e telefone", "ddd",
+		"ddd e telefone", "ddd", "whats app", "phone number", "mobile",
 	}},
 	{"email", []string{"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"}},
 	{"usuario", []string{"usuario", "usuário", "username", "user", "login", "nome de usuário"}},
@@ -163,8 +164,8 @@ var wordings = []struct {
 }{
 	{
 		"data_de_vencimento",
-		[]string{"vencimento", "vencto", "vencim", "vcto", "venc", "validade"},
-		[]string{"plano", "mensalidade", "fatura", "boleto", "contrato", "assinatura", "proximo", "prox"},
+		[]string{"vencimento", "vencto", "vencim", "vcto", "venc", "validade", "dia"},
+		[]string{"plano", "mensalidade", "fatura", "boleto", "contrato", "assinatura", "proximo", "prox", "pagamento", "pgto"},
 	},
 	{
 		"value",
@@ -229,6 +230,11 @@ func columnsOf(header []string) []Column {
 		columns[service].Field = "plan"
 	}
 	return columns
+}
+
+// isSurname finds the column Sobrenome, which is the rest of the name.
+func isSurname(column Column) bool {
+	return column.Field == "name" && slices.Contains([]string{"sobrenome", "last name", "surname"}, key(column.Heading))
 }
 
 // isService finds the column Serviço, which is the plan where no other is.

@@ -281,11 +281,13 @@ func (s *Reader) isHeader(fields []string) bool {
 
 func (s *Reader) row(fields []string) Row {
 	row := Row{Line: s.line, Values: make(map[string]string, len(fields))}
-	used, phoned := 0, false
+	used, phoned, surname := 0, false, ""
 	for i, column := range s.Columns {
 		switch {
 		case column.Field == "":
 			continue
+		case isSurname(column):
+			surname = tidy(fields[i])
 		case column.Field == "whatsapp" && !phoned:
 			phoned = true
 			s.read(&row, column.Field, s.phone(fields))
@@ -293,6 +295,9 @@ func (s *Reader) row(fields []string) Row {
 			s.read(&row, column.Field, tidy(fields[i]))
 		}
 		used++
+	}
+	if surname != "" {
+		row.Values["name"] = strings.TrimSpace(row.Values["name"] + " " + surname)
 	}
 	row.splitAddress()
 	if len(row.Values) == 1 && row.Values["name"] != "" && used > 2 {

@@ -408,7 +408,7 @@ func TestHeaderOfEveryPrintedPageIsNoCustomer(t *testing.T) {
 func TestDayOfTheMonthIsTheNextSuchDay(t *testing.T) {
 	today := civil.MustParse("2026-11-18")
 	for cell, want := range map[string]string{
-		"10": "2026-12-10", "18": "2026-11-18", "dia 20": "2026-11-20", "Todo dia 5": "2026-12-05", "31": "2026-12-31", "05": "2026-12-05",
+		"10": "2026-12-10", "18": "2026-11-18", "dia 20": "2026-11-20", "Todo dia 5": "2026-12-05", "31": "2026-12-31", "05": "2026-12-05", "10 de cada mês": "2026-12-10", "vence dia 10": "2026-12-10", "dia 10 do mês": "2026-12-10",
 		"0": "", "32": "", "dia": "", "10 ou 15": "", "": "",
 	} {
 		due, ok := NextDay(cell, today)

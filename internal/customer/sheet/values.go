@@ -296,12 +296,11 @@ func bareDate(digits string) string {
 	return dateOf([]string{digits[:2], digits[2:4], digits[4:]})
 }
 
-// NextDay is the next date that has the day of the month that a cell gives instead of a date: 10, dia 10, todo dia 10.
+// NextDay is the next date that has the day of the month that a cell gives instead of a date: 10, todo dia 10, 10 de cada mês.
 func NextDay(cell string, today civil.Date) (due civil.Date, ok bool) {
-	words := strings.Fields(text.Fold(cell))
-	for len(words) > 1 && (words[0] == "todo" || words[0] == "dia") {
-		words = words[1:]
-	}
+	words := slices.DeleteFunc(strings.Fields(text.Fold(cell)), func(word string) bool {
+		return slices.Contains([]string{"todo", "dia", "vence", "no", "de", "cada", "do", "mes"}, word)
+	})
 	if len(words) != 1 {
 		return due, false
 	}

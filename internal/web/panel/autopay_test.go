@@ -46,7 +46,7 @@ func TestCustomersBankIsAskedFromTheRecord(t *testing.T) {
 		if got := office.bank.mandate; got.Journey != payment.JourneyRequest || got.Account == nil || *got.Account != want {
 			t.Errorf("the bank was asked for %+v, %+v", got, got.Account)
 		}
-		desk.follow(path+"/autopay").want(t, http.StatusOK, "o cliente já foi perguntado de outra forma")
+		desk.follow(path+"/autopay").want(t, http.StatusOK, "o pedido já foi enviado ao cliente de outra forma")
 		ana.colleague(account.RoleReadOnly).get(form).want(t, http.StatusForbidden)
 	})
 }
