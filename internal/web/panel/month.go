@@ -48,11 +48,12 @@ var monthWords = map[billing.MonthPart]string{
 }
 
 // askedMonth is the month that a request is about.
-func askedMonth(req *request) (billing.MonthQuestion, error) {
+func askedMonth(req *request) billing.MonthQuestion {
 	in := req.query()
 	in.Ignore("page", "per_page")
 	question := billing.ReadMonthQuestion(in, req.today)
-	return question, in.Err()
+	req.note(in.Err())
+	return question
 }
 
 // monthOf is the month of a day, as addresses name it: 2026-01.
@@ -71,11 +72,7 @@ func monthLink(month string, part billing.MonthPart, key, value string) string {
 }
 
 func (s *Server) month(req *request) error {
-	question, err := askedMonth(req)
-	if err != nil {
-		return err
-	}
-	month := readOf(req, s.Billing.Month, question.First)
+	month := readOf(req, s.Billing.Month, askedMonth(req).First)
 	if req.failed != nil {
 		return req.failed
 	}
@@ -135,9 +132,9 @@ type monthRow struct {
 }
 
 func (s *Server) monthRows(req *request) error {
-	question, err := askedMonth(req)
-	if err != nil {
-		return err
+	question := askedMonth(req)
+	if req.failed != nil {
+		return req.failed
 	}
 	paging := req.query().Page()
 	rows, total, err := s.Billing.MonthRows(req.Context(), req.Actor, question, paging)
@@ -177,13 +174,10 @@ func (s *Server) closeMonth(req *request) error {
 // exportMonth sends the month as a workbook: a sheet of figures, and one with the
 // rows of each part.
 func (s *Server) exportMonth(req *request) error {
-	question, err := askedMonth(req)
-	if err != nil {
-		return err
-	}
-	month, err := s.Billing.Month(req.Context(), req.Actor, question.First)
-	if err != nil {
-		return err
+	question := askedMonth(req)
+	month := readOf(req, s.Billing.Month, question.First)
+	if req.failed != nil {
+		return req.failed
 	}
 	data := s.monthData(req, month)
 	pages := []workbook.Page{{Name: req.lang.T("Summary"), Rows: func(write func(...any) error) error { return data.summary(req, write) }}}

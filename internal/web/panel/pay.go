@@ -176,7 +176,7 @@ func (s *Server) slip(req *request, invoice billing.Invoice, record customer.Cus
 	if paying == nil || !paying.Link.Payable {
 		return shown
 	}
-	own, reachable := s.byHand(paying.Link.Provider), s.Reach == config.Reachable
+	own, reachable := s.provider(paying.Link.Provider).Manual, s.Reach == config.Reachable
 	if (own || !reachable) && paying.Link.Current == nil {
 		s.makeCode(req, invoice)
 		if paying = s.charging(req, invoice, record); paying == nil {
@@ -205,16 +205,6 @@ func printable(req *request, paying *charging, always bool) bool {
 		return false
 	}
 	return always || !now.ExpiresAt.Before(paying.Invoice.DueOn.AddDays(1).Start(req.Actor.Company.Zone))
-}
-
-// byHand reports whether a person confirms the payments of a gateway.
-func (s *Server) byHand(provider string) bool {
-	for _, known := range s.Payments.Providers() {
-		if known.Name == provider {
-			return known.Manual
-		}
-	}
-	return false
 }
 
 // maxSlips is a year of monthly invoices.

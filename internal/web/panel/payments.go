@@ -95,12 +95,20 @@ func (s *Server) addRefunds(req *request, rows []paymentRow) {
 
 // through is by what an invoice was paid, as people say it.
 func (s *Server) through(req *request, provider string) string {
-	for _, p := range s.Payments.Providers() {
-		if p.Name == provider {
-			return optionWord(req.lang, p.Title)
-		}
+	if known := s.provider(provider); known.Name != "" {
+		return optionWord(req.lang, known.Title)
 	}
 	return word(req.lang, provider)
+}
+
+// provider is a gateway's kind by its name; without a name where there is none.
+func (s *Server) provider(name string) (found payment.Provider) {
+	for _, known := range s.Payments.Providers() {
+		if known.Name == name {
+			found = known
+		}
+	}
+	return found
 }
 
 // refundRow is money that went back, in words.

@@ -281,7 +281,7 @@ type preset struct {
 // count, of what was paid the last ones.
 func presets(today civil.Date, ahead bool) []preset {
 	first := today.AddDays(1 - today.Day())
-	before := first.AddDays(-1)
+	before, next := first.AddDays(-1), first.AddDays(31)
 	week := preset{"Last 7 days", today.AddDays(-6), today}
 	if ahead {
 		week = preset{"Next 7 days", today, today.AddDays(6)}
@@ -289,14 +289,9 @@ func presets(today civil.Date, ahead bool) []preset {
 	return []preset{
 		{"Today", today, today},
 		week,
-		{"This month", first, lastOfMonth(first)},
+		{"This month", first, next.AddDays(-next.Day())},
 		{"Last month", before.AddDays(1 - before.Day()), before},
 	}
-}
-
-func lastOfMonth(first civil.Date) civil.Date {
-	next := first.AddDays(31)
-	return next.AddDays(-next.Day())
 }
 
 // dateChips are presets for the fields from and to of a filter.
