@@ -346,7 +346,7 @@ CREATE INDEX customers_name ON customers (company_id, name_key, id, due_on, canc
 CREATE INDEX customers_phone ON customers (company_id, whatsapp, id) WHERE whatsapp <> '';
 CREATE INDEX customers_updated ON customers (company_id, updated_at, id, due_on, cancelled_at, plan_id, product_id);
 CREATE UNIQUE INDEX customers_usuario ON customers (company_id, usuario_key) WHERE usuario_key <> '';
-CREATE INDEX customers_walk ON customers (company_id, id, due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents);
+CREATE INDEX customers_walk ON customers (company_id, id, due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents, updated_at);
 
 CREATE TABLE day_work_asked (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
