@@ -31,7 +31,7 @@ var realClock = map[string]clockUse{
 	"internal/customer/intake/upload.go":     {why: "files that a person uploads and a process reads"},
 	"internal/customer/intake/sql_upload.go": {why: "files that a person uploads and a process reads"},
 
-	"internal/doctor/database.go":             {why: "it compares the clocks of machines"},
+	"internal/doctor/doctor.go":               {why: "it compares the clocks of machines"},
 	"internal/payment/call.go":                {both: true, why: "how long a gateway took"},
 	"internal/reminder/deliver.go":            {both: true, why: "how long a carrier took"},
 	"internal/reseller/signup.go":             {both: true, why: "the limit of signups an hour"},

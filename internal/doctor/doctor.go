@@ -6,9 +6,12 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -188,4 +191,163 @@ func backups(cfg config.Config, now time.Time) (checkup.Finding, error) {
 			"the newest backup is %d hours old: %s", int(age.Hours()), newest.Path), nil
 	}
 	return checkup.Good("%d backups, the newest is %s", len(list), newest.Path), nil
+}
+
+// endsSoon is how long before its end a certificate should have been renewed.
+const endsSoon = 14 * 24 * time.Hour
+
+// certificate checks what is served to browsers.
+func certificate(cfg config.Config, now time.Time) (checkup.Finding, error) {
+	if len(cfg.TLSDomains) > 0 {
+		return obtained(cfg, now)
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return checkup.Bad("correct CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY", "the certificate cannot be used: %v",
+			err), nil
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	if host := hostOf(cfg.PublicURL); leaf.VerifyHostname(host) != nil {
+		return checkup.Bad("obtain one for that name", "the certificate is not for %s", host), nil //nolint:nilerr // the error is the finding
+	}
+	return lasting(leaf, now), nil
+}
+
+func hostOf(address string) string {
+	target, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return target.Hostname()
+}
+
+func lasting(leaf *x509.Certificate, now time.Time) checkup.Finding {
+	day := leaf.NotAfter.Format(time.DateOnly)
+	switch left := leaf.NotAfter.Sub(now); {
+	case left <= 0:
+		return checkup.Bad("renew it", "the certificate ended on %s", day)
+	case left < min(endsSoon, leaf.NotAfter.Sub(leaf.NotBefore)/6):
+		return checkup.Warn("see why it was not renewed", "the certificate ends on %s", day)
+	}
+	return checkup.Good("the certificate is good until %s", day)
+}
+
+// obtained checks that ACME has brought a certificate for every domain.
+func obtained(cfg config.Config, now time.Time) (checkup.Finding, error) {
+	found := checkup.Good("no domains")
+	for _, domain := range cfg.TLSDomains {
+		// autocert keeps key and chain in one file.
+		text, err := os.ReadFile(filepath.Join(cfg.DataDir, "acme", domain))
+		if err != nil {
+			return checkup.Bad(
+				"see the server's log for \"certificate not obtained\"; the authority must reach ports 443 and 80",
+				"there is no certificate for %s: %v", domain, err), nil
+		}
+		pair, err := tls.X509KeyPair(text, text)
+		if err != nil {
+			return checkup.Bad("move the file away and restart the server", "the certificate of %s cannot be used: %v",
+				domain, err), nil
+		}
+		leaf, err := x509.ParseCertificate(pair.Certificate[0])
+		if err != nil {
+			return checkup.Finding{}, err
+		}
+		if found = lasting(leaf, now); found.Verdict != checkup.OK {
+			found.Text = domain + ": " + found.Text
+			return found, nil
+		}
+	}
+	return found, nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
+}
+
+// Schema reports whether the database is one of this program. current is
+// whether the rooms can read it.
+func Schema(ctx context.Context, db *sqldb.DB) (finding checkup.Finding, current bool) {
+	pending, err := db.Pending(ctx)
+	switch {
+	case errors.Is(err, sqldb.ErrNewer), errors.Is(err, sqldb.ErrAltered), errors.Is(err, sqldb.ErrOlder):
+		finding = checkup.Bad("run the program that made it, or restore a backup", "%v", err)
+	case err != nil:
+		finding = checkup.Bad("is CARTEIRA_DATABASE_URL right? `carteira migrate` makes the tables of a new database",
+			"the tables cannot be read: %v", err)
+	case pending > 0:
+		finding = checkup.Warn("run `carteira migrate`, or start the server; back it up first",
+			"%d migrations are still to be run", pending)
+	default:
+		finding, current = checkup.Good("the tables are those of this version"), true
+	}
+	finding.Check = "schema"
+	return finding, current
+}
+
+// skewLimit is by how much the clocks of this machine and of PostgreSQL may
+// differ.
+const skewLimit = 5 * time.Second
+
+// clock compares the time of this machine with that of the database: of its
+// server, or of what was last written.
+func clock(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
+	if db.Engine() == sqldb.SQLite {
+		last, err := sqldb.Value[int64](ctx, db, `SELECT COALESCE(MAX(probed_at), 0) FROM schema_migrations`)
+		if err != nil {
+			return checkup.Finding{}, err
+		}
+		if ahead := time.UnixMicro(last).Sub(db.Real()); ahead > time.Minute {
+			return checkup.Bad("set the clock of this machine, with NTP",
+				"this machine's clock is %s behind what was last written", ahead.Round(time.Second)), nil
+		}
+		return checkup.Good("this machine's clock is not behind what was written"), nil
+	}
+	before := db.Real()
+	server, err := sqldb.Value[int64](ctx, db, `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	skew := time.UnixMicro(server).Sub(before)
+	if skew.Abs() > skewLimit {
+		return checkup.Bad("set both clocks with NTP", "the clock of PostgreSQL differs by %s from this machine's",
+			skew.Round(time.Millisecond)), nil
+	}
+	return checkup.Good("the clocks of PostgreSQL and this machine agree"), nil
+}
+
+// pages looks for damage, and on PostgreSQL for settings that lose data.
+func pages(ctx context.Context, cfg config.Config, db *sqldb.DB) (checkup.Finding, error) {
+	if !cfg.Embedded() {
+		return postgres(ctx, db)
+	}
+	if err := db.CheckPages(ctx); err != nil {
+		return checkup.Bad("stop the server and restore a backup", "%v", err), nil
+	}
+	orphans, err := sqldb.Value[int64](sqldb.WithoutDeadline(ctx), db, `SELECT count(*) FROM pragma_foreign_key_check`)
+	if err != nil {
+		return checkup.Finding{}, err
+	}
+	if orphans > 0 {
+		return checkup.Bad("stop the server and restore a backup", "%d rows refer to rows that are not there",
+			orphans), nil
+	}
+	return checkup.Good("every page is sound"), nil
+}
+
+func postgres(ctx context.Context, db *sqldb.DB) (checkup.Finding, error) {
+	for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
+		value, err := sqldb.Value[string](ctx, db, `SELECT setting FROM pg_settings WHERE name = ?`, name)
+		if err != nil {
+			return checkup.Finding{}, err
+		}
+		if value == "off" {
+			return checkup.Bad("switch it on in postgresql.conf",
+				"PostgreSQL has %s = off: what was acknowledged is lost in a power cut", name), nil
+		}
+	}
+	return checkup.Good("PostgreSQL answers, and writes durably"), nil
 }

@@ -77,7 +77,7 @@ func TestAnInventedTestIsFound(t *testing.T) {
 }
 
 func TestAnInventedGoFileIsFound(t *testing.T) {
-	files := []string{"internal/app/app.go", "internal/tally/sql.go"}
-	text := "`internal/app/app.go`, `app.go`, `tally/sql.go`, `sql_….go`, -o out/client.go, then `app/none.go` and none.go"
+	files := []string{"internal/app/app.go", "internal/tally/fold.go"}
+	text := "`internal/app/app.go`, `app.go`, `tally/fold.go`, `sql_….go`, -o out/client.go, then `app/none.go` and none.go"
 	wantProblems(t, checkGoFiles(files, text), "there is no file app/none.go", "there is no file none.go")
 }
