@@ -457,14 +457,22 @@ func (l *life) payByHand(bill *bill) {
 	switch l.random.IntN(4) {
 	case 0: // less
 		e.amount = 1 + money.Cents(l.random.Int64N(int64(bill.amount)))
-		e.difference = pick(l.random, []Difference{"", DifferencePartial, DifferencePartial, DifferenceDiscount})
+		e.difference = pick(l.random, []Difference{"", DifferencePartial, DifferencePartial, DifferenceDiscount, DifferenceWriteOff})
 	case 1: // more
 		e.amount = min(money.Max, e.amount+500)
 	}
 	e.amount = max(1, e.amount)
+	if e.difference == DifferenceWriteOff && l.random.IntN(2) == 0 {
+		e.amount = 0 // no more will come
+	}
 	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(
 		"status", Paid.String(), "paid_at", e.on.String(), "renew", fmt.Sprint(e.renew),
-		"amount", e.amount.String(), "difference", string(e.difference))))
+		"amount", e.amount.String(), "difference", string(e.difference), "note", "visto no caixa")))
+	if e.amount == 0 && bill.received == 0 {
+		must(l.t, err)
+		bill.status = Cancelled
+		return
+	}
 	if !l.receive(bill, e) {
 		wantField(l.t, err, "difference")
 		return
@@ -506,8 +514,9 @@ func (l *life) refundSome() {
 		amount = 1 + money.Cents(l.random.Int64N(int64(amount)))
 	}
 	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
-	l.w.refund(l.t, Refund{PaymentID: deposit.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at})
-	l.refund(deposit, amount, l.w.actor.Today(at))
+	effect := pick(l.random, []Effect{"", "", EffectReopen, EffectDiscount})
+	l.w.refund(l.t, Refund{PaymentID: deposit.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at, Effect: effect})
+	l.refund(deposit, amount, l.w.actor.Today(at), effect)
 }
 
 // payAgain has money come for an invoice, which must be paid already.

@@ -130,8 +130,9 @@ func (m *model) reopen(bill *bill) {
 	}
 }
 
-// refund gives money back on a day.
-func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
+// refund gives money back on a day. An effect that is not said is a discount for a part,
+// and opens the invoice when all of a payment goes back.
+func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date, effect Effect) {
 	deposit.back += amount
 	m.received[on] -= amount
 	bill, credit := deposit.bill, deposit.credit
@@ -150,7 +151,7 @@ func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date) {
 	if bill.status != Paid || bill.received >= bill.cost.of(bill)-bill.forgiven {
 		return
 	}
-	if deposit.back < deposit.amount { // a part: the invoice costs less
+	if effect == EffectDiscount || effect == "" && deposit.back < deposit.amount { // the invoice costs less
 		bill.forgiven = bill.cost.of(bill) - bill.received
 		return
 	}
