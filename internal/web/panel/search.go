@@ -58,7 +58,7 @@ var shortcuts = []shortcut{
 	{"Public address", "/settings/address", "link", owner, "dominio https url tunel proxy domain tunnel"},
 	{"Users", "/settings/users", "users", owner, "equipe atendente senha convidar team invite"},
 	{"Audit log", "/settings/audit", "history", owner, "auditoria historico quem fez who did"},
-	{"The month", "/payments/month", "calendar", viewer, "relatorio contador contabilidade fechamento exportar report accountant closing"},
+	{"The month", "/payments/month", "calendar", viewer, "relatorio contador fechamento exportar report accountant closing"},
 	{"Forecast", "/payments/forecast", "calendar", viewer, "previsao fluxo de caixa receber cash flow"},
 	{"Bank statement", "/payments/statement", "wallet", staff, "extrato ofx conciliar conciliacao banco reconcile bank"},
 }
