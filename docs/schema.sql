@@ -363,6 +363,27 @@ CREATE TABLE debtors (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX debtors_since ON debtors (company_id, since, customer_id);
 
+CREATE TABLE deleted_invoices (
+    company_id          INTEGER NOT NULL REFERENCES companies (id),
+    id                  INTEGER NOT NULL,
+    plan_id             INTEGER,
+    status              TEXT    NOT NULL,
+    amount_cents        INTEGER NOT NULL,
+    created_on          TEXT    NOT NULL,
+    due_on              TEXT    NOT NULL,
+    paid_on             TEXT,
+    paid_via            TEXT    NOT NULL,
+    late_fee_cents      INTEGER NOT NULL,
+    late_interest_cents INTEGER NOT NULL,
+    discount_cents      INTEGER NOT NULL,
+    given_cents         INTEGER NOT NULL,
+    taken_off_cents     INTEGER NOT NULL,
+    written_off_cents   INTEGER NOT NULL,
+    written_off_on      TEXT,
+    deleted_on          TEXT    NOT NULL,
+    PRIMARY KEY (company_id, id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE deliveries (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     company_id   INTEGER NOT NULL REFERENCES companies (id),

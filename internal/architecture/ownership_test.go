@@ -100,6 +100,7 @@ var owned = map[string]table{
 	"charges":           {owner: "internal/payment"},
 	"authorisations":    {owner: "internal/payment"},
 	"payment_reviews":   {owner: "internal/payment"},
+	"deleted_invoices":  {owner: "internal/billing"},
 	"statement_lines":   {owner: "internal/payment"},
 	"gateway_callbacks": {owner: "internal/payment"},
 	"sandbox_charges":   {owner: "internal/payment/sandbox"},

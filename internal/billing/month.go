@@ -206,11 +206,12 @@ const (
 		LEFT JOIN customers c ON c.company_id = p.company_id AND c.id = p.customer_id
 		LEFT JOIN customer_plans l ON l.company_id = p.company_id AND l.id = p.plan_id
 		WHERE r.company_id = ? AND r.refunded_on >= ? AND r.refunded_on <= ?`
-	monthInvoices = ` AS day, i.customer_id, COALESCE(c.name, '') AS customer, i.id AS invoice_id, COALESCE(i.paid_via, '') AS via,
-		COALESCE(i.plan_id, 0) AS plan_id, COALESCE(l.name, '') AS plan, `
-	monthInvoicesFrom = ` AS cents, i.note FROM invoices i LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
-		LEFT JOIN customer_plans l ON l.company_id = i.company_id AND l.id = i.plan_id
-		WHERE i.company_id = ?`
+	// monthInvoices are those that are there and those that went with their customers; a statement has both.
+	monthInvoices = `COALESCE(i.paid_via, '') AS via, COALESCE(i.plan_id, 0) AS plan_id, COALESCE(l.name, '') AS plan, `
+	monthThere    = `i.note FROM invoices i LEFT JOIN customers c ON c.company_id = i.company_id AND c.id = i.customer_id
+		LEFT JOIN customer_plans l ON l.company_id = i.company_id AND l.id = i.plan_id WHERE i.company_id = ?`
+	monthDeleted = `'' AS note FROM deleted_invoices i
+		LEFT JOIN customer_plans l ON l.company_id = i.company_id AND l.id = i.plan_id WHERE i.company_id = ?`
 	monthPaid = ` AND i.status = 'paid' AND i.paid_on >= ? AND i.paid_on <= ?`
 	// openAtEnd is what had not come for an invoice by a day; the day comes twice.
 	openAtEnd = `i.amount_cents - COALESCE((SELECT SUM(p.amount_cents) FROM payments p WHERE p.company_id = i.company_id
@@ -221,9 +222,9 @@ const (
 
 // source is the statement of the rows of a part, and its arguments.
 func (q MonthQuestion) source(companyID int64) (string, []any) {
-	within := []any{companyID, q.First, q.last()}
+	within, last := []any{companyID, q.First, q.last()}, q.last()
 	paid := func(column string) (string, []any) {
-		return `SELECT i.id, i.paid_on` + monthInvoices + column + monthInvoicesFrom + monthPaid + ` AND ` + column + ` <> 0`, within
+		return invoicesOf("i.paid_on", column, monthPaid+` AND `+column+` <> 0`, "", within)
 	}
 	switch q.Part {
 	case MonthRefunds:
@@ -235,21 +236,27 @@ func (q MonthQuestion) source(companyID int64) (string, []any) {
 	case MonthGiven:
 		return paid(`i.taken_off_cents + i.given_cents`)
 	case MonthWriteOffs:
-		return `SELECT i.id, i.written_off_on` + monthInvoices + `i.written_off_cents` + monthInvoicesFrom +
-			` AND i.written_off_on >= ? AND i.written_off_on <= ?`, within
+		return invoicesOf("i.written_off_on", "i.written_off_cents", ` AND i.written_off_on >= ? AND i.written_off_on <= ?`, "", within)
 	case MonthFees:
 		return paid(`i.late_fee_cents`)
 	case MonthInterest:
 		return paid(`i.late_interest_cents`)
 	case MonthOpen:
-		last := q.last()
-		return `SELECT i.id, i.due_on` + monthInvoices + openAtEnd + monthInvoicesFrom + ` AND i.created_on <= ?
-			AND (i.status = 'open' OR i.status = 'paid' AND i.paid_on > ? OR i.status = 'cancelled' AND i.written_off_on > ?) AND ` +
-				openAtEnd + ` > 0`,
-			[]any{last, last, companyID, last, last, last, last, last}
+		return invoicesOf("i.due_on", openAtEnd, ` AND i.created_on <= ?
+			AND (i.status = 'open' OR i.status = 'paid' AND i.paid_on > ? OR i.status = 'cancelled' AND i.written_off_on > ?) AND `+openAtEnd+` > 0`,
+			` AND i.deleted_on > ?`, []any{last, last, companyID, last, last, last, last, last}, last)
 	case MonthReceived:
 	}
 	return monthPayments + ` AND p.provider <> 'credit' AND p.status IN ('applied', 'partial', 'refunded', 'credit')`, within
+}
+
+// invoicesOf are the rows of invoices, those that were deleted too. Of those, gone is one more condition with more.
+func invoicesOf(day, cents, where, gone string, args []any, more ...any) (string, []any) {
+	there := `SELECT i.id, ` + day + ` AS day, i.customer_id, COALESCE(c.name, '') AS customer, i.id AS invoice_id, ` +
+		monthInvoices + cents + ` AS cents, ` + monthThere + where
+	deleted := `SELECT i.id, ` + day + ` AS day, 0 AS customer_id, '' AS customer, i.id AS invoice_id, ` +
+		monthInvoices + cents + ` AS cents, ` + monthDeleted + where + gone
+	return there + ` UNION ALL ` + deleted, slices.Concat(args, args, more)
 }
 
 // rows are those of the figure, by their days.

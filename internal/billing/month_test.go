@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -134,6 +135,42 @@ func TestMonthHasDiscountsByHandAndWriteOffs(t *testing.T) {
 		_, err = world.SetStatus(t.Context(), world.actor, ids[2], ReadStatusChange(values(
 			"status", "Pago", "amount", "0.00", "difference", "write_off", "note", "moved away", "paid_at", "2026-02-01")))
 		wantField(t, err, "books_closed_through")
+	})
+}
+
+func TestMonthsStayAsTheyWereWhenCustomersAreDeleted(t *testing.T) {
+	ledger(t, func(t *testing.T, world *world) {
+		world.configure(t, "late_fee_percent", "10.00", "late_interest_percent", "3.00", "discount_amount", "5.00")
+		var ids []int64
+		for n := range 6 {
+			due := []string{"2026-01-10", "2026-01-31"}[n%2]
+			ids = append(ids, world.only(t, world.customer(t, 1, due).ID).ID)
+		}
+		world.set(t, ids[0], Paid)                                                                          // with fee and interest
+		world.set(t, ids[1], Paid)                                                                          // with the discount
+		world.set(t, ids[2], Paid, "amount", "10.00", "difference", "discount")                             // given
+		world.set(t, ids[3], Paid, "amount", "0.00", "difference", "write_off", "note", "moved away")       // lost
+		world.set(t, ids[4], Paid, "amount", "10.00", "difference", "partial")                              // open at the end of January
+		world.clock.Advance(24 * time.Hour)                                                                 // 1 February
+		world.set(t, ids[4], Paid, "amount", "5.00", "difference", "write_off", "note", "the rest is lost") // ids[5] is still open
+		world.clock.Advance(30 * 24 * time.Hour)
+		january, february, march := world.wantMonth(t, day("2026-01-01")), world.wantMonth(t, day("2026-02-01")), world.wantMonth(t, day("2026-03-01"))
+		for _, part := range []MonthPart{MonthReceived, MonthDiscounts, MonthGiven, MonthWriteOffs, MonthFees, MonthInterest, MonthOpen} {
+			if january.Parts[part].Count == 0 {
+				t.Errorf("January has nothing of %s", part)
+			}
+		}
+		for _, id := range ids {
+			must(t, world.customers.Delete(t.Context(), world.actor, world.find(t, id).Customer.ID))
+		}
+		for _, was := range []Month{january, february} {
+			if now := world.wantMonth(t, was.First); !reflect.DeepEqual(now, was) {
+				t.Errorf("%s was %+v, and is %+v", was.First, was.Parts, now.Parts)
+			}
+		}
+		if owed := world.wantMonth(t, day("2026-03-01")).Parts[MonthOpen]; march.Parts[MonthOpen].Count == 0 || owed.Count != 0 {
+			t.Errorf("what they owe goes with them: %+v", owed)
+		}
 	})
 }
 

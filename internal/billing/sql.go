@@ -174,7 +174,17 @@ func otherValues(invoice Invoice) []any {
 	}
 }
 
+// monthColumns are what the figures of past months need of an invoice.
+const monthColumns = `company_id, id, plan_id, status, amount_cents, created_on, due_on, paid_on, paid_via, late_fee_cents,
+	late_interest_cents, discount_cents, given_cents, taken_off_cents, written_off_cents, written_off_on`
+
+// remove deletes invoices, but for what months that have passed are made of.
 func remove(ctx context.Context, tx account.Tx, ids []int64) error {
+	err := tx.Do(ctx, `INSERT INTO deleted_invoices (`+monthColumns+`, deleted_on)
+		SELECT `+monthColumns+`, CAST(? AS TEXT) FROM invoices WHERE company_id = ? AND id {in ?}`, tx.Today(tx.Now()), tx.Company.ID, ids)
+	if err != nil {
+		return err
+	}
 	return tx.Do(ctx, `DELETE FROM invoices WHERE company_id = ? AND id {in ?}`, tx.Company.ID, ids)
 }
 

@@ -187,7 +187,7 @@ CREATE INDEX customers_cpf_cnpj ON customers (company_id, cpf_cnpj, id) WHERE cp
 -- date. The first line of the search text is the folded name.
 CREATE INDEX customers_phone ON customers (company_id, whatsapp, id) WHERE whatsapp <> '';
 -- One index for each order, with the columns by which lists are filtered, so that a page and a total are found without the rows.
-CREATE INDEX customers_walk ON customers (company_id, id) INCLUDE (due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents);
+CREATE INDEX customers_walk ON customers (company_id, id) INCLUDE (due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents, updated_at);
 CREATE INDEX customers_name ON customers (company_id, name_key, id) INCLUDE (due_on, cancelled_at, plan_id, product_id);
 CREATE INDEX customers_due ON customers (company_id, due_on, id) INCLUDE (cancelled_at, plan_id, product_id);
 CREATE INDEX customers_updated ON customers (company_id, updated_at, id) INCLUDE (due_on, cancelled_at, plan_id, product_id);
@@ -987,6 +987,28 @@ CREATE TABLE debtors (
     PRIMARY KEY (company_id, customer_id)
 );
 CREATE INDEX debtors_since ON debtors (company_id, since, customer_id);
+
+-- What the figures of past months need of invoices that went with their customers. It names no person.
+CREATE TABLE deleted_invoices (
+    company_id          BIGINT NOT NULL REFERENCES companies (id),
+    id                  BIGINT NOT NULL,
+    plan_id             BIGINT,
+    status              TEXT    NOT NULL,
+    amount_cents        BIGINT NOT NULL,
+    created_on          TEXT COLLATE "C"    NOT NULL,
+    due_on              TEXT COLLATE "C"    NOT NULL,
+    paid_on             TEXT COLLATE "C",
+    paid_via            TEXT    NOT NULL,
+    late_fee_cents      BIGINT NOT NULL,
+    late_interest_cents BIGINT NOT NULL,
+    discount_cents      BIGINT NOT NULL,
+    given_cents         BIGINT NOT NULL,
+    taken_off_cents     BIGINT NOT NULL,
+    written_off_cents   BIGINT NOT NULL,
+    written_off_on      TEXT COLLATE "C",
+    deleted_on          TEXT COLLATE "C"    NOT NULL,
+    PRIMARY KEY (company_id, id)
+);
 
 -- Plans whose value or period has changed and whose customers are still being counted anew.
 CREATE TABLE plan_repricings (

@@ -171,7 +171,7 @@ CREATE INDEX customers_cpf_cnpj ON customers (company_id, cpf_cnpj, id) WHERE cp
 -- date. The first line of the search text is the folded name.
 CREATE INDEX customers_phone ON customers (company_id, whatsapp, id) WHERE whatsapp <> '';
 -- One index for each order, with the columns by which lists are filtered, so that a page and a total are found without the rows.
-CREATE INDEX customers_walk ON customers (company_id, id, due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents);
+CREATE INDEX customers_walk ON customers (company_id, id, due_on, cancelled_at, plan_id, product_id, created_on, mrr_month, mrr_cents, mrr_start_cents, updated_at);
 CREATE INDEX customers_name ON customers (company_id, name_key, id, due_on, cancelled_at, plan_id, product_id);
 CREATE INDEX customers_due ON customers (company_id, due_on, id, cancelled_at, plan_id, product_id);
 CREATE INDEX customers_updated ON customers (company_id, updated_at, id, due_on, cancelled_at, plan_id, product_id);
@@ -964,6 +964,28 @@ CREATE TABLE debtors (
     PRIMARY KEY (company_id, customer_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX debtors_since ON debtors (company_id, since, customer_id);
+
+-- What the figures of past months need of invoices that went with their customers. It names no person.
+CREATE TABLE deleted_invoices (
+    company_id          INTEGER NOT NULL REFERENCES companies (id),
+    id                  INTEGER NOT NULL,
+    plan_id             INTEGER,
+    status              TEXT    NOT NULL,
+    amount_cents        INTEGER NOT NULL,
+    created_on          TEXT    NOT NULL,
+    due_on              TEXT    NOT NULL,
+    paid_on             TEXT,
+    paid_via            TEXT    NOT NULL,
+    late_fee_cents      INTEGER NOT NULL,
+    late_interest_cents INTEGER NOT NULL,
+    discount_cents      INTEGER NOT NULL,
+    given_cents         INTEGER NOT NULL,
+    taken_off_cents     INTEGER NOT NULL,
+    written_off_cents   INTEGER NOT NULL,
+    written_off_on      TEXT,
+    deleted_on          TEXT    NOT NULL,
+    PRIMARY KEY (company_id, id)
+) STRICT, WITHOUT ROWID;
 
 -- Plans whose value or period has changed and whose customers are still being counted anew.
 CREATE TABLE plan_repricings (
