@@ -378,10 +378,7 @@ type gaps struct {
 }
 
 func (a ApprovedTemplate) encodeGaps() string {
-	body := a.Params
-	if body == nil {
-		body = []string{}
-	}
+	body := append([]string{}, a.Params...) // never null
 	var stored any = body
 	if a.Header+a.Button != "" {
 		stored = gaps{body, a.Header, a.Button}
