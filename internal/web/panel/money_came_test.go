@@ -49,6 +49,23 @@ func TestReceivedOnTheHomePage(t *testing.T) {
 	})
 }
 
+func TestReceivedInTheListAndOnTheRecord(t *testing.T) {
+	eachOffice(t, func(t *testing.T, office *office) {
+		person := office.owner(t, "ana@example.com")
+		person.debtors(person.fill()["plans"], 1)
+		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		record := customerPath(list[0].Customer.ID)
+		for _, path := range []string{"/customers?status=Vencido", record} {
+			person.get(path).want(t, http.StatusOK, "Recebi", `href="`+record+`/received?back=`)
+			person.get(record+"/received?back="+url.QueryEscape(path)).
+				want(t, http.StatusOK, fmt.Sprintf(`action="/invoices/%d/pay"`, list[0].ID), `name="back" value="`+path+`"`)
+		}
+	})
+}
+
 func TestMonthIsComparedWithTheSameDays(t *testing.T) {
 	day := func(text string, amount money.Cents) dashboard.Day {
 		return dashboard.Day{Date: civil.MustParse(text), Amount: amount}

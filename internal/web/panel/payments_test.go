@@ -208,7 +208,7 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 		person.post(path+"/pay", "amount", "34,99", "payment_id", "E99").want(t, http.StatusUnprocessableEntity, "o resto ainda virá ou se é desconto", `value="34,99"`, `value="E99"`)
 		person.get(path+"/pay").want(t, http.StatusOK, `value="35,00"`, `value="pix" selected`)
 		person.post(path+"/pay", "amount", "x").want(t, http.StatusUnprocessableEntity, "aria-invalid")
-		for day, reason := range map[string]string{"2026-02-01": "futuro", "1999-12-31": "antes de 2000-01-01"} {
+		for day, reason := range map[string]string{"2026-02-01": "futuro", "1999-12-31": "antes de 01/01/2000"} {
 			person.post(path+"/pay", "amount", "35,00", "payment_id", "E99", "paid_at", day).want(t, http.StatusUnprocessableEntity, reason)
 			person.post(path+"/pay", "amount", "35,00", "paid_at", day).want(t, http.StatusUnprocessableEntity, reason)
 		}
