@@ -237,6 +237,9 @@ func isSurname(column Column) bool {
 	return column.Field == "name" && slices.Contains([]string{"sobrenome", "last name", "surname"}, key(column.Heading))
 }
 
+// isArea finds the column of area codes, which begin the numbers of the next column.
+func isArea(column Column) bool { return column.Field == "whatsapp" && key(column.Heading) == "ddd" }
+
 // isService finds the column Serviço, which is the plan where no other is.
 func isService(column Column) bool {
 	return column.Field == "product" && key(column.Heading) == "servico"

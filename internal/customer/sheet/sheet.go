@@ -309,17 +309,13 @@ func (s *Reader) row(fields []string) Row {
 // phone is the cell of the columns of phones that is taken.
 func (s *Reader) phone(fields []string) string {
 	var cells []string
-	area, columns := "", 0
+	area := ""
 	for i, column := range s.Columns {
-		if column.Field != "whatsapp" {
-			continue
-		}
-		columns++
 		cell := tidy(fields[i])
-		if cell == "" || isAbsent(cell) {
+		switch {
+		case column.Field != "whatsapp" || cell == "" || isAbsent(cell):
 			continue
-		}
-		if phone.IsArea(cell) { // it has a column of its own
+		case isArea(column) && phone.IsArea(cell):
 			area = cell
 			continue
 		}
@@ -327,9 +323,6 @@ func (s *Reader) phone(fields []string) string {
 			cell = area + cell
 		}
 		cells = append(cells, cell)
-	}
-	if columns == 1 && area != "" {
-		return area // the rest of the number is missing
 	}
 	return s.Phones.best(cells)
 }
