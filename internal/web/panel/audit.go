@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
@@ -267,4 +268,46 @@ func changedTime(zone *time.Location, value string) string {
 		return page.FormatTime(at, zone)
 	}
 	return value
+}
+
+// invoiceDeeds are what a change of an invoice's status is called.
+var invoiceDeeds = map[string]string{
+	billing.Paid.String(): "Invoice paid", billing.Cancelled.String(): "Invoice cancelled",
+	billing.Open.String(): "Invoice opened again",
+}
+
+// customerDeeds are what a cancellation of a customer is called, and its end.
+var customerDeeds = map[string]string{"true": "Customer cancelled", "false": "Customer reactivated"}
+
+// deedText is what a line of the audit log says was done.
+func deedText(lang page.Lang, line account.AuditLine) string {
+	deed := ""
+	switch changed := changesOf(line); line.Action {
+	case string(billing.ActionUpdated):
+		deed = invoiceDeeds[changed["status"].After]
+	case string(customer.ActionUpdated):
+		deed = customerDeed(changed)
+	}
+	if deed != "" {
+		return lang.T(deed)
+	}
+	return word(lang, line.Action)
+}
+
+// customerDeed is what a change of a customer is called; "" for one of many fields.
+// A due date goes back when a payment or a renewal is undone. Days are compared as
+// texts, which have the year first.
+func customerDeed(changed map[string]account.FieldChange) string {
+	due, moved := changed["data_de_vencimento"]
+	switch _, planned := changed["plan"]; {
+	case changed["cancelled"].Field != "":
+		return customerDeeds[changed["cancelled"].After]
+	case moved && due.After != "" && due.After < due.Before:
+		return "Due date moved back"
+	case moved && due.Before != "" && due.After > due.Before:
+		return "Due date moved on"
+	case planned:
+		return "Plan of the customer changed"
+	}
+	return ""
 }
