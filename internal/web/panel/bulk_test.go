@@ -48,6 +48,16 @@ func (p *person) overdue() int64 {
 	return total
 }
 
+// owed are the first invoices that are overdue.
+func (p *person) owed(count int64) []billing.Invoice {
+	p.t.Helper()
+	list, _, err := p.Billing.List(p.t.Context(), p.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: count})
+	if err != nil || int64(len(list)) != count {
+		p.t.Fatal(list, err)
+	}
+	return list
+}
+
 var undoCode = regexp.MustCompile(`name="batch" value="([^"]+)"`)
 
 // undone presses the button that a page offers after some work.
@@ -191,10 +201,7 @@ func TestPaymentIsRegisteredFromTheListAndUndone(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
-		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
-		if err != nil || len(list) != 1 {
-			t.Fatal(list, err)
-		}
+		list := person.owed(1)
 		path := fmt.Sprintf("/invoices/%d", list[0].ID)
 		person.get("/invoices?overdue=true").want(t, http.StatusOK, path+"/pay?list=overdue%3dtrue", "há 21 dias", "1 fatura · R$ 35,00")
 		person.get(path+"/pay?list=overdue%3dtrue").want(t, http.StatusOK, `value="/invoices?overdue=true"`)
@@ -228,10 +235,7 @@ func TestUndoTakesBackThePaymentThatItIsFor(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
-		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
-		if err != nil || len(list) != 1 {
-			t.Fatal(list, err)
-		}
+		list := person.owed(1)
 		path := fmt.Sprintf("/invoices/%d/pay", list[0].ID)
 		part := person.follow(path, "amount", "20,00", "paid_via", "cash", "paid_at", "2026-01-12", "difference", "partial")
 		part.want(t, http.StatusOK, "uma parte foi recebida")
@@ -356,10 +360,7 @@ func TestMoneyThatCameAgainIsCreditAndPaysAnInvoice(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
-		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
-		if err != nil || len(list) != 1 {
-			t.Fatal(list, err)
-		}
+		list := person.owed(1)
 		path, customer := fmt.Sprintf("/invoices/%d", list[0].ID), fmt.Sprintf("/customers/%d", list[0].Customer.ID)
 		person.post(path+"/again", "amount", "35,00").want(t, http.StatusUnprocessableEntity, "o dinheiro que entra paga")
 		person.follow(path+"/pay", "amount", "35,00", "paid_via", "pix").want(t, http.StatusOK)
@@ -412,10 +413,7 @@ func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 2)
-		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 2})
-		if err != nil || len(list) != 2 {
-			t.Fatal(list, err)
-		}
+		list := person.owed(2)
 		person.get("/payments/month?month=2025-11").want(t, http.StatusOK, "Nada entrou neste mês", "11/2025")
 		person.get("/payments/month?month=2025-13").want(t, http.StatusUnprocessableEntity)
 		pay := fmt.Sprintf("/invoices/%d/pay", list[0].ID)

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"carteira/internal/billing"
 	"carteira/internal/dashboard"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 )
 
@@ -53,10 +51,7 @@ func TestReceivedInTheListAndOnTheRecord(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
-		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 1})
-		if err != nil || len(list) != 1 {
-			t.Fatal(list, err)
-		}
+		list := person.owed(1)
 		record := customerPath(list[0].Customer.ID)
 		for _, path := range []string{"/customers?status=Vencido", record} {
 			person.get(path).want(t, http.StatusOK, "Recebi", `href="`+record+`/received?back=`)
@@ -85,10 +80,7 @@ func TestPaymentsAreSearchedOrderedByDayAndAddedUpByMeans(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 2)
-		list, _, err := office.Billing.List(t.Context(), person.actor, billing.Filter{Overdue: "true"}, input.Page{Number: 1, Size: 2})
-		if err != nil || len(list) != 2 {
-			t.Fatal(list, err)
-		}
+		list := person.owed(2)
 		person.get(fmt.Sprintf("/invoices/%d/pay", list[0].ID)).want(t, http.StatusOK, `value="pix" selected`)
 		person.follow(fmt.Sprintf("/invoices/%d/pay", list[0].ID), "amount", "35,00", "paid_via", "pix", "paid_at", "2026-01-20")
 		person.follow(fmt.Sprintf("/invoices/%d/pay", list[1].ID), "amount", "35,00", "paid_via", "cash", "paid_at", "2026-01-10")
