@@ -41,7 +41,7 @@ type Draft struct {
 	Cancelled    input.Opt[bool]
 	CancelReason input.Opt[string]
 	KeepInvoices input.Opt[bool] // when it is cancelled
-	OwnDay       int             // that a new due date stands for; 0: its own; no form has it
+	OwnDay       int             // of the month, for a new due date; 0: that of the date; no form has it
 	LeaveOverdue bool            // when its due date moves, an overdue invoice does not; no form has it
 
 	unreadPhone input.Unread // refused unless the record has it

@@ -132,8 +132,8 @@ func auditFields(customer Customer) account.AuditFields {
 	return shown
 }
 
-// AuditOwnDay is what the audit log calls the day of the month that the due date stands
-// for, where that is another: an undo gives it back.
+// AuditOwnDay is what the audit log calls the day of the month on which a customer is
+// due, where a short month moved the due date to another: an undo gives it back.
 const AuditOwnDay = "own_day"
 
 func auditText(place any) string {

@@ -17,7 +17,7 @@ import (
 // are typed, and what they print.
 type pasted struct {
 	before string
-	put    []string // what stands for an address, a file or a person
+	put    []string // what replaces an address, a file or a person
 	want   []string
 }
 

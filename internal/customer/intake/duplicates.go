@@ -12,7 +12,7 @@ import (
 // which is about 20 MB. Rows after it are compared with those before, not with each other.
 const maxRemembered = 500_000
 
-// marks are the fields that make a row seem to be another customer, with what a person is told of an earlier row and
+// marks are the fields that make a row seem to be another customer, with the warning about an earlier row and
 // of a customer who is there.
 var marks = map[string]struct{ before, there string }{
 	"whatsapp": {"is the phone of an earlier line too", "is already the phone of customer %d (%s)"},

@@ -13,7 +13,7 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// kind is a field whose values say by themselves what they are.
+// kind is a field that is known by its values.
 type kind struct {
 	field string
 	is    func(cell string) bool

@@ -26,7 +26,7 @@ type group struct {
 	writer     sqliteWriter
 	place      *place
 	taken      chan struct{} // has a value while the connection is in use
-	waiting    chan *turn    // those that may join a group whose commit is flushed
+	waiting    chan *turn    // those that may join only a group with a flushed commit
 	unflushed  chan *turn    // those that may join any
 	running    bool          // a turn runs
 	neverFlush bool          // no commit is flushed, whatever is asked for

@@ -299,7 +299,7 @@ func (s *Server) noticeFile(req *request) error {
 	return sendBytes(req, name, string(notice.Kind), content)
 }
 
-// dismissNotices removes the word of a payer whose money was not found.
+// dismissNotices removes what a payer said about money that was not found.
 func (s *Server) dismissNotices(req *request) error {
 	notice, err := s.Payments.DismissNotices(req.Context(), req.Actor, req.id)
 	return req.did(err, req.back(invoicePath(notice.InvoiceID)), "The notice was removed. The invoice stays open.")
