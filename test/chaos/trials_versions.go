@@ -120,6 +120,7 @@ func powerCuts(lab *lab) error {
 	if err := lab.goOn(); err != nil {
 		return err
 	}
+	lab.load.close() // no payer looks for an invoice at a process that is gone
 	proc.kill()
 	lab.forget(proc)
 	lab.receiver.hold(true) // what the others deliver is not counted
