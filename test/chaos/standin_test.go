@@ -264,12 +264,6 @@ func (s *standInStore) serve(data string) error {
 		return err
 	}
 	go server.work()
-	if s.mutant == dies {
-		go func() {
-			time.Sleep(time.Second)
-			os.Exit(1)
-		}()
-	}
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(*http.Request) (int, any){
 		"GET /readyz":                         server.ready,
@@ -487,6 +481,9 @@ func (s *standInServer) work() {
 	}
 	for ; ; time.Sleep(10 * time.Millisecond) {
 		_ = s.do(func() []line { return nil })
+		if s.mutant == dies && len(s.customers) >= writers {
+			os.Exit(1)
+		}
 		if s.older() && s.mutant != worksOn || syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 			continue
 		}
@@ -554,11 +551,21 @@ func (s *standInServer) sendDue() {
 			}
 		}
 		if sent = append(sent, line{Sent: d.event.ID + d.url}); len(sent) == webhooks {
-			_ = s.do(func() []line { return sent })
+			s.note(sent)
 			sent = nil
 		}
 	}
-	_ = s.do(func() []line { return sent })
+	s.note(sent)
+}
+
+// note keeps what was sent, in memory when the disk has no room for it.
+func (s *standInServer) note(sent []line) {
+	_ = s.do(func() []line {
+		for _, one := range sent {
+			s.sent[one.Sent] = true
+		}
+		return sent
+	})
 }
 
 func (s *standInServer) send(url string, event standInEvent) bool {
