@@ -66,6 +66,7 @@ type App struct {
 	backups     *backups
 	nightly     *nightly
 	lookout     *lookout // made with the tasks
+	lock        serveLock
 
 	certificates *certKeeper // nil: none are obtained by ACME
 }
@@ -75,20 +76,28 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	return open(ctx, cfg, log, raise)
 }
 
-// OpenToServe is Open for a program that will serve. While it reads from the
-// database it also makes the handler, and proves that the database can be written:
-// both are needed before the first green /readyz.
+// OpenToServe is Open for a program that will serve. It locks an embedded database
+// before it migrates: a second server that is refused must leave the first one the
+// schema that it knows. While it reads from the database it also makes the handler,
+// and proves that the database can be written: both are needed before the first
+// green /readyz.
 func OpenToServe(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	collectSeldom()
 	return open(ctx, cfg, log, func(
 		ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB,
 	) (*App, error) {
+		lock, err := lockServe(cfg)
+		if err != nil {
+			return nil, err
+		}
 		migrated := serveMigrating(ctx, log, db, func() (net.Listener, error) { return listenPlainly(ctx, cfg) })
 		program, err := raise(ctx, cfg, log, db)
 		migrated()
 		if err != nil {
+			lock.release()
 			return nil, err
 		}
+		program.lock = lock
 		program.beside.Go(func() { program.handler() })
 		program.beside.Go(func() { _ = program.health.check(ctx, probeAge) }) // which logs
 		return program, nil
@@ -210,6 +219,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.beside.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+	defer a.lock.release()
 	return errors.Join(a.Accounts.SaveLastUse(ctx), a.DB.Close())
 }
 

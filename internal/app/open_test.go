@@ -72,3 +72,22 @@ func TestEmptyDatabaseWithItsKeyIsRefused(t *testing.T) {
 		t.Errorf("doctor says %+v", finding)
 	}
 }
+
+// A newer version that is refused would else leave the one that serves without the
+// schema that it knows, and so without a write.
+func TestServerThatIsRefusedHasNotMigrated(t *testing.T) {
+	dir := t.TempDir()
+	cfg := config.Config{DataDir: dir, DatabaseURL: "sqlite:" + filepath.Join(dir, "carteira.db"), PublicURL: "http://127.0.0.1"}
+	first, err := lockServe(cfg)
+	housetest.Must(t, err)
+	defer first.release()
+	if _, err := OpenToServe(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "another carteira") {
+		t.Errorf("opened: %v, want it refused", err)
+	}
+	db, err := sqldb.Open(t.Context(), cfg.DatabaseURL, sqldb.Options{})
+	housetest.Must(t, err)
+	defer func() { _ = db.Close() }()
+	if tables, err := sqldb.Value[int](t.Context(), db, "SELECT count(*) FROM sqlite_schema"); err != nil || tables != 0 {
+		t.Errorf("%d tables were made, %v", tables, err)
+	}
+}

@@ -28,8 +28,8 @@ const (
 	settleTime = 50 * time.Millisecond
 )
 
-// Serve serves until ctx ends, then finishes what is in flight. ready is
-// called with the address once connections are accepted.
+// Serve serves until ctx ends, then finishes what is in flight. The program was
+// opened by OpenToServe. ready is called with the address once connections are accepted.
 func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	a.fitMemory()
 	for _, warning := range a.Config.Warnings() {
@@ -38,11 +38,6 @@ func (a *App) Serve(ctx context.Context, ready func(addr net.Addr)) error {
 	if a.Sandbox != nil && !a.Config.Sandbox {
 		return sandbox.ErrSandbox
 	}
-	lock, err := lockServe(a.Config)
-	if err != nil {
-		return err
-	}
-	defer lock.release()
 	if err := a.inherit(ctx); err != nil {
 		return err
 	}
