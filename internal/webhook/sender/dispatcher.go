@@ -16,8 +16,6 @@ const (
 	pollEvery = time.Second
 	// tickEvery is how often it looks at its own clock.
 	tickEvery = 100 * time.Millisecond
-	// spareWorkers are kept when there is nothing to do.
-	spareWorkers = 16
 )
 
 // dispatcher owns the state of all lanes. Only its goroutine, which is that of
@@ -40,9 +38,9 @@ type dispatcher struct {
 	releases []lease          // to be given back
 	shunned  map[int64]time.Duration
 	flights  map[*flight]struct{}
-	spare    []worker
-	begun    int // attempts that have begun and are not recorded
-	claims   int // deliveries claimed so far
+	launch   func(*flight) // fly, but in tests
+	begun    int           // attempts that have begun and are not recorded
+	claims   int           // deliveries claimed so far
 	once     bool
 	stopping bool
 	now      time.Duration // when the dispatcher last looked at its clock
@@ -73,6 +71,7 @@ func newDispatcher(sender *Sender) *dispatcher {
 		singles:  make(chan struct{}, maxSingles),
 		done:     make(chan struct{}),
 	}
+	d.launch = d.fly
 	d.recorder = newRecorder(sender.store, d.recorded, d.done)
 	return d
 }
@@ -119,7 +118,7 @@ func (d *dispatcher) run(ctx context.Context) error {
 // look is due: an idle server need not wake ten times a second.
 func (d *dispatcher) rest() time.Duration {
 	busy := len(d.lanes) + len(d.gathered) + len(d.freed) + len(d.releases) + len(d.flights) + d.calls.pending
-	if d.once || d.stopping || busy > 0 || len(d.spare) > spareWorkers {
+	if d.once || d.stopping || busy > 0 {
 		return tickEvery
 	}
 	return max(tickEvery, d.calls.lookAt-d.now)
@@ -148,12 +147,6 @@ func (d *dispatcher) close() {
 	}
 	close(d.done)
 	close(d.recorder.in)
-	for _, worker := range d.spare {
-		close(worker)
-	}
-	for flight := range d.flights { // after a panic
-		close(flight.worker)
-	}
 	d.running.Wait()
 }
 
@@ -230,22 +223,14 @@ func (d *dispatcher) begin(lane *lane) {
 	d.begun++
 	d.slots.take(f)
 	d.flights[f] = struct{}{}
-	if n := len(d.spare); n > 0 {
-		f.worker = d.spare[n-1]
-		d.spare = d.spare[:n-1]
-	} else {
-		f.worker = make(worker, 1)
-		d.running.Go(func() { d.work(f.worker) })
-	}
-	f.worker <- f
+	d.launch(f)
 }
 
 // onFinished takes in the end of a request.
 func (d *dispatcher) onFinished(flight *flight) {
-	d.spare = append(d.spare, flight.worker)
 	delete(d.flights, flight)
 	d.slots.giveBack(flight, d.now, flight.outcome.verdict == accepted && !flight.outcome.response.Truncated)
-	lane, a := flight.lane, attempt{job: flight.job, outcome: flight.outcome, token: flight.lane.token}
+	lane, a := flight.lane, attempt{flight.job, flight.outcome}
 	if flight.ctx.Err() != nil {
 		lane.cutOff(flight.job.id)
 		d.begun--
@@ -257,7 +242,6 @@ func (d *dispatcher) onFinished(flight *flight) {
 		d.paces.note(a)
 	}
 	if lane.finish(a) {
-		a.release = lane.lastRecord()
 		d.recorder.in <- a
 	}
 	d.update(lane)
@@ -266,7 +250,6 @@ func (d *dispatcher) onFinished(flight *flight) {
 // update draws the consequences of a change in a lane.
 func (d *dispatcher) update(lane *lane) {
 	if attempt, ok := lane.nextHeld(); ok {
-		attempt.release = lane.lastRecord()
 		d.recordAlone(attempt)
 	}
 	if !lane.wanted && !d.stopping && !d.once && d.refillOf(lane) > 0 {
@@ -341,9 +324,5 @@ func (d *dispatcher) onTick() {
 			lane.expire()
 			d.update(lane)
 		}
-	}
-	for len(d.spare) > spareWorkers {
-		close(d.spare[len(d.spare)-1])
-		d.spare = d.spare[:len(d.spare)-1]
 	}
 }

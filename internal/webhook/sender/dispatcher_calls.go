@@ -17,7 +17,8 @@ const maxSingles = 16
 type calls struct {
 	pending                  int
 	claiming                 [2]bool // for quick lanes, for others
-	looking, renewing, freed bool
+	looking, renewing        bool
+	releasing                bool
 	looked                   bool // the lanes have been looked for
 	lookAt, claimAt, renewAt time.Duration
 	failingAt, promoteAt     time.Duration // of failing lanes
@@ -167,15 +168,15 @@ func (d *dispatcher) callRenew() {
 
 // callRelease gives lanes back.
 func (d *dispatcher) callRelease() {
-	if d.calls.freed || len(d.releases) == 0 {
+	if d.calls.releasing || len(d.releases) == 0 {
 		return
 	}
 	leases := d.releases
-	d.releases, d.calls.freed = nil, true
+	d.releases, d.calls.releasing = nil, true
 	d.call(func(ctx context.Context) func() {
 		err := guard(ctx, func(ctx context.Context) error { return d.store.release(ctx, leases) })
 		return func() {
-			d.calls.freed = false
+			d.calls.releasing = false
 			if err != nil { // the leases expire
 				d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", len(leases), "error", err)
 			}
@@ -216,7 +217,6 @@ func (d *dispatcher) beginRecord(attempt attempt) {
 			r.kept, err = d.store.record(ctx, attempt)
 			return err
 		})
-		r.released = attempt.release && r.kept && r.err == nil
 		crashpoint.Here("after-close")
 		select {
 		case d.recorded <- []report{r}:
@@ -225,24 +225,16 @@ func (d *dispatcher) beginRecord(attempt attempt) {
 	})
 }
 
-// onRecorded handles the results of records. A lane is released with the last
-// of its attempts, in any order of the results.
+// onRecorded handles the results of records.
 func (d *dispatcher) onRecorded(reports []report) {
 	for _, report := range reports {
 		if report.alone {
-			report.attempt.release = false // others of its lane may not be recorded either
 			d.recordAlone(report.attempt)
 			continue
 		}
 		d.begun--
 		lane := d.lanes[report.attempt.job.lane] // it stays until all of its attempts are recorded
 		lane.recorded(report.attempt.job.id, report.err)
-	}
-	for _, report := range reports {
-		if report.released {
-			lane := d.lanes[report.attempt.job.lane]
-			lane.state = lane.state.on(released)
-		}
 	}
 	for _, report := range reports {
 		if lane := d.lanes[report.attempt.job.lane]; lane != nil {

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -25,7 +24,6 @@ type flight struct {
 	class     class
 	slot      class // the class of the slot that it occupies now
 	outcome   outcome
-	worker    worker
 }
 
 // slotAfter returns the class of the slot that a request occupies after running
@@ -41,21 +39,16 @@ func (f *flight) slotAfter(used time.Duration) class {
 	return slow
 }
 
-// worker is a goroutine that makes one request after the other. It is kept as
-// long as there is work: its stack has grown to what a request needs.
-type worker chan *flight
-
-// work makes requests until the dispatcher has no more.
-func (d *dispatcher) work(worker worker) {
-	for flight := range worker {
+// fly makes a request in a goroutine of its own.
+func (d *dispatcher) fly(flight *flight) {
+	d.running.Go(func() {
 		flight.outcome = d.sender.execute(flight.ctx, flight.job, d.log)
 		crashpoint.Here("after-answer-before-close")
 		select {
 		case d.finished <- flight:
 		case <-d.done:
-			return
 		}
-	}
+	})
 }
 
 // execute sends a delivery and turns a panic into an outcome: a panic over
@@ -81,14 +74,12 @@ func (s *Sender) send(ctx context.Context, job Job) outcome {
 		o.verdict = disabled
 		return o
 	}
-	signer, err := job.to.signer(s.box, job.secretContext)
+	err := job.to.open(s.box, job.secretContext())
 	if err != nil {
 		o.verdict, o.problem = localFailure, "the signing secret cannot be read"
 		return o
 	}
-	header := job.headers(s.db.Real(), signer)
-	job.to.signers.Put(signer)
-	o.response, err = s.post(ctx, job.url, header, job.body)
+	o.response, err = s.post(ctx, job.url, job.headers(s.db.Real()), job.body)
 	o.judge(err)
 	if job.to.retry4xx && o.verdict == rejected && o.response.Status > 0 {
 		o.verdict = broken
@@ -124,49 +115,22 @@ func (s *Sender) SendNow(ctx context.Context, job Job) (made Attempt, delivered 
 // Sign is the signature of a body at a time: the hex HMAC-SHA256 of timestamp,
 // a dot and the body exactly as it is sent.
 func Sign(key []byte, timestamp string, body []byte) string {
-	return newSigner(key).sign(timestamp, body)
+	return hex.EncodeToString(code(key, timestamp, body))
 }
 
-// signer signs with one secret. It is one goroutine's at a time.
-type signer struct {
-	own      hash.Hash
-	standard hash.Hash // nil: the secret encodes no bytes
-	text     []byte
-	old      *signer   // of the secret before the last rotation; nil: there is none
-	oldUntil time.Time // it signs too until then
-}
-
-func newSigner(secret []byte) *signer {
-	s := &signer{own: hmac.New(sha256.New, secret)}
+// signStandard is a signature as Standard Webhooks has it; "" where the secret
+// encodes no bytes.
+func signStandard(secret []byte, eventID, timestamp string, body []byte) string {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(secret), "whsec_"))
-	if err == nil {
-		s.standard = hmac.New(sha256.New, key)
-	}
-	return s
-}
-
-func (s *signer) sign(timestamp string, body []byte) string {
-	s.text = append(append(s.text[:0], timestamp...), '.')
-	sum := s.sum(s.own, body)
-	s.text = hex.AppendEncode(s.text[:0], sum)
-	return string(s.text)
-}
-
-func (s *signer) signStandard(eventID, timestamp string, body []byte) string {
-	if s.standard == nil {
+	if err != nil {
 		return ""
 	}
-	s.text = append(append(s.text[:0], eventID...), '.')
-	s.text = append(append(s.text, timestamp...), '.')
-	sum := s.sum(s.standard, body)
-	s.text = base64.StdEncoding.AppendEncode(append(s.text[:0], "v1,"...), sum)
-	return string(s.text)
+	return "v1," + base64.StdEncoding.EncodeToString(code(key, eventID+"."+timestamp, body))
 }
 
-// sum is the code of the text and the body.
-func (s *signer) sum(mac hash.Hash, body []byte) []byte {
-	mac.Reset()
-	mac.Write(s.text)
+func code(key []byte, head string, body []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(head + "."))
 	mac.Write(body)
 	return mac.Sum(nil)
 }

@@ -69,10 +69,11 @@ type Claimed struct {
 // GiveBack records a delivery as accepted, gives its lane back, and reports
 // whether it was still to be recorded.
 func (s *Sender) GiveBack(ctx context.Context, claimed Claimed, at time.Time) (bool, error) {
-	kept, err := s.store.recordAccepted(ctx, []attempt{{
-		job: claimed.Job, outcome: outcome{verdict: accepted, at: at}, token: claimed.token, release: true,
-	}})
-	return kept[claimed.id], err
+	kept, err := s.store.recordAccepted(ctx, []attempt{{claimed.Job, outcome{verdict: accepted, at: at}}})
+	if err != nil {
+		return false, err
+	}
+	return kept[claimed.id], s.store.release(ctx, []lease{{claimed.lane, claimed.token}})
 }
 
 // Try sends a claimed delivery without recording it.

@@ -32,6 +32,7 @@ func newPlay(t *testing.T) *play {
 	}
 	p.ctx, p.cancel = context.WithCancel(t.Context())
 	p.now = 0
+	p.launch = func(flight *flight) { p.flights[flight] = struct{}{} }
 	return p
 }
 
@@ -67,20 +68,6 @@ func (p *play) claim(whom int) {
 	p.onClaimed(lanes, grants, p.now, p.sender.Generation())
 }
 
-// serve begins what may begin, on workers of the test.
-func (p *play) serve() {
-	for len(p.spare) < 512 {
-		p.spare = append(p.spare, make(worker, 1))
-	}
-	p.dispatch()
-	for flight := range p.dispatcher.flights {
-		if _, received := p.flights[flight]; !received {
-			<-flight.worker
-			p.flights[flight] = struct{}{}
-		}
-	}
-}
-
 // finish ends the requests that have been answered by now.
 func (p *play) finish() {
 	for flight := range p.flights {
@@ -103,12 +90,12 @@ func (p *play) finish() {
 func (p *play) record() {
 	for len(p.recorder.in) > 0 {
 		attempt := <-p.recorder.in
-		p.onRecorded([]report{{attempt: attempt, kept: true, released: attempt.release}})
+		p.onRecorded([]report{{attempt: attempt, kept: true}})
 	}
 	attempts := p.gathered
 	p.gathered = nil
 	for _, attempt := range attempts {
-		p.onRecorded([]report{{attempt: attempt, kept: true, released: attempt.release}})
+		p.onRecorded([]report{{attempt: attempt, kept: true}})
 	}
 	leases := p.releases
 	p.releases = nil
@@ -144,7 +131,7 @@ func (p *play) live(seconds int) {
 		}
 		p.claim(forQuick)
 		p.claim(forOthers)
-		p.serve()
+		p.dispatch()
 	}
 }
 

@@ -46,28 +46,17 @@ type recipient struct {
 	key      []byte
 	oldKey   []byte
 	err      error
-	signers  sync.Pool
 }
 
-// signer signs the deliveries of the lane. Their secret is opened once for all
-// that were claimed together. The caller puts it back into signers.
-func (r *recipient) signer(box *secret.Box, purpose func() string) (*signer, error) {
+// open opens the secrets of the lane, once for all deliveries that were claimed
+// together.
+func (r *recipient) open(box *secret.Box, purpose string) error {
 	r.once.Do(func() {
-		if r.key, r.err = box.Open(r.sealed, purpose()); r.err == nil && r.old != "" {
-			r.oldKey, r.err = box.Open(r.old, purpose())
+		if r.key, r.err = box.Open(r.sealed, purpose); r.err == nil && r.old != "" {
+			r.oldKey, r.err = box.Open(r.old, purpose)
 		}
 	})
-	if r.err != nil {
-		return nil, r.err
-	}
-	if known, ok := r.signers.Get().(*signer); ok {
-		return known, nil
-	}
-	made := newSigner(r.key)
-	if r.oldKey != nil {
-		made.old, made.oldUntil = newSigner(r.oldKey), r.oldUntil
-	}
-	return made, nil
+	return r.err
 }
 
 func (j Job) secretContext() string {
@@ -90,38 +79,28 @@ func CallbackContext(companyID int64) string {
 // headers are those of the contract, spelled as it spells them. Until the overlap
 // of a rotation ends, the old secret signs too: in a header of its own, and as the
 // second of the signatures that Standard Webhooks has in one.
-func (j Job) headers(at time.Time, signer *signer) http.Header {
+func (j Job) headers(at time.Time) http.Header {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
-	header, values := make(http.Header, maxHeaders), make([]string, 0, maxHeaders)
-	set := func(name, value string) {
-		values = append(values, value)
-		header[name] = values[len(values)-1 : len(values) : len(values)]
-	}
-	set("Content-Type", "application/json")
-	set("X-Service-Event", string(j.event))
-	set("X-Service-Delivery", j.eventID)
-	set("X-Service-Timestamp", timestamp)
-	set("X-Service-Signature", "sha256="+signer.sign(timestamp, j.body))
-	old := signer.old
-	if old != nil && !at.Before(signer.oldUntil) {
-		old = nil
-	}
-	if old != nil {
-		set("X-Service-Signature-Old", "sha256="+old.sign(timestamp, j.body))
-	}
-	if signature := signer.signStandard(j.eventID, timestamp, j.body); signature != "" {
-		if old != nil {
-			signature = strings.TrimSpace(signature + " " + old.signStandard(j.eventID, timestamp, j.body))
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Service-Event", string(j.event))
+	header.Set("X-Service-Delivery", j.eventID)
+	header.Set("X-Service-Timestamp", timestamp)
+	header.Set("X-Service-Signature", "sha256="+Sign(j.to.key, timestamp, j.body))
+	signature := signStandard(j.to.key, j.eventID, timestamp, j.body)
+	if j.to.oldKey != nil && at.Before(j.to.oldUntil) {
+		header.Set("X-Service-Signature-Old", "sha256="+Sign(j.to.oldKey, timestamp, j.body))
+		if signature != "" {
+			signature = strings.TrimSpace(signature + " " + signStandard(j.to.oldKey, j.eventID, timestamp, j.body))
 		}
-		set("Webhook-Id", j.eventID)
-		set("Webhook-Timestamp", timestamp)
-		set("Webhook-Signature", signature)
+	}
+	if signature != "" {
+		header.Set("Webhook-Id", j.eventID)
+		header.Set("Webhook-Timestamp", timestamp)
+		header.Set("Webhook-Signature", signature)
 	}
 	return header
 }
-
-// maxHeaders is how many a delivery may have.
-const maxHeaders = 9
 
 // state is where a lane is in this process. The row in delivery_lanes is the
 // truth about which process has the lane; a state says what this process does
@@ -135,7 +114,7 @@ const (
 	claiming
 	// sending: the lane is leased, and its deliveries are being sent.
 	sending
-	// finishing: nothing more is sent; accepted attempts are still being recorded.
+	// finishing: this process stops. Nothing more is sent; what has begun is recorded.
 	finishing
 	// draining: an attempt failed. Nothing more is sent, and when nothing is in
 	// flight any more the outcomes are recorded one by one.
@@ -154,12 +133,11 @@ const (
 	asked        input = iota // this process asks for the lane
 	granted                   // the claim brought deliveries
 	denied                    // the claim brought none, or failed
-	emptied                   // there is nothing left to send
 	stopped                   // this process stops
 	failed                    // an attempt was not accepted
 	unrecordable              // the outcome of an attempt could not be recorded
 	expired                   // the lease was not renewed in time
-	drained                   // everything that has begun is recorded
+	drained                   // nothing is ready, and everything that has begun is recorded
 	released                  // the lease was given back
 )
 
@@ -169,20 +147,14 @@ var transitions = map[state]map[input]state{
 	idle:     {asked: claiming},
 	claiming: {granted: sending, denied: idle},
 	sending: {
-		emptied:      finishing,
+		drained:      releasing,
 		stopped:      finishing,
 		failed:       draining,
 		unrecordable: abandoned,
 		expired:      abandoned,
 	},
-	finishing: {
-		failed:       draining,
-		drained:      releasing,
-		released:     idle,
-		unrecordable: abandoned,
-		expired:      abandoned,
-	},
-	draining:  {drained: releasing, released: idle, unrecordable: abandoned, expired: abandoned},
+	finishing: {failed: draining, drained: releasing, unrecordable: abandoned, expired: abandoned},
+	draining:  {drained: releasing, unrecordable: abandoned, expired: abandoned},
 	releasing: {released: idle, expired: idle},
 	abandoned: {drained: idle},
 }

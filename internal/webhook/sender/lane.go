@@ -160,26 +160,9 @@ func (l *lane) quiet() bool {
 	return l.inFlight+l.unrecorded+len(l.held)+len(l.ready) == 0 && !l.refilling && !l.wanted
 }
 
-// lastRecord says that the attempt that is being handed to the recorder is the
-// last that the lease is needed for, and ends the sending if so.
-func (l *lane) lastRecord() bool {
-	if l.state == sending && !l.more && l.inFlight+len(l.held)+len(l.ready) == 0 && !l.refilling && !l.wanted {
-		l.state = l.state.on(emptied)
-	}
-	return (l.state == finishing || l.state == draining) &&
-		l.inFlight+len(l.held) == 0 &&
-		!l.refilling
-}
-
 // settle moves a lane on that has nothing left to do in its state.
 func (l *lane) settle() {
-	if !l.quiet() {
-		return
-	}
-	if l.state == sending {
-		l.state = l.state.on(emptied)
-	}
-	if l.state == finishing || l.state == draining || l.state == abandoned {
+	if l.quiet() {
 		l.state = l.state.on(drained)
 	}
 }

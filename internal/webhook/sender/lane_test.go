@@ -51,7 +51,7 @@ func TestTransitionsOfALane(t *testing.T) {
 	if abandoned.on(released) != abandoned || abandoned.leased() {
 		t.Error("a lane that was abandoned is given back, or its lease kept alive")
 	}
-	if draining.on(granted) != draining || draining.on(emptied) != draining {
+	if draining.on(granted) != draining {
 		t.Error("a lane begins again before its failures are recorded")
 	}
 }
@@ -156,26 +156,24 @@ func TestExpiredLeaseCutsRequestsOff(t *testing.T) {
 	}
 }
 
-func TestLastRecordReleasesTheLane(t *testing.T) {
+func TestLaneIsGivenBackWhenAllIsRecorded(t *testing.T) {
 	lane := newLane(laneLimit, 1, 2)
 	first, second := lane.next(), lane.next()
 	lane.finish(ended(first, accepted))
-	if lane.lastRecord() {
-		t.Error("released while a request is in flight")
+	lane.recorded(first.id, nil)
+	if lane.settle(); lane.state != sending {
+		t.Errorf("%s while a request is in flight", lane.state)
 	}
 	lane.finish(ended(second, accepted))
-	if !lane.lastRecord() || lane.state != finishing {
-		t.Errorf("%s after the last", lane.state)
+	if lane.settle(); lane.state != sending {
+		t.Errorf("%s while a record is on its way", lane.state)
 	}
-	lane.state = lane.state.on(released)
-	if lane.state != idle {
+	lane.recorded(second.id, nil)
+	if lane.settle(); lane.state != releasing {
+		t.Errorf("%s when all is recorded", lane.state)
+	}
+	if lane.state = lane.state.on(released); lane.state != idle {
 		t.Errorf("%s once it is released", lane.state)
-	}
-	more := newLane(laneLimit, 1)
-	job := more.next()
-	more.finish(ended(job, accepted))
-	if more.more = true; more.lastRecord() {
-		t.Error("released though more is due")
 	}
 }
 

@@ -35,8 +35,6 @@ type outcome struct {
 type attempt struct {
 	job     Job
 	outcome outcome
-	release bool   // the lane is to be released with the record
-	token   string // of the lane's lease
 }
 
 // batchable reports whether the attempt is recorded together with others:

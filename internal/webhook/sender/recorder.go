@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"carteira/internal/platform/crashpoint"
-	"carteira/internal/platform/sqldb"
 )
 
 const (
@@ -18,11 +17,10 @@ const (
 
 // report is what became of the record of an attempt.
 type report struct {
-	attempt  attempt
-	kept     bool // false: the claim had run out
-	err      error
-	alone    bool // it could not be recorded with its batch, and is to be recorded by itself
-	released bool // its lane was released with it
+	attempt attempt
+	kept    bool // false: the claim had run out
+	err     error
+	alone   bool // it could not be recorded with its batch, and is to be recorded by itself
 }
 
 // recorder records accepted attempts in batches: all that come while one
@@ -34,17 +32,10 @@ type recorder struct {
 	out     chan<- []report
 	done    <-chan struct{}
 	waiting []attempt
-	fallen  map[string]bool // leases of which an attempt fell out of its batch
 }
 
 func newRecorder(store store, out chan<- []report, done <-chan struct{}) *recorder {
-	return &recorder{
-		store:  store,
-		in:     make(chan attempt, maxUnrecorded+quickSlots),
-		out:    out,
-		done:   done,
-		fallen: map[string]bool{},
-	}
+	return &recorder{store: store, in: make(chan attempt, maxUnrecorded+quickSlots), out: out, done: done}
 }
 
 // run records until in is closed.
@@ -95,19 +86,12 @@ func (r *recorder) await(late <-chan time.Time) {
 
 // nextBatch takes the attempts that wait, at most one per delivery: a late
 // attempt and its successor must not share a statement, which could not tell
-// their fences apart. Of many it takes as many as one statement inserts.
+// their fences apart.
 func (r *recorder) nextBatch() (batch []attempt) {
-	most := len(r.waiting)
-	if most >= largeBatch {
-		for piece := range sqldb.Pieces(r.waiting) {
-			most = len(piece)
-			break
-		}
-	}
 	var later []attempt
-	taken := make(map[int64]bool, most)
+	taken := make(map[int64]bool, len(r.waiting))
 	for _, attempt := range r.waiting {
-		if taken[attempt.job.id] || len(batch) == most {
+		if taken[attempt.job.id] {
 			later = append(later, attempt)
 			continue
 		}
@@ -121,12 +105,6 @@ func (r *recorder) nextBatch() (batch []attempt) {
 // record records a batch and says what became of each attempt. What is in the
 // way of one is none of the others' business: it is recorded by itself.
 func (r *recorder) record(ctx context.Context, batch []attempt) []report {
-	for i, attempt := range batch {
-		batch[i].release = attempt.release && !r.fallen[attempt.token]
-		if attempt.release {
-			delete(r.fallen, attempt.token)
-		}
-	}
 	var kept map[int64]bool
 	err := guard(ctx, func(ctx context.Context) (err error) {
 		kept, err = r.store.recordAccepted(ctx, batch)
@@ -136,25 +114,10 @@ func (r *recorder) record(ctx context.Context, batch []attempt) []report {
 		kept = nil
 	}
 	crashpoint.Here("after-close")
-	if len(r.fallen) > maxKnown {
-		clear(r.fallen)
-	}
-	released := map[int64]bool{}
-	for _, given := range releasable(batch, kept) {
-		released[given.lane] = true
-	}
 	reports := make([]report, len(batch))
 	for i, attempt := range batch {
 		done := kept[attempt.job.id]
-		reports[i] = report{
-			attempt:  attempt,
-			kept:     done,
-			alone:    !done,
-			released: attempt.release && released[attempt.job.lane],
-		}
-		if !done {
-			r.fallen[attempt.token] = true
-		}
+		reports[i] = report{attempt: attempt, kept: done, alone: !done}
 	}
 	return reports
 }

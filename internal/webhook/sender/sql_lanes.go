@@ -142,9 +142,6 @@ func renewLeases(ctx context.Context, tx *sqldb.Tx, instance string, lanes []int
 
 // endLeases gives lanes back that are still leased so.
 func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
-	if len(leases) == 0 {
-		return nil
-	}
 	lanes, tokens := make([]int64, len(leases)), make([]string, len(leases))
 	for i, lease := range leases {
 		lanes[i], tokens[i] = lease.lane, lease.token

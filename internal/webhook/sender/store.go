@@ -1,11 +1,10 @@
 package sender
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -100,57 +99,23 @@ func (s store) inherit(ctx context.Context, instance string) error {
 
 // recordAccepted records accepted attempts at different deliveries in one
 // transaction, and returns which it has recorded. It leaves out those of a webhook
-// with a count of failures to reset, and those with locked rows. A lane without
-// left-out attempts is released if its attempts ask for it. If the disk loses the
-// record, the delivery is made again with the same id.
+// with a count of failures to reset, and those with locked rows. If the disk loses
+// the record, the delivery is made again with the same id.
 func (s store) recordAccepted(ctx context.Context, batch []attempt) (kept map[int64]bool, err error) {
-	slices.SortStableFunc(batch, func(a, b attempt) int {
-		return cmp.Compare(a.job.begun, b.job.begun)
-	})
+	byFence := map[int][]attempt{} // the number of begun attempts
+	for _, attempt := range batch {
+		byFence[attempt.job.begun] = append(byFence[attempt.job.begun], attempt)
+	}
 	err = s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error {
 		kept = make(map[int64]bool, len(batch))
-		for list := range groupByFence(batch) {
-			if err := s.recordGroup(ctx, tx, list, kept); err != nil {
+		for _, fence := range slices.Sorted(maps.Keys(byFence)) {
+			if err := s.recordGroup(ctx, tx, byFence[fence], kept); err != nil {
 				return err
 			}
 		}
-		return endLeases(ctx, tx, releasable(batch, kept))
+		return nil
 	})
 	return kept, err
-}
-
-// releasable returns the leases of lanes that end with this batch: their last attempt
-// is in it, and all their attempts were recorded.
-func releasable(batch []attempt, kept map[int64]bool) (leases []lease) {
-	incomplete := map[int64]bool{}
-	for _, attempt := range batch {
-		if !kept[attempt.job.id] {
-			incomplete[attempt.job.lane] = true
-		}
-	}
-	for _, attempt := range batch {
-		if attempt.release && !incomplete[attempt.job.lane] {
-			leases = append(leases, lease{attempt.job.lane, attempt.token})
-		}
-	}
-	return leases
-}
-
-// groupByFence splits a list that is sorted by the number of begun attempts
-// into runs of equal number.
-func groupByFence(list []attempt) iter.Seq[[]attempt] {
-	return func(yield func([]attempt) bool) {
-		for len(list) > 0 {
-			n := 1
-			for n < len(list) && list[n].job.begun == list[0].job.begun {
-				n++
-			}
-			if !yield(list[:n]) {
-				return
-			}
-			list = list[n:]
-		}
-	}
 }
 
 func (s store) recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, kept map[int64]bool) error {
@@ -174,15 +139,12 @@ func (s store) recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, ke
 const maxFailures = 20
 
 // record writes the outcome of one attempt: the attempt, what becomes of the
-// delivery, and the webhook's count of failures. The lane is released with it if
-// the attempt asks for that. It reports false when the claim had expired:
-// another process owns the delivery now, and nothing is written.
+// delivery, and the webhook's count of failures. It reports false when the claim
+// had expired: another process owns the delivery now, and nothing is written.
 func (s store) record(ctx context.Context, attempt attempt) (kept bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		if kept, err = s.recordTx(ctx, tx, attempt); err != nil || !kept || !attempt.release {
-			return err
-		}
-		return endLeases(ctx, tx, []lease{{attempt.job.lane, attempt.token}})
+		kept, err = s.recordTx(ctx, tx, attempt)
+		return err
 	})
 	return kept, err
 }
