@@ -1,6 +1,8 @@
 package billing
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +123,9 @@ func TestWhatCreditPaidIsUndoneAndTheCreditIsThereAgain(t *testing.T) {
 		_, err = world.RefundPayment(t.Context(), world.actor, again.ID, ReadRefund(values("amount", "5.00")))
 		must(t, err)
 		world.wantCredit(t, record.ID, 3000)
+		if _, err = world.UndoPayment(t.Context(), world.actor, again.ID); !strings.Contains(fmt.Sprint(err), "was given back") {
+			t.Errorf("undone after a part of it went back: %v", err)
+		}
 		world.refund(t, Refund{PaymentID: again.ID, RefundID: "all"}) // as a gateway reports it
 		world.wantCredit(t, record.ID, 0)
 		if n, cents := world.day(t, "2026-01-31"); n != 2 || cents != 3500 {

@@ -249,6 +249,11 @@ func (s *Service) receive(ctx context.Context, tx account.Tx, decision decision,
 	if err != nil {
 		return out, err
 	}
+	if r.AsOf.IsZero() {
+		r.AsOf = came.after.PaidOn
+	}
+	came.after.postpone(tx.Actor, tx.Now())
+	came.bookRefund()
 	decision.payments = []paymentChange{came}
 	r.note.To(&decision.After.Note)
 	if err := r.settle(tx.Actor, &decision); err != nil {
@@ -265,7 +270,7 @@ func (r Receipt) change(ctx context.Context, tx account.Tx, invoice Invoice) (ch
 			return change, err
 		}
 		if change.before.came() {
-			return change, fmt.Errorf("payment %d: %w", r.ID, errKnownPayment)
+			return change, errDecided(change.before)
 		}
 		change.after = change.before
 		change.after.PaidOn, change.after.InvoiceID = civil.Date{}, invoice.ID
@@ -279,8 +284,6 @@ func (r Receipt) change(ctx context.Context, tx account.Tx, invoice Invoice) (ch
 		payment.Currency = Real
 	}
 	payment.dated(tx.Actor, tx.Now())
-	payment.postpone(tx.Actor, tx.Now())
-	change.bookRefund()
 	return change, nil
 }
 
@@ -301,11 +304,7 @@ func (p *Payment) dated(actor account.Actor, now time.Time) {
 // settle decides what the money does to the invoice.
 func (r Receipt) settle(actor account.Actor, decision *decision) error {
 	came, invoice := &decision.payments[0].after, &decision.After
-	asOf := r.AsOf
-	if asOf.IsZero() {
-		asOf = came.PaidOn
-	}
-	due := decision.Before.PayableOn(actor.Company, asOf)
+	due := decision.Before.PayableOn(actor.Company, r.AsOf)
 	invoice.Received += came.left()
 	came.Status = PaymentApplied
 	switch {

@@ -274,7 +274,7 @@ func (s *Service) undoTx(
 // notUndone says why a payment cannot be taken back.
 func (p Payment) notUndone() error {
 	switch {
-	case !p.Status.counts():
+	case !p.Status.counts() && p.Status != PaymentCredit:
 		return fault.Field("payment", "does not count: it was undone or dismissed")
 	case !p.byPerson():
 		return fault.Field("payment", "came through a gateway; give it back instead")

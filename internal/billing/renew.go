@@ -123,7 +123,7 @@ func (s *Service) renewByPaying(
 		return renewal, err
 	}
 	if !out.Renewed { // a renewal that cannot be is refused as one without an invoice is
-		return renewal, fault.Field("data_de_vencimento", out.RenewalProblem)
+		return renewal, fault.Field("data_de_vencimento", civil.ErrOverflow.Error())
 	}
 	renewal.Previous = decision.owner.DueOn
 	renewal.Customer, err = customer.FindTx(ctx, tx, decision.owner.ID)

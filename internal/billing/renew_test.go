@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"strings"
 	"testing"
 
 	"carteira/internal/account"
@@ -56,6 +57,9 @@ func TestRenewalBySeveralPeriodsIsAllOrNothing(t *testing.T) {
 		before := world.snapshot(t)
 		_, err = world.Renew(t.Context(), world.actor, old.ID, ReadRenewal(values("periods", "3", "invoice", "paid")))
 		wantField(t, err, "data_de_vencimento")
+		if strings.Count(err.Error(), "data_de_vencimento") != 1 {
+			t.Errorf("the field is named more than once: %v", err)
+		}
 		_, err = world.Renew(t.Context(), world.actor, old.ID, ReadRenewal(values("invoice", "burnt")))
 		wantField(t, err, "invoice")
 		world.wantSnapshot(t, before)

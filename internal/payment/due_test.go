@@ -143,3 +143,21 @@ func TestSuchACodePaidInTimeAndReportedAfterMidnightPaysInFull(t *testing.T) {
 		world.wantPaid(t, invoice)
 	})
 }
+
+// The bank reports in the morning what came before midnight, and meanwhile that day
+// was closed. The money counts today, for what was to pay on the day on which it came.
+func TestMoneyOfSuchACodeThatIsReportedAfterTheClosingPaysTheInvoice(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := left(t, world)
+		code := world.charged(t, invoice.ID).PixCode
+		world.at(t, midnight.Add(9*time.Hour))
+		world.configure(t, "books_closed_through", "2026-01-31")
+		world.bank.payAt(t, code, 33_25, midnight.Add(-time.Minute))
+		world.later(t, time.Hour)
+		world.wantReviews(t)
+		world.wantPaid(t, invoice)
+		if got := world.find(t, invoice.ID); got.PaidOn != civil.MustParse("2026-02-01") || got.Discount != 1_75 || got.LateFee != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
