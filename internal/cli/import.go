@@ -29,8 +29,10 @@ does, and keeps nobody waiting.
 The first line names the columns: any field that the API takes (name, whatsapp,
 data_de_vencimento, plan_id, address.city, custom.MAC) or what it is called in
 Brazil (nome, celular, vencimento, plano, valor, cidade). Plans and products may
-be given by name. Without such a line, the values decide. The file may be UTF-8, UTF-16 or Latin-1, with commas, semicolons or tabs;
-dates may be 31/12/2027, amounts R$ 1.234,56.
+be given by name. Without such a line, the values decide. The file may be UTF-8,
+UTF-16 or Latin-1, with commas, semicolons or tabs; amounts may be R$ 1.234,56,
+dates 31/12/2027. 10/11 without a year is the nearest such day where that is
+clear, and 10 the next such day of a month; either is reported.
 
 A line that has the phone, the CPF or CNPJ, or the name and due date of a
 customer of the company or of an earlier line is reported before anything is

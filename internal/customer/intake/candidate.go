@@ -139,18 +139,21 @@ func (c *candidate) draft() rowDraft {
 // dueField is the due date as files have it.
 const dueField = "data_de_vencimento"
 
-// complete gives a row what it says in another way: the plan of one that only has an amount, and the next day 10
-// where it has 10, or "dia 10", in place of a date.
+// complete gives a row what it says in another way: the plan of one that only has an amount, and the date that is meant
+// by one that says less.
 func complete(row sheet.Row, today civil.Date) sheet.Row {
 	if plan := planOf(row); plan != "" {
 		row.Values["plan"] = plan
 	}
-	day, ok := sheet.NextDay(row.Values[dueField], today)
-	if !ok || row.Faults.Get(dueField) == nil {
+	if row.Faults.Get(dueField) == nil {
+		return row
+	}
+	day, reading := sheet.NearDay(row.Values[dueField], today)
+	if reading == "" {
 		return row
 	}
 	row.Values[dueField] = day.String()
-	row.Warnings.Add(dueField, "is a day of the month: the next one was taken")
+	row.Warnings.Add(dueField, reading)
 	var faults fault.Fields
 	for field, reasons := range row.Faults.All() {
 		if field != dueField {

@@ -47,23 +47,24 @@ func TestNewPlanCostsWhatMostOfItsLinesPay(t *testing.T) {
 	}
 }
 
-// A list of who pays how much, when and on which phone is all that many have: no plan, the day of the month, two
+// A list of who pays how much, when and on which phone is all that many have: no plan, the day of the month or no year, two
 // columns of phones, rows that end before the last column.
 func TestListWithoutPlansIsPaidByTheMonth(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		office := openOffice(t, engine)
-		const file = "Aluno;Tel.;Celular;Dia venc.;Mensalidade;Obs\nAna;3532211234;35 98765-4321;10;99,90;\nBia;3532211234;;dia 31;R$ 99,90/mês\nCaio;;;;59,90\nDavi;;;1/2/2027;;\n"
+		const file = "Aluno;Tel.;Celular;Dia venc.;Mensalidade;Obs\nAna;3532211234;35 98765-4321;10;99,90;\nBia;3532211234;;dia 31;R$ 99,90/mês\nCaio;;;;59,90\nDavi;;;1/2/2027;;\nEva;;;10/fev;;\nFábio;;;29/01;;\n"
 		_, problems := office.load(t, file, intake.ImportOptions{})
 		wantProblems(t, problems, `2 plan "Mensal": does not exist`, `3 plan "Mensal": does not exist`, `4 plan "Mensal": does not exist`)
 		done, problems := office.load(t, file, intake.ImportOptions{CreateMissing: true})
 		wantProblems(t, problems)
-		wantImported(t, done, 4, 0, 0)
+		wantImported(t, done, 6, 0, 0)
 		var got []string
 		for _, record := range office.all(t) {
 			got = append(got, fmt.Sprintf("%s %s %s %s %s", record.Name, record.Whatsapp, record.DueOn, record.Plan.Name, record.OwnPrice))
 		}
 		if want := []string{
 			"Ana 5535987654321 2026-02-10 Mensal ", "Bia 553532211234 2026-01-31 Mensal ", "Caio  2026-02-28 Mensal 59.90", "Davi  2027-02-01  ",
+			"Eva  2026-02-10  ", "Fábio  2026-01-29  ",
 		}; !slices.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}

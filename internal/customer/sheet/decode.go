@@ -14,13 +14,10 @@ import (
 	"carteira/internal/platform/workbook"
 )
 
-const window = 64 << 10
-
-// decode makes UTF-8 of a file. UTF-16 and UTF-8 with a mark are what Excel
-// calls "Unicode"; without one a file is UTF-8 or Windows-1252, which Latin-1
-// is part of.
+// decode makes text of a file. UTF-16 and UTF-8 with a mark are what Excel calls "Unicode"; records of a file without
+// one may be no UTF-8 yet.
 func decode(r io.Reader) (io.Reader, error) {
-	reader := bufio.NewReaderSize(r, window)
+	reader := bufio.NewReader(r)
 	start, err := reader.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -42,7 +39,7 @@ func decode(r io.Reader) (io.Reader, error) {
 	case isMarkup(reader):
 		return nil, errors.New("the file is a web page and not a spreadsheet; open it and save it as .xlsx or CSV")
 	}
-	return &guesser{b: reader}, nil
+	return reader, nil
 }
 
 // isMarkup finds the tables of HTML that some programs call .xls.
@@ -140,60 +137,26 @@ func isUTF16(start []byte, at int) bool {
 		start[3-at] == 0
 }
 
-// guesser reads ASCII as it is, up to the first character that is not; what
-// follows from there decides. A file may well be ASCII for its first thousand
-// customers, so looking at its beginning only would not do.
-type guesser struct {
-	b       *bufio.Reader
-	ascii   int       // how many of the next bytes are known to be ASCII
-	decided io.Reader // of all that follows; nil as long as all was ASCII
-}
-
-func (g *guesser) Read(p []byte) (int, error) {
-	if g.ascii == 0 && g.decided == nil {
-		ahead, err := g.b.Peek(window)
-		if len(ahead) == 0 {
-			return 0, err
-		}
-		if g.ascii = asciiPrefix(ahead); g.ascii == 0 {
-			g.decide(ahead)
-		}
-	}
-	if g.decided != nil {
-		return g.decided.Read(p)
-	}
-	n, err := g.b.Read(p[:min(len(p), g.ascii)])
-	g.ascii -= n
-	return n, err
-}
-
-func (g *guesser) decide(ahead []byte) {
-	g.decided = g.b
-	if !mostlyUTF8(ahead) {
-		g.decided = charmap.Windows1252.NewDecoder().Reader(g.b)
-	}
-}
-
-func asciiPrefix(data []byte) int {
-	if i := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
-		return i
-	}
-	return len(data)
-}
-
-// mostlyUTF8 weighs rather than demands: one damaged character must not turn
-// every accent of a file into two letters.
-func mostlyUTF8(data []byte) bool {
+// readable makes UTF-8 of a record that is not: Windows-1252, which Latin-1 is part of. It weighs rather than demands:
+// one damaged character must not turn every accent of a line into two letters.
+func readable(record []string) []string {
 	good, bad := 0, 0
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			bad++
-		case size > 1:
-			good++
+	for _, cell := range record {
+		for rest := cell; rest != ""; {
+			r, size := utf8.DecodeRuneInString(rest)
+			switch {
+			case r == utf8.RuneError && size == 1:
+				bad++
+			case size > 1:
+				good++
+			}
+			rest = rest[size:]
 		}
-		data = data[size:]
 	}
-	return good >= bad
+	for n := range record {
+		if bad > good {
+			record[n], _ = charmap.Windows1252.NewDecoder().String(record[n]) // every byte is a letter
+		}
+	}
+	return record
 }

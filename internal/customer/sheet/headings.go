@@ -25,56 +25,43 @@ var headings = []struct {
 	field string
 	names []string
 }{
-	{"name", []string{
-		"name", "nome", "cliente", "nome completo", "nome do cliente", "razão social", "nome fantasia", "assinante", "aluno",
-		"nome do assinante", "nome do aluno", "contratante", "customer", "customer name", "client", "full name",
-		"sobrenome", "last name", "surname",
-	}},
-	{"whatsapp", []string{
-		"whatsapp", "telefone", "celular", "fone", "tel", "cel", "zap", "whats", "wpp", "phone", "contato", "número de telefone",
-		"telefone celular", "telefone 1", "celular 1", "fone 1", "telefone principal", "número do whatsapp", "ddd telefone",
-		"ddd e telefone", "ddd", "whats app", "phone number", "mobile",
-	}},
-	{"email", []string{"email", "e-mail", "mail", "endereço de e-mail", "correio eletrônico", "e-mail principal"}},
-	{"usuario", []string{"usuario", "usuário", "username", "user", "login", "nome de usuário"}},
-	{"data_de_vencimento", []string{
-		"data_de_vencimento", "due_date", "vencimento", "data vencimento", "dt vencimento", "dt venc", "data venc", "vence em", "vence",
-		"validade", "data de validade", "expira em", "próximo vencimento", "data do vencimento", "venc",
-	}},
-	{"plan", []string{"plan", "plano", "plan name", "nome do plano", "pacote", "plano contratado"}},
-	{"value", []string{
-		"value", "valor", "preço", "mensalidade", "valor do plano", "valor mensal", "valor da mensalidade", "amount", "vlr",
-		"vl mensalidade", "vlr mensal", "valor r$",
-	}},
-	{"product", []string{"product", "produto", "product name", "nome do produto", "serviço"}},
-	{"notes", []string{
-		"notes", "observações", "observação", "obs", "notas", "anotações", "comentários", "observações gerais", "anotação",
-	}},
-	{"external_id", []string{
-		"external_id", "código", "id externo", "código externo", "código do cliente", "id do cliente", "matrícula", "cód",
-		"cód cliente",
-	}},
-	{"plan_id", []string{"plan_id", "id do plano", "código do plano"}},
-	{"product_id", []string{"product_id", "id do produto", "código do produto"}},
-	{"price", []string{
-		"price", "preço próprio", "valor próprio", "preço especial", "valor especial", "preço do cliente", "valor combinado",
-	}},
-	{"cpf_cnpj", []string{
-		"cpf_cnpj", "cpf", "cnpj", "cpf ou cnpj", "documento", "cpf do cliente", "cnpj da empresa", "nº cpf", "nº do cpf", "nº cnpj",
-		"doc",
-	}},
-	{"address.cep", []string{"address.cep", "cep", "código postal"}},
-	{"address.street", []string{"address.street", "endereço", "logradouro", "rua", "avenida", "endereço completo", "end", "street"}},
-	{"address.number", []string{"address.number", "número", "nº", "num", "número da casa", "nro"}},
-	{"address.complement", []string{"address.complement", "complemento", "compl", "apto", "apartamento", "bloco"}},
-	{"address.district", []string{"address.district", "bairro", "distrito"}},
-	{"address.city", []string{"address.city", "cidade", "município", "localidade", "city"}},
-	{"address.state", []string{"address.state", "uf", "estado"}},
+	{"name", list("name, nome, cliente, nome completo, nome do cliente, razão social, nome fantasia, assinante, aluno, " +
+		"nome do assinante, nome do aluno, contratante, customer, customer name, client, full name, sobrenome, " +
+		"last name, surname")},
+	{"whatsapp", list("whatsapp, telefone, celular, fone, tel, cel, zap, whats, wpp, phone, contato, número de telefone, " +
+		"telefone celular, telefone 1, celular 1, fone 1, telefone principal, número do whatsapp, " +
+		"ddd telefone, ddd e telefone, ddd, whats app, phone number, mobile")},
+	{"email", list("email, e-mail, mail, endereço de e-mail, correio eletrônico, e-mail principal")},
+	{"usuario", list("usuario, usuário, username, user, login, nome de usuário")},
+	{"data_de_vencimento", list("data_de_vencimento, due_date, vencimento, data vencimento, dt vencimento, dt venc, data venc, " +
+		"vence em, vence, validade, data de validade, expira em, próximo vencimento, data do vencimento, venc")},
+	{"plan", list("plan, plano, plan name, nome do plano, pacote, plano contratado")},
+	{"value", list("value, valor, preço, mensalidade, valor do plano, valor mensal, valor da mensalidade, amount, vlr, " +
+		"vl mensalidade, vlr mensal, valor r$")},
+	{"product", list("product, produto, product name, nome do produto, serviço")},
+	{"notes", list("notes, observações, observação, obs, notas, anotações, comentários, observações gerais, anotação")},
+	{"external_id", list("external_id, código, id externo, código externo, código do cliente, id do cliente, matrícula, cód, " +
+		"cód cliente")},
+	{"plan_id", list("plan_id, id do plano, código do plano")},
+	{"product_id", list("product_id, id do produto, código do produto")},
+	{"price", list("price, preço próprio, valor próprio, preço especial, valor especial, preço do cliente, " +
+		"valor combinado")},
+	{"cpf_cnpj", list("cpf_cnpj, cpf, cnpj, cpf ou cnpj, documento, cpf do cliente, cnpj da empresa, nº cpf, nº do cpf, " +
+		"nº cnpj, doc")},
+	{"address.cep", list("address.cep, cep, código postal")},
+	{"address.street", list("address.street, endereço, logradouro, rua, avenida, endereço completo, end, street")},
+	{"address.number", list("address.number, número, nº, num, número da casa, nro")},
+	{"address.complement", list("address.complement, complemento, compl, apto, apartamento, bloco")},
+	{"address.district", list("address.district, bairro, distrito")},
+	{"address.city", list("address.city, cidade, município, localidade, city")},
+	{"address.state", list("address.state, uf, estado")},
 	// Of the record, and not a form's: a file that came from the API may have
 	// them. Its id is not here: in a file from another program it is that
 	// program's key, and leaving it out deserves a warning.
-	{"", []string{"uuid", "status", "created_at", "updated_at"}},
+	{"", list("uuid, status, created_at, updated_at")},
 }
+
+func list(names string) []string { return strings.Split(names, ", ") }
 
 var fields, spellings = index()
 
@@ -163,35 +150,29 @@ var wordings = []struct {
 	words, with []string
 }{
 	{
-		"data_de_vencimento",
-		[]string{"vencimento", "vencto", "vencim", "vcto", "venc", "validade", "dia"},
-		[]string{"plano", "mensalidade", "fatura", "boleto", "contrato", "assinatura", "proximo", "prox", "pagamento", "pgto"},
+		"data_de_vencimento", list("vencimento, vencto, vencim, vcto, venc, validade, dia"),
+		list("plano, mensalidade, fatura, boleto, contrato, assinatura, proximo, prox, pagamento, pgto"),
 	},
 	{
-		"value",
-		[]string{"valor", "vlr", "vl", "preco", "mensalidade"},
-		[]string{"plano", "pacote", "assinatura", "contrato", "mensal", "mes", "pagar"},
+		"value", list("valor, vlr, vl, preco, mensalidade"),
+		list("plano, pacote, assinatura, contrato, mensal, mes, pagar"),
 	},
 	{
-		"plan",
-		[]string{"plano", "pacote", "modalidade", "velocidade"},
-		[]string{"nome", "tipo", "internet", "servico", "contratado", "contratada", "mega", "mb", "mbps"},
+		"plan", list("plano, pacote, modalidade, velocidade"),
+		list("nome, tipo, internet, servico, contratado, contratada, mega, mb, mbps"),
 	},
 	{
-		"whatsapp",
-		[]string{"telefone", "tel", "fone", "celular", "cel", "whatsapp", "whats", "wpp", "zap"},
-		[]string{"contato", "principal", "movel", "ddd", "numero", "n", "1", "2", "responsavel", "cobranca"},
+		"whatsapp", list("telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap"),
+		list("contato, principal, movel, ddd, numero, n, 1, 2, responsavel, cobranca"),
 	},
-	{"email", []string{"email", "mail"}, []string{"contato", "principal", "responsavel", "cobranca"}},
-	{"cpf_cnpj", []string{"cpf", "cnpj"}, []string{"documento", "numero", "n"}},
-	{"name", []string{"nome", "razao"}, []string{"social", "completo", "fantasia", "empresa"}},
+	{"email", list("email, mail"), list("contato, principal, responsavel, cobranca")},
+	{"cpf_cnpj", list("cpf, cnpj"), list("documento, numero, n")},
+	{"name", list("nome, razao"), list("social, completo, fantasia, empresa")},
 }
 
 // fillers may be in any heading.
-var fillers = []string{
-	"de", "do", "da", "dos", "das", "o", "a", "e", "em", "no", "na", "para", "p", "com", "r", "rs", "dt", "data", "dia",
-	"cliente", "clientes", "assinante", "aluno", "titular", "contratante", "atual",
-}
+var fillers = list("de, do, da, dos, das, o, a, e, em, no, na, para, p, com, r, rs, dt, data, dia, cliente, clientes, " +
+	"assinante, aluno, titular, contratante, atual")
 
 // guessed is the field that the words of a heading say; "": none.
 func guessed(heading string) string {
@@ -226,23 +207,17 @@ func columnsOf(header []string) []Column {
 			named[guess] = true
 		}
 	}
-	if service := slices.IndexFunc(columns, isService); service >= 0 && !named["plan"] && !named["plan_id"] {
-		columns[service].Field = "plan"
+	for n, column := range columns { // a service is the plan where nothing else is
+		if column.called("product", "servico") && !named["plan"] && !named["plan_id"] {
+			columns[n].Field, named["plan"] = "plan", true
+		}
 	}
 	return columns
 }
 
-// isSurname finds the column Sobrenome, which is the rest of the name.
-func isSurname(column Column) bool {
-	return column.Field == "name" && slices.Contains([]string{"sobrenome", "last name", "surname"}, key(column.Heading))
-}
-
-// isArea finds the column of area codes, which begin the numbers of the next column.
-func isArea(column Column) bool { return column.Field == "whatsapp" && key(column.Heading) == "ddd" }
-
-// isService finds the column Serviço, which is the plan where no other is.
-func isService(column Column) bool {
-	return column.Field == "product" && key(column.Heading) == "servico"
+// called reports whether a column of a field has one of some names.
+func (c Column) called(field string, names ...string) bool {
+	return c.Field == field && slices.Contains(names, key(c.Heading))
 }
 
 // sharedField is the field of a heading with several parts, between slashes, that are all names of it.
@@ -307,7 +282,7 @@ func beginning(start []byte, comma rune, most int) (records [][]string) {
 		if err != nil {
 			break
 		}
-		records = append(records, record)
+		records = append(records, readable(record))
 	}
 	return records
 }
@@ -338,21 +313,26 @@ func knownHeadings(record []string) int {
 }
 
 // totals are the words with which the sums under a table begin, as text.Fold leaves them.
-var totals = []string{
-	"total", "totais", "total geral", "subtotal", "sub-total", "sub total", "soma", "total de clientes", "total de registros",
-	"total de linhas", "quantidade", "quantidade total", "valor total", "qtd", "qtde",
-}
+var totals = list("total, totais, total geral, subtotal, sub-total, sub total, soma, total de clientes, " +
+	"total de registros, total de linhas, quantidade, quantidade total, valor total, qtd, qtde")
 
-// isTotal finds a line that sums up others: its first cell is one of those words, perhaps with a number behind it, and
-// the others are numbers. A gym called Total Fitness stays a customer, and so does one called Total that has a phone.
-func isTotal(fields []string) bool {
-	first := slices.IndexFunc(fields, func(cell string) bool {
-		return strings.TrimSpace(cell) != ""
-	})
-	return first >= 0 && isTotalWord(fields[first]) && !slices.ContainsFunc(fields[first+1:], func(cell string) bool {
-		cell = strings.TrimSpace(cell)
-		return cell != "" && !isNumber(cell)
-	})
+// isSum finds a line that sums up others. It begins with one of those words, perhaps with a number behind it, and has
+// but numbers after it; or it has amounts in the columns of amounts and nothing else. A gym called Total Fitness stays a
+// customer, and so does one called Total that has a phone.
+func (s *Reader) isSum(fields []string) bool {
+	word, sums := false, 0
+	for n, cell := range fields {
+		switch cell = strings.TrimSpace(cell); {
+		case cell == "":
+		case !word && sums == 0 && isTotalWord(cell):
+			word = true
+		case (word || n < len(s.Columns) && s.Columns[n].Field == "value") && isNumber(cell):
+			sums++
+		default:
+			return false
+		}
+	}
+	return word || sums > 0
 }
 
 func isTotalWord(cell string) bool {

@@ -63,7 +63,7 @@ func TestTotalsAreNoCustomers(t *testing.T) {
 		"120;35,00":                false,
 		"":                         false,
 	} {
-		if got := isTotal(strings.Split(line, ";")); got != want {
+		if got := new(Reader).isSum(strings.Split(line, ";")); got != want {
 			t.Errorf("%q: %t", line, got)
 		}
 	}

@@ -125,7 +125,7 @@ func (s *Reader) record() ([]string, error) {
 	} else if err == nil {
 		s.line, _ = s.csv.FieldPos(0)
 	}
-	return fields, err
+	return readable(fields), err
 }
 
 // Check says what the columns lack.
@@ -202,7 +202,7 @@ func (s *Reader) Next() (Row, error) {
 		if err != nil {
 			return Row{}, err
 		}
-		if blank(fields) || s.isHeader(fields) || isTotal(fields) || s.isSum(fields) {
+		if blank(fields) || s.isHeader(fields) || s.isSum(fields) {
 			continue
 		}
 		if len(fields) > len(s.Columns) && blank(fields[len(s.Columns):]) {
@@ -255,27 +255,10 @@ func (s *Reader) refused(reason string) Row {
 	return row
 }
 
-// isSum finds the sum under a column of amounts, with no word before it: no line of a customer lacks all but an amount.
-func (s *Reader) isSum(fields []string) bool {
-	amounts := 0
-	for n, cell := range fields {
-		switch cell = strings.TrimSpace(cell); {
-		case cell == "":
-		case n < len(s.Columns) && s.Columns[n].Field == "value" && isNumber(cell):
-			amounts++
-		default:
-			return false
-		}
-	}
-	return amounts > 0
-}
-
 // isHeader finds the header again, which printed lists have on each page.
 func (s *Reader) isHeader(fields []string) bool {
-	return len(fields) == len(s.Columns) && !slices.ContainsFunc(s.Columns, func(column Column) bool {
-		heading := strings.TrimSpace(fields[0])
-		fields = fields[1:]
-		return heading != column.Heading
+	return slices.EqualFunc(fields, s.Columns, func(cell string, column Column) bool {
+		return strings.TrimSpace(cell) == column.Heading
 	})
 }
 
@@ -286,7 +269,7 @@ func (s *Reader) row(fields []string) Row {
 		switch {
 		case column.Field == "":
 			continue
-		case isSurname(column):
+		case column.called("name", "sobrenome", "last name", "surname"):
 			surname = tidy(fields[i])
 		case column.Field == "whatsapp" && !phoned:
 			phoned = true
@@ -315,7 +298,7 @@ func (s *Reader) phone(fields []string) string {
 		switch {
 		case column.Field != "whatsapp" || cell == "" || isAbsent(cell):
 			continue
-		case isArea(column) && phone.IsArea(cell):
+		case column.called("whatsapp", "ddd") && phone.IsArea(cell): // the numbers of the next column begin with it
 			area = cell
 			continue
 		}
@@ -333,22 +316,20 @@ func (s *Reader) read(row *Row, field, cell string) {
 	if field == "whatsapp" {
 		spell = s.Phones.spell
 	}
-	switch {
-	case cell == "":
-		return
-	case spell == nil:
-		row.Values[field] = cell
-		return
-	case isAbsent(cell):
+	if cell == "" {
 		return
 	}
-	spelled, err := spell(cell)
-	if err != nil {
+	spelled, err := spelling{value: cell}, error(nil)
+	if spell != nil {
+		spelled, err = spell(cell)
+	}
+	switch {
+	case err == nil:
+		row.Values[field] = spelled.value
+	case !isAbsent(cell):
 		row.Values[field] = cell
 		row.Faults.Add(field, err.Error())
-		return
 	}
-	row.Values[field] = spelled.value
 	if spelled.warning != "" {
 		row.Warnings.Add(field, spelled.warning)
 	}

@@ -95,9 +95,13 @@ func TestEncodingIsDecidedWhereItFirstMatters(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got[len(got)-1], err)
 		}
 	}
-	// A character that straddles the edge of a window is not taken for damage.
+	got, err := read(t, "nome\nJoão\nJos\xe9\nZé")
+	if want := []string{"2 name=João", "3 name=José", "4 name=Zé"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("one line of Latin-1: %q, %v", got, err)
+	}
+	// A character that straddles the edge of a buffer is not taken for damage.
 	for n := range 8 {
-		got, err := read(t, "nome\n"+strings.Repeat("a", window-8+n-len("nome\n"))+"é")
+		got, err := read(t, "nome\n"+strings.Repeat("a", 64<<10-8+n-len("nome\n"))+"é")
 		if err != nil || !strings.HasSuffix(got[0], "aé") {
 			t.Errorf("é %d bytes before the edge: …%s, %v", 8-n, got[0][len(got[0])-6:], err)
 		}
@@ -191,7 +195,7 @@ func TestDatesAndAmountsAreSpelledForTheAPI(t *testing.T) {
 		"31/dez/2027": "2027-12-31", "5/Fevereiro/27": "2027-02-05", "31-DEZ-27": "2027-12-31", "2027/12/31": "2027-12-31",
 		"2027-1-5": "2027-01-05", "2027-12-31T00:00:00Z": "2027-12-31", "29/02/28": "2028-02-29",
 		"29/02/27": "must be a day that exists in the calendar", "31/xyz/2027": "must be a date such as 31/12/2027 or 2027-12-31",
-		"31/12/127": "must be a date such as 31/12/2027 or 2027-12-31", "31/12": "must be a date such as 31/12/2027 or 2027-12-31",
+		"31/12/127": "must be in the years 1900 to 9999", "31/12": "must be a date such as 31/12/2027 or 2027-12-31",
 		"46387": "2026-12-31", "10": "must be a date such as 31/12/2027 or 2027-12-31", "amanhã": "must be a date such as 31/12/2027 or 2027-12-31",
 		"5 de dezembro de 2027": "2027-12-05", "Sábado, 5 de dezembro de 2027": "2027-12-05", "sex, 31/12/2027": "2027-12-31",
 		"46387,5": "2026-12-31", "31122027": "2027-12-31", "20271231": "2027-12-31", "20112027": "2027-11-20", "99999999": "must be a day that exists in the calendar",
@@ -406,14 +410,32 @@ func TestHeaderOfEveryPrintedPageIsNoCustomer(t *testing.T) {
 }
 
 func TestDayOfTheMonthIsTheNextSuchDay(t *testing.T) {
-	today := civil.MustParse("2026-11-18")
-	for cell, want := range map[string]string{
-		"10": "2026-12-10", "18": "2026-11-18", "dia 20": "2026-11-20", "Todo dia 5": "2026-12-05", "31": "2026-12-31", "05": "2026-12-05", "10 de cada mês": "2026-12-10", "vence dia 10": "2026-12-10", "dia 10 do mês": "2026-12-10",
-		"0": "", "32": "", "dia": "", "10 ou 15": "", "": "",
-	} {
-		due, ok := NextDay(cell, today)
-		if ok != (want != "") || ok && due.String() != want {
-			t.Errorf("%q: %s, %t", cell, due, ok)
+	const next = "is a day of the month: the next one was taken"
+	wantNear(t, next, map[string]string{
+		"10": "2026-12-10", "18": "2026-11-18", "dia 20": "2026-11-20", "Todo dia 5": "2026-12-05", "31": "2026-12-31", "05": "2026-12-05",
+		"10 de cada mês": "2026-12-10", "vence dia 10": "2026-12-10", "dia 10 do mês": "2026-12-10",
+	})
+	wantNear(t, "", map[string]string{"0": "", "32": "", "dia": "", "10 ou 15": "", "10 15": "", "": ""})
+}
+
+func TestDayWithoutItsYearIsTheNearestWhereThatIsClear(t *testing.T) {
+	wantNear(t, "has no year: the nearest such day was taken", map[string]string{
+		"10/11": "2026-11-10", "18/11": "2026-11-18", "10/12": "2026-12-10", "5/1": "2027-01-05", "10.11": "2026-11-10",
+		"10-nov": "2026-11-10", "10/nov": "2026-11-10", "5 de janeiro": "2027-01-05", "dia 10/11": "2026-11-10",
+		"31/08": "2026-08-31", "28/02": "2027-02-28",
+	})
+	// Half a year from now, no year is the one that is meant; the others have no such day, or no day at all.
+	wantNear(t, "", map[string]string{
+		"10/05": "", "18/05": "", "1/7": "", "29/02": "", "31/11": "", "10/13": "", "12/27": "", "12/2027": "", "2027-12": "", "10/xyz": "", "10/11/x": "",
+	})
+}
+
+// wantNear wants cells to be read as days around 2026-11-18, in one way.
+func wantNear(t *testing.T, reading string, cells map[string]string) {
+	t.Helper()
+	for cell, want := range cells {
+		if due, got := NearDay(cell, civil.MustParse("2026-11-18")); due.String() != want || got != reading {
+			t.Errorf("%q: %s, %q", cell, due, got)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"carteira/internal/platform/address"
@@ -22,7 +23,6 @@ type spelling struct{ value, warning string }
 
 // spellers turn what people in Brazil write into what the API takes.
 var spellers = map[string]func(string) (spelling, error){
-	"whatsapp":           Phones{}.spell,
 	"email":              spellEmail,
 	"data_de_vencimento": whole(spellDate),
 	"value":              whole(spellAmount),
@@ -55,10 +55,8 @@ func tidy(cell string) string {
 
 // absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They apply only
 // to columns with a fixed spelling: a customer's notes may well be a dash.
-var absent = []string{
-	"-", "--", "---", "x", "n/a", "#n/d", "#n/a", "null", "nulo", "nao", "nao tem", "nao possui", "nao informado", "nao informou", "sem",
-	"sem email", "sem e-mail", "sem telefone", "sem cpf", "indefinido",
-}
+var absent = list("-, --, ---, x, n/a, #n/d, #n/a, null, nulo, nao, nao tem, nao possui, nao informado, nao informou, " +
+	"sem, sem email, sem e-mail, sem telefone, sem cpf, indefinido")
 
 func isAbsent(cell string) bool { return slices.Contains(absent, text.Fold(cell)) }
 
@@ -255,8 +253,7 @@ func spellAmount(s string) (string, error) {
 
 // spellDate reads 31/12/2027, 1/2/2027, 31-12-27, 31.12.2027, 31/dez/2027, 31 de dezembro de 2027, 31122027 and
 // 2027-12-31. A day of the week before it is dropped. A time of day behind it is what
-// databases and spreadsheets write for a bare day, and is dropped. Two digits are a year from 2000 to 2099: no due date
-// is of another century, and a rule that looks at today's date would read one file in two ways.
+// databases and spreadsheets write for a bare day, and is dropped.
 func spellDate(value string) (string, error) {
 	if weekday, rest, cut := strings.Cut(value, ","); cut && !strings.ContainsAny(weekday, "0123456789") {
 		value = strings.TrimSpace(rest)
@@ -265,79 +262,92 @@ func spellDate(value string) (string, error) {
 	if i := strings.IndexAny(value, " T"); i >= 0 && strings.Trim(value[i+1:], "0123456789:.Z") == "" {
 		value = value[:i]
 	}
-	if parts := strings.FieldsFunc(value, isDateSeparator); len(parts) == 3 {
-		value = dateOf(parts)
-	} else if serial, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64); err == nil && isSerial(serial) {
-		value = workbook.Day(int(serial)).BR()
-	} else if len(value) == len("31122027") && text.Digits(value) == value {
-		value = bareDate(value)
-	}
-	day, err := civil.ParseBR(value)
+	day, err := readDate(value)
 	if errors.Is(err, civil.ErrSyntax) {
-		return "", errors.New("must be a date such as 31/12/2027 or 2027-12-31")
+		err = errors.New("must be a date such as 31/12/2027 or 2027-12-31")
 	}
-	if err != nil {
-		return "", err
+	return day.String(), err
+}
+
+func readDate(value string) (civil.Date, error) {
+	parts := strings.FieldsFunc(value, isDateSeparator)
+	serial, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
+	switch {
+	case len(parts) == 3:
+		return dateOf(parts[0], parts[1], parts[2])
+	case err == nil && serial > firstSerial && serial < lastSerial:
+		return workbook.Day(int(serial)), nil
+	case len(value) != len("31122027") || text.Digits(value) != value:
+		return civil.Date{}, civil.ErrSyntax
+	case strings.HasPrefix(value, "20") && value[4:6] <= "12":
+		return dateOf(value[:4], value[4:6], value[6:])
 	}
-	return day.String(), nil
+	return dateOf(value[:2], value[2:4], value[4:])
 }
 
 // The serials by which spreadsheets store days, from 2000 to 2099: a cell that lost
 // its format shows one.
 const firstSerial, lastSerial = 36525, 73051
 
-func isSerial(number float64) bool { return number > firstSerial && number < lastSerial }
-
-// bareDate reads eight digits, with the year first or last.
-func bareDate(digits string) string {
-	if strings.HasPrefix(digits, "20") && digits[4:6] <= "12" {
-		return dateOf([]string{digits[:4], digits[4:6], digits[6:]})
-	}
-	return dateOf([]string{digits[:2], digits[2:4], digits[4:]})
-}
-
-// NextDay is the next date that has the day of the month that a cell gives instead of a date: 10, todo dia 10, 10 de cada mês.
-func NextDay(cell string, today civil.Date) (due civil.Date, ok bool) {
-	words := slices.DeleteFunc(strings.Fields(text.Fold(cell)), func(word string) bool {
-		return slices.Contains([]string{"todo", "dia", "vence", "no", "de", "cada", "do", "mes"}, word)
-	})
-	if len(words) != 1 {
-		return due, false
-	}
-	day, err := strconv.Atoi(words[0])
-	if err != nil || day < 1 || day > 31 {
-		return due, false
-	}
-	for due = today; due.Day() != day; {
-		due = due.AddDays(1)
-	}
-	return due, true
-}
-
 func isDateSeparator(r rune) bool { return r == '/' || r == '-' || r == '.' }
 
-// dateOf puts day, month and year together as ParseBR reads them; a year of four digits may come first.
-func dateOf(parts []string) string {
-	day, month, year := parts[0], parts[1], parts[2]
-	if len(day) == 4 {
+var months = list("jan, fev, mar, abr, mai, jun, jul, ago, set, out, nov, dez")
+
+// dateOf is the day of three parts, of which the year may come first. Two digits are a year from 2000 to 2099: no due
+// date is of another century, and a rule that looks at today's date would read one file in two ways.
+func dateOf(day, month, year string) (civil.Date, error) {
+	if len(day) == len("2027") {
 		day, year = year, day
 	}
-	name := text.Fold(month)
-	month = cmp.Or(months[name[:min(3, len(name))]], month)
 	if len(year) == 2 {
 		year = "20" + year
 	}
-	return twoDigits(day) + "/" + twoDigits(month) + "/" + year
-}
-
-var months = map[string]string{
-	"jan": "01", "fev": "02", "mar": "03", "abr": "04", "mai": "05", "jun": "06",
-	"jul": "07", "ago": "08", "set": "09", "out": "10", "nov": "11", "dez": "12",
-}
-
-func twoDigits(value string) string {
-	if len(value) == 1 {
-		return "0" + value
+	if name := text.Fold(month); len(name) >= 3 {
+		month = strconv.Itoa(1 + slices.Index(months, name[:3]))
 	}
-	return value
+	var numbers [3]int
+	for n, part := range []string{year, month, day} {
+		var err error
+		if numbers[n], err = strconv.Atoi(part); err != nil || numbers[n] == 0 {
+			return civil.Date{}, civil.ErrSyntax
+		}
+	}
+	return civil.New(numbers[0], time.Month(numbers[1]), numbers[2])
 }
+
+// dayWords are what people write around a day of the month.
+var dayWords = list("todo, dia, vence, no, de, cada, do, mes")
+
+// NearDay is the date that a cell means without saying it all, and how it is read. A day of the month (10, todo dia 10,
+// 10 de cada mês) is the next such day. A day without its year (10/11, 10/nov) is the nearest one, and none where that of
+// another year is less than twice as far: a wrong year is a customer who is not billed for months.
+func NearDay(cell string, today civil.Date) (due civil.Date, reading string) {
+	words := slices.DeleteFunc(strings.Fields(text.Fold(cell)), func(word string) bool {
+		return slices.Contains(dayWords, word)
+	})
+	if len(words) == 2 && text.Digits(words[1]) != "" { // two days, perhaps
+		return due, ""
+	}
+	switch parts := strings.FieldsFunc(strings.Join(words, "/"), isDateSeparator); len(parts) {
+	case 1:
+		day, err := strconv.Atoi(parts[0])
+		if err != nil || day < 1 || day > 31 {
+			return due, ""
+		}
+		for due = today; due.Day() != day; {
+			due = due.AddDays(1)
+		}
+		return due, "is a day of the month: the next one was taken"
+	case 2:
+		for year := today.Year() - 1; year <= today.Year()+1; year++ {
+			due, err := dateOf(parts[0], parts[1], strconv.Itoa(year))
+			if err == nil && due.Sub(today) <= clearly && today.Sub(due) <= clearly {
+				return due, "has no year: the nearest such day was taken"
+			}
+		}
+	}
+	return due, ""
+}
+
+// clearly is how many days away the nearest of three years' days may be: a third of a year.
+const clearly = 121
