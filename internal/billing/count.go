@@ -141,8 +141,8 @@ func (c paymentChange) receipts() (changes []tally.Change) {
 	case before && !after:
 		changes = append(changes, receipt(c.before, c.before.PaidOn, -1, -c.before.Amount))
 	}
-	if c.refund != nil {
-		changes = append(changes, receipt(c.after, c.refund.on, 0, -c.refund.amount))
+	for _, back := range c.goneBack() {
+		changes = append(changes, receipt(c.after, back.on, 0, -back.amount))
 	}
 	return changes
 }
@@ -184,7 +184,7 @@ const (
 		FROM payments WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded', 'credit') AND provider <> 'credit'
 		UNION ALL
 		SELECT r.refunded_on AS day, p.plan_id, p.product_id, p.paid_via AS state, 0 AS n, -r.amount_cents AS cents
-		FROM payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id WHERE r.company_id = ?`
+		FROM ` + refundsFrom + ` WHERE r.company_id = ?`
 	paidRecords = `SELECT paid_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 		CASE WHEN paid_on > due_on THEN 'late' ELSE 'on_time' END AS state, 1 AS n, settled_cents AS cents
 		FROM invoices WHERE company_id = ? AND status = 'paid'`

@@ -104,19 +104,7 @@ func (s *Service) KeepCreditTx(ctx context.Context, tx account.Tx, paymentID int
 	change.after.PaidOn = civil.Date{}
 	change.after.dated(tx.Actor, tx.Now())
 	change.after.postpone(tx.Actor, tx.Now())
-	change.bookRefund()
 	return s.moveCredit(ctx, tx, &change)
-}
-
-// bookRefund books what of a payment went back before it counted, on the day on
-// which it counts.
-func (c *paymentChange) bookRefund() {
-	if c.before.Status != PaymentReview || c.after.Refunded == 0 {
-		return
-	}
-	c.refund = &refundRow{
-		payment: c.after.ID, id: "before:" + id.NewCode(16), amount: c.after.Refunded, at: c.after.PaidAt, on: c.after.PaidOn,
-	}
 }
 
 // errDecided says that a payment does not wait for a decision.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"carteira/internal/account"
@@ -81,7 +82,20 @@ func (p Payment) came() bool {
 // that becomes known.
 type paymentChange struct {
 	before, after Payment
-	refund        *refundRow // money that went back with this change
+	refund        *refundRow  // money that went back with this change
+	earlier       []refundRow // what went back before the payment counted
+}
+
+// goneBack is the money that goes back among the receipts with the change: what went
+// back before a payment counted begins to count with it.
+func (c paymentChange) goneBack() []refundRow {
+	switch {
+	case !c.after.came():
+		return nil
+	case c.refund != nil:
+		return append(slices.Clone(c.earlier), *c.refund)
+	}
+	return c.earlier
 }
 
 // errKnownPayment says that the ledger has the payment.
@@ -101,7 +115,13 @@ func (s *Service) applyPayment(ctx context.Context, tx account.Tx, change *payme
 	if err != nil {
 		return err
 	}
+	if change.after.came() && !change.before.came() && change.after.Refunded > 0 {
+		if change.earlier, err = refundsBefore(ctx, tx, change.after); err != nil {
+			return err
+		}
+	}
 	if change.refund != nil {
+		change.refund.payment = change.after.ID
 		if err := insertRefund(ctx, tx, *change.refund); err != nil {
 			return err
 		}
@@ -140,7 +160,8 @@ func (d paymentData) SubjectID() int64 { return d.Payment.ID }
 // recordPayment records that money came, went back, or never came after all.
 func (s *Service) recordPayment(ctx context.Context, tx account.Tx, change paymentChange) error {
 	payment, before, after := change.after, change.before.came(), change.after.came()
-	if before == after && change.refund == nil {
+	back := change.goneBack()
+	if before == after && len(back) == 0 {
 		return nil
 	}
 	data := paymentInEvent{ID: payment.ID, PaidVia: payment.Via, InvoiceID: payment.InvoiceID}
@@ -160,11 +181,11 @@ func (s *Service) recordPayment(ctx context.Context, tx account.Tx, change payme
 		came.Amount = -came.Amount
 		err = record(event.PaymentUndone, came)
 	}
-	if err != nil || change.refund == nil {
-		return err
+	for n := 0; n < len(back) && err == nil; n++ {
+		data.Amount, data.RefundedOn = -back[n].amount, &back[n].on
+		err = record(event.PaymentRefunded, data)
 	}
-	data.Amount, data.RefundedOn = -change.refund.amount, &change.refund.on
-	return record(event.PaymentRefunded, data)
+	return err
 }
 
 // KeepTx records money that does not count before a person decides about it.
@@ -173,6 +194,9 @@ func (s *Service) KeepTx(ctx context.Context, tx account.Tx, payment Payment) (i
 	payment.PaidAt = payment.PaidAt.In(tx.Company.Zone)
 	payment.Status, payment.PaidOn = PaymentReview, tx.Today(payment.PaidAt)
 	change := paymentChange{after: payment}
+	if payment.Refunded > 0 {
+		change.refund = &refundRow{id: "first", amount: payment.Refunded, at: payment.PaidAt, on: payment.PaidOn}
+	}
 	err := s.applyPayment(ctx, tx, &change)
 	return change.after.ID, err
 }
@@ -253,7 +277,6 @@ func (s *Service) receive(ctx context.Context, tx account.Tx, decision decision,
 		r.AsOf = came.after.PaidOn
 	}
 	came.after.postpone(tx.Actor, tx.Now())
-	came.bookRefund()
 	decision.payments = []paymentChange{came}
 	r.note.To(&decision.After.Note)
 	if err := r.settle(tx.Actor, &decision); err != nil {

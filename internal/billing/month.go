@@ -202,7 +202,7 @@ const (
 		WHERE p.company_id = ? AND p.paid_on >= ? AND p.paid_on <= ?`
 	monthRefunds = `SELECT r.id, r.refunded_on AS day, COALESCE(c.id, 0) AS customer_id, p.customer_name AS customer, p.invoice_id,
 		p.paid_via AS via, p.plan_id, COALESCE(l.name, '') AS plan, -r.amount_cents AS cents, r.note
-		FROM payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
+		FROM ` + refundsFrom + `
 		LEFT JOIN customers c ON c.company_id = p.company_id AND c.id = p.customer_id
 		LEFT JOIN customer_plans l ON l.company_id = p.company_id AND l.id = p.plan_id
 		WHERE r.company_id = ? AND r.refunded_on >= ? AND r.refunded_on <= ?`

@@ -112,7 +112,7 @@ func (s *Service) RefundTx(ctx context.Context, tx account.Tx, refund Refund) (O
 	if back.before.Status == PaymentCredit {
 		return Outcome{Invoice: before}, s.refundCredit(ctx, tx, back)
 	}
-	if deleted || back.refund == nil {
+	if deleted || !back.before.came() {
 		return Outcome{Invoice: before}, s.applyPayment(ctx, tx, back)
 	}
 	decision, err := refunded(ctx, tx, decisionOn(before, owner), *back, refund.Effect)
@@ -154,12 +154,9 @@ func (r Refund) change(ctx context.Context, tx account.Tx) (*paymentChange, erro
 	}
 	row.date(tx.Actor, tx.Now())
 	change := &paymentChange{before: payment, after: payment}
-	change.after.Refunded += row.amount
-	if !payment.came() {
-		return change, nil
-	}
 	change.refund = &row
-	if change.after.left() == 0 {
+	change.after.Refunded += row.amount
+	if payment.came() && change.after.left() == 0 {
 		change.after.Status = PaymentRefunded
 	}
 	return change, nil
@@ -331,7 +328,10 @@ func (f PaymentFilter) refunds(ctx context.Context, db *sqldb.DB, companyID int6
 	return query, err
 }
 
-const refundsFrom = `payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id`
+// refundsFrom are the refunds that count: of money that waits for a decision, or that
+// a person dismissed, none does.
+const refundsFrom = `payment_refunds r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
+	AND p.status NOT IN ('review', 'dismissed')`
 
 var refundTable = listing.Table[ListedRefund]{
 	From: refundsFrom, ID: "r.id", Owner: "r.company_id",

@@ -98,6 +98,23 @@ func insertRefund(ctx context.Context, tx account.Tx, row refundRow) error {
 		row.on, row.by, row.note, tx.Now().UnixMicro())
 }
 
+// refundsBefore are the refunds of a payment that begins to count. None is earlier
+// than the payment, which may count on a later day than that on which it came.
+func refundsBefore(ctx context.Context, tx account.Tx, payment Payment) ([]refundRow, error) {
+	err := tx.Do(ctx, `
+		UPDATE payment_refunds SET refunded_at = ?, refunded_offset = ?, refunded_on = ?
+		WHERE company_id = ? AND payment_id = ? AND refunded_on < ?`, payment.PaidAt.UnixMicro(), offsetOf(payment.PaidAt),
+		payment.PaidOn, tx.Company.ID, payment.ID, payment.PaidOn)
+	if err != nil {
+		return nil, err
+	}
+	return sqldb.All(ctx, tx, func(row sqldb.Row) (refund refundRow, err error) {
+		err = row.Scan((*int64)(&refund.amount), &refund.on)
+		return refund, err
+	}, `SELECT amount_cents, refunded_on FROM payment_refunds WHERE company_id = ? AND payment_id = ? ORDER BY id`,
+		tx.Company.ID, payment.ID)
+}
+
 func refundsOf(ctx context.Context, querier sqldb.Querier, companyID int64, payments []int64) (map[int64][]RefundRecord, error) {
 	found := map[int64][]RefundRecord{}
 	_, err := sqldb.All(ctx, querier, func(row sqldb.Row) (refund RefundRecord, err error) {

@@ -8,7 +8,6 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/tally"
@@ -341,26 +340,5 @@ func TestCreditThatTheBankGaveBackLeavesLessThanNothing(t *testing.T) {
 		}
 		world.wantOpenReviews(t) // a person is asked
 		world.wantPaid(t, invoice)
-	})
-}
-
-// A gateway gives back a part of money that is credit by then. Whoever looks at the
-// review of that cannot have the money pay an invoice a second time.
-func TestMoneyThatIsCreditIsNotAppliedToo(t *testing.T) {
-	each(t, func(t *testing.T, world *world) {
-		invoice := world.invoice(t)
-		world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 4000)
-		world.later(t, time.Minute)
-		review := world.wantOpenReviews(t)[0]
-		_, err := world.Decide(t.Context(), world.actor, Decision{ReviewID: review.ID, Resolution: Credited})
-		must(t, err)
-		world.bank.change(func(order *held) { order.payments[0].Refunded, order.payments[0].RefundedAt = 500, world.clock.Now() })
-		world.later(t, 24*time.Hour)
-		again := world.wantOpenReviews(t)[0]
-		_, err = world.Decide(t.Context(), world.actor, Decision{ReviewID: again.ID, Resolution: Applied, Difference: billing.DifferenceDiscount})
-		if fault.KindOf(err) != fault.KindInvalid {
-			t.Errorf("applied, though it is credit: %v", err)
-		}
-		world.wantOpen(t, invoice)
 	})
 }
