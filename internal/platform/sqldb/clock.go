@@ -106,7 +106,7 @@ func (l clockLock) take(ctx context.Context, conn Querier) error {
 	if conn.Engine() == SQLite {
 		return nil
 	}
-	return Each(ctx, conn, string(l), nil, func(Row) error { return nil })
+	return conn.run(ctx, Statement{Text: string(l)})
 }
 
 // MoveClock is Write for the transaction that moves the installation's clock: it

@@ -1,7 +1,6 @@
 package sqldb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 )
 
 // timeouts bound how long the program waits for a database that says nothing.
-// Zero means the default.
 type timeouts struct {
 	// Statement bounds a statement, and the beginning and end of a transaction;
 	// 20 seconds. A context's own deadline may be nearer.
@@ -28,14 +26,6 @@ var defaultTimeouts = timeouts{
 	Statement: 20 * time.Second,
 	Connect:   5 * time.Second,
 	Ping:      1500 * time.Millisecond,
-}
-
-func (t timeouts) orDefaults() timeouts {
-	return timeouts{
-		Statement: cmp.Or(t.Statement, defaultTimeouts.Statement),
-		Connect:   cmp.Or(t.Connect, defaultTimeouts.Connect),
-		Ping:      cmp.Or(t.Ping, defaultTimeouts.Ping),
-	}
 }
 
 type withoutDeadlineKey struct{}

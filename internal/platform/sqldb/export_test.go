@@ -5,11 +5,13 @@ import (
 	"net"
 	"slices"
 	"testing"
+
+	"carteira/internal/platform/sqldb/sqlite"
 )
 
 // What only this package's tests may see.
 const (
-	MaxCompiled = maxCompiled
+	MaxCompiled = sqlite.MaxCompiled
 	Retries     = retries
 
 	ErrFull    = errFull
@@ -21,7 +23,6 @@ const (
 var (
 	ForPostgres = forPostgres
 	ForSQLite   = forSQLite
-	Marks       = marks
 	ErrCheck    = errCheck
 	ErrClosed   = errClosed
 )
@@ -62,14 +63,13 @@ func (db *DB) FailFlush() {
 // Release adds a migration to those of both engines until the test ends.
 func Release(t *testing.T, name, text string) {
 	t.Helper()
-	for _, of := range []*func() ([]migration, error){&knownSQLite, &knownPostgres} {
-		before := *of
+	for engine, before := range known {
 		list, err := before()
 		if err != nil {
 			t.Fatal(err)
 		}
 		more := append(slices.Clone(list), migration{len(list) + 1, name, text, "of " + name})
-		*of = func() ([]migration, error) { return more, nil }
-		t.Cleanup(func() { *of = before })
+		known[engine] = func() ([]migration, error) { return more, nil }
+		t.Cleanup(func() { known[engine] = before })
 	}
 }

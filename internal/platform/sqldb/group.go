@@ -31,6 +31,7 @@ type group struct {
 	running    bool          // a turn runs
 	neverFlush bool          // no commit is flushed, whatever is asked for
 	relaxed    bool          // the connection is set to flush none at the moment
+	inRow      int           // how many relaxed groups there were since the last that was flushed
 	failFlush  atomic.Bool   // by a test: the next commit fails
 	suspect    bool          // a flush has failed: what was written before may be lost
 	committing atomic.Int64  // when the commit that is running began, in microseconds; 0 when none is
@@ -207,20 +208,16 @@ func (g *group) begin(ctx context.Context, terms terms) error {
 	if err := awaitLock(func() error { return g.command(ctx, "BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
-	err := g.checkSchema(ctx, terms)
+	if terms.schema == 0 {
+		return nil
+	}
+	// The group has the lock of the file: no migration comes between this and its
+	// commit.
+	err := checkSchema(ctx, g.writer, terms.schema)
 	if err != nil {
 		g.rollback(ctx)
 	}
 	return err
-}
-
-// checkSchema refuses a group once a newer version has migrated the database. The
-// group has the lock of the file: no migration comes between this and its commit.
-func (g *group) checkSchema(ctx context.Context, terms terms) error {
-	if terms.schema == 0 {
-		return nil
-	}
-	return checkSchema(ctx, g.writer, terms.schema)
 }
 
 // fold copies the write-ahead log into the database, flushes that, and empties the
@@ -289,10 +286,11 @@ func (g *group) fail(ctx context.Context, all []*turn, cause error) {
 	}
 }
 
-// makeRoom gives the room of the log back to a disk that is full, if it can.
+// makeRoom gives the room of the log back to a disk that is full, if it can. The
+// next write meets the error again.
 func (g *group) makeRoom(ctx context.Context, cause error) {
 	if errors.Is(cause, errFull) {
-		_ = g.fold(ctx) // the next write meets the error again
+		g.suspect = errors.Is(g.fold(ctx), errDisk) || g.suspect
 	}
 }
 
@@ -301,24 +299,35 @@ func (g *group) rollback(ctx context.Context) {
 	_ = g.command(ctx, "ROLLBACK")
 }
 
+// maxRelaxed is after how many relaxed groups in a row one is flushed all the same.
+const maxRelaxed = 256
+
 // relax sets whether SQLite flushes the commit of a group before it is
 // acknowledged, which it does not take inside a transaction. A group that begins
 // with a relaxed turn takes no other kind: its commit costs no flush, so turns
 // that need one hardly wait for it. What it wrote is flushed with the next group
 // that is not relaxed, because the log is one.
+//
+// SQLite copies a long log into the database by itself, only after a commit that was
+// flushed. Otherwise it would flush the log for that, and say nothing if it failed.
 func (g *group) relax(ctx context.Context, relaxed bool) error {
+	if g.inRow++; !relaxed || g.inRow > maxRelaxed {
+		g.inRow, relaxed = 0, false
+	}
 	if g.neverFlush || g.relaxed == relaxed {
 		return nil
 	}
-	text := "PRAGMA synchronous(FULL)"
+	pragmas := []string{"PRAGMA synchronous(FULL)", "PRAGMA wal_autocheckpoint(" + foldEvery + ")"}
 	if relaxed {
-		text = "PRAGMA synchronous(NORMAL)"
+		pragmas = []string{"PRAGMA wal_autocheckpoint(0)", "PRAGMA synchronous(NORMAL)"}
 	}
-	err := g.command(ctx, text)
-	if err == nil {
-		g.relaxed = relaxed
+	for _, pragma := range pragmas {
+		if err := g.command(ctx, pragma); err != nil {
+			return err
+		}
 	}
-	return err
+	g.relaxed = relaxed
+	return nil
 }
 
 func (g *group) command(ctx context.Context, text string) error {

@@ -38,19 +38,12 @@ type migration struct {
 	hash    string
 }
 
-// known lists, in order, the migrations of an engine. They are read and hashed
+// known lists, in order, the migrations of each engine. They are read and hashed
 // once: each probe of the database asks for them.
-func known(engine Engine) ([]migration, error) {
-	if engine == Postgres {
-		return knownPostgres()
-	}
-	return knownSQLite()
+var known = map[Engine]func() ([]migration, error){
+	SQLite:   sync.OnceValues(func() ([]migration, error) { return readMigrations(SQLite) }),
+	Postgres: sync.OnceValues(func() ([]migration, error) { return readMigrations(Postgres) }),
 }
-
-var (
-	knownPostgres = sync.OnceValues(func() ([]migration, error) { return readMigrations(Postgres) })
-	knownSQLite   = sync.OnceValues(func() ([]migration, error) { return readMigrations(SQLite) })
-)
 
 func newMigration(version int, name, text string) migration {
 	return migration{version, name, text, fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
@@ -88,7 +81,7 @@ const baseline = "0001_baseline.sql"
 // lacking holds what a database has, by version, against what the program knows,
 // and returns what it lacks.
 func lacking(engine Engine, applied map[int]applied) (missing []migration, err error) {
-	list, err := known(engine)
+	list, err := known[engine]()
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "carteira"
 	}
-	g := &guard{timeouts: options.Timeouts.orDefaults()}
+	g := &guard{timeouts: options.Timeouts}
 	conns := &connections{guard: g}
 	config.DialFunc = conns.dial
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
@@ -81,12 +81,10 @@ func (e oneLine) Unwrap() error { return e.error }
 func (db *postgresDB) pools() map[string]sql.DBStats {
 	stat := db.pool.Stat()
 	return map[string]sql.DBStats{"postgres": {
-		MaxOpenConnections: int(stat.MaxConns()),
-		OpenConnections:    int(stat.TotalConns()),
-		InUse:              int(stat.AcquiredConns()),
-		Idle:               int(stat.IdleConns()),
-		WaitCount:          stat.EmptyAcquireCount(),
-		WaitDuration:       stat.EmptyAcquireWaitTime(),
+		OpenConnections: int(stat.TotalConns()),
+		InUse:           int(stat.AcquiredConns()),
+		WaitCount:       stat.EmptyAcquireCount(),
+		WaitDuration:    stat.EmptyAcquireWaitTime(),
 	}}
 }
 

@@ -33,7 +33,7 @@ func (db *DB) probe(ctx context.Context, fresh time.Duration) error {
 	if err := db.inPlace(); err != nil {
 		return err
 	}
-	list, err := known(db.Engine())
+	list, err := known[db.Engine()]()
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,9 @@ func unanswering(err error) error {
 func checkSchema(ctx context.Context, querier Querier, known int) error {
 	applied, err := Value[int](ctx, querier, appliedVersion)
 	if err == nil && applied > known {
-		err = newerSchema(known)
+		err = fmt.Errorf("%w: %w (this program knows schema %d)", errNewer, ErrNewer, known)
 	}
 	return err
-}
-
-// newerSchema refuses what a process of an older version would write.
-func newerSchema(known int) error {
-	return fmt.Errorf("%w: %w (this program knows schema %d)", errNewer, ErrNewer, known)
 }
 
 // observe keeps what the outcome of a write says about the database. One that did

@@ -185,8 +185,6 @@ func Looks(ctx context.Context, querier Querier, looks []Statement) ([]bool, err
 		args = append(args, look.Args...)
 		places[i] = &found[i]
 	}
-	_, err := One(ctx, querier, func(row Row) (struct{}, error) {
-		return struct{}{}, row.Scan(places...)
-	}, "SELECT "+text.String(), args...)
+	err := Each(ctx, querier, "SELECT "+text.String(), args, func(row Row) error { return row.Scan(places...) })
 	return found, err
 }

@@ -91,8 +91,9 @@ func (r *readers) takeBack(conn *sqlite.Conn) {
 // closeTime is for how long close waits for those who read.
 const closeTime = 2 * time.Second
 
-// close takes every permit, so that no connection is lent any more, and closes them when all have come back, and waits a while for
-// that: while one is open, the write-ahead log is not folded into the database.
+// close takes every permit, so that no connection is lent any more, closes them
+// when all have come back, and waits a while for that: while one is open, the
+// write-ahead log is not folded into the database.
 func (r *readers) close() error {
 	close(r.quit)
 	closed := make(chan error, 1)
@@ -128,11 +129,6 @@ func (r *readers) stats() sql.DBStats {
 	}
 }
 
-// maxCompiled bounds the memory for statements that vary with the length of a
-// list; past it a statement is compiled at every use. To keep one compiled
-// takes about half off a point select.
-const maxCompiled = 400
-
 // sqliteReads is the read side of a SQLite database as a Querier.
 type sqliteReads struct {
 	readers  *readers
@@ -164,12 +160,15 @@ func runAll(ctx context.Context, conn *sqlite.Conn, statements []Statement) erro
 	return nil
 }
 
+// sqliteTexts remembers the rewritten texts of all connections.
+var sqliteTexts = rewriter{rewrite: forSQLite}
+
 func runOne(ctx context.Context, conn *sqlite.Conn, statement Statement) error {
-	args := withLists(SQLite, statement.Args)
+	text, args := sqliteTexts.text(statement.Text), withLists(SQLite, statement.Args)
 	if statement.Scan != nil {
-		return conn.Each(ctx, statement.Text, args, func(row *sqlite.Row) error { return statement.Scan(row) })
+		return conn.Each(ctx, text, args, func(row *sqlite.Row) error { return statement.Scan(row) })
 	}
-	changed, err := conn.Exec(ctx, statement.Text, args)
+	changed, err := conn.Exec(ctx, text, args)
 	if statement.changed != nil {
 		*statement.changed = changed
 	}

@@ -215,7 +215,10 @@ func TestReadThatOutlastsItsCallerIsTheCallersDeadline(t *testing.T) {
 
 func TestReadOfABackgroundTaskHasADeadlineOnBothDatabases(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		db := sqldbtest.New(t, engine, func(options *sqldb.Options) { options.Timeouts.Statement = 300 * time.Millisecond })
+		db := sqldbtest.New(t, engine, func(options *sqldb.Options) {
+			options.Timeouts = impatient
+			options.Timeouts.Statement = 300 * time.Millisecond
+		})
 		if _, err := sqldb.Value[int64](context.Background(), db, endless); !errors.Is(err, sqldb.ErrUnavailable) {
 			t.Errorf("got %v, want ErrUnavailable", err)
 		}

@@ -45,6 +45,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -78,7 +79,8 @@ type Options struct {
 	// Relaxed lets SQLite acknowledge a commit before the disk has it: a power cut
 	// may then lose the last ones, and never damages the file.
 	Relaxed bool
-	// Timeouts bound the waiting for a database that says nothing.
+	// Timeouts bound the waiting for a database that says nothing; defaultTimeouts
+	// when none is given.
 	Timeouts timeouts
 }
 
@@ -120,6 +122,7 @@ func Open(ctx context.Context, url string, options Options) (*DB, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
+	options.Timeouts = cmp.Or(options.Timeouts, defaultTimeouts)
 	troubles := newTroubleLog(options.Log)
 	backend, err := open(ctx, url, options, troubles)
 	if err != nil {
@@ -160,7 +163,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 			return err
 		}
 	}
-	list, err := known(db.Engine())
+	list, err := known[db.Engine()]()
 	db.schema.Store(int64(len(list)))
 	return err
 }

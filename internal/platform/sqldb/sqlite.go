@@ -54,19 +54,22 @@ func openSQLite(path string, options Options, troubles *troubleLog) (backend, er
 	return &sqliteDB{
 		sqliteReads: &sqliteReads{
 			readers:  newReaders(max(8, 4*runtime.GOMAXPROCS(0)), openReader),
-			limit:    options.Timeouts.orDefaults().Statement,
+			limit:    options.Timeouts.Statement,
 			troubles: troubles,
 		},
 		path: path, place: place, group: newGroup(writer, place, options.Relaxed),
 	}, nil
 }
 
+// foldEvery is after how many pages the log is folded into the database: 16 MB, not
+// 4. Pages that many commits change are folded once for all of them, and the index
+// of so long a log is still one hash table, so that readers pay nothing.
+const foldEvery = "4000"
+
 // openSQLiteWriter opens the connection that writes. It does not wait for a lock
-// by itself: group.begin does. It folds the log into the database every 16 MB,
-// not 4: pages that many commits change are folded once for all of them, and the
-// index of so long a log is still one hash table, so that readers pay nothing.
+// by itself: group.begin does.
 func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
-	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-10000)", "busy_timeout(0)", "wal_autocheckpoint(4000)")
+	pragmas := append(slices.Clone(sqlitePragmas), "cache_size(-10000)", "busy_timeout(0)", "wal_autocheckpoint("+foldEvery+")")
 	if options.Relaxed {
 		pragmas = append(pragmas, "synchronous(NORMAL)")
 	}
@@ -74,14 +77,9 @@ func openSQLiteWriter(path string, options Options) (sqliteWriter, error) {
 	return sqliteWriter{conn}, err
 }
 
-// sqliteTexts remembers the rewritten texts of all connections.
-var sqliteTexts = rewriter{rewrite: forSQLite}
-
 // openSQLiteConn waits for others who are making the database, or closing it as the
 // last: then SQLite refuses at once, whatever busy_timeout is.
 func openSQLiteConn(path string, options sqlite.Options) (conn *sqlite.Conn, err error) {
-	options.Rewrite = sqliteTexts.text
-	options.MaxCompiled = maxCompiled
 	_ = awaitLock(func() error {
 		conn, err = sqlite.Open(path, options)
 		return sqliteError(err)
@@ -108,8 +106,7 @@ func (db *sqliteDB) write(ctx context.Context, terms terms, run func(txConn) err
 
 // pools shows the connection that writes as one that is always in use.
 func (db *sqliteDB) pools() map[string]sql.DBStats {
-	writer := sql.DBStats{MaxOpenConnections: 1, OpenConnections: 1, InUse: 1}
-	return map[string]sql.DBStats{"read": db.readers.stats(), "write": writer}
+	return map[string]sql.DBStats{"read": db.readers.stats(), "write": {OpenConnections: 1, InUse: 1}}
 }
 
 // close ends with the connection that writes: the last one to close folds the

@@ -116,3 +116,45 @@ func runOutOfDescriptors(file string) {
 	fmt.Println(err, string(sqldb.TroubleOf(err)))
 	os.Exit(0)
 }
+
+// failingDisk mounts a disk whose device can be left without room for what it is to
+// keep, where this user may: writes still succeed then, and flushing them does not.
+func failingDisk(t *testing.T) (dir string, starve func()) {
+	t.Helper()
+	room, dir := t.TempDir(), t.TempDir()
+	if err := syscall.Mount("tmpfs", room, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skipf("this user may not mount a disk: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(room, syscall.MNT_DETACH) })
+	image := filepath.Join(room, "image")
+	for _, command := range [][]string{
+		{"truncate", "-s", "96m", image},
+		{"mkfs.ext4", "-q", "-O", "^has_journal", "-m", "0", image},
+		{"mount", "-o", "loop,errors=continue", image, dir},
+	} {
+		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("no disk can be made here: %v: %v: %s", command, err, out)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
+	return dir, func() { fill(t, filepath.Join(room, "filler")) }
+}
+
+// A checkpoint flushes the log, and SQLite says of its own ones nothing when that
+// fails.
+func TestFailedFlushOfWhatIsRelaxedIsNotPassedOver(t *testing.T) {
+	dir, starve := failingDisk(t)
+	db, _ := fileOf(t, dir)
+	run(t, db, "INSERT INTO notes (id, body) VALUES (0, 'before')")
+	starve()
+	var failed error
+	for id := int64(1); id <= 400 && failed == nil; id++ {
+		failed = db.WriteRelaxed(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(t.Context(), "INSERT INTO notes (id, body) VALUES (?, ?)", id, strings.Repeat(string(rune(1000+id)), 32<<10))
+			return err
+		})
+	}
+	if !errors.Is(failed, sqldb.ErrDisk) {
+		t.Errorf("%v, want ErrDisk", failed)
+	}
+}

@@ -49,7 +49,8 @@ func Pieces[T any](list []T) iter.Seq[[]T] {
 // Tuples returns the placeholders of rows × columns values, `(?,?),(?,?)`, for
 // an INSERT of several rows.
 func Tuples(rows, columns int) string {
-	return strings.TrimSuffix(strings.Repeat("("+marks(columns)+"),", rows), ",")
+	row := "(?" + strings.Repeat(",?", columns-1) + ")"
+	return row + strings.Repeat(","+row, rows-1)
 }
 
 // withLists returns args with every list as an engine takes it, PostgreSQL as an
@@ -84,14 +85,6 @@ func listFor[T int64 | string](engine Engine, list []T) any {
 	}
 	text, _ := json.Marshal(list) // numbers and texts always have a form
 	return string(text)
-}
-
-// marks returns n placeholders, `?,?,?`, for an IN list.
-func marks(n int) string {
-	if n == 0 {
-		return "NULL"
-	}
-	return strings.Repeat("?,", n-1) + "?"
 }
 
 // Ref is an optional reference to another row: 0 is stored as NULL.

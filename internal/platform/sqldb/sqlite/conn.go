@@ -26,18 +26,17 @@ type Options struct {
 	Immutable bool
 	// Pragmas are run in this order on the new connection: "busy_timeout(5000)".
 	Pragmas []string
-	// Rewrite turns the text of a statement into SQLite's; nil leaves it.
-	Rewrite func(text string) string
-	// MaxCompiled bounds the statements that stay compiled, by their texts. Past
-	// it a statement is compiled at every use.
-	MaxCompiled int
 }
+
+// MaxCompiled bounds the memory for statements that vary with the length of a
+// list; past it a statement is compiled at every use. To keep one compiled takes
+// about half off a point select.
+const MaxCompiled = 400
 
 // Conn is a connection to a database file.
 type Conn struct {
-	conn    *sqlite.Conn
-	options Options
-	kept    map[string]*sqlite.Stmt
+	conn *sqlite.Conn
+	kept map[string]*sqlite.Stmt
 }
 
 // patch corrects the library on linux/arm64 with pages of 64 KB, once, before the
@@ -47,9 +46,6 @@ var patch = sync.OnceFunc(lib.PatchIssue199)
 // Open opens the file at path, and makes it unless it is immutable.
 func Open(path string, options Options) (*Conn, error) {
 	patch()
-	if options.Rewrite == nil {
-		options.Rewrite = func(text string) string { return text }
-	}
 	address, flags := "file:"+(&url.URL{Path: path}).EscapedPath(), sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI
 	if options.Immutable {
 		address, flags = address+"?immutable=1", sqlite.OpenReadOnly|sqlite.OpenURI
@@ -58,7 +54,7 @@ func Open(path string, options Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &Conn{conn: opened, options: options, kept: map[string]*sqlite.Stmt{}}
+	conn := &Conn{opened, map[string]*sqlite.Stmt{}}
 	for _, pragma := range options.Pragmas {
 		if err := conn.script("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -166,7 +162,7 @@ func (c *Conn) within(ctx context.Context, use func() error) error {
 func (c *Conn) begin(text string, args []any) (*sqlite.Stmt, error) {
 	statement := c.kept[text]
 	if statement == nil {
-		compiled, rest, err := c.compile(c.options.Rewrite(text))
+		compiled, rest, err := c.compile(text)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +170,7 @@ func (c *Conn) begin(text string, args []any) (*sqlite.Stmt, error) {
 			_ = compiled.Finalize() // it has not run
 			return nil, errSeveral
 		}
-		if statement = compiled; len(c.kept) < c.options.MaxCompiled {
+		if statement = compiled; len(c.kept) < MaxCompiled {
 			c.kept[text] = statement
 		}
 	}

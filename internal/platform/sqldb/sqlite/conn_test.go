@@ -19,7 +19,6 @@ import (
 
 func open(t *testing.T, options sqlite.Options) *sqlite.Conn {
 	t.Helper()
-	options.MaxCompiled = max(options.MaxCompiled, 10)
 	conn, err := sqlite.Open(filepath.Join(t.TempDir(), "a ?#%.db"), options)
 	if err != nil {
 		t.Fatal(err)

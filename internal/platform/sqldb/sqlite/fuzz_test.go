@@ -129,7 +129,7 @@ func newPair(tb testing.TB) pair {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "both.db")
 	ours, err := sqlite.Open(file, sqlite.Options{
-		Pragmas: []string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(OFF)"}, MaxCompiled: 100,
+		Pragmas: []string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(OFF)"},
 	})
 	if err != nil {
 		tb.Fatal(err)
