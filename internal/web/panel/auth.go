@@ -3,7 +3,6 @@ package panel
 import (
 	"cmp"
 	"html/template"
-	"net/http"
 	"strings"
 	"time"
 
@@ -151,48 +150,6 @@ func (s *Server) gone(req *request, err error, text string) error {
 	return s.public(req, "gone", "This link no longer works", err, text)
 }
 
-// The cookies: one of the session, and one by which a browser is known again
-// after it has ended.
-const (
-	sessionCookie = "carteira_session"
-	deviceCookie  = "carteira_device"
-)
-
-// cookieName is that of a cookie here. Under https it is bound to the host: a
-// neighbour under the same domain cannot put one of its own in its place.
-func cookieName(r *http.Request, name string) string {
-	if page.Secure(r) {
-		return "__Host-" + name
-	}
-	return name
-}
-
-func cookieValue(r *http.Request, name string) string {
-	cookie, err := r.Cookie(cookieName(r, name))
-	if err != nil {
-		return ""
-	}
-	return cookie.Value
-}
-
-// token is what the browser holds; "" when it holds nothing.
-func token(r *http.Request) string { return cookieValue(r, sessionCookie) }
-
-// remember gives the browser what a sign-in has made.
-func (req *request) remember(in account.SignedIn) {
-	req.setCookie(sessionCookie, in.Token, account.SessionLife)
-	if in.Device != "" {
-		req.setCookie(deviceCookie, in.Device, account.DeviceLife)
-	}
-}
-
-func (req *request) setCookie(name, value string, life time.Duration) {
-	http.SetCookie(req.w, &http.Cookie{
-		Name: cookieName(req.Request, name), Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true,
-		Secure: page.Secure(req.Request), SameSite: http.SameSiteLaxMode,
-	})
-}
-
 type forgotData struct {
 	Form *page.Form
 	Sent bool
@@ -279,7 +236,7 @@ func (s *Server) profilePage(req *request, data profileData, refusal error) (err
 	data.Email = cmp.Or(data.Email, page.NewForm("email", req.User.Email))
 	data.Mail, data.Known = s.Accounts.SendsMail(), read(req, s.Accounts.AddressConfirmed)
 	data.Role = word(req.lang, string(req.User.Role))
-	return s.showForm(req, "profile", "My account", refusal, data)
+	return req.showForm("profile", "My account", refusal, data)
 }
 
 // device makes of what a browser calls itself what a person would call it.
@@ -321,14 +278,7 @@ func (s *Server) secondFactor(req *request, form *page.Form, refusal error) erro
 		return req.complain("/profile", err)
 	}
 	data := factorData{Form: cmp.Or(form, page.NewForm()), Factor: factor, QR: req.qr(factor.URL)}
-	return s.showForm(req, "second_factor", "Second factor", refusal, data)
-}
-
-// qr is the picture of a text.
-func (req *request) qr(text string) template.HTML {
-	picture, err := page.QR(text)
-	req.note(err)
-	return picture
+	return req.showForm("second_factor", "Second factor", refusal, data)
 }
 
 func (s *Server) confirmSecondFactor(req *request) error {
@@ -336,7 +286,7 @@ func (s *Server) confirmSecondFactor(req *request) error {
 	if err != nil {
 		return req.again(err, s.secondFactor)
 	}
-	return s.show(req, page.View{Name: "recovery", Title: "Recovery codes", Data: codes})
+	return req.show("recovery", "Recovery codes", codes)
 }
 
 func (s *Server) dropSecondFactor(req *request) error {

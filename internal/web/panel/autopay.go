@@ -132,7 +132,7 @@ type autopaysData struct {
 // when, what is debited next, and what failed.
 func (s *Server) autopays(req *request) error {
 	data := autopaysData{list: newList(req, "", autopayChips(req))}
-	known, _ := fill(s, req, &data.list, source[payment.AutopayFilter, payment.AutopayOf]{
+	known, _ := fill(req, &data.list, source[payment.AutopayFilter, payment.AutopayOf]{
 		"", payment.ReadAutopayFilter, sortsBy(), s.Payments.Autopays,
 	})
 	for _, one := range known {
@@ -143,7 +143,7 @@ func (s *Server) autopays(req *request) error {
 		tabs := s.paymentTabs(req, "autopay")
 		data.Tabs = &tabs
 	}
-	return s.show(req, page.View{Name: "autopays", Title: "PIX Automático", Data: data})
+	return req.show("autopays", "PIX Automático", data)
 }
 
 func autopayChips(req *request) []chipLine {
@@ -162,7 +162,7 @@ type autopayRequest struct {
 func (s *Server) requestAutopayForm(req *request, form *page.Form, refusal error) error {
 	record := readOf(req, s.Customers.Find, req.id)
 	data := autopayRequest{Form: cmp.Or(form, page.NewForm()), Customer: record, Banks: payerBanks(req)}
-	return s.showForm(req, "autopay_request", "Ask through the customer's bank", refusal, data)
+	return req.showForm("autopay_request", "Ask through the customer's bank", refusal, data)
 }
 
 // otherBank is the choice of a bank that is not in the list: the page then shows

@@ -16,6 +16,11 @@ import (
 
 // roundPage is what will happen when a reminder is sent to many.
 type roundPage struct {
+	bulkPage
+	Round roundPlan
+}
+
+type roundPlan struct {
 	Plan                reminder.RoundPlan
 	Channels, Templates []page.Option
 	Quiet               string // when the quiet hours end, if it is one now
@@ -24,7 +29,12 @@ type roundPage struct {
 
 // remindMany sends a reminder to the chosen customers, through a connected
 // channel: it first shows who will get it, and then its progress.
-func (s *Server) remindMany(req *request, path, back string, chosen picks) error {
+func (s *Server) remindMany(req *request, path string) error {
+	back := req.back(path)
+	chosen, err := readPicks(req)
+	if err != nil {
+		return req.complain(back, err)
+	}
 	if !req.sends() {
 		return req.complain(back, fault.Forbidden("messages are not in your plan"))
 	}
@@ -32,8 +42,8 @@ func (s *Server) remindMany(req *request, path, back string, chosen picks) error
 	if err != nil {
 		return req.complain(back, err)
 	}
-	view := &bulkPage{picks: chosen, Action: "remind", Path: path, Back: back}
-	view.Round = &roundPage{Owner: allows(req.User.Role, owner)}
+	view := &roundPage{bulkPage: bulkPage{picks: chosen, Action: "remind", Path: path, Back: back}}
+	view.Round.Owner = allows(req.User.Role, owner)
 	if s.roundChoices(req, view, &draft); req.failed != nil {
 		return req.failed
 	}
@@ -78,7 +88,7 @@ func (s *Server) roundDraft(req *request, path string, chosen picks) (draft remi
 }
 
 // roundChoices offers channels and words, and chooses where nothing was chosen.
-func (s *Server) roundChoices(req *request, view *bulkPage, draft *reminder.RoundDraft) {
+func (s *Server) roundChoices(req *request, view *roundPage, draft *reminder.RoundDraft) {
 	basis := s.messageBasis(req)
 	active := slices.DeleteFunc(basis.channels, func(channel reminder.Channel) bool { return !channel.Active })
 	if len(active) > 0 && len(draft.Channels) == 0 {
@@ -105,7 +115,7 @@ func (s *Server) canPayByLink(req *request) (found bool) {
 	return found
 }
 
-func (s *Server) showRound(req *request, view *bulkPage) error {
+func (s *Server) showRound(req *request, view *roundPage) error {
 	plan := view.Round.Plan
 	view.Count = plan.Reached
 	view.Title, view.Button = req.lang.T("Send a reminder to %d customers?", view.Count), req.lang.T("Send %d reminders now", view.Count)
@@ -121,7 +131,7 @@ func (s *Server) showRound(req *request, view *bulkPage) error {
 	if req.PostFormValue("sure") != "" {
 		view.Form.Fail(fault.New(fault.KindConflict, "the list changed meanwhile; look at it again"))
 	}
-	return s.show(req, page.View{Name: "bulk", Title: view.Title, Data: view})
+	return req.show("bulk", view.Title, view)
 }
 
 type roundData struct {
@@ -141,7 +151,7 @@ func (s *Server) round(req *request, round reminder.Round) error {
 	if total := round.Total(); total > 0 {
 		data.Percent = 100 * (total - round.Waiting()) / total
 	}
-	return s.show(req, page.View{Name: "messages_round", Title: "Reminders", Data: data})
+	return req.show("messages_round", "Reminders", data)
 }
 
 // turnOnUsual turns the usual set of rules on, in one click.

@@ -45,7 +45,7 @@ func (s *Server) plans(req *request) error {
 	for i, id := range ids {
 		data.List[i].Customers = counts[id].N
 	}
-	return s.show(req, page.View{Name: "plans", Title: "Plans", Data: data})
+	return req.show("plans", "Plans", data)
 }
 
 func (s *Server) products(req *request) error {
@@ -54,12 +54,7 @@ func (s *Server) products(req *request) error {
 	for i, id := range ids {
 		data.List[i].Customers = counts[id].N
 	}
-	return s.show(req, page.View{Name: "products", Title: "Products", Data: data})
-}
-
-// units offers the units of a period in the reader's language.
-func (req *request) units() []page.Option {
-	return req.options("day", "days", "week", "weeks", "month", "months", "year", "years")
+	return req.show("products", "Products", data)
 }
 
 // planInput joins number and unit of the period, as a draft is read.
@@ -121,8 +116,6 @@ func (s *Server) planSaved(req *request, plan catalog.Plan) error {
 	}
 	return req.done("/plans", "%s was saved.", plan.Name)
 }
-
-func boolText(on bool) string { return strconv.FormatBool(on) }
 
 // askFollowPlan asks whether customers with a price of their own shall pay the
 // plan's.
@@ -189,7 +182,7 @@ type subscriptionPlanRow struct {
 
 func (s *Server) subscriptionPlans(req *request) error {
 	data := subscriptionPlansData{list: newList(req, "", nil)}
-	list, _ := fill(s, req, &data.list, source[reseller.PlanFilter, reseller.Plan]{
+	list, _ := fill(req, &data.list, source[reseller.PlanFilter, reseller.Plan]{
 		"", reseller.ReadPlanFilter, sortsBy(), s.Resellers.Plans,
 	})
 	for _, plan := range list {
@@ -200,7 +193,7 @@ func (s *Server) subscriptionPlans(req *request) error {
 		data.List = append(data.List, row)
 	}
 	data.States = req.options("", "All", "true", "On sale", "false", "Not on sale")
-	return s.show(req, page.View{Name: "subscription_plans", Title: "Subscription plans", Data: data})
+	return req.show("subscription_plans", "Subscription plans", data)
 }
 
 // functionRow is a box to tick. One that the plan has is ticked for good.
@@ -218,10 +211,10 @@ func (s *Server) subscriptionPlanRecord() record[reseller.Plan] {
 		blank: blankSubscriptionPlan, shown: planShown,
 		find: s.Resellers.FindPlan,
 		create: func(req *request) (reseller.Plan, error) {
-			return s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(req.planForm()))
+			return s.Resellers.CreatePlan(req.Context(), req.Actor, reseller.ReadNewPlan(functionsForm(req)))
 		},
 		update: func(req *request) (reseller.Plan, error) {
-			return s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(req.planForm()))
+			return s.Resellers.UpdatePlan(req.Context(), req.Actor, req.id, reseller.ReadPlanChanges(functionsForm(req)))
 		},
 		page: s.subscriptionPlanForm,
 		created: func(req *request, plan reseller.Plan) error {
@@ -271,9 +264,9 @@ func blankSubscriptionPlan(req *request) *page.Form {
 	return form
 }
 
-// planForm is the form of a subscription plan: a list of functions, and an
+// functionsForm is the form of a subscription plan: a list of functions, and an
 // amount as people write it.
-func (req *request) planForm() *input.Form {
+func functionsForm(req *request) *input.Form {
 	return req.formWith([]string{"functions"}, "value")
 }
 

@@ -64,11 +64,6 @@ func mailTo(address, subject, text string) string {
 	return "mailto:" + url.PathEscape(address) + "?" + strings.ReplaceAll(words, "+", "%20")
 }
 
-// mayCharge reports whether the user may have charges made.
-func (req *request) mayCharge() bool {
-	return allows(req.User.Role, desk) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
-}
-
 // chargeText is what a customer is sent. It is in Portuguese, in whatever language
 // the sender reads the panel. A link that the customer cannot open is left out: the
 // code that can be paid now, or the gateway's page, takes its place.
@@ -110,7 +105,7 @@ func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
 	if attempts := readOf(req, s.Payments.Attempts, invoice.ID); len(attempts) > 0 {
 		charging.Mends = s.attemptRows(req, record.ID, attempts[:1])[0].Mends
 	}
-	return s.show(req, page.View{Name: "charge", Title: "Charge", Data: charging})
+	return req.show("charge", "Charge", charging)
 }
 
 // makeCode has a charge made for an invoice that will be sent without a link. Where
@@ -137,7 +132,7 @@ func (s *Server) owed(req *request) (record customer.Customer, invoice billing.I
 func (s *Server) chargeCustomer(req *request) error {
 	record, invoice, found := s.owed(req)
 	if !found {
-		return s.show(req, page.View{Name: "charge_nothing", Title: "Charge", Data: record})
+		return req.show("charge_nothing", "Charge", record)
 	}
 	return s.chargePage(req, invoice)
 }
@@ -212,7 +207,7 @@ func (s *Server) queue(req *request) error {
 		return err
 	}
 	if len(list) == 0 || !req.mayCharge() {
-		return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: queueData{Path: path}})
+		return req.show("queue", "Charge from my WhatsApp", queueData{Path: path})
 	}
 	slices.SortStableFunc(list, func(a, b billing.Invoice) int { return a.DueOn.Compare(b.DueOn) }) // the oldest debt first
 	charged, workers := s.chargedToday(req)
@@ -227,7 +222,7 @@ func (s *Server) queue(req *request) error {
 	data.Again = "/queue?" + req.URL.RawQuery
 	if len(left) == 0 {
 		data.Number = data.Total
-		return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: data})
+		return req.show("queue", "Charge from my WhatsApp", data)
 	}
 	next := turnOf(left, slices.Index(workers, req.Actor.UserID), len(workers))
 	data.Skip = data.Again + "&skip=" + idText(next.ID)
@@ -258,7 +253,7 @@ func (s *Server) showQueue(req *request, data queueData, invoice billing.Invoice
 	if code := data.Link.Current; code != nil && code.PixCode != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
 		data.WhatsApp = chatWith(record.Whatsapp, data.Message+"\n\n"+page.Portuguese.T("Or copy this PIX code:")+"\n\n"+code.PixCode)
 	}
-	return s.show(req, page.View{Name: "queue", Title: "Charge from my WhatsApp", Data: data})
+	return req.show("queue", "Charge from my WhatsApp", data)
 }
 
 // queueNext marks the one that was shown as charged today, and goes on.

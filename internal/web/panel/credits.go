@@ -35,12 +35,12 @@ type entryRow struct {
 }
 
 func entryChips(req *request) []chipLine {
-	kinds := wordOptions(req, req.entryKinds(), entryWords, req.option("", "All movements"))
+	kinds := wordOptions(req, entryKinds(req), entryWords, req.option("", "All movements"))
 	return []chipLine{choiceChips(req, "What", "kind", kinds), dateChips(req, "from", "to", false)}
 }
 
 // entryKinds are the kinds of entries that the company can have.
-func (req *request) entryKinds() (kinds []reseller.EntryKind) {
+func entryKinds(req *request) (kinds []reseller.EntryKind) {
 	if req.Actor.Company.ParentID == 0 {
 		kinds = append(kinds, reseller.Granted)
 	} else {
@@ -50,11 +50,6 @@ func (req *request) entryKinds() (kinds []reseller.EntryKind) {
 		kinds = append(kinds, reseller.ForCreate, reseller.ForRenew, reseller.Sent, reseller.TakenBack)
 	}
 	return kinds
-}
-
-// sells reports whether the company has the pages of resellers.
-func (req *request) sells() bool {
-	return req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)
 }
 
 func (s *Server) credits(req *request) error {
@@ -67,10 +62,10 @@ func (s *Server) credits(req *request) error {
 		return list, found.Count, err
 	}
 	from := source[reseller.EntryFilter, reseller.Entry]{account.CreditList, reseller.ReadEntryFilter, byTime, rows}
-	list, _ := fill(s, req, &data.list, from)
+	list, _ := fill(req, &data.list, from)
 	data.Total, data.Grant = entriesFoot(req.lang, sums), req.Actor.Company.ParentID == 0
 	data.Balance, data.List = read(req, s.Resellers.Balance), s.entryRows(req, list, data.Sells)
-	return s.show(req, page.View{Name: "credits", Title: "Credits", Data: data})
+	return req.show("credits", "Credits", data)
 }
 
 // entriesFoot is how many entries a filter has, and what they come to.
@@ -167,7 +162,7 @@ func (s *Server) movePage(req *request) error {
 
 func (s *Server) moveForm(req *request, data moveData, refusal error) error {
 	data.Course, data.Action, data.Back = s.course(req), req.URL.Path, resellerPath(req.id)
-	return s.showForm(req, "credits_move", data.Course.Title, refusal, data)
+	return req.showForm("credits_move", data.Course.Title, refusal, data)
 }
 
 func (s *Server) move(req *request) error {
@@ -195,7 +190,7 @@ type grantData struct {
 
 func (s *Server) grantForm(req *request, form *page.Form, refusal error) error {
 	data := grantData{cmp.Or(form, page.NewForm()), read(req, s.Resellers.Balance), req.Actor.Company.ParentID == 0}
-	return s.showForm(req, "credits_grant", "Grant credits", refusal, data)
+	return req.showForm("credits_grant", "Grant credits", refusal, data)
 }
 
 func (s *Server) grantCredits(req *request) error {

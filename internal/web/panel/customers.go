@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
+	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) customer(req *request, record customer.Customer) error {
 	data.Place, data.Messages = s.customerPlace(req), s.customerMessages(req, record)
 	data.Own, data.Autopay = s.ownPage(req, record), s.autopay(req, record)
 	data.History = s.history(req, record, data.Invoices)
-	return s.show(req, page.View{Name: "customer", Title: record.Name, Data: data})
+	return req.show("customer", record.Name, data)
 }
 
 type customerForm struct {
@@ -109,7 +110,7 @@ func (s *Server) customerPage(req *request, data customerForm, refusal error) er
 	if !data.New { // a plan that is no longer sold stays with the customers who have it
 		data.Plans[0].Label, data.Products[0].Label = req.lang.T("None"), req.lang.T("None")
 	}
-	return s.showForm(req, "customer_form", data.title("New customer", "Edit customer"), refusal, data)
+	return req.showForm("customer_form", data.title("New customer", "Edit customer"), refusal, data)
 }
 
 func (s *Server) createCustomer(req *request) error {
@@ -204,7 +205,7 @@ func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error 
 	for _, invoice := range open {
 		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest
 	}
-	return s.showForm(req, "customer_cancel", "Cancel customer", refusal, data)
+	return req.showForm("customer_cancel", "Cancel customer", refusal, data)
 }
 
 // customerCancel is what is asked about a customer who goes.
@@ -278,10 +279,10 @@ func (s *Server) customers(req *request) error {
 		Today: req.today, Figures: figureFilters(req),
 	}
 	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Name", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
-	rows, filter := fill(s, req, &data.list, s.customerList())
+	rows, filter := fill(req, &data.list, s.customerList())
 	data.List, data.Owes, data.Total = rows, s.owing(req, rows), s.customersFoot(req, filter, data.Pager.Total)
 	data.Plans, data.Products = s.choices(req, true)
-	return s.show(req, page.View{Name: "customers", Title: "Customers", Data: data})
+	return req.show("customers", "Customers", data)
 }
 
 // owing is what the customers of a page owe.
@@ -374,4 +375,56 @@ func (s *Server) alike(req *request, draft customer.Draft) ([]customer.Alike, er
 		return nil, nil
 	}
 	return s.Customers.Alike(req.Context(), req.Actor, draft)
+}
+
+// customersOf reads the customers of picks, as long as they are not too many.
+func (s *Server) customersOf(req *request, chosen picks, limit int) ([]customer.Customer, error) {
+	return picked(req, chosen, limit, readCustomers, s.Customers.Find, s.Customers.Walk)
+}
+
+func (s *Server) customerPlace(req *request) place {
+	return placeIn(req, "/customers", s.customerList().nth(req, func(record customer.Customer) int64 { return record.ID }))
+}
+
+func customerChips(req *request) []chipLine {
+	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
+	statuses := wordOptions(req, all, nil, req.option("", "All"))
+	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "due_from", "due_to", true)}
+}
+
+// historyRows is how many lines the page of a customer shows.
+const historyRows = 12
+
+// history is what was done with a customer and with the invoices that the page
+// shows, so that a payment and its undoing are next to the renewal. Only
+// owners see it; the others see what they can still undo.
+func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) []deedRow {
+	ids := make([]int64, len(invoices))
+	for n, invoice := range invoices {
+		ids[n] = invoice.ID
+	}
+	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
+		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
+	}, historyRows)
+	req.note(err)
+	rows := deedRows(req, lines)
+	s.offerUndo(req, rows)
+	for n, line := range lines { // the page names the customer
+		rows[n].Name = ""
+		if line.Record == "invoice" {
+			rows[n].Name, rows[n].Link = req.lang.T("no. %d", line.RecID), invoicePath(line.RecID)
+		}
+	}
+	if !allows(req.User.Role, owner) {
+		rows = slices.DeleteFunc(rows, func(row deedRow) bool { return row.Undo == nil })
+	}
+	return rows
+}
+
+// limitOf is how many records an action may be for.
+func limitOf(action string) int {
+	if action == "remind" {
+		return reminder.MaxRound
+	}
+	return maxPicked
 }

@@ -1,21 +1,11 @@
 package panel
 
 import (
-	"bufio"
-	"errors"
-	"io"
-	"net/http"
-	"strconv"
-	"strings"
-	"time"
-
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
-	"carteira/internal/web"
 	"carteira/internal/web/page"
 )
 
@@ -60,70 +50,6 @@ func (s *Server) exportInvoices() handler {
 			s.throughIfAny(req, invoice.PaidVia), invoice.Plan.Name,
 		}
 	})
-}
-
-// decimal is an amount as Excel in Brazil reads it.
-func decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(), "R$ ") }
-
-// sendCSV sends a file for a spreadsheet. Semicolons and the mark at the
-// beginning are what Excel in Brazil wants.
-func sendCSV(req *request, name string, rows func(write func([]string) error) error) {
-	sendFile(req, name, "text/csv; charset=utf-8", func(to io.Writer) error {
-		out := bufio.NewWriter(to)
-		_, _ = out.WriteString("\ufeff") // the error stays until Flush
-		err := rows(func(cells []string) error { return writeRow(out, cells) })
-		return errors.Join(err, out.Flush())
-	})
-}
-
-// sendBytes sends a file that is at hand; without a name a browser may show it.
-func sendBytes(req *request, name, kind string, content []byte) error {
-	if req.failed != nil {
-		return req.failed
-	}
-	header := req.w.Header()
-	header.Set("Content-Type", kind)
-	header.Set("Content-Length", strconv.Itoa(len(content)))
-	header.Set("Cache-Control", "no-store")
-	if name != "" {
-		header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	}
-	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
-	return nil
-}
-
-// sendFile sends a file that is written while it is read.
-func sendFile(req *request, name, kind string, write func(io.Writer) error) {
-	header := req.w.Header()
-	header.Set("Content-Type", kind)
-	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	header.Set("Cache-Control", "no-store")
-	if err := write(patient{req.w, http.NewResponseController(req.w)}); err != nil {
-		// Half a file must not pass for the whole: the connection is cut.
-		web.ExchangeOf(req.Context()).Err = err
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// writeRow writes a line of the file. A text with a comma is quoted as well: where
-// that is what separates cells, the rest of it would be a cell of its own, and
-// could be a formula.
-func writeRow(out *bufio.Writer, cells []string) error {
-	for i, cell := range cells {
-		if i > 0 {
-			_ = out.WriteByte(';') // the error stays until Flush
-		}
-		if cell != "" && !isNumber(cell) && needsQuotes(cell) {
-			cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
-		}
-		_, _ = out.WriteString(cell)
-	}
-	_, err := out.WriteString("\n")
-	return err
-}
-
-func needsQuotes(cell string) bool {
-	return strings.ContainsAny(cell, ";,\"\r\n") || cell[0] == ' ' || cell[0] == '\t'
 }
 
 // column is a column of the exported file.
@@ -185,16 +111,6 @@ func ownPrice(record *customer.Customer) string {
 	return decimal(record.OwnPrice.Amount)
 }
 
-// dialledPhone is a number as people write it, so that a spreadsheet takes it for
-// a text; one of another country keeps its bare digits, which an import reads.
-func dialledPhone(digits string) string {
-	shown := page.FormatPhone(digits)
-	if rest, ok := strings.CutPrefix(shown, "+55 "); ok {
-		return rest
-	}
-	return digits
-}
-
 func headingsOf(columns []column) []string {
 	row := make([]string, len(columns))
 	for i, column := range columns {
@@ -209,23 +125,4 @@ func csvRow(columns []column, record *customer.Customer) []string {
 		row[i] = harmless(column.text(record))
 	}
 	return row
-}
-
-// harmless keeps a spreadsheet from running a text of ours as a formula.
-func harmless(text string) string {
-	if text != "" && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@' || text[0] == '\t' || text[0] == '\r') {
-		return "'" + text
-	}
-	return text
-}
-
-// patient moves the deadline on as long as the reader reads.
-type patient struct {
-	io.Writer
-	control *http.ResponseController
-}
-
-func (p patient) Write(b []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(time.Minute))
-	return p.Writer.Write(b)
 }

@@ -1,15 +1,8 @@
 package panel
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
-	"errors"
-	"io"
-	"mime/multipart"
-	"net/http"
 	"strings"
-	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
@@ -19,58 +12,6 @@ import (
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
-
-// filterOf reads the filter of an address.
-func filterOf[F any](req *request, read func(*input.Form) F) (F, error) {
-	in := req.query()
-	filter := read(in)
-	return filter, in.Err()
-}
-
-// exported makes a handler that sends the rows of a filter as a file: the first part
-// of its name, its columns, and the cells of each row.
-func exported[F, T any](
-	name string, columns []string, readFilter func(*input.Form) F,
-	walk func(context.Context, account.Actor, F, func(T) error) error, cells func(*request, T) []string,
-) handler {
-	return long(func(req *request) error {
-		filter, err := filterOf(req, readFilter)
-		if err != nil {
-			return err
-		}
-		sendList(req, name, columns, func(write func(...string) error) error {
-			return walk(req.Context(), req.Actor, filter, func(record T) error { return write(cells(req, record)...) })
-		})
-		return nil
-	})
-}
-
-// sendList sends a list as a file. Texts that others typed cannot run in it.
-func sendList(req *request, name string, columns []string, rows func(write func(...string) error) error) {
-	sendCSV(req, name+"-"+req.today.String()+".csv", func(write func([]string) error) error {
-		if err := write(columns); err != nil {
-			return err
-		}
-		return rows(func(cells ...string) error {
-			for n, cell := range cells {
-				if !isNumber(cell) {
-					cells[n] = harmless(cell)
-				}
-			}
-			return write(cells)
-		})
-	})
-}
-
-// isNumber reports whether a cell is an amount, which may begin with a minus.
-func isNumber(cell string) bool {
-	return cell != "" && strings.Trim(strings.TrimPrefix(cell, "-"), "0123456789.,") == ""
-}
-
-// moment is an instant as a spreadsheet in Brazil reads it.
-func (req *request) moment(at time.Time) string {
-	return page.FormatTime(at, req.Actor.Company.Zone)
-}
 
 func (s *Server) exportPayments(req *request) error {
 	filter, err := filterOf(req, readPayments)
@@ -167,55 +108,4 @@ func changesText(changes []account.FieldChange) string {
 		parts[n] = change.Field + ": " + change.Before + " → " + change.After
 	}
 	return strings.Join(parts, "; ")
-}
-
-// fileForms are the routes with forms that may bring a file for a field. They are
-// read before a proof is asked for, so that the question keeps what was sent.
-var fileForms = map[string]bool{"POST /payments/gateways/{provider}": true}
-
-// filePrefix begins the name of the input that takes the file of a field.
-const filePrefix = "file_"
-
-// readFiles puts what the files of a form hold in the place of their fields: text
-// as it is, everything else in base64. The whole form is bounded by maxForm.
-func (req *request) readFiles() error {
-	err := req.ParseMultipartForm(maxForm)
-	if errors.Is(err, http.ErrNotMultipart) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = req.MultipartForm.RemoveAll() }()
-	for name, files := range req.MultipartForm.File {
-		field, found := strings.CutPrefix(name, filePrefix)
-		if !found || len(files) == 0 {
-			continue
-		}
-		content, err := contentOf(files[0])
-		if err != nil {
-			return err
-		}
-		req.PostForm.Set(field, content)
-	}
-	for name := range req.PostForm { // a file that was not chosen is sent as an empty field
-		if strings.HasPrefix(name, filePrefix) {
-			req.PostForm.Del(name)
-		}
-	}
-	return nil
-}
-
-// contentOf is what a file holds, as a form could say it.
-func contentOf(header *multipart.FileHeader) (string, error) {
-	file, err := header.Open()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	content, err := io.ReadAll(file)
-	if bytes.Contains(content, []byte("-----BEGIN")) {
-		return string(content), err
-	}
-	return base64.StdEncoding.EncodeToString(content), err
 }

@@ -11,7 +11,6 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/web/page"
 )
 
 // step is something that a new company does once.
@@ -139,7 +138,7 @@ func (s *Server) publicAddress(req *request) error {
 	if !strings.HasPrefix(req.Host, "127.") && !strings.HasPrefix(req.Host, "localhost") {
 		data.Here = req.Host
 	}
-	return s.show(req, page.View{Name: "public_address", Title: "Public address", Data: data})
+	return req.show("public_address", "Public address", data)
 }
 
 // mend leads to the field that a gateway's refusal asks for.

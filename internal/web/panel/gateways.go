@@ -55,7 +55,7 @@ func (s *Server) gatewayPage(req *request) error {
 			data.Providers = append(data.Providers, providerRow{provider, title, providerTexts[provider.Name]})
 		}
 	}
-	return s.show(req, page.View{Name: "gateway", Title: "Payment gateway", Data: data})
+	return req.show("gateway", "Payment gateway", data)
 }
 
 func shownOptions(req *request, setup payment.Setup) []shownOption {
@@ -121,7 +121,7 @@ func (s *Server) gatewayForm(req *request, form *page.Form, refusal error) error
 		d.Leaves = optionWord(req.lang, inUse.Provider.Title)
 	}
 	d.Live = read(req, s.Payments.Live)
-	return s.showForm(req, "gateway_form", "Set up a gateway", refusal, d)
+	return req.showForm("gateway_form", "Set up a gateway", refusal, d)
 }
 
 func newOptionField(req *request, option payment.Option, kept string) optionField {
@@ -221,7 +221,7 @@ func (s *Server) checkFailed(req *request, err error) error {
 	if !found {
 		return req.complain(gatewayPath, err)
 	}
-	return s.ask(req, page.Confirm{
+	return req.ask(page.Confirm{
 		Question: "Replace the webhook of the PIX key?", Danger: true, Button: "Send its notices here",
 		Back: gatewayPath, Action: gatewayPath + "/webhook", Hidden: map[string]string{"webhook": taken.URL},
 		Effects: []string{
@@ -255,7 +255,7 @@ func (s *Server) askClearGateway(req *request) error {
 			"%d charges (%s) can still be paid. They are looked after until they end, and their payments are recorded.",
 			live.Charges, live.Amount.BR()))
 	}
-	return s.ask(req, page.Confirm{
+	return req.ask(page.Confirm{
 		Question: "Stop using %s?", Args: []any{optionWord(req.lang, setup.Provider.Title)}, Danger: true,
 		Button: "Stop using it", Back: gatewayPath, Effects: effects,
 	})

@@ -129,7 +129,7 @@ func (s *Server) homeNotices(req *request, data homeData) error {
 	data.Lists, data.Webhooks, data.Payments = s.dueLists(req), s.brokenWebhooks(req), s.paymentTroubles(req)
 	data.Messages, data.Moved, data.Resale = s.messageNotices(req), s.gatewayChanges(req), s.resale(req)
 	data.Saying = read(req, s.Payments.SayingPaid)
-	return s.show(req, page.View{Name: "home", Title: "Home", Data: data})
+	return req.show("home", "Home", data)
 }
 
 func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {

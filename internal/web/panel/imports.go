@@ -2,7 +2,6 @@ package panel
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,12 +16,11 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/taxid"
-	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
 )
 
 func (s *Server) importPage(req *request) error {
-	return s.show(req, page.View{Name: "import", Title: "Import customers", Data: page.NewForm()})
+	return req.show("import", "Import customers", page.NewForm())
 }
 
 // upload takes the file. Its size is bounded before it is read.
@@ -37,7 +35,7 @@ func (s *Server) upload(req *request) error {
 	if refused(err) || fault.KindOf(err) == fault.KindTooLarge {
 		form := page.NewForm()
 		form.Fail(err)
-		return s.show(req, page.View{Name: "import", Title: "Import customers", Status: statusOf(err), Data: form})
+		return req.showForm("import", "Import customers", err, form)
 	}
 	if err != nil {
 		return err
@@ -62,9 +60,6 @@ func readCells(req *request) (name string, content []byte, err error) {
 
 func importPath(id int64) string { return "/imports/" + idText(id) }
 
-// maxFileName is how much is kept of the name of a file.
-const maxFileName = 255
-
 func readFile(r *http.Request) (name string, content []byte, err error) {
 	name, content, err = readFileOf(r, "file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -74,20 +69,6 @@ func readFile(r *http.Request) (name string, content []byte, err error) {
 		return "", nil, fault.Field("file", "choose a file")
 	}
 	return name, content, nil
-}
-
-// readFileOf reads the file of a form's field whole; its size is bounded before.
-func readFileOf(r *http.Request, field string) (name string, content []byte, err error) {
-	file, header, err := r.FormFile(field)
-	if err != nil {
-		return "", nil, err
-	}
-	defer func() {
-		_ = file.Close() // it was only read
-		_ = r.MultipartForm.RemoveAll()
-	}()
-	content, err = io.ReadAll(file)
-	return text.Storable(header.Filename, maxFileName), content, err
 }
 
 type uploadData struct {
@@ -128,7 +109,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 	data := uploadDataOf(req, upload)
 	data.Form = form
 	if upload.State != intake.UploadNew {
-		return s.show(req, page.View{Name: "import_progress", Title: "Import customers", Data: data})
+		return req.show("import_progress", "Import customers", data)
 	}
 	out := upload.Outcome
 	data.Ready = out.Checked && out.Done.Skipped > 0
@@ -139,9 +120,7 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 		return err
 	}
 	data.Passed, data.Lacks = unread(req, data.Columns)
-	return s.show(req, page.View{
-		Name: "import_columns", Title: "Import customers", Status: statusOf(refusal), Data: data,
-	})
+	return req.showForm("import_columns", "Import customers", refusal, data)
 }
 
 // uploadDataOf is what every page of an upload shows.
@@ -373,12 +352,4 @@ func reasonsOf(req *request, problems []intake.Problem) string {
 		reasons = append(reasons, reason)
 	}
 	return strings.Join(reasons, "; ")
-}
-
-// harmlessRow makes each cell harmless.
-func harmlessRow(cells []string) []string {
-	for n, cell := range cells {
-		cells[n] = harmless(cell)
-	}
-	return cells
 }

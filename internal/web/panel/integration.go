@@ -26,7 +26,7 @@ func (s *Server) webhooks(req *request) error { return s.webhooksPage(req, webho
 
 func (s *Server) webhooksPage(req *request, data webhooksData) error {
 	data.List = read(req, s.Webhooks.List)
-	return s.show(req, page.View{Name: "webhooks", Title: "Webhooks", Data: data})
+	return req.show("webhooks", "Webhooks", data)
 }
 
 type webhookForm struct {
@@ -52,7 +52,7 @@ func (s *Server) webhookForm(req *request, form *page.Form, refusal error) error
 			data.Events = append(data.Events, entry)
 		}
 	}
-	return s.showForm(req, "webhook_form", data.title("New webhook", "Edit webhook"), refusal, data)
+	return req.showForm("webhook_form", data.title("New webhook", "Edit webhook"), refusal, data)
 }
 
 func (s *Server) createWebhook(req *request) error {
@@ -102,13 +102,13 @@ func (s *Server) webhookPage(req *request, data webhookData, refusal error) erro
 	}
 	data.Webhook = readOf(req, s.Webhooks.Find, req.id)
 	data.list = newList(req, webhookPath(req.id)+"/export", deliveryChips(req), "event", "from", "to")
-	list, _ := fill(s, req, &data.list, s.deliveryList(req.id))
+	list, _ := fill(req, &data.list, s.deliveryList(req.id))
 	for _, found := range list {
 		data.List = append(data.List, deliveryRow{found})
 	}
 	data.Heads, data.Total = timeHeads(req), counted(req.lang, data.Pager.Total, "1 delivery", "%s deliveries")
 	data.Events, data.Replay = eventOptions(req), cmp.Or(data.Replay, page.NewForm("since", req.today.String()))
-	return s.showForm(req, "webhook", "Webhook", refusal, data)
+	return req.showForm("webhook", "Webhook", refusal, data)
 }
 
 func (s *Server) testWebhook(req *request) error {
@@ -161,7 +161,7 @@ func (s *Server) signatureForm(req *request, form *page.Form, refusal error) err
 
 func (s *Server) signaturePage(req *request, data signatureData, refusal error) error {
 	data.Secrets = append(namedOptions(read(req, s.Webhooks.List), hookName), req.option("0", "Callback secret (single invoices)"))
-	return s.showForm(req, "signature", "Signature checker", refusal, data)
+	return req.showForm("signature", "Signature checker", refusal, data)
 }
 
 func (s *Server) checkSignature(req *request) error {
@@ -174,7 +174,7 @@ func (s *Server) checkSignature(req *request) error {
 
 func (s *Server) callbackSecret(req *request) error {
 	secret := read(req, s.Webhooks.CallbackSecret)
-	return s.show(req, page.View{Name: "callback_secret", Title: "Callback secret", Data: secret})
+	return req.show("callback_secret", "Callback secret", secret)
 }
 
 func (s *Server) rotateCallbackSecret(req *request) error {
@@ -217,7 +217,7 @@ func (d deliveryRow) Last() *webhook.Attempt {
 
 func (s *Server) delivery(req *request, found webhook.Delivery) error {
 	data := deliveryData{deliveryRow{found}, s.deliveryPlace(req, found.WebhookID)}
-	return s.show(req, page.View{Name: "delivery", Title: "Delivery", Data: data})
+	return req.show("delivery", "Delivery", data)
 }
 
 // deliveryPlace is where a delivery is in the list of its webhook. The notification
@@ -278,7 +278,7 @@ func (s *Server) tokensPage(req *request, data tokensData, refusal error) error 
 	if data.Made != "" {
 		data.Curl = "curl -H 'Authorization: Bearer " + data.Made + "' '" + s.PublicURL + "/api/v1/customers?per_page=3'"
 	}
-	return s.showForm(req, "tokens", "API tokens", refusal, data)
+	return req.showForm("tokens", "API tokens", refusal, data)
 }
 
 func (s *Server) createToken(req *request) error {

@@ -33,9 +33,9 @@ func (s *Server) invoices(req *request) error {
 	data.list = newList(req, "/invoices/export", invoiceChips(req), "due_from", "due_to", "paid_from", "paid_to")
 	data.More = anyGiven(req, "plan_id", "product_id", "created_from", "created_to")
 	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Customer", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
-	rows, filter := fill(s, req, &data.list, s.invoiceList())
+	rows, filter := fill(req, &data.list, s.invoiceList())
 	data.List, data.Of, data.Total = rows, s.filteredCustomer(req, filter.CustomerID), s.invoicesFoot(req, filter, data.Pager.Total)
-	return s.show(req, page.View{Name: "invoices", Title: "Invoices", Data: data})
+	return req.show("invoices", "Invoices", data)
 }
 
 // filteredCustomer is the customer that a list is filtered by; nil for none.
@@ -94,7 +94,7 @@ func (s *Server) invoice(req *request, form *page.Form, refusal error) error {
 		CanUndo: invoice.Status == billing.Paid && !invoice.Superseded && slices.Contains(billing.HandMeans, invoice.PaidVia),
 	}
 	data.billed, data.Notices, data.Place = s.billed(req, invoice, record), s.noticesOf(req, invoice), s.invoicePlace(req)
-	return s.showForm(req, "invoice", "Invoice", refusal, data)
+	return req.showForm("invoice", "Invoice", refusal, data)
 }
 
 func (s *Server) setInvoiceStatus(req *request) error {
@@ -137,7 +137,7 @@ type invoiceForm struct {
 func (s *Server) invoiceForm(req *request, form *page.Form, refusal error) error {
 	record := readOf(req, s.Customers.Find, req.id)
 	form = cmp.Or(form, page.NewForm("amount", amountText(max(record.Price(), 0)), "due", req.today.String()))
-	return s.showForm(req, "invoice_form", "Extra invoice", refusal, invoiceForm{form, record})
+	return req.showForm("invoice_form", "Extra invoice", refusal, invoiceForm{form, record})
 }
 
 func (s *Server) createInvoice(req *request) error {
@@ -163,7 +163,7 @@ func (s *Server) invoiceEdit(req *request, form *page.Form, refusal error) error
 	invoice := readOf(req, s.Billing.Find, req.id)
 	form = cmp.Or(form, page.NewForm("total_amount", decimal(invoice.Amount), "due_date", invoice.DueOn.String(),
 		"description", invoice.Description, "discount", discountText(invoice)))
-	return s.showForm(req, "invoice_edit", "Edit the invoice", refusal, invoiceEdit{form, invoice, invoice.Overdue(req.today)})
+	return req.showForm("invoice_edit", "Edit the invoice", refusal, invoiceEdit{form, invoice, invoice.Overdue(req.today)})
 }
 
 func (s *Server) editInvoice(req *request) error {
@@ -203,7 +203,7 @@ func (s *Server) refundForm(req *request, form *page.Form, refusal error) error 
 		string(billing.EffectReopen), "It is open again, and the renewal is taken back",
 		string(billing.EffectDiscount), "It stays paid: what goes back is a discount",
 	)}
-	return s.showForm(req, "refund", "Money given back", refusal, data)
+	return req.showForm("refund", "Money given back", refusal, data)
 }
 
 func (s *Server) refundPayment(req *request) error {
@@ -231,7 +231,7 @@ type againForm struct {
 func (s *Server) againForm(req *request, form *page.Form, refusal error) error {
 	invoice := readOf(req, s.Billing.Find, req.id)
 	form = cmp.Or(form, page.NewForm("amount", decimal(invoice.Amount), "paid_via", "pix"))
-	return s.showForm(req, "again", "Register as credit", refusal, againForm{form, invoice, means(req)})
+	return req.showForm("again", "Register as credit", refusal, againForm{form, invoice, means(req)})
 }
 
 func (s *Server) receiveAgain(req *request) error {
@@ -260,4 +260,35 @@ func renewChoices(req *request) []page.Option {
 // means are how money comes that a person reports.
 func means(req *request) []page.Option {
 	return wordOptions(req, billing.HandMeans, nil)
+}
+
+// invoicesOf is customersOf for invoices.
+func (s *Server) invoicesOf(req *request, chosen picks, limit int) ([]billing.Invoice, error) {
+	return picked(req, chosen, limit, billing.ReadFilter, s.Billing.Find, s.Billing.Walk)
+}
+
+// invoicePlace is where an invoice is in the list that it was opened from: that of
+// invoices, or that of payments.
+func (s *Server) invoicePlace(req *request) place {
+	if came := placeFrom(req, place{}); came.Back != "" {
+		return s.amongPayments(req, came)
+	}
+	return placeIn(req, "/invoices", s.invoiceList().nth(req, func(invoice billing.Invoice) int64 { return invoice.ID }))
+}
+
+func invoiceChips(req *request) []chipLine {
+	query := req.URL.Query()
+	status, overdue := query.Get("status"), query.Get("overdue") == "true"
+	void := billing.Cancelled.String()
+	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
+		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
+		{req.lang.T("Overdue // invoices"), filtered(req, "status", "", "overdue", "true"), overdue},
+		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
+		{req.lang.T("Paid // invoices"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
+		{req.lang.T("Cancelled // invoices"), filtered(req, "status", void, "overdue", ""), status == void},
+	}}
+	if status == billing.Paid.String() {
+		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}
+	}
+	return []chipLine{line, dateChips(req, "due_from", "due_to", true)}
 }

@@ -6,11 +6,13 @@ package panel
 import (
 	"cmp"
 	"context"
+	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
@@ -54,7 +56,12 @@ func (req *request) queryWith(rows int) *input.Form {
 }
 
 // show shows a page in the frame of the panel, unless a part of it could not be read.
-func (s *Server) show(req *request, view page.View) error {
+func (req *request) show(name, title string, data any) error {
+	return req.showForm(name, title, nil, data)
+}
+
+// render shows a page in the frame.
+func (s *Panel) render(req *request, view page.View) error {
 	if req.failed != nil {
 		return req.failed
 	}
@@ -76,8 +83,8 @@ func opened(show formPage) handler {
 }
 
 // showForm shows the page of a form, with the status of its refusal.
-func (s *Server) showForm(req *request, name, title string, refusal error, data any) error {
-	return s.show(req, page.View{Name: name, Title: title, Status: statusOf(refusal), Data: data})
+func (req *request) showForm(name, title string, refusal error, data any) error {
+	return req.panel.render(req, page.View{Name: name, Title: title, Status: statusOf(refusal), Data: data})
 }
 
 // again shows a form with what was sent and why it was refused; other errors are
@@ -118,8 +125,8 @@ func of[T any](find func(context.Context, account.Actor, int64) (T, error), hand
 
 // asked makes a handler that asks about the record of the path, before the form at
 // the same address does what it asks about.
-func asked[T any](s *Server, find func(context.Context, account.Actor, int64) (T, error), confirm func(T) page.Confirm) handler {
-	return of(find, func(req *request, record T) error { return s.ask(req, confirm(record)) })
+func asked[T any](find func(context.Context, account.Actor, int64) (T, error), confirm func(T) page.Confirm) handler {
+	return of(find, func(req *request, record T) error { return req.ask(confirm(record)) })
 }
 
 // note keeps the first failure of a request. What reads a page goes on with nothing
@@ -223,7 +230,7 @@ func queryForm(req *request) *page.Form {
 
 // choices are the plans and products that a select offers. Filters offer those
 // that are no longer sold too.
-func (s *Server) choices(req *request, inactive bool) (plans, products []page.Option) {
+func (s *Panel) choices(req *request, inactive bool) (plans, products []page.Option) {
 	all := input.Page{Number: 1, Size: maxChoices}
 	planList, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, all)
 	req.note(err)
@@ -289,9 +296,9 @@ func idText(id int64) string { return either(id == 0, "", strconv.FormatInt(id, 
 
 // ask shows a question in the panel's frame. Its button sends a form to the same
 // address, unless the question says another.
-func (s *Server) ask(req *request, confirm page.Confirm) error {
+func (req *request) ask(confirm page.Confirm) error {
 	confirm.Action = cmp.Or(confirm.Action, req.URL.Path)
-	return s.show(req, page.View{Name: "ask", Title: "Are you sure?", Data: confirm})
+	return req.show("ask", "Are you sure?", confirm)
 }
 
 // back is where a form leads to that is on several pages.
@@ -300,4 +307,51 @@ func (req *request) back(otherwise string) string {
 		return page.LocalPath(b)
 	}
 	return otherwise
+}
+
+// qr is the picture of a text.
+func (req *request) qr(text string) template.HTML {
+	picture, err := page.QR(text)
+	req.note(err)
+	return picture
+}
+
+// reasonOf is why something was refused.
+func reasonOf(err error) string {
+	if fields := fault.FieldsOf(err); !fields.Empty() {
+		_, reason := fields.First()
+		return reason
+	}
+	return fault.Public(err)
+}
+
+func boolText(on bool) string { return strconv.FormatBool(on) }
+
+// amountText is an amount as a form shows it; empty: none.
+func amountText(amount money.Cents) string {
+	if amount == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(amount.BR(), "R$ ")
+}
+
+// units offers the units of a period in the reader's language.
+func (req *request) units() []page.Option {
+	return req.options("day", "days", "week", "weeks", "month", "months", "year", "years")
+}
+
+// mayCharge reports whether the user may have charges made.
+func (req *request) mayCharge() bool {
+	return allows(req.User.Role, desk) && req.Actor.May(payments) && req.Actor.Writable(req.today) == nil
+}
+
+// sells reports whether the company has the pages of resellers.
+func (req *request) sells() bool {
+	return req.Actor.Company.Level.AtLeast(lowest[resellers]) && req.Actor.May(resellers)
+}
+
+// sends reports whether the company's plan has messages, for pages that show
+// some among other things.
+func (req *request) sends() bool {
+	return req.Actor.May(account.FunctionReminders)
 }

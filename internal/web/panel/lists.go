@@ -9,11 +9,9 @@ import (
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
-	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 )
 
@@ -45,7 +43,7 @@ type source[F comparable, T any] struct {
 
 // fill reads the page of a list that an address asks for. With a filter that is not
 // valid it has all rows, and its form says what is wrong.
-func fill[F comparable, T any](s *Server, req *request, into *list, from source[F, T]) (rows []T, filter F) {
+func fill[F comparable, T any](req *request, into *list, from source[F, T]) (rows []T, filter F) {
 	in, none := req.query(), from.filter(input.FromQuery(nil))
 	at := in.Page()
 	at.Sort, filter = from.sort(req.URL.Query()), from.filter(in)
@@ -57,7 +55,7 @@ func fill[F comparable, T any](s *Server, req *request, into *list, from source[
 	req.note(err)
 	into.Pager, into.Filtered = page.NewPager(req.URL, at, total), filter != none
 	if from.list != "" {
-		into.Arranged = s.arranged(req, from.list)
+		into.Arranged = req.panel.arranged(req, from.list)
 	}
 	return rows, filter
 }
@@ -231,24 +229,6 @@ var (
 	errEnough  = errors.New("enough records")
 	errTooMany = fault.New(fault.KindInvalid, "pick fewer customers at once")
 )
-
-// limitOf is how many records an action may be for.
-func limitOf(action string) int {
-	if action == "remind" {
-		return reminder.MaxRound
-	}
-	return maxPicked
-}
-
-// customersOf reads the customers of picks, as long as they are not too many.
-func (s *Server) customersOf(req *request, chosen picks, limit int) ([]customer.Customer, error) {
-	return picked(req, chosen, limit, readCustomers, s.Customers.Find, s.Customers.Walk)
-}
-
-// invoicesOf is customersOf for invoices.
-func (s *Server) invoicesOf(req *request, chosen picks, limit int) ([]billing.Invoice, error) {
-	return picked(req, chosen, limit, billing.ReadFilter, s.Billing.Find, s.Billing.Walk)
-}
 
 func picked[F, T any](
 	req *request, chosen picks, limit int, readFilter func(*input.Form) F,

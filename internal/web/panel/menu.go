@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/billing"
-	"carteira/internal/customer"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
@@ -30,10 +28,10 @@ type group struct {
 
 // unused reports whether a company has never made use of what a group leads to.
 // Its entries are folded away then, until a person opens them.
-type unused func(s *Server, req *request) bool
+type unused func(req *request) bool
 
 // resellsNothing is unused for the pages of resellers.
-func resellsNothing(s *Server, req *request) bool { return !read(req, s.Resellers.Resells) }
+func resellsNothing(req *request) bool { return !read(req, req.panel.Resellers.Resells) }
 
 // menu is all of it, in order. A new part of the panel adds its entry here.
 var menu = []group{
@@ -95,7 +93,7 @@ type shownEntry struct {
 	Badge   badge
 }
 
-func (s *Server) frame(req *request) frame {
+func (s *Panel) frame(req *request) frame {
 	live := req.Actor.Writable(req.today) == nil
 	f := frame{
 		User: req.User, Company: req.Actor.Company, Desk: live && allows(req.User.Role, desk),
@@ -115,7 +113,7 @@ func (s *Server) frame(req *request) frame {
 
 // shownGroup is what a user sees of a group. The group of the page that is shown
 // is never folded.
-func (s *Server) shownGroup(req *request, group group, badges map[string]badge) shownGroup {
+func (s *Panel) shownGroup(req *request, group group, badges map[string]badge) shownGroup {
 	shown, current := shownGroup{Label: group.Label}, false
 	for _, entry := range group.Entries {
 		if !allows(req.User.Role, entry.role) || !req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
@@ -126,7 +124,7 @@ func (s *Server) shownGroup(req *request, group group, badges map[string]badge) 
 		shown.Entries = append(shown.Entries, shownEntry{entry, here, !req.Actor.May(entry.function), badges[entry.Path]})
 	}
 	if group.unused != nil && !current && len(shown.Entries) > 0 {
-		shown.Folded = group.unused(s, req)
+		shown.Folded = group.unused(req)
 	}
 	return shown
 }
@@ -209,52 +207,4 @@ func placeFrom(req *request, otherwise place) place {
 		}
 	}
 	return otherwise
-}
-
-func (s *Server) customerPlace(req *request) place {
-	return placeIn(req, "/customers", s.customerList().nth(req, func(record customer.Customer) int64 { return record.ID }))
-}
-
-// invoicePlace is where an invoice is in the list that it was opened from: that of
-// invoices, or that of payments.
-func (s *Server) invoicePlace(req *request) place {
-	if came := placeFrom(req, place{}); came.Back != "" {
-		return s.amongPayments(req, came)
-	}
-	return placeIn(req, "/invoices", s.invoiceList().nth(req, func(invoice billing.Invoice) int64 { return invoice.ID }))
-}
-
-// maxOrphans is how many payments without a page a step in the list passes over.
-const maxOrphans = 20
-
-// amongPayments adds the neighbours in the list of payments to the place of an
-// invoice. A payment has no page of its own: its record is the invoice, so that
-// two parts of one invoice are two neighbours with the same page.
-func (s *Server) amongPayments(req *request, found place) place {
-	list, err := url.Parse(found.Back)
-	if err != nil || list.Path != "/payments" || !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
-		return found // an invalid address has no neighbours
-	}
-	query := list.Query()
-	in := input.FromQuery(query)
-	filter := readPayments(in)
-	if in.Err() != nil {
-		return found // the same
-	}
-	found.besides(req, func(at, step int64) string {
-		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
-			page := input.Page{Number: at, Size: 1, Sort: paymentSort(query)}
-			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
-			if req.note(err); len(paid) == 0 {
-				return ""
-			}
-			if paid[0].InvoiceStatus == "" { // deleted with its customer
-				continue
-			}
-			place := url.Values{"from": {found.Back}, "at": {strconv.FormatInt(at, 10)}}
-			return invoicePath(paid[0].InvoiceID) + "?" + place.Encode()
-		}
-		return ""
-	})
-	return found
 }

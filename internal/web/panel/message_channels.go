@@ -36,7 +36,7 @@ func (s *Server) channels(req *request) error {
 		kind, _ := s.messageKind(channel.Kind)
 		data.List = append(data.List, channelRow{channel, kind})
 	}
-	return s.show(req, page.View{Name: "messages_channels", Title: "Channels", Data: data})
+	return req.show("messages_channels", "Channels", data)
 }
 
 type channelForm struct {
@@ -59,7 +59,7 @@ type channelField struct {
 func (s *Server) newChannel(req *request) error {
 	name := req.URL.Query().Get("kind")
 	if name == "" {
-		return s.show(req, page.View{Name: "messages_kinds", Title: "New channel", Data: s.Reminders.Kinds()})
+		return req.show("messages_kinds", "New channel", s.Reminders.Kinds())
 	}
 	kind, ok := s.messageKind(name)
 	if !ok {
@@ -97,7 +97,7 @@ func (s *Server) channelForm(req *request, form *page.Form, kind reminder.Kind, 
 		})
 		data.Fields = append(data.Fields, field)
 	}
-	return s.showForm(req, "messages_channel_form", data.title("New channel", "Edit channel"), refusal, data)
+	return req.showForm("messages_channel_form", data.title("New channel", "Edit channel"), refusal, data)
 }
 
 func (s *Server) createChannel(req *request) error {
@@ -118,8 +118,6 @@ func (s *Server) createChannel(req *request) error {
 	}
 	return req.done(channelPath(channel.ID), "The channel %s was saved. Send a test to see whether it works.", channel.Name)
 }
-
-const channelsPath = "/messages/channels"
 
 func channelPath(id int64) string { return channelsPath + "/" + idText(id) }
 
@@ -169,7 +167,7 @@ func (s *Server) channelPage(req *request, data channelData, refusal error) erro
 	if data.Test == nil {
 		data.Test = page.NewForm("to", s.testAddress(req, data.Kind))
 	}
-	return s.showForm(req, "messages_channel", data.Channel.Name, refusal, data)
+	return req.showForm("messages_channel", data.Channel.Name, refusal, data)
 }
 
 // testAddress is where a test most likely goes: to the user who asks for it.
@@ -257,7 +255,7 @@ func (s *Server) phonePage(req *request, refusal *reminder.Refusal) (err error) 
 	} else if data.Phone.Code != "" {
 		data.Picture = req.qr(data.Phone.Code)
 	}
-	return s.show(req, page.View{Name: "messages_phone", Title: "Connect the phone", Data: data})
+	return req.show("messages_phone", "Connect the phone", data)
 }
 
 // changePhone connects or disconnects the phone, or chooses an instance that is there.

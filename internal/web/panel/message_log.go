@@ -11,13 +11,6 @@ import (
 	"carteira/internal/web/page"
 )
 
-// statusWords are the English texts of the statuses of messages.
-var statusWords = map[reminder.Status]string{
-	reminder.Scheduled: "Scheduled", reminder.Sending: "Being sent", reminder.Sent: "Sent",
-	reminder.Failed:  "Not sent",
-	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Dismissed // message",
-}
-
 // statusMeanings explain statuses with short words.
 var statusMeanings = map[reminder.Status]string{
 	reminder.Skipped:   "There was no reason to send it any more: paid, opted out, or another due date.",
@@ -114,14 +107,14 @@ func (s *Server) messageLog(req *request) error {
 	}
 	from := s.messageList()
 	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByDueDate, "Due date")
-	list, filter := fill(s, req, &data.list, from)
+	list, filter := fill(req, &data.list, from)
 	data.List, data.Total = messageRows(req, list), counted(req.lang, data.Pager.Total, "1 message", "%s messages")
 	data.Of = s.filteredCustomer(req, filter.CustomerID)
 	rules, channels := read(req, s.Reminders.Rules), read(req, s.Reminders.Channels)
 	data.Rules = namedOptions(rules, ruleName, req.option("", "All rules"))
 	data.Channels = namedOptions(channels, channelName, req.option("", "All"))
 	data.HasRules = len(rules) > 0
-	return s.show(req, page.View{Name: "messages_log", Title: "Log of messages", Data: data})
+	return req.show("messages_log", "Log of messages", data)
 }
 
 type messageData struct {
@@ -153,7 +146,7 @@ func (s *Server) message(req *request) error {
 	may := m.Decisions()
 	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
 	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
-	return s.show(req, page.View{Name: "messages_message", Title: "Message", Data: data})
+	return req.show("messages_message", "Message", data)
 }
 
 var decided = map[reminder.Decision]string{
@@ -220,7 +213,7 @@ func (s *Server) templates(req *request) error {
 		}
 		data.List = append(data.List, row)
 	}
-	return s.show(req, page.View{Name: "messages_templates", Title: "Templates", Data: data})
+	return req.show("messages_templates", "Templates", data)
 }
 
 type templateForm struct {
@@ -271,10 +264,8 @@ func (s *Server) templatePage(req *request, data templateForm, refusal error) er
 		slices.ContainsFunc([]string{"name", "params", "header", "button"}, func(field string) bool {
 			return len(data.Form.Errors("whatsapp_"+field)) > 0
 		})
-	return s.showForm(req, "messages_template_form", data.title("New template", "Edit template"), refusal, data)
+	return req.showForm("messages_template_form", data.title("New template", "Edit template"), refusal, data)
 }
-
-const templatesPath = "/messages/templates"
 
 func templatePath(id int64) string { return templatesPath + "/" + idText(id) }
 

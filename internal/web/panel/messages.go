@@ -5,18 +5,11 @@ import (
 	"strconv"
 	"strings"
 
-	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 )
-
-// sends reports whether the company's plan has messages, for pages that show
-// some among other things.
-func (req *request) sends() bool {
-	return req.Actor.May(account.FunctionReminders)
-}
 
 type rulesData struct {
 	List      []ruleRow
@@ -49,7 +42,7 @@ func (s *Server) rules(req *request) error {
 		data.List = append(data.List, row)
 	}
 	data.Missing = reminder.LacksUsual(list)
-	return s.show(req, page.View{Name: "messages_rules", Title: "Messages", Data: data})
+	return req.show("messages_rules", "Messages", data)
 }
 
 // messageBasis is what rules are made of.
@@ -167,7 +160,7 @@ func (s *Server) quietForm(req *request, form *page.Form, refusal error) error {
 		settings := read(req, s.Reminders.Settings)
 		form = page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
 	}
-	return s.showForm(req, "messages_quiet", "Quiet hours", refusal, form)
+	return req.showForm("messages_quiet", "Quiet hours", refusal, form)
 }
 
 func (s *Server) saveQuiet(req *request) error {
@@ -216,7 +209,7 @@ func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
 		data.Turns = append(data.Turns, channelTurn{Name: turnName(i), Number: i + 1, Options: channels})
 	}
 	data.Errors, data.Reach = form.Errors("channels"), s.reachOf(req, form)
-	return s.showForm(req, "messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
+	return req.showForm("messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
 }
 
 // ruleValues is the form of a rule as it is, or of a new one.

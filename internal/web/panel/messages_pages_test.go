@@ -429,9 +429,9 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 			if route.function != reminders {
 				t.Errorf("%s does not ask for the function", route.pattern())
 			}
-			answer := person.get(route.filled(ids))
+			answer := person.get(filled(route, ids))
 			if route.method == http.MethodPost {
-				answer = person.post(route.filled(ids), forms[route.pattern()]...)
+				answer = person.post(filled(route, ids), forms[route.pattern()]...)
 			}
 			answer.want(t, 403)
 		}

@@ -78,7 +78,7 @@ func (s *Server) month(req *request) error {
 	}
 	data := s.monthData(req, month)
 	data.Tabs = s.paymentTabs(req, "month")
-	return s.show(req, page.View{Name: "month", Title: "The month", Data: data})
+	return req.show("month", "The month", data)
 }
 
 func (s *Server) monthData(req *request, month billing.Month) monthData {
@@ -147,7 +147,7 @@ func (s *Server) monthRows(req *request) error {
 	for _, row := range rows {
 		data.Rows = append(data.Rows, monthRow{row, s.throughIfAny(req, row.Via)})
 	}
-	return s.show(req, page.View{Name: "month_rows", Title: "The month", Data: data})
+	return req.show("month_rows", "The month", data)
 }
 
 func (s *Server) throughIfAny(req *request, via string) string {
@@ -287,7 +287,7 @@ func (s *Server) forecast(req *request) error {
 		data.Received = "/payments?from=" + forecast.Before.String() + "&to=" + to.String()
 	}
 	data.Tabs = s.paymentTabs(req, "forecast")
-	return s.show(req, page.View{Name: "forecast", Title: "Forecast", Data: data})
+	return req.show("forecast", "Forecast", data)
 }
 
 // forecastChart holds what is expected, added up day by day, against what had been
@@ -334,5 +334,5 @@ func (s *Server) forecastRows(req *request) error {
 	for _, row := range rows {
 		data.Rows = append(data.Rows, monthRow{MonthRow: row})
 	}
-	return s.show(req, page.View{Name: "month_rows", Title: "Forecast", Data: data})
+	return req.show("month_rows", "Forecast", data)
 }

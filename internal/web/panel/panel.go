@@ -7,7 +7,6 @@ package panel
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -35,9 +34,6 @@ import (
 	"carteira/internal/web/page"
 	"carteira/internal/webhook"
 )
-
-//go:embed templates/*.html
-var templates embed.FS
 
 const (
 	maxForm   = 1 << 20
@@ -72,7 +68,7 @@ type Deps struct {
 }
 
 // Server answers the panel.
-type Server struct {
+type Panel struct {
 	Deps
 	fair   web.Fair
 	pages  *page.Set
@@ -84,6 +80,7 @@ type Server struct {
 type request struct {
 	*http.Request
 	account.Visit
+	panel     *Panel
 	unlimited *http.Request // the same without the limits of time and size
 	w         http.ResponseWriter
 	id        int64 // of the path, when the route has one
@@ -104,28 +101,28 @@ func long(handle handler) handler {
 	}
 }
 
-// New makes the panel of what is behind it.
-func New(deps Deps) *Server {
-	files, err := fs.Sub(templates, "templates")
-	if err != nil {
-		panic(err) // embedded
+// newPanel makes a panel without pages, of what is behind it and its templates.
+func newPanel(deps Deps, templates fs.FS) *Panel {
+	panel := &Panel{
+		Deps: deps, pages: page.New(templates, tags), mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
 	}
-	server := &Server{
-		Deps: deps, pages: page.New(files, tags), mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-	}
-	for _, route := range server.table() {
-		server.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {
-			server.serve(w, request, route) //nolint:contextcheck // it is the request's
+	panel.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		panel.serve(w, r, nowhere) //nolint:contextcheck // it is the request's
+	})
+	return panel
+}
+
+// answerTo adds pages.
+func (s *Panel) answerTo(routes []route) {
+	for _, route := range routes {
+		s.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {
+			s.serve(w, request, route) //nolint:contextcheck // it is the request's
 		})
 	}
-	server.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		server.serve(w, r, nowhere) //nolint:contextcheck // it is the request's
-	})
-	return server
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -136,8 +133,8 @@ var nowhere = route{
 
 // serve answers a request, and shows what went wrong: in the frame of the panel
 // for who is signed in.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, op route) {
-	req := &request{unlimited: r, w: w, lang: page.LangOf(r)}
+func (s *Panel) serve(w http.ResponseWriter, r *http.Request, op route) {
+	req := &request{panel: s, unlimited: r, w: w, lang: page.LangOf(r)}
 	err := s.answer(req, op)
 	if err == nil {
 		return
@@ -155,7 +152,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, op route) {
 	if fault.KindOf(err) == fault.KindForbidden {
 		view.Name, view.Data = "forbidden", forbidden{fault.Public(err), s.owners(req)}
 	}
-	if s.show(req, view) != nil { // what the frame needs cannot be had either
+	if s.render(req, view) != nil { // what the frame needs cannot be had either
 		s.pages.Fail(w, r, err)
 	}
 }
@@ -167,7 +164,7 @@ type forbidden struct {
 }
 
 // owners are the names of the company's owners; none where they cannot be had.
-func (s *Server) owners(req *request) (names []string) {
+func (s *Panel) owners(req *request) (names []string) {
 	people, err := s.Accounts.Users(req.Context(), req.Actor)
 	if err != nil {
 		return nil
@@ -180,7 +177,7 @@ func (s *Server) owners(req *request) (names []string) {
 	return names
 }
 
-func (s *Server) answer(req *request, op route) error {
+func (s *Panel) answer(req *request, op route) error {
 	w, r := req.w, req.unlimited
 	if op.method != nowhere.method {
 		web.ExchangeOf(r.Context()).Route = op.pattern()
@@ -221,7 +218,7 @@ func (s *Server) answer(req *request, op route) error {
 
 // runHandler runs the handler. A page takes a place of its company; a file that is
 // written as long as it takes does not.
-func (s *Server) runHandler(req *request, op route) error {
+func (s *Panel) runHandler(req *request, op route) error {
 	if op.method == http.MethodGet && req.Actor.Company.ID != 0 && !strings.HasSuffix(op.path, "/export") {
 		leave, err := s.fair.Enter(req.Context(), req.Actor.Company.ID)
 		if err != nil {
@@ -237,7 +234,7 @@ func (s *Server) runHandler(req *request, op route) error {
 
 // admit finds out who asks and whether they may. It is the one place where a
 // role is held against a page.
-func (s *Server) admit(req *request, op route) error {
+func (s *Panel) admit(req *request, op route) error {
 	if op.role == public {
 		return nil
 	}
@@ -279,7 +276,7 @@ func (req *request) read(op route) error {
 }
 
 // fail shows an error; who is signed out is led to the sign-in instead.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Panel) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.KindOf(err) != fault.KindUnauthenticated {
 		s.pages.Fail(w, r, err)
 		return

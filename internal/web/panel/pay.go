@@ -66,7 +66,7 @@ func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, b
 	if refusal != nil {
 		form = page.Sent(req.Request, inWords(refusal))
 	}
-	return s.showForm(req, "pay", "Register a payment", refusal, payData{
+	return req.showForm("pay", "Register a payment", refusal, payData{
 		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)),
 		ByHand: s.ownCode(req, invoice),
 		Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(), Open: refusal != nil,
@@ -144,11 +144,11 @@ type receiptData struct {
 func (s *Server) receipt(req *request, invoice billing.Invoice) error {
 	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
 	title := either(invoice.Status == billing.Paid, "Receipt", "Invoice")
-	return s.show(req, page.View{Name: "receipt", Title: title, Data: receiptData{
+	return req.show("receipt", title, receiptData{
 		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
 		Due: invoice.PayableOn(req.Actor.Company, req.today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
 		Slip: s.slip(req, invoice, record),
-	}})
+	})
 }
 
 // slip is an invoice as it is paid on paper.
@@ -231,7 +231,7 @@ func (s *Server) slips(req *request) error {
 	for _, invoice := range invoices {
 		data.Slips = append(data.Slips, s.slip(req, invoice, record))
 	}
-	return s.show(req, page.View{Name: "slips", Title: "Payment booklet", Data: data})
+	return req.show("slips", "Payment booklet", data)
 }
 
 // noticeRow is a payer's word that an invoice was paid.
@@ -272,7 +272,7 @@ func (s *Server) notices(req *request) error {
 		req.note(err)
 		data.List = append(data.List, noticeRowOf(req, notice, invoice, "/notices"))
 	}
-	return s.show(req, page.View{Name: "notices", Title: "They say to have paid", Data: data})
+	return req.show("notices", "They say to have paid", data)
 }
 
 // noticesOf is what the payer said about one invoice.

@@ -169,16 +169,6 @@ func readPayments(in *input.Form) billing.PaymentFilter {
 	return filter
 }
 
-// shownPaymentID is what the bank or the gateway calls a payment; "" of one that a
-// person registered without it.
-func shownPaymentID(id string) string {
-	if strings.HasPrefix(id, "hand:") || strings.HasPrefix(id, "credit:") {
-		return ""
-	}
-	id, _, _ = strings.Cut(id, "#undone-")
-	return id
-}
-
 func paymentChips(req *request) []chipLine {
 	statuses := wordOptions(req, billing.PaymentStatuses, paymentWords, req.option("", "All payments"))
 	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "from", "to", false)}
@@ -188,14 +178,14 @@ func (s *Server) received(req *request) error {
 	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
 	data.Heads = headsOf(req, paymentSort(req.URL.Query()), input.ByPaidDay, "Received on")
 	from := source[billing.PaymentFilter, payment.Payment]{account.PaymentList, readPayments, paymentSort, s.Payments.List}
-	list, filter := fill(s, req, &data.list, from)
+	list, filter := fill(req, &data.list, from)
 	at, total, refunds := req.query().Page(), data.Pager.Total, int64(0)
 	at.Sort = paymentSort(req.URL.Query())
 	data.Refunds, refunds = s.refundRows(req, filter, at)
 	data.Pager, data.Total = page.NewPager(req.URL, at, max(total, refunds)), s.paymentsFoot(req, filter, total, refunds)
 	data.List, data.Means, data.Tabs = s.paymentRows(req, list), s.paidThrough(req), s.paymentTabs(req, "received")
 	_, data.HasGateway = s.gateway(req)
-	return s.show(req, page.View{Name: "payments", Title: "Payments", Data: data})
+	return req.show("payments", "Payments", data)
 }
 
 // paymentsFoot is how many payments and refunds a filter has, and what came less
@@ -271,7 +261,7 @@ func (s *Server) reviews(req *request) error {
 	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, filter, paging)
 	req.note(err)
 	data.List, data.Pager, data.Tabs = s.reviewRows(req, list), page.NewPager(req.URL, paging, total), s.paymentTabs(req, "reviews")
-	return s.show(req, page.View{Name: "reviews", Title: "Payments for review", Data: data})
+	return req.show("reviews", "Payments for review", data)
 }
 
 type reviewData struct {
@@ -307,7 +297,7 @@ func (s *Server) review(req *request, form *page.Form, refusal error) error {
 	if review.ResolvedAt.IsZero() {
 		s.openOf(req, review.Payment, &data)
 	}
-	return s.showForm(req, "review", "Payment for review", refusal, data)
+	return req.showForm("review", "Payment for review", refusal, data)
 }
 
 // maxOthers bounds the open invoices among which a person chooses.
@@ -379,4 +369,39 @@ func (s *Server) paymentTroubles(req *request) (troubles troubles) {
 		troubles.Gateway, troubles.Title = &setup, optionWord(req.lang, setup.Provider.Title)
 	}
 	return troubles
+}
+
+// maxOrphans is how many payments without a page a step in the list passes over.
+const maxOrphans = 20
+
+// amongPayments adds the neighbours in the list of payments to the place of an
+// invoice. A payment has no page of its own: its record is the invoice, so that
+// two parts of one invoice are two neighbours with the same page.
+func (s *Server) amongPayments(req *request, found place) place {
+	list, err := url.Parse(found.Back)
+	if err != nil || list.Path != "/payments" || !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
+		return found // an invalid address has no neighbours
+	}
+	query := list.Query()
+	in := input.FromQuery(query)
+	filter := readPayments(in)
+	if in.Err() != nil {
+		return found // the same
+	}
+	found.besides(req, func(at, step int64) string {
+		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
+			page := input.Page{Number: at, Size: 1, Sort: paymentSort(query)}
+			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
+			if req.note(err); len(paid) == 0 {
+				return ""
+			}
+			if paid[0].InvoiceStatus == "" { // deleted with its customer
+				continue
+			}
+			place := url.Values{"from": {found.Back}, "at": {strconv.FormatInt(at, 10)}}
+			return invoicePath(paid[0].InvoiceID) + "?" + place.Encode()
+		}
+		return ""
+	})
+	return found
 }

@@ -169,7 +169,8 @@ func TestMessageOfAnOverdueInvoice(t *testing.T) {
 	invoice := billing.Invoice{Amount: 9000} // and the late fee
 	record := customer.Customer{Name: "Ana Lima"}
 	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
-	if got := new(Server).chargeText(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
+	server := &Server{new(Panel)}
+	if got := server.chargeText(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}
 }
@@ -288,9 +289,9 @@ func TestPaymentsNeedTheFunction(t *testing.T) {
 				continue
 			}
 			count++
-			answer := person.get(route.filled(ids))
+			answer := person.get(filled(route, ids))
 			if route.method == http.MethodPost {
-				answer = person.post(route.filled(ids), forms[route.pattern()]...)
+				answer = person.post(filled(route, ids), forms[route.pattern()]...)
 			}
 			if answer.status != http.StatusForbidden {
 				t.Errorf("%s answered %d", route.pattern(), answer.status)

@@ -96,7 +96,7 @@ type barData struct {
 
 // bar shows in the frame of the panel why a page is not for the company, and
 // who can help.
-func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
+func (s *Panel) bar(req *request, op route, barrier barrier, why error) error {
 	web.ExchangeOf(req.Context()).Err = why
 	data := barData{Barrier: barrier, Parent: read(req, s.Accounts.Parent)}
 	i := slices.IndexFunc(account.FunctionCatalog, func(entry account.FunctionEntry) bool {
@@ -105,7 +105,7 @@ func (s *Server) bar(req *request, op route, barrier barrier, why error) error {
 	if i >= 0 {
 		data.Function = account.FunctionCatalog[i]
 	}
-	return s.show(req, page.View{Name: "barred", Title: barTitles[barrier], Status: web.Status(why), Data: data})
+	return s.render(req, page.View{Name: "barred", Title: barTitles[barrier], Status: web.Status(why), Data: data})
 }
 
 var barTitles = map[barrier]string{
@@ -128,7 +128,7 @@ type notice struct {
 }
 
 // notice is nil while there is nothing to say.
-func (s *Server) notice(req *request) *notice {
+func (s *Panel) notice(req *request) *notice {
 	sub := req.Actor.Company.Subscription
 	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
 	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
@@ -143,51 +143,6 @@ func (s *Server) notice(req *request) *notice {
 	}
 	n.Parent = read(req, s.Accounts.Parent)
 	return n
-}
-
-// actorNames are the names of the company's users and tokens by what Actor.By
-// calls them. It reads users and tokens only where one of the list needs them.
-func (s *Server) actorNames(req *request, by []string) map[string]string {
-	names := map[string]string{}
-	needs := func(prefix string) bool {
-		return slices.ContainsFunc(by, func(who string) bool { return strings.HasPrefix(who, prefix) })
-	}
-	if needs("user:") {
-		for _, user := range read(req, s.Accounts.Users) {
-			names[account.Actor{UserID: user.ID}.By()] = user.Name
-		}
-	}
-	if needs("token:") {
-		for _, token := range read(req, s.Accounts.Tokens) {
-			names[account.Actor{TokenID: token.ID}.By()] = "API · " + token.Name
-		}
-	}
-	return names
-}
-
-// actorText is the name of an actor in a record. Records of the first edition
-// have "user 3 Ana Lima" in place of "user:3".
-func actorText(lang page.Lang, names map[string]string, by string) string {
-	if name, known := names[by]; known {
-		return name
-	}
-	kind, rest, _ := strings.Cut(by, " ")
-	id, name, _ := strings.Cut(rest, " ")
-	switch {
-	case by == "":
-		return ""
-	case strings.HasPrefix(by, "user:"):
-		return lang.T("a user who was removed")
-	case strings.HasPrefix(by, "token:"):
-		return lang.T("a token that was deleted")
-	case kind == "token":
-		return lang.T("token %s", id)
-	case kind == "user" && name != "":
-		return name
-	case kind == "user":
-		return lang.T("user %s", id)
-	}
-	return lang.T(account.CommandLine)
 }
 
 // sensitive are the routes that would turn a stolen session into an account, or
@@ -237,7 +192,7 @@ var handedOut = map[string]string{
 func (op route) wantsProof() bool { return sensitive[op.pattern()] || handedOut[op.pattern()] != "" }
 
 // noteHandedOut leaves a line in the audit log before anything is let out.
-func (s *Server) noteHandedOut(req *request, op route) error {
+func (s *Panel) noteHandedOut(req *request, op route) error {
 	action, ok := handedOut[op.pattern()]
 	if !ok {
 		return nil
@@ -271,7 +226,7 @@ type sentField struct{ Name, Value string }
 // proved reports whether the user has proved recently who they are, or proves it
 // with this request. Otherwise it shows the question: what was sent is kept in
 // the page, so that nothing has to be typed twice.
-func (s *Server) proved(req *request, op route) (bool, error) {
+func (s *Panel) proved(req *request, op route) (bool, error) {
 	if !op.wantsProof() || req.Session.Proved(s.DB.Real()) {
 		return true, nil
 	}
@@ -289,7 +244,7 @@ func (s *Server) proved(req *request, op route) (bool, error) {
 	return false, s.askProof(req, op, refusal)
 }
 
-func (s *Server) askProof(req *request, op route, refusal error) error {
+func (s *Panel) askProof(req *request, op route, refusal error) error {
 	data := proofData{Form: page.NewForm(), Action: req.URL.Path, Cancel: page.LocalPath(req.PostForm.Get("back"))}
 	data.Form.Fail(refusal)
 	status := http.StatusForbidden
@@ -314,14 +269,14 @@ func (s *Server) askProof(req *request, op route, refusal error) error {
 	return s.showProof(req, data, status)
 }
 
-func (s *Server) showProof(req *request, data proofData, status int) (err error) {
+func (s *Panel) showProof(req *request, data proofData, status int) (err error) {
 	data.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
 	req.note(err)
-	return s.show(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: data})
+	return s.render(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: data})
 }
 
 // prove takes the proof that a page was asked for with, and leads back to it.
-func (s *Server) prove(req *request) error {
+func (s *Panel) prove(req *request) error {
 	next := page.LocalPath(req.PostFormValue("next"))
 	form := input.FromStrings(map[string]string{proofField: req.PostFormValue(proofField)})
 	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(form))
@@ -338,7 +293,7 @@ func (s *Server) prove(req *request) error {
 	}
 	if isFile(next) { // a redirect would leave the question on the screen, with the password in it
 		req.w.Header().Set("Refresh", "0; url="+next)
-		return s.show(req, page.View{Name: "file_comes", Title: "Your file", Data: fileData{next, listOf(next)}})
+		return req.show("file_comes", "Your file", fileData{next, listOf(next)})
 	}
 	return req.goOn(next)
 }

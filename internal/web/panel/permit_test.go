@@ -64,9 +64,9 @@ func (p *person) become(level account.Level, functions account.Functions) {
 func (p *person) try(route route, ids map[string]int64) answer {
 	p.t.Helper()
 	if route.method == http.MethodPost {
-		return p.post(route.filled(ids), forms[route.pattern()]...)
+		return p.post(filled(route, ids), forms[route.pattern()]...)
 	}
-	return p.get(route.filled(ids))
+	return p.get(filled(route, ids))
 }
 
 // signsOut ends the session that tests still need, or changes who can sign in.
@@ -155,7 +155,7 @@ func TestEndedCompaniesOnlyRead(t *testing.T) {
 				before := person.everything()
 				end(t, root, person)
 				for _, route := range office.table() {
-					if signsOut(route) || route.role == self || route.sendsFile() || takesAway[route.pattern()] {
+					if signsOut(route) || route.role == self || sendsFile(route) || takesAway[route.pattern()] {
 						continue
 					}
 					if strings.HasSuffix(route.path, "/charge") { // leads to the invoice, there being nothing to charge with

@@ -60,16 +60,16 @@ func (req *request) recordForm(list string, form *page.Form) recordForm {
 func (f recordForm) title(fresh, edit string) string { return either(f.New, fresh, edit) }
 
 // routes are the form's pages, for those who may change such records.
-func (k record[T]) routes(s *Server, who role, function account.Function) []pathRow {
+func (k record[T]) routes(who role, function account.Function) []pathRow {
 	send := func(save func(*request) (T, error)) handler {
-		return func(req *request) error { return k.send(s, req, save) }
+		return func(req *request) error { return k.send(req, save) }
 	}
 	list := []pathRow{
-		{k.path + "/new", who, function, opened(k.show(s)), send(k.create)},
-		{k.path + "/{id}", who, function, opened(k.show(s)), send(k.update)},
+		{k.path + "/new", who, function, opened(k.show), send(k.create)},
+		{k.path + "/{id}", who, function, opened(k.show), send(k.update)},
 	}
 	if k.deleted != nil {
-		list = append(list, pathRow{k.path + "/{id}/delete", who, function, k.askDelete(s), func(req *request) error { return k.delete(s, req) }})
+		list = append(list, pathRow{k.path + "/{id}/delete", who, function, k.askDelete(), k.delete})
 	}
 	return list
 }
@@ -83,29 +83,27 @@ func (k record[T]) name(of T) string {
 
 // show shows the form: of a new record, or of the one that the path names. Without
 // a form it has what the record has.
-func (k record[T]) show(s *Server) formPage {
-	return func(req *request, form *page.Form, refusal error) error {
-		var current T
-		if req.id == 0 {
-			form = cmp.Or(form, k.blank(req))
-		} else {
-			current = readOf(req, k.find, req.id)
-		}
-		data := req.recordForm(k.path, cmp.Or(form, k.shown(current)))
-		var shown any = data
-		if k.page != nil {
-			shown = k.page(req, data, current)
-		}
-		return s.showForm(req, k.form, data.title(k.fresh, k.edit), refusal, shown)
+func (k record[T]) show(req *request, form *page.Form, refusal error) error {
+	var current T
+	if req.id == 0 {
+		form = cmp.Or(form, k.blank(req))
+	} else {
+		current = readOf(req, k.find, req.id)
 	}
+	data := req.recordForm(k.path, cmp.Or(form, k.shown(current)))
+	var shown any = data
+	if k.page != nil {
+		shown = k.page(req, data, current)
+	}
+	return req.showForm(k.form, data.title(k.fresh, k.edit), refusal, shown)
 }
 
 // send creates or changes a record by the form that was sent.
-func (k record[T]) send(s *Server, req *request, save func(*request) (T, error)) error {
+func (k record[T]) send(req *request, save func(*request) (T, error)) error {
 	saved, err := save(req)
 	switch {
 	case err != nil:
-		return req.again(err, k.show(s))
+		return req.again(err, k.show)
 	case req.id == 0 && k.created != nil:
 		return k.created(req, saved)
 	case req.id == 0:
@@ -125,9 +123,9 @@ func (req *request) another(list string) string {
 	return list
 }
 
-func (k record[T]) askDelete(s *Server) handler {
+func (k record[T]) askDelete() handler {
 	return of(k.find, func(req *request, current T) error {
-		return s.ask(req, page.Confirm{
+		return req.ask(page.Confirm{
 			Question: "Delete %s?", Args: []any{k.name(current)}, Danger: true, Button: k.deleted.button, Back: k.at(req),
 			Effects: []string{k.deleted.unused, "This cannot be undone."},
 		})
@@ -136,8 +134,8 @@ func (k record[T]) askDelete(s *Server) handler {
 
 // delete deletes a record that nothing uses. One that a message rule is for is
 // refused: the rule would reach no one, and say nothing.
-func (k record[T]) delete(s *Server, req *request) error {
-	rules := read(req, s.Reminders.Rules)
+func (k record[T]) delete(req *request) error {
+	rules := read(req, req.panel.Reminders.Rules)
 	if req.failed != nil {
 		return req.failed
 	}
@@ -183,97 +181,43 @@ func deed(do useCase, to, said string) handler {
 	return func(req *request) error { return req.did(do(req.Context(), req.Actor, req.id), req.at(to), said) }
 }
 
-// before asks about the record of a path before something is done with it that cannot
-// be taken back. What is said when it is done may name the record.
-func before[T any](
-	s *Server, row pathRow, find func(context.Context, account.Actor, int64) (T, error), name func(T) (int64, string),
-	confirm page.Confirm, do useCase, to, said string,
-) pathRow {
-	row.get = of(find, func(req *request, record T) error {
-		_, named := name(record)
-		ask := confirm
-		ask.Args, ask.Back, ask.Danger = []any{named}, req.at(confirm.Back), true
-		return s.ask(req, ask)
-	})
-	row.post = of(find, func(req *request, record T) error {
-		if err := do(req.Context(), req.Actor, req.id); err != nil {
-			return req.complain(req.at(confirm.Back), err)
-		}
-		if _, named := name(record); strings.Contains(said, "%s") {
-			return req.done(req.at(to), said, named)
-		}
-		return req.done(req.at(to), said)
-	})
-	return row
-}
-
-// customerQuestions are asked about customers.
-func (s *Server) customerQuestions() []pathRow {
-	const at = "/customers/{id}"
-	return []pathRow{
-		before(s, pathRow{path: at + "/delete", role: staff}, s.Customers.Find, customerName, page.Confirm{
-			Question: "Delete %s?", Button: "Delete customer", Back: at, Effects: []string{
-				"Its invoices are deleted too. The numbers of past months stay.", "Messages that are scheduled for it are not sent.",
-				"Webhooks are told that the customer was deleted.", "This cannot be undone.",
-			},
-		}, s.Customers.Delete, "/customers", "%s was deleted."),
-		before(s, pathRow{path: at + "/page/withdraw", role: desk}, s.Customers.Find, customerName, page.Confirm{
-			Question: "Withdraw the link of %s?", Button: "Withdraw the link", Back: at, Effects: []string{
-				"The link stops working at once, for everybody who has it.", "You can make another one whenever you like.",
-			},
-		}, s.Payments.WithdrawCustomerPage, at+"#own-page", "The link was withdrawn."),
-		before(s, pathRow{path: at + "/autopay/end", role: desk, function: payments}, s.Customers.Find, customerName, page.Confirm{
-			Question: "End PIX Automático of %s?", Button: "End PIX Automático", Back: at, Effects: []string{
-				"Debits that are announced are cancelled, as far as the bank can still stop them.",
-				"The customer pays by code from then on, and can be asked again.",
-			},
-		}, quietly(s.Payments.EndAutopay), at+"#autopay", "PIX Automático was ended."),
-		before(s, pathRow{path: at + "/erase", role: owner}, s.Customers.Find, customerName, page.Confirm{
-			Question: "Erase everything about %s?", Button: "Erase", Back: at, Effects: []string{
-				"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
-				"The money that came stays in the books without a name, as the law wants it.", "This cannot be undone.",
-			},
-		}, s.Privacy.Erase, "/customers", "Everything about the customer was erased."),
+// named reads what the record of the path is called.
+func named[T any](find func(context.Context, account.Actor, int64) (T, error), name func(T) (int64, string)) func(*request) string {
+	return func(req *request) string {
+		_, called := name(readOf(req, find, req.id))
+		return called
 	}
 }
 
-// otherQuestions are asked about what messages are made of and what connects the company
-// with others.
-func (s *Server) otherQuestions() []pathRow {
-	return []pathRow{
-		before(s, pathRow{path: "/messages/rules/{id}/delete", role: staff, function: reminders}, s.Reminders.FindRule, ruleName, page.Confirm{
-			Question: "Delete the rule %s?", Button: "Delete rule", Back: "/messages",
-			Effects: []string{"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone."},
-		}, s.Reminders.DeleteRule, "/messages", "The rule was deleted."),
-		before(s, pathRow{path: templatesPath + "/{id}/delete", role: staff, function: reminders}, s.Reminders.FindTemplate, templateName,
-			page.Confirm{
-				Question: "Delete the template %s?", Button: "Delete template", Back: templatesPath,
-				Effects: []string{"A template that a rule sends cannot be deleted.", "This cannot be undone."},
-			}, s.Reminders.DeleteTemplate, templatesPath, "The template was deleted."),
-		before(s, pathRow{path: channelsPath + "/{id}/delete", role: owner, function: reminders}, s.Reminders.FindChannel, channelName,
-			page.Confirm{Question: "Delete the channel %s?", Button: "Delete channel", Back: channelsPath + "/{id}", Effects: []string{
-				"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
-				"What waits for it is not sent.", "This cannot be undone.",
-			}}, s.Reminders.DeleteChannel, channelsPath, "The channel was deleted."),
-		before(s, pathRow{path: "/api/tokens/{id}/delete", role: owner, function: api}, s.Accounts.Token, tokenName, page.Confirm{
-			Question: "Delete the token %s?", Button: "Delete token", Back: "/api",
-			Effects: []string{"The very next call with it fails.", "This cannot be undone."},
-		}, s.Accounts.DeleteToken, "/api", "The token was deleted."),
-		before(s, pathRow{path: "/webhooks/{id}/delete", role: owner, function: webhooks}, s.Webhooks.Find, hookName, page.Confirm{
-			Question: "Delete the webhook to %s?", Button: "Delete webhook", Back: "/webhooks/{id}", Effects: []string{
-				"Its history goes with it, and so do deliveries that are pending.", "A new one gets another secret.", "This cannot be undone.",
-			},
-		}, s.Webhooks.Delete, "/webhooks", "The webhook was deleted."),
-		before(s, pathRow{path: "/resellers/{id}/suspend", role: owner, function: resellers}, s.Resellers.Find, sellerName, page.Confirm{
-			Question: "Suspend %s?", Button: "Suspend reseller", Back: "/resellers/{id}", Effects: []string{
-				"It can sign in and look, and change nothing. Its webhooks stop.",
-				"Its days go on: the subscription ends when it would have.", "You can resume it at any time. A renewal resumes it too.",
-			},
-		}, quietly(s.Resellers.Suspend), "/resellers/{id}", "%s is suspended."),
-		before(s, pathRow{path: "/subscription-plans/{id}/link", role: owner, function: resellers}, s.Resellers.FindPlan, resoldPlanName,
-			page.Confirm{Question: "Replace the signup link of %s?", Button: "Replace the link", Back: "/subscription-plans/{id}", Effects: []string{
-				"The link that you have given out stops working at once, wherever it stands.",
-				"Whoever has signed up with it keeps everything.", "This cannot be undone.",
-			}}, quietly(s.Resellers.RenewSignupLink), "/subscription-plans/{id}", "%s has a new signup link."),
-	}
+// question is what is asked about the record of a path before something is done with
+// it that cannot be taken back.
+type question struct {
+	path     string
+	role     role
+	function account.Function
+	of       func(*request) string // what the record is called
+	ask      page.Confirm
+	do       useCase
+	to, said string // where it leads, and what is said there; it may name the record
+}
+
+// route is the path of a question.
+func (q question) route() pathRow {
+	return pathRow{q.path, q.role, q.function, func(req *request) error {
+		ask := q.ask
+		ask.Args, ask.Back, ask.Danger = []any{q.of(req)}, req.at(ask.Back), true
+		return req.ask(ask)
+	}, func(req *request) error {
+		name := q.of(req)
+		if req.failed != nil {
+			return req.failed
+		}
+		if err := q.do(req.Context(), req.Actor, req.id); err != nil {
+			return req.complain(req.at(q.ask.Back), err)
+		}
+		if strings.Contains(q.said, "%s") {
+			return req.done(req.at(q.to), q.said, name)
+		}
+		return req.done(req.at(q.to), q.said)
+	}}
 }

@@ -12,12 +12,6 @@ import (
 	"carteira/internal/web/page"
 )
 
-// levelWords are the levels as people read them.
-var levelWords = map[account.Level]string{
-	account.LevelUser: "Basic", account.LevelReseller: "Reseller", account.LevelMaster: "Master",
-	account.LevelUltraMaster: "Ultra master",
-}
-
 // levelHelp is what each level means for a company that has it.
 var levelHelp = map[account.Level]string{
 	account.LevelUser:        "Has customers, and no resellers of its own.",
@@ -69,7 +63,7 @@ func (s *Server) resellers(req *request) error {
 	}
 	from := s.resellerList()
 	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByName, "Name", input.ByExpiry, "Ends on")
-	list, _ := fill(s, req, &data.list, from)
+	list, _ := fill(req, &data.list, from)
 	now := s.DB.Now()
 	for _, seller := range list {
 		data.List = append(data.List, resellerRowOf(req, seller, now))
@@ -77,7 +71,7 @@ func (s *Server) resellers(req *request) error {
 	data.Total = counted(req.lang, data.Pager.Total, "1 reseller", "%s resellers")
 	data.Levels = wordOptions(req, account.Levels, levelWords, req.option("", "All"))
 	data.Plans = namedOptions(s.planChoices(req), resoldPlanName, req.option("", "All"))
-	return s.show(req, page.View{Name: "resellers", Title: "Resellers", Data: data})
+	return req.show("resellers", "Resellers", data)
 }
 
 // planChoices are the subscription plans that a select offers, newest first.
@@ -118,7 +112,7 @@ func (s *Server) resellerForm(req *request, form *page.Form, refusal error) erro
 		data.Form = page.NewForm("name", seller.Name, "email", seller.Email, "whatsapp", page.FormatPhone(seller.Whatsapp),
 			"type", string(account.Trial), "periods", "1")
 	}
-	return s.showForm(req, "reseller_form", data.title("New reseller", "Edit reseller"), refusal, data)
+	return req.showForm("reseller_form", data.title("New reseller", "Edit reseller"), refusal, data)
 }
 
 func (s *Server) createReseller(req *request) error {
@@ -168,7 +162,7 @@ func (s *Server) resellerPage(req *request, data resellerData) error {
 	data.Levels = refusal == nil
 	data.Waiting, data.Below = readOf(req, s.Resellers.Waiting, req.id), readOf(req, s.Resellers.Below, req.id)
 	data.History = deedRows(req, s.auditLines(req, account.AuditFilter{Record: "reseller", ID: req.id}, 10))
-	return s.show(req, page.View{Name: "reseller", Title: seller.Name, Data: data})
+	return req.show("reseller", seller.Name, data)
 }
 
 func (s *Server) updateReseller(req *request) error {
@@ -197,7 +191,7 @@ func (s *Server) levelForm(req *request, form *page.Form, refusal error) error {
 	for _, level := range levels {
 		data.Levels = append(data.Levels, levelChoice{Level: level, Label: levelWords[level], Help: levelHelp[level]})
 	}
-	return s.showForm(req, "reseller_level", "Change level", refusal, data)
+	return req.showForm("reseller_level", "Change level", refusal, data)
 }
 
 func (s *Server) setLevel(req *request) error {
@@ -234,7 +228,7 @@ func (s *Server) renewal(req *request, _ *page.Form, refusal error) error {
 	data.Quote, data.Priced = quote, err == nil
 	data.Form.Fail(cmp.Or(refusal, err))
 	// A choice that cannot be reckoned with is no failure: it is asked as one types.
-	return s.showForm(req, "reseller_renew", "Renew subscription", refusal, data)
+	return req.showForm("reseller_renew", "Renew subscription", refusal, data)
 }
 
 func (s *Server) renewReseller(req *request) error {

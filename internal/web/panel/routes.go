@@ -1,88 +1,36 @@
 package panel
 
 import (
-	"net/http"
+	"embed"
+	"io/fs"
 	"slices"
-
-	"carteira/internal/account"
 )
 
-// role is who may open a page.
-type role string
+// Server is the panel with its pages.
+type Server struct{ *Panel }
 
-const (
-	public role = ""       // without a session
-	self   role = "self"   // any signed-in user, about themselves
-	reader role = "reader" // everybody who is signed in
-	viewer role = "viewer" // who may see totals and take lists along: all but attendants
-	desk   role = "desk"   // who works with customers: attendants too
-	staff  role = "staff"  // who may change everything that is not an owner's
-	owner  role = "owner"
-)
+//go:embed templates/*.html
+var templates embed.FS
 
-// allows is what the roles of users may open. Who only reads is refused every
-// change here and nowhere else: no route that changes something says reader or
-// viewer.
-func allows(has account.Role, needs role) bool {
-	switch needs {
-	case public, self, reader:
-		return true
-	case viewer:
-		return has != account.RoleAttendant
-	case desk:
-		return has == account.RoleAttendant || allows(has, staff)
-	case staff:
-		return has == account.RoleStaff || has == account.RoleOwner
-	case owner:
-		return has == account.RoleOwner
+// New makes the panel of what is behind it.
+func New(deps Deps) *Server {
+	files, err := fs.Sub(templates, "templates")
+	if err != nil {
+		panic(err) // embedded
 	}
-	return false
-}
-
-// The functions that a company's plan can lack.
-const (
-	basic     = account.Function("")
-	api       = account.FunctionAPI
-	webhooks  = account.FunctionWebhooks
-	imports   = account.FunctionImport
-	exports   = account.FunctionExport
-	payments  = account.FunctionPayments
-	resellers = account.FunctionResellers
-	reminders = account.FunctionReminders
-)
-
-// route is one page, or one form that is sent.
-type route struct {
-	method, path string
-	role         role
-	function     account.Function // that the company's plan must have; basic: none
-	handler      handler
-}
-
-func (op route) pattern() string { return op.method + " " + op.path }
-
-// pathRow is a path, with who may open it, what shows its page and what takes its
-// form; nil: it has none.
-type pathRow struct {
-	path      string
-	role      role
-	function  account.Function
-	get, post handler
+	server := &Server{newPanel(deps, files)}
+	server.answerTo(server.table())
+	return server
 }
 
 // table is the whole panel.
-func (s *Server) table() (list []route) {
-	for _, row := range slices.Concat(s.ownRoutes(), s.customerQuestions(), s.otherQuestions(),
-		s.planRecord().routes(s, staff, basic), s.productRecord().routes(s, staff, basic),
-		s.subscriptionPlanRecord().routes(s, owner, resellers)) {
-		if row.get != nil {
-			list = append(list, route{http.MethodGet, row.path, row.role, row.function, row.get})
-		}
-		if row.post != nil {
-			list = append(list, route{http.MethodPost, row.path, row.role, row.function, row.post})
-		}
+func (s *Server) table() []route {
+	rows := slices.Concat(s.ownRoutes(), s.planRecord().routes(staff, basic), s.productRecord().routes(staff, basic),
+		s.subscriptionPlanRecord().routes(owner, resellers))
+	for _, question := range s.questions() {
+		rows = append(rows, question.route())
 	}
-	return list
+	return routesOf(rows)
 }
 
 // ownRoutes are the paths but for those of records that are edited alike.
@@ -109,8 +57,8 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/customers", reader, basic, s.customers, nil},
 		{"/customers/new", desk, basic, opened(s.customerForm), s.createCustomer},
 		{"/customers/export", viewer, exports, long(s.exportCustomers), nil},
-		{"/customers/bulk", staff, basic, nil, s.bulk},
-		{"/invoices/bulk", staff, basic, nil, s.invoiceBulk},
+		{"/customers/bulk", staff, basic, nil, s.bulk("/customers", s.customerWork)},
+		{"/invoices/bulk", staff, basic, nil, s.bulk("/invoices", s.invoiceWork)},
 		{"/invoices/export", viewer, exports, s.exportInvoices(), nil},
 		{"/undo", desk, basic, nil, s.undo},
 		{"/recent", desk, basic, s.recent, nil},
@@ -176,7 +124,7 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/payments/gateways/{provider}", owner, payments, opened(s.gatewayForm), s.setGateway},
 
 		{"/plans", reader, basic, s.plans, nil},
-		{"/plans/{id}/follow", staff, basic, asked(s, s.Catalog.Plan, askFollowPlan), of(s.Catalog.Plan, s.followPlan)},
+		{"/plans/{id}/follow", staff, basic, asked(s.Catalog.Plan, askFollowPlan), of(s.Catalog.Plan, s.followPlan)},
 		{"/products", reader, basic, s.products, nil},
 
 		{"/resellers", viewer, resellers, s.resellers, nil},

@@ -20,7 +20,7 @@ func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
 }
 
 // path fills the id of a route in, by the first word of the path.
-func (op route) filled(ids map[string]int64) string {
+func filled(op route, ids map[string]int64) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(op.path, "/"), "/")
 	if second, _, _ := strings.Cut(rest, "/"); first == "messages" {
 		first += "/" + second
@@ -64,7 +64,7 @@ var forms = map[string][]string{
 }
 
 // sendsFile reports whether the route answers with a file and no page.
-func (op route) sendsFile() bool {
+func sendsFile(op route) bool {
 	return strings.HasSuffix(op.path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected", "/notices/{id}"}, op.path)
 }
 
@@ -75,10 +75,10 @@ func TestEveryPageRendersInBothLanguages(t *testing.T) {
 		for _, lang := range []string{"pt-BR", "en"} {
 			person.post("/preferences", "lang", lang, "back", "/")
 			for _, route := range office.table() {
-				if route.method != http.MethodGet || route.sendsFile() || strings.Contains(route.path, "{link}") || route.path == "/login" {
+				if route.method != http.MethodGet || sendsFile(route) || strings.Contains(route.path, "{link}") || route.path == "/login" {
 					continue
 				}
-				answer := person.get(route.filled(ids)).want(t, http.StatusOK, `<html lang="`+lang+`"`, "</html>")
+				answer := person.get(filled(route, ids)).want(t, http.StatusOK, `<html lang="`+lang+`"`, "</html>")
 				answer.lacks(t, "%!", "<no value>", "<Silva>", "ZgotmplZ", " style=")
 				if len(answer.body) > 100_000 {
 					t.Errorf("%s weighs %d bytes", route.path, len(answer.body))
@@ -104,7 +104,7 @@ func TestCompanyReachesNothingOfAnother(t *testing.T) {
 			if !strings.Contains(route.path, "{id}") {
 				continue
 			}
-			path := route.filled(ids)
+			path := filled(route, ids)
 			answer := stranger.get(path)
 			if route.method == http.MethodPost {
 				answer = stranger.post(path, forms[route.pattern()]...)
@@ -146,9 +146,9 @@ func TestRolesAreHeld(t *testing.T) {
 				if allows(who, route.role) {
 					continue
 				}
-				answer := person.get(route.filled(ids))
+				answer := person.get(filled(route, ids))
 				if route.method == http.MethodPost {
-					answer = person.post(route.filled(ids), forms[route.pattern()]...)
+					answer = person.post(filled(route, ids), forms[route.pattern()]...)
 				}
 				if answer.status != http.StatusForbidden {
 					t.Errorf("%s answered %s with %d", route.pattern(), who, answer.status)
@@ -172,7 +172,7 @@ func TestSignedOutIsLedToTheSignIn(t *testing.T) {
 		if route.role == public {
 			continue
 		}
-		path := route.filled(map[string]int64{})
+		path := filled(route, map[string]int64{})
 		answer := person.get(path)
 		if route.method == http.MethodPost {
 			answer = person.post(path)
@@ -199,7 +199,7 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 			continue
 		}
 		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
-			request := person.request(http.MethodPost, route.filled(map[string]int64{}), strings.NewReader(""))
+			request := person.request(http.MethodPost, filled(route, map[string]int64{}), strings.NewReader(""))
 			request.Header.Set(name, value)
 			if answer := person.do(request); answer.status != http.StatusForbidden {
 				t.Errorf("%s with %s: %s answered %d", route.pattern(), name, value, answer.status)

@@ -86,7 +86,7 @@ func (s *Server) search(req *request) error {
 			data.Groups = append(data.Groups, group)
 		}
 	}
-	return s.show(req, page.View{Name: "search", Title: "Search", Data: data})
+	return req.show("search", "Search", data)
 }
 
 func keysOf(lang page.Lang) []fact {

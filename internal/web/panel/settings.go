@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"time"
 
 	"carteira/internal/account"
@@ -84,16 +83,8 @@ func (s *Server) settingsValues(req *request) *page.Form {
 	return form
 }
 
-// amountText is an amount as a form shows it; empty: none.
-func amountText(amount money.Cents) string {
-	if amount == 0 {
-		return ""
-	}
-	return strings.TrimPrefix(amount.BR(), "R$ ")
-}
-
 func (s *Server) settings(req *request, form *page.Form, refusal error) error {
-	return s.showForm(req, "settings", "Settings", refusal, settingsData{
+	return req.showForm("settings", "Settings", refusal, settingsData{
 		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: renewChoices(req),
 		From: req.options(string(account.FromDueDate), "the due date, as if nothing had happened",
 			string(account.FromToday), "the day of the renewal"),
@@ -102,13 +93,13 @@ func (s *Server) settings(req *request, form *page.Form, refusal error) error {
 
 func (s *Server) saveSettings(req *request) error {
 	req.PostForm.Del("level") // which is the parent's to give
-	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(req.settingsForm()))
+	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(settingsForm(req)))
 	return req.sent(err, s.settings, "/settings", "The settings were saved.")
 }
 
 // settingsForm is what was sent, with amounts and percentages as people in Brazil
 // write them.
-func (req *request) settingsForm() *input.Form {
+func settingsForm(req *request) *input.Form {
 	values := maps.Clone(req.PostForm)
 	if cents, err := money.ParseBR(req.PostFormValue("discount_amount")); err == nil {
 		values.Set("discount_amount", cents.String())
@@ -142,7 +133,7 @@ func (s *Server) usersPage(req *request, data usersData) error {
 		data.List = append(data.List, userRow{person, req.lang.Ago(person.SeenAt, s.DB.Now()), word(req.lang, string(person.Role))})
 	}
 	data.Me = req.User.ID
-	return s.show(req, page.View{Name: "users", Title: "Users", Data: data})
+	return req.show("users", "Users", data)
 }
 
 type userForm struct {
@@ -166,7 +157,7 @@ func (s *Server) userForm(req *request, form *page.Form, refusal error) error {
 		string(account.RoleAttendant), "Attendant: works with customers, without totals, export and deleting",
 		string(account.RoleReadOnly), "Read-only: sees and changes nothing",
 	)}
-	return s.showForm(req, "user_form", data.title("New user", "Edit user"), refusal, data)
+	return req.showForm("user_form", data.title("New user", "Edit user"), refusal, data)
 }
 
 const usersPath = "/settings/users"
@@ -212,7 +203,7 @@ func (s *Server) askRemoveUser(req *request, user account.User) error {
 		confirm.Effects = append(confirm.Effects, "The API tokens that they made are deleted: programs that use one stop at once.")
 		confirm.Box, confirm.BoxLabel = "keep_tokens", "Keep the tokens"
 	}
-	return s.ask(req, confirm)
+	return req.ask(confirm)
 }
 
 func (s *Server) removeUser(req *request) error {
@@ -245,7 +236,7 @@ func (s *Server) clock(req *request, form *page.Form, refusal error) error {
 	if whole := state.To.Sub(state.From); state.Running && whole > 0 {
 		data.Percent = int(100 * state.Now.Sub(state.From) / whole)
 	}
-	return s.showForm(req, "sandbox", "The clock", refusal, data)
+	return req.showForm("sandbox", "The clock", refusal, data)
 }
 
 // moveClock is a button or the date.

@@ -49,7 +49,7 @@ func (s *Server) statementPage(req *request) error {
 
 func (s *Server) showStatement(req *request, data statementData, refusal error) error {
 	data.Tabs = s.paymentTabs(req, "statement")
-	return s.showForm(req, "statement", "Bank statement", refusal, data)
+	return req.showForm("statement", "Bank statement", refusal, data)
 }
 
 // readStatement takes a file and shows what its credits seem to pay. Nothing is

@@ -60,14 +60,6 @@ func (s *Server) undo(req *request) error {
 	return req.done(back, "It was undone.")
 }
 
-func changesOf(line account.AuditLine) map[string]account.FieldChange {
-	changed := map[string]account.FieldChange{}
-	for _, change := range line.Changes {
-		changed[change.Field] = change
-	}
-	return changed
-}
-
 // paidIn are the invoices that the work paid.
 func paidIn(lines []account.AuditLine) map[int64]bool {
 	paid := map[int64]bool{}
@@ -157,18 +149,8 @@ func (s *Server) recent(req *request) error {
 	rows := deedRows(req, s.auditLines(req, filter, recentRows))
 	s.linkRecords(req, rows, nil)
 	s.offerUndo(req, rows)
-	return s.show(req, page.View{Name: "recent", Title: "Last actions", Data: rows})
+	return req.show("recent", "Last actions", rows)
 }
-
-// auditLines are the newest lines of the audit log that a filter has.
-func (s *Server) auditLines(req *request, filter account.AuditFilter, most int64) []account.AuditLine {
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: most})
-	req.note(err)
-	return lines
-}
-
-// undoOffer is the button that takes back the work of a line.
-type undoOffer struct{ Batch, Back, Label string }
 
 // offerUndo has the lines of what the reader did a moment ago offer to take it
 // back, each piece of work once. It is offered for what undo takes back wholly,

@@ -123,7 +123,7 @@ type columnBox struct {
 func (a arrangement) Shows(name string) bool { return a.shown[name] }
 
 // arranged reads how the user has a list.
-func (s *Server) arranged(req *request, list account.List) arrangement {
+func (s *Panel) arranged(req *request, list account.List) arrangement {
 	found := arrangement{
 		List: list, Query: viewQuery(req.URL.Query()), Back: req.URL.RequestURI(), Form: page.NewForm(), shown: map[string]bool{},
 	}
@@ -171,7 +171,7 @@ func viewPath(view account.View, at string) string {
 	return path + "?" + view.Query
 }
 
-func (s *Server) saveView(req *request) error {
+func (s *Panel) saveView(req *request) error {
 	draft := account.ReadView(req.form())
 	values, err := url.ParseQuery(draft.Query)
 	if err != nil {
@@ -186,12 +186,12 @@ func (s *Server) saveView(req *request) error {
 	return req.done(viewPath(view, at), "The view %s was saved.", view.Name)
 }
 
-func (s *Server) deleteView(req *request) error {
+func (s *Panel) deleteView(req *request) error {
 	view, err := s.Accounts.DeleteView(req.Context(), req.Actor, req.id)
 	return req.did(err, req.back("/"+string(view.List)), "The view %s was deleted.", view.Name)
 }
 
-func (s *Server) chooseColumns(req *request) error {
+func (s *Panel) chooseColumns(req *request) error {
 	choice := account.ReadColumns(req.formWith([]string{"columns"}))
 	choice.Names = slices.DeleteFunc(choice.Names, func(name string) bool {
 		return !slices.ContainsFunc(columnsOf[choice.List], func(known listColumn) bool { return known.Name == name })
@@ -312,29 +312,6 @@ func dateChips(req *request, from, to string, ahead bool) chipLine {
 	return line
 }
 
-func customerChips(req *request) []chipLine {
-	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
-	statuses := wordOptions(req, all, nil, req.option("", "All"))
-	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "due_from", "due_to", true)}
-}
-
-func invoiceChips(req *request) []chipLine {
-	query := req.URL.Query()
-	status, overdue := query.Get("status"), query.Get("overdue") == "true"
-	void := billing.Cancelled.String()
-	line := chipLine{Label: req.lang.T("Status"), Chips: []chip{
-		{req.lang.T("All invoices"), filtered(req, "status", "", "overdue", ""), status == "" && !overdue},
-		{req.lang.T("Overdue // invoices"), filtered(req, "status", "", "overdue", "true"), overdue},
-		{req.lang.T("Open"), filtered(req, "status", billing.Open.String(), "overdue", ""), status == billing.Open.String() && !overdue},
-		{req.lang.T("Paid // invoices"), filtered(req, "status", billing.Paid.String(), "overdue", ""), status == billing.Paid.String()},
-		{req.lang.T("Cancelled // invoices"), filtered(req, "status", void, "overdue", ""), status == void},
-	}}
-	if status == billing.Paid.String() {
-		return []chipLine{line, dateChips(req, "paid_from", "paid_to", false)}
-	}
-	return []chipLine{line, dateChips(req, "due_from", "due_to", true)}
-}
-
 // hiddenFilters are the filters of the address that a form hands on, without
 // those that it shows.
 func hiddenFilters(req *request, shown ...string) map[string]string {
@@ -369,11 +346,21 @@ func (b badge) Text() string {
 
 // badges are the numbers of the menu, by path. Counters know them, so that every
 // page can have them.
-func (s *Server) badges(req *request) map[string]badge {
+func (s *Panel) badges(req *request) map[string]badge {
 	overdue := readOf(req, s.Billing.Count, billing.Filter{Overdue: "true"})
 	shown := map[string]badge{"/invoices": {overdue, req.lang.T("overdue")}}
 	if allows(req.User.Role, viewer) && req.Actor.May(payments) {
 		shown["/payments"] = badge{readOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true}), req.lang.T("for review")}
 	}
 	return shown
+}
+
+// shownPaymentID is what the bank or the gateway calls a payment; "" of one that a
+// person registered without it.
+func shownPaymentID(id string) string {
+	if strings.HasPrefix(id, "hand:") || strings.HasPrefix(id, "credit:") {
+		return ""
+	}
+	id, _, _ = strings.Cut(id, "#undone-")
+	return id
 }
