@@ -38,7 +38,7 @@ var realClock = map[string]clockUse{
 	"internal/web/idempotency/sql.go":         {why: "leases and lives of keys: a caller repeats a call in real time"},
 	"internal/web/api/events.go":              {why: "whether the token of a call that waits has expired"},
 	"internal/web/idempotency/idempotency.go": {why: "lives of keys"},
-	"internal/web/panel/permit.go":            {why: "how long ago a password was asked for"},
+	"internal/web/panel/kit/permit.go":        {why: "how long ago a password was asked for"},
 	"internal/web/panel/integration.go":       {why: "when a token was used, and whether it has expired"},
 	"internal/webhook/check.go":               {why: "the timestamp header is the real time"},
 	"internal/webhook/rotate.go":              {why: "how long the old secret signs, by the clock of the timestamp header"},

@@ -8,11 +8,12 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 type auditData struct {
-	list
-	List    []deedRow
+	kit.Listing
+	List    []kit.DeedRow
 	Kinds   []page.Option // what records the lines are about
 	People  []page.Option // who did it
 	Tokens  []page.Option // with which; only the first, of any, where the company has none
@@ -44,7 +45,9 @@ var auditKinds = []page.Option{
 
 // auditKindOptions are the kinds in the reader's language, by their words.
 func auditKindOptions(lang page.Lang) []page.Option {
-	options := optionsOf(auditKinds, func(kind page.Option) page.Option { return page.Option{Value: kind.Value, Label: lang.T(kind.Label)} })
+	options := kit.OptionsOf(auditKinds, func(kind page.Option) page.Option {
+		return page.Option{Value: kind.Value, Label: lang.T(kind.Label)}
+	})
 	slices.SortFunc(options, func(a, b page.Option) int { return strings.Compare(text.Fold(a.Label), text.Fold(b.Label)) })
 	return slices.Insert(options, 0, page.Option{Label: lang.T("All kinds")})
 }
@@ -60,22 +63,22 @@ func auditKindNames() []string {
 // withChosen adds the user or the token that is chosen though it is gone: its lines
 // stay, under the name that they have.
 func withChosen(options []page.Option, chosen int64, lines []account.AuditLine) []page.Option {
-	here := slices.ContainsFunc(options, func(option page.Option) bool { return option.Value == idText(chosen) })
+	here := slices.ContainsFunc(options, func(option page.Option) bool { return option.Value == kit.IDText(chosen) })
 	if !here && len(lines) > 0 {
-		options = append(options, page.Option{Value: idText(chosen), Label: lines[0].Who})
+		options = append(options, page.Option{Value: kit.IDText(chosen), Label: lines[0].Who})
 	}
 	return options
 }
 
 // linkRecords has the names of customers, invoices and users lead to those that
 // are still there.
-func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Person) {
+func (s *Server) linkRecords(req *kit.Request, rows []kit.DeedRow, users []account.Person) {
 	ids := map[string][]int64{}
 	for _, row := range rows {
 		ids[row.Record] = append(ids[row.Record], row.RecID)
 	}
-	customers := readOf(req, s.Customers.Names, ids["customer"])
-	invoices := readOf(req, s.Billing.Existing, ids["invoice"])
+	customers := kit.ReadOf(req, s.Customers.Names, ids["customer"])
+	invoices := kit.ReadOf(req, s.Billing.Existing, ids["invoice"])
 	for n, row := range rows {
 		_, known := customers[row.RecID]
 		switch {
@@ -84,13 +87,13 @@ func (s *Server) linkRecords(req *request, rows []deedRow, users []account.Perso
 		case row.Record == "invoice" && invoices[row.RecID]:
 			rows[n].Link = invoicePath(row.RecID)
 		case row.Record == "user" && slices.ContainsFunc(users, func(user account.Person) bool { return user.ID == row.RecID }):
-			rows[n].Link = "/settings/users/" + idText(row.RecID)
+			rows[n].Link = "/settings/users/" + kit.IDText(row.RecID)
 		}
 	}
 }
 
 // auditFilter reads who, the kind and the days of a query, which are the company's.
-func auditFilter(req *request, in *input.Form) (filter account.AuditFilter) {
+func auditFilter(req *kit.Request, in *input.Form) (filter account.AuditFilter) {
 	filter.Record = in.Choice("kind", auditKindNames()...).Value
 	filter.UserID, filter.TokenID = in.ID("who").Value, in.ID("token").Value
 	zone := req.Actor.Company.Zone
@@ -103,24 +106,24 @@ func auditFilter(req *request, in *input.Form) (filter account.AuditFilter) {
 	return filter
 }
 
-func (s *Server) audit(req *request) error {
-	chips := []chipLine{dateChips(req, "from", "to", false)}
+func (s *Server) audit(req *kit.Request) error {
+	chips := []kit.ChipLine{kit.DateChips(req, "from", "to", false)}
 	data := auditData{
-		list:  newList(req, "/settings/audit/export", chips, "who", "token", "kind", "from", "to"),
-		Kinds: auditKindOptions(req.lang),
+		Listing: kit.NewList(req, "/settings/audit/export", chips, "who", "token", "kind", "from", "to"),
+		Kinds:   auditKindOptions(req.Lang),
 	}
-	data.Heads = timeHeads(req)
+	data.Heads = kit.TimeHeads(req)
 	filterOf := func(in *input.Form) account.AuditFilter { return auditFilter(req, in) }
-	from := source[account.AuditFilter, account.AuditLine]{account.AuditList, filterOf, byTime, s.Accounts.Audit}
-	lines, filter := fill(req, &data.list, from)
-	users, tokens := read(req, s.Accounts.Users), read(req, s.Accounts.Tokens)
-	data.List = deedRows(req, lines)
-	data.People = namedOptions(users, func(user account.Person) (int64, string) { return user.ID, user.Name }, req.option("", "Everyone"))
-	data.Tokens = namedOptions(tokens, tokenName, req.option("", "Any"))
+	from := kit.ListOf(account.AuditList, filterOf, kit.ByTime, s.Accounts.Audit)
+	lines, filter := kit.Fill(req, &data.Listing, from)
+	users, tokens := kit.Read(req, s.Accounts.Users), kit.Read(req, s.Accounts.Tokens)
+	data.List = kit.DeedRows(req, lines)
+	data.People = kit.NamedOptions(users, func(user account.Person) (int64, string) { return user.ID, user.Name }, req.Option("", "Everyone"))
+	data.Tokens = kit.NamedOptions(tokens, kit.TokenName, req.Option("", "Any"))
 	data.People, data.Tokens = withChosen(data.People, filter.UserID, lines), withChosen(data.Tokens, filter.TokenID, lines)
 	s.linkRecords(req, data.List, users)
 	s.offerUndo(req, data.List)
 	data.Bounded = data.Pager.Total == account.Countable
-	data.Total = countedTo(req.lang, data.Pager.Total, account.Countable, "1 line", "%s lines")
-	return req.show("audit", "Audit log", data)
+	data.Total = kit.CountedTo(req.Lang, data.Pager.Total, account.Countable, "1 line", "%s lines")
+	return req.Show("audit", "Audit log", data)
 }

@@ -10,11 +10,12 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // public shows a page outside the panel's frame, with the status of a refusal.
-func (s *Server) public(req *request, name, title string, refusal error, data any) error {
-	s.pages.Render(req.w, req.Request, page.View{Name: name, Title: title, Status: statusOf(refusal), Data: data})
+func (s *Server) public(req *kit.Request, name, title string, refusal error, data any) error {
+	s.Pages.Render(req.Writer, req.Request, page.View{Name: name, Title: title, Status: kit.StatusOf(refusal), Data: data})
 	return nil
 }
 
@@ -24,60 +25,60 @@ type loginData struct {
 	Mail bool // there is a mail server: a forgotten password can be asked for
 }
 
-func (s *Server) loginPage(req *request) error {
-	_, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
+func (s *Server) loginPage(req *kit.Request) error {
+	_, err := s.Accounts.Authenticate(req.Context(), kit.Token(req.Request), kit.Visitor(req.Request))
 	if err == nil {
-		return req.goOn(page.LocalPath(req.URL.Query().Get("next")))
+		return req.GoOn(page.LocalPath(req.URL.Query().Get("next")))
 	}
 	return s.loginForm(req, nil, nil)
 }
 
-func (s *Server) loginForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) loginForm(req *kit.Request, form *page.Form, refusal error) error {
 	data := loginData{cmp.Or(form, page.NewForm()), req.FormValue("next"), s.Accounts.SendsMail()}
 	return s.public(req, "login", "Sign in", refusal, data)
 }
 
-func (s *Server) login(req *request) error {
-	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.form()), visitor(req.Request))
+func (s *Server) login(req *kit.Request) error {
+	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.Input()), kit.Visitor(req.Request))
 	if err != nil {
-		return req.again(err, s.loginForm)
+		return req.Again(err, s.loginForm)
 	}
 	return s.enter(req, in, page.LocalPath(req.PostFormValue("next")))
 }
 
 // enter begins the session of who has signed in, and asks for the code where there is
 // a second factor.
-func (s *Server) enter(req *request, in account.SignedIn, next string) error {
-	if err := s.Accounts.EndFormer(req.Context(), token(req.Request)); err != nil {
+func (s *Server) enter(req *kit.Request, in account.SignedIn, next string) error {
+	if err := s.Accounts.EndFormer(req.Context(), kit.Token(req.Request)); err != nil {
 		return err
 	}
-	req.remember(in)
+	req.Remember(in)
 	if in.NeedsCode {
-		next = "/login/code?next=" + urlQuery(next)
+		next = "/login/code?next=" + kit.URLQuery(next)
 	}
-	return req.goOn(next)
+	return req.GoOn(next)
 }
 
-func (s *Server) codeForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) codeForm(req *kit.Request, form *page.Form, refusal error) error {
 	data := loginData{Form: cmp.Or(form, page.NewForm()), Next: req.FormValue("next")}
 	return s.public(req, "code", "Second factor", refusal, data)
 }
 
-func (s *Server) code(req *request) error {
-	in, err := s.Accounts.ConfirmCode(req.Context(), token(req.Request), account.ReadCode(req.form()), visitor(req.Request))
+func (s *Server) code(req *kit.Request) error {
+	in, err := s.Accounts.ConfirmCode(req.Context(), kit.Token(req.Request), account.ReadCode(req.Input()), kit.Visitor(req.Request))
 	if err != nil {
-		return req.again(err, s.codeForm)
+		return req.Again(err, s.codeForm)
 	}
-	req.remember(in)
-	return req.goOn(page.LocalPath(req.PostFormValue("next")))
+	req.Remember(in)
+	return req.GoOn(page.LocalPath(req.PostFormValue("next")))
 }
 
-func (s *Server) logout(req *request) error {
+func (s *Server) logout(req *kit.Request) error {
 	if err := s.Accounts.SignOut(req.Context(), req.Visit); err != nil {
 		return err
 	}
-	req.setCookie(sessionCookie, "", -time.Second)
-	return req.goOn("/login")
+	req.SetCookie(kit.SessionCookie, "", -time.Second)
+	return req.GoOn("/login")
 }
 
 type setupData struct {
@@ -89,7 +90,7 @@ type setupData struct {
 
 const goneSetupLink = "This set-up link was used or has run out. Sign in, or start the server again for a new one."
 
-func (s *Server) setupForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) setupForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
 			return s.gone(req, err, goneSetupLink)
@@ -99,13 +100,13 @@ func (s *Server) setupForm(req *request, form *page.Form, refusal error) error {
 	return s.public(req, "setup", "Welcome to Carteira", refusal, setupData{form, zoneOptions(""), s.Reach, s.PublicURL})
 }
 
-func (s *Server) setup(req *request) error {
-	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.form()), visitor(req.Request))
+func (s *Server) setup(req *kit.Request) error {
+	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.Input()), kit.Visitor(req.Request))
 	if err != nil {
-		return s.gone(req, req.again(err, s.setupForm), goneSetupLink)
+		return s.gone(req, req.Again(err, s.setupForm), goneSetupLink)
 	}
-	req.remember(in)
-	return req.done("/", "The company is ready. Begin with what you sell: a plan.")
+	req.Remember(in)
+	return req.Done("/", "The company is ready. Begin with what you sell: a plan.")
 }
 
 type passwordData struct {
@@ -115,7 +116,7 @@ type passwordData struct {
 
 const gonePasswordLink = "This link was used or has run out. Ask an owner of the company for a new one."
 
-func (s *Server) passwordForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) passwordForm(req *kit.Request, form *page.Form, refusal error) error {
 	user, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
 	if err != nil && form == nil {
 		return s.gone(req, err, gonePasswordLink)
@@ -124,26 +125,26 @@ func (s *Server) passwordForm(req *request, form *page.Form, refusal error) erro
 	return s.public(req, "password", "Choose a password", refusal, data)
 }
 
-func (s *Server) password(req *request) error {
-	draft := account.ReadNewPassword(req.form())
-	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, visitor(req.Request))
+func (s *Server) password(req *kit.Request) error {
+	draft := account.ReadNewPassword(req.Input())
+	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, kit.Visitor(req.Request))
 	if err != nil {
-		return s.gone(req, req.again(err, s.passwordForm), gonePasswordLink)
+		return s.gone(req, req.Again(err, s.passwordForm), gonePasswordLink)
 	}
 	credentials := account.Credentials{Email: user.Email, Password: req.PostFormValue("password")}
-	in, err := s.Accounts.SignIn(req.Context(), credentials, visitor(req.Request))
-	if refused(err) { // too many sign-ins: the password is set all the same
-		return req.done("/login", "The password is set. Sign in with it.")
+	in, err := s.Accounts.SignIn(req.Context(), credentials, kit.Visitor(req.Request))
+	if kit.Refused(err) { // too many sign-ins: the password is set all the same
+		return req.Done("/login", "The password is set. Sign in with it.")
 	}
 	if err != nil {
 		return err
 	}
-	page.Say(req.w, req.Request, "The password is set.")
+	page.Say(req.Writer, req.Request, "The password is set.")
 	return s.enter(req, in, "/")
 }
 
 // gone explains a link that no longer works; other errors stay what they are.
-func (s *Server) gone(req *request, err error, text string) error {
+func (s *Server) gone(req *kit.Request, err error, text string) error {
 	if err == nil || fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
@@ -155,7 +156,7 @@ type forgotData struct {
 	Sent bool
 }
 
-func (s *Server) forgotPage(req *request) error {
+func (s *Server) forgotPage(req *kit.Request) error {
 	if !s.Accounts.SendsMail() {
 		return fault.NotFound("page")
 	}
@@ -163,9 +164,9 @@ func (s *Server) forgotPage(req *request) error {
 }
 
 // forgot answers the same whether the address is known or not.
-func (s *Server) forgot(req *request) error {
-	err := s.Accounts.Forget(req.Context(), account.ReadEmail(req.form()), visitor(req.Request))
-	if err != nil && !refused(err) {
+func (s *Server) forgot(req *kit.Request) error {
+	err := s.Accounts.Forget(req.Context(), account.ReadEmail(req.Input()), kit.Visitor(req.Request))
+	if err != nil && !kit.Refused(err) {
 		return err
 	}
 	return s.public(req, "forgot", "Forgot the password", err, forgotData{page.Sent(req.Request, err), err == nil})
@@ -173,7 +174,7 @@ func (s *Server) forgot(req *request) error {
 
 const goneAddressLink = "This link was used or has run out."
 
-func (s *Server) addressPage(req *request) error {
+func (s *Server) addressPage(req *kit.Request) error {
 	link, err := s.Accounts.FindAddressLink(req.Context(), req.PathValue("link"))
 	if err != nil {
 		return s.gone(req, err, goneAddressLink)
@@ -181,26 +182,26 @@ func (s *Server) addressPage(req *request) error {
 	return s.public(req, "address", "Your e-mail address", nil, link)
 }
 
-func (s *Server) useAddressLink(req *request) error {
-	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), visitor(req.Request))
+func (s *Server) useAddressLink(req *kit.Request) error {
+	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), kit.Visitor(req.Request))
 	switch {
 	case err != nil:
 		return s.gone(req, err, goneAddressLink)
 	case link.Restores != "":
-		return req.done("/password/"+link.Password, "You sign in with %s again. Choose another password now.", link.Restores)
+		return req.Done("/password/"+link.Password, "You sign in with %s again. Choose another password now.", link.Restores)
 	case link.Release:
-		return req.done("/login", "%s is free now. Whoever creates an account may use it.", link.User.Email)
+		return req.Done("/login", "%s is free now. Whoever creates an account may use it.", link.User.Email)
 	}
-	return req.done("/login", "%s is confirmed.", link.User.Email)
+	return req.Done("/login", "%s is confirmed.", link.User.Email)
 }
 
-func (s *Server) confirmAddress(req *request) error {
-	return req.did(s.Accounts.ConfirmAddress(req.Context(), req.Visit), "/profile", "A link was sent to %s.", req.User.Email)
+func (s *Server) confirmAddress(req *kit.Request) error {
+	return req.Did(s.Accounts.ConfirmAddress(req.Context(), req.Visit), "/profile", "A link was sent to %s.", req.User.Email)
 }
 
-func (s *Server) changeEmail(req *request) error {
-	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.form()))
-	return req.sent(err, func(req *request, form *page.Form, refusal error) error {
+func (s *Server) changeEmail(req *kit.Request) error {
+	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.Input()))
+	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Email: form}, refusal)
 	}, "/profile", "You sign in with %s from now on.", req.PostFormValue("email"))
 }
@@ -223,20 +224,20 @@ type sessionRow struct {
 	Current      bool
 }
 
-func (s *Server) profile(req *request) error { return s.profilePage(req, profileData{}, nil) }
+func (s *Server) profile(req *kit.Request) error { return s.profilePage(req, profileData{}, nil) }
 
-func (s *Server) profilePage(req *request, data profileData, refusal error) (err error) {
-	for _, one := range read(req, s.Accounts.Sessions) {
-		seen := req.lang.Ago(one.SeenAt, s.DB.Now())
+func (s *Server) profilePage(req *kit.Request, data profileData, refusal error) (err error) {
+	for _, one := range kit.Read(req, s.Accounts.Sessions) {
+		seen := req.Lang.Ago(one.SeenAt, s.DB.Now())
 		data.Sessions = append(data.Sessions, sessionRow{one, seen, device(one.Agent), one.ID == req.Session.ID})
 	}
 	data.Factor, data.Recovery, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
-	req.note(err)
+	req.Note(err)
 	data.Form, data.Off = cmp.Or(data.Form, page.NewForm()), cmp.Or(data.Off, page.NewForm())
 	data.Email = cmp.Or(data.Email, page.NewForm("email", req.User.Email))
-	data.Mail, data.Known = s.Accounts.SendsMail(), read(req, s.Accounts.AddressConfirmed)
-	data.Role = word(req.lang, string(req.User.Role))
-	return req.showForm("profile", "My account", refusal, data)
+	data.Mail, data.Known = s.Accounts.SendsMail(), kit.Read(req, s.Accounts.AddressConfirmed)
+	data.Role = kit.Word(req.Lang, string(req.User.Role))
+	return req.ShowForm("profile", "My account", refusal, data)
 }
 
 // device makes of what a browser calls itself what a person would call it.
@@ -258,9 +259,9 @@ func device(agent string) string {
 	return browser + " · " + system
 }
 
-func (s *Server) changePassword(req *request) error {
-	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.form()))
-	return req.sent(err, func(req *request, form *page.Form, refusal error) error {
+func (s *Server) changePassword(req *kit.Request) error {
+	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.Input()))
+	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Form: form}, refusal)
 	}, "/profile", "The password was changed. Other sessions were ended.")
 }
@@ -272,26 +273,26 @@ type factorData struct {
 	Codes  []string // recovery codes, this once
 }
 
-func (s *Server) secondFactor(req *request, form *page.Form, refusal error) error {
+func (s *Server) secondFactor(req *kit.Request, form *page.Form, refusal error) error {
 	factor, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
 	if err != nil {
-		return req.complain("/profile", err)
+		return req.Complain("/profile", err)
 	}
-	data := factorData{Form: cmp.Or(form, page.NewForm()), Factor: factor, QR: req.qr(factor.URL)}
-	return req.showForm("second_factor", "Second factor", refusal, data)
+	data := factorData{Form: cmp.Or(form, page.NewForm()), Factor: factor, QR: req.QR(factor.URL)}
+	return req.ShowForm("second_factor", "Second factor", refusal, data)
 }
 
-func (s *Server) confirmSecondFactor(req *request) error {
-	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.form()))
+func (s *Server) confirmSecondFactor(req *kit.Request) error {
+	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.Input()))
 	if err != nil {
-		return req.again(err, s.secondFactor)
+		return req.Again(err, s.secondFactor)
 	}
-	return req.show("recovery", "Recovery codes", codes)
+	return req.Show("recovery", "Recovery codes", codes)
 }
 
-func (s *Server) dropSecondFactor(req *request) error {
-	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.form()))
-	return req.sent(err, func(req *request, form *page.Form, refusal error) error {
+func (s *Server) dropSecondFactor(req *kit.Request) error {
+	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.Input()))
+	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Off: form}, refusal)
 	}, "/profile", "The second factor is off.")
 }

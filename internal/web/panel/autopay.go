@@ -8,6 +8,7 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // autopay is what a customer's record shows of PIX Automático.
@@ -17,11 +18,11 @@ type autopay struct {
 	Simulated bool // no bank is asked: there are buttons that pretend
 }
 
-func (s *Server) autopay(req *request, record customer.Customer) *autopay {
-	if !allows(req.User.Role, desk) || !req.Actor.May(payments) {
+func (s *Server) autopay(req *kit.Request, record customer.Customer) *autopay {
+	if !kit.Allows(req.User.Role, desk) || !req.Actor.May(payments) {
 		return nil // the page has no such part then
 	}
-	shown := &autopay{Autopay: readOf(req, s.Payments.Autopay, record.ID), Askable: payment.Debitable(record)}
+	shown := &autopay{Autopay: kit.ReadOf(req, s.Payments.Autopay, record.ID), Askable: payment.Debitable(record)}
 	shown.Simulated = shown.Live() && s.Payments.SimulatesPayers(shown.Newest.Provider)
 	return shown
 }
@@ -98,21 +99,21 @@ func (a *autopay) Deeds() []payerDeed {
 	return []payerDeed{{"end", "End"}, {"fail", "Leave the account empty once"}}
 }
 
-func (s *Server) askAutopay(req *request) error {
+func (s *Server) askAutopay(req *kit.Request) error {
 	draft := payment.AutopayRequestDraft{Journey: payment.JourneyCode}
-	_, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft)
-	return req.did(err, customerPath(req.id)+"#autopay", "The request was sent.")
+	_, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.ID, draft)
+	return req.Did(err, customerPath(req.ID)+"#autopay", "The request was sent.")
 }
 
 // simulateAutopay is a button of a simulated customer.
-func (s *Server) simulateAutopay(req *request) error {
-	form := req.form()
+func (s *Server) simulateAutopay(req *kit.Request) error {
+	form := req.Input()
 	deed := form.Choice("what", "authorise", "refuse", "end", "fail")
 	if err := form.Err(); err != nil {
 		return err
 	}
-	_, err := s.Payments.SimulateAutopay(req.Context(), req.Actor, req.id, deed.Value)
-	return req.did(err, customerPath(req.id)+"#autopay", "The customer has answered.")
+	_, err := s.Payments.SimulateAutopay(req.Context(), req.Actor, req.ID, deed.Value)
+	return req.Did(err, customerPath(req.ID)+"#autopay", "The customer has answered.")
 }
 
 // autopayRow is a customer in the list of PIX Automático.
@@ -123,31 +124,29 @@ type autopayRow struct {
 }
 
 type autopaysData struct {
-	list
+	kit.Listing
 	Tabs *paymentTabs // nil: who reads does not see payments
 	List []autopayRow
 }
 
 // autopays lists who was asked for PIX Automático, who has authorised and since
 // when, what is debited next, and what failed.
-func (s *Server) autopays(req *request) error {
-	data := autopaysData{list: newList(req, "", autopayChips(req))}
-	known, _ := fill(req, &data.list, source[payment.AutopayFilter, payment.AutopayOf]{
-		"", payment.ReadAutopayFilter, sortsBy(), s.Payments.Autopays,
-	})
+func (s *Server) autopays(req *kit.Request) error {
+	data := autopaysData{Listing: kit.NewList(req, "", autopayChips(req))}
+	known, _ := kit.Fill(req, &data.Listing, kit.ListOf("", payment.ReadAutopayFilter, kit.SortsBy(), s.Payments.Autopays))
 	for _, one := range known {
 		data.List = append(data.List, autopayRow{autopay{Autopay: one.Autopay}, one.CustomerID, one.CustomerName})
 	}
-	data.Total = counted(req.lang, data.Pager.Total, "1 customer", "%s customers")
-	if allows(req.User.Role, viewer) {
+	data.Total = kit.Counted(req.Lang, data.Pager.Total, "1 customer", "%s customers")
+	if kit.Allows(req.User.Role, viewer) {
 		tabs := s.paymentTabs(req, "autopay")
 		data.Tabs = &tabs
 	}
-	return req.show("autopays", "PIX Automático", data)
+	return req.Show("autopays", "PIX Automático", data)
 }
 
-func autopayChips(req *request) []chipLine {
-	return []chipLine{choiceChips(req, "Status", "state", req.options("", "Everybody", string(customer.AutopayActive), "Authorised",
+func autopayChips(req *kit.Request) []kit.ChipLine {
+	return []kit.ChipLine{kit.ChoiceChips(req, "Status", "state", req.Options("", "Everybody", string(customer.AutopayActive), "Authorised",
 		string(customer.AutopayAsked), "Waiting for the customer", "failed", "A debit has failed", string(customer.AutopayEnded), "Ended"))}
 }
 
@@ -159,10 +158,10 @@ type autopayRequest struct {
 }
 
 // requestAutopayForm asks for the account that the request goes to.
-func (s *Server) requestAutopayForm(req *request, form *page.Form, refusal error) error {
-	record := readOf(req, s.Customers.Find, req.id)
+func (s *Server) requestAutopayForm(req *kit.Request, form *page.Form, refusal error) error {
+	record := kit.ReadOf(req, s.Customers.Find, req.ID)
 	data := autopayRequest{Form: cmp.Or(form, page.NewForm()), Customer: record, Banks: payerBanks(req)}
-	return req.showForm("autopay_request", "Ask through the customer's bank", refusal, data)
+	return req.ShowForm("autopay_request", "Ask through the customer's bank", refusal, data)
 }
 
 // otherBank is the choice of a bank that is not in the list: the page then shows
@@ -170,24 +169,24 @@ func (s *Server) requestAutopayForm(req *request, form *page.Form, refusal error
 const otherBank = "other"
 
 // payerBanks are the banks that people choose from.
-func payerBanks(req *request) []page.Option {
-	return append(optionsOf(payment.PayerBanks, func(bank payment.PayerBank) page.Option {
+func payerBanks(req *kit.Request) []page.Option {
+	return append(kit.OptionsOf(payment.PayerBanks, func(bank payment.PayerBank) page.Option {
 		return page.Option{Value: bank.ISPB, Label: bank.Name}
-	}, req.option("", "Choose the bank")), req.option(otherBank, "Another bank, by its ISPB"))
+	}, req.Option("", "Choose the bank")), req.Option(otherBank, "Another bank, by its ISPB"))
 }
 
 // requestAutopay has the customer's bank ask them. A bank from the list counts for
 // more than what is left in the field for another one, which the page then hides.
-func (s *Server) requestAutopay(req *request) error {
-	in := req.form()
+func (s *Server) requestAutopay(req *kit.Request) error {
+	in := req.Input()
 	bank, _ := in.Line("bank", 8).Get()
 	draft := payment.ReadAutopayRequest(in)
 	draft.Journey = payment.JourneyRequest
 	if bank != "" && bank != otherBank {
 		draft.Account.ISPB = bank
 	}
-	_, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.id, draft)
-	if refused(err) || fault.KindOf(err) == fault.KindUpstream {
+	_, err := s.Payments.AskAutopay(req.Context(), req.Actor, req.ID, draft)
+	if kit.Refused(err) || fault.KindOf(err) == fault.KindUpstream {
 		form := page.Sent(req.Request, err)
 		if bank == "" {
 			form.Set("bank", otherBank) // its field says what is missing
@@ -197,5 +196,5 @@ func (s *Server) requestAutopay(req *request) error {
 	if err != nil {
 		return err
 	}
-	return req.done(customerPath(req.id)+"#autopay", "The customer's bank was asked.")
+	return req.Done(customerPath(req.ID)+"#autopay", "The customer's bank was asked.")
 }

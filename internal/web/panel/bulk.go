@@ -10,21 +10,22 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // bulk is what is done with many records of a list: a reminder is sent to their
 // customers, or plan says what each is changed to.
-func (s *Server) bulk(path string, plan planner) handler {
-	return func(req *request) error {
+func (s *Server) bulk(path string, plan kit.Planner) kit.Handler {
+	return func(req *kit.Request) error {
 		if req.PostFormValue("action") == "remind" {
 			return s.remindMany(req, path)
 		}
-		return s.carryOut(req, path, plan)
+		return s.CarryOut(req, path, plan)
 	}
 }
 
 // customerWork plans an action over customers.
-func (s *Server) customerWork(req *request, action string, chosen picks) (*work, error) {
+func (s *Server) customerWork(req *kit.Request, action string, chosen kit.Picks) (*kit.Work, error) {
 	list, err := s.customersOf(req, chosen, limitOf(action))
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (s *Server) customerWork(req *request, action string, chosen picks) (*work,
 	case "renew":
 		return s.renewWork(req, list), nil
 	case "plan":
-		return s.planWork(req, list), req.failed
+		return s.planWork(req, list), req.Failed
 	case "cancel":
 		return s.cancelWork(req, list), nil
 	case "delete":
@@ -43,12 +44,12 @@ func (s *Server) customerWork(req *request, action string, chosen picks) (*work,
 }
 
 // customerItems are customers, each with what is done with it.
-func customerItems(list []customer.Customer, act func(context.Context, account.Actor, int64) error) []one {
-	items := make([]one, len(list))
+func customerItems(list []customer.Customer, act func(context.Context, account.Actor, int64) error) []kit.Item {
+	items := make([]kit.Item, len(list))
 	for n, record := range list {
-		items[n] = one{
-			amount: record.Price(), row: bulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()},
-			act: func(ctx context.Context, actor account.Actor) error { return act(ctx, actor, record.ID) },
+		items[n] = kit.Item{
+			Amount: record.Price(), Row: kit.BulkRow{Name: record.Name, Before: page.FormatDate(record.DueOn), Amount: record.Price().BR()},
+			Act: func(ctx context.Context, actor account.Actor) error { return act(ctx, actor, record.ID) },
 		}
 	}
 	return items
@@ -62,29 +63,29 @@ func (s *Server) updateTo(draft customer.Draft) func(context.Context, account.Ac
 	}
 }
 
-func (s *Server) renewWork(req *request, list []customer.Customer) *work {
-	job := &work{
-		title: "Renew %d customers?", button: "Renew %d customers", said: "Customers renewed: %d.", amount: "Together",
+func (s *Server) renewWork(req *kit.Request, list []customer.Customer) *kit.Work {
+	job := &kit.Work{
+		Title: "Renew %d customers?", Button: "Renew %d customers", Said: "Customers renewed: %d.", Amount: "Together",
 	}
-	hand := billing.ReadRenewal(req.form())
-	job.page.Form = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
-	job.page.Choices = renewChoices(req)
+	hand := billing.ReadRenewal(req.Input())
+	job.Page.Form = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
+	job.Page.Choices = renewChoices(req)
 	var first, last civil.Date
-	job.list = customerItems(list, func(ctx context.Context, actor account.Actor, id int64) error {
+	job.List = customerItems(list, func(ctx context.Context, actor account.Actor, id int64) error {
 		_, err := s.Billing.Renew(ctx, actor, id, hand)
 		return err
 	})
 	for n, record := range list {
 		renewal, err := renewalOf(req, record)
 		if err != nil {
-			job.list[n].refusal = reasonOf(err)
+			job.List[n].Refusal = kit.ReasonOf(err)
 			continue
 		}
-		job.list[n].row.After = page.FormatDate(renewal.DueOn)
+		job.List[n].Row.After = page.FormatDate(renewal.DueOn)
 		first, last = span(first, last, renewal.DueOn)
 	}
 	if !first.IsZero() {
-		job.page.fact(req.lang, "New due dates", req.lang.T("from %s to %s", page.FormatDate(first), page.FormatDate(last)))
+		job.Page.Fact(req.Lang, "New due dates", req.Lang.T("from %s to %s", page.FormatDate(first), page.FormatDate(last)))
 	}
 	return job
 }
@@ -100,52 +101,52 @@ func span(first, last, day civil.Date) (from, to civil.Date) {
 }
 
 // renewalOf is what renewing a customer would come to.
-func renewalOf(req *request, record customer.Customer) (customer.Renewal, error) {
+func renewalOf(req *kit.Request, record customer.Customer) (customer.Renewal, error) {
 	if err := customer.CanRenew(record); err != nil {
 		return customer.Renewal{}, err
 	}
-	return customer.PrepareExtension(req.Actor, record, customer.Extension{Period: record.Period(), On: req.today})
+	return customer.PrepareExtension(req.Actor, record, customer.Extension{Period: record.Period(), On: req.Today})
 }
 
-func (s *Server) planWork(req *request, list []customer.Customer) *work {
-	job := &work{title: "Change the plan of %d customers?", button: "Change %d customers", said: "Customers moved to the plan: %d."}
-	plans, _ := s.choices(req, false)
-	job.page.Plans = plans[1:] // none is no plan to move to
+func (s *Server) planWork(req *kit.Request, list []customer.Customer) *kit.Work {
+	job := &kit.Work{Title: "Change the plan of %d customers?", Button: "Change %d customers", Said: "Customers moved to the plan: %d."}
+	plans, _ := s.Choices(req, false)
+	job.Page.Plans = plans[1:] // none is no plan to move to
 	chosen := req.PostFormValue("bulk_plan_id")
-	job.page.Form = page.NewForm("bulk_plan_id", chosen)
+	job.Page.Form = page.NewForm("bulk_plan_id", chosen)
 	draft := customer.ReadChanges(input.FromStrings(map[string]string{"plan_id": chosen}))
-	job.list = customerItems(list, s.updateTo(draft))
+	job.List = customerItems(list, s.updateTo(draft))
 	for n, record := range list {
-		job.list[n].row.Before = record.Plan.Name
+		job.List[n].Row.Before = record.Plan.Name
 	}
-	job.page.effect(req.lang, "The due dates stay as they are.", "Open invoices take the price of the new plan, unless somebody edited them.")
+	job.Page.Effect(req.Lang, "The due dates stay as they are.", "Open invoices take the price of the new plan, unless somebody edited them.")
 	return job
 }
 
-func (s *Server) cancelWork(req *request, list []customer.Customer) *work {
-	job := &work{
-		title: "Cancel %d customers?", button: "Cancel %d customers", said: "Customers cancelled: %d.", danger: true,
-		amount: "They paid together",
+func (s *Server) cancelWork(req *kit.Request, list []customer.Customer) *kit.Work {
+	job := &kit.Work{
+		Title: "Cancel %d customers?", Button: "Cancel %d customers", Said: "Customers cancelled: %d.", Danger: true,
+		Amount: "They paid together",
 	}
 	draft := customer.ReadChanges(input.FromStrings(map[string]string{
 		"cancelled": "true", "cancel_reason": req.PostFormValue("cancel_reason"),
-		"keep_invoices": boolText(req.PostFormValue("forgive") != "true"),
+		"keep_invoices": kit.BoolText(req.PostFormValue("forgive") != "true"),
 	}))
-	job.list = customerItems(list, s.updateTo(draft))
+	job.List = customerItems(list, s.updateTo(draft))
 	for n, record := range list {
 		if record.IsCancelled() {
-			job.list[n].refusal = "the customer is cancelled"
+			job.List[n].Refusal = "the customer is cancelled"
 		}
 	}
-	job.page.effect(req.lang,
+	job.Page.Effect(req.Lang,
 		"No invoices and no messages from now on. What was paid stays in the numbers, and the customer can be reactivated.")
 	return job
 }
 
-func (s *Server) deleteWork(req *request, list []customer.Customer) *work {
-	job := &work{title: "Delete %d customers?", button: "Delete %d customers", said: "Customers deleted: %d.", danger: true, final: true}
-	job.list = customerItems(list, s.Customers.Delete)
-	job.page.effect(req.lang, "Its invoices are deleted too. The numbers of past months stay.",
+func (s *Server) deleteWork(req *kit.Request, list []customer.Customer) *kit.Work {
+	job := &kit.Work{Title: "Delete %d customers?", Button: "Delete %d customers", Said: "Customers deleted: %d.", Danger: true, Final: true}
+	job.List = customerItems(list, s.Customers.Delete)
+	job.Page.Effect(req.Lang, "Its invoices are deleted too. The numbers of past months stay.",
 		"Messages that are scheduled for it are not sent.", "This cannot be undone.")
 	return job
 }

@@ -12,11 +12,12 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // roundPage is what will happen when a reminder is sent to many.
 type roundPage struct {
-	bulkPage
+	kit.BulkPage
 	Round roundPlan
 }
 
@@ -29,32 +30,32 @@ type roundPlan struct {
 
 // remindMany sends a reminder to the chosen customers, through a connected
 // channel: it first shows who will get it, and then its progress.
-func (s *Server) remindMany(req *request, path string) error {
-	back := req.back(path)
-	chosen, err := readPicks(req)
+func (s *Server) remindMany(req *kit.Request, path string) error {
+	back := req.Back(path)
+	chosen, err := kit.ReadPicks(req)
 	if err != nil {
-		return req.complain(back, err)
+		return req.Complain(back, err)
 	}
-	if !req.sends() {
-		return req.complain(back, fault.Forbidden("messages are not in your plan"))
+	if !req.Sends() {
+		return req.Complain(back, fault.Forbidden("messages are not in your plan"))
 	}
 	draft, err := s.roundDraft(req, path, chosen)
 	if err != nil {
-		return req.complain(back, err)
+		return req.Complain(back, err)
 	}
-	view := &roundPage{bulkPage: bulkPage{picks: chosen, Action: "remind", Path: path, Back: back}}
-	view.Round.Owner = allows(req.User.Role, owner)
-	if s.roundChoices(req, view, &draft); req.failed != nil {
-		return req.failed
+	view := &roundPage{BulkPage: kit.BulkPage{Picks: chosen, Action: "remind", Path: path, Back: back}}
+	view.Round.Owner = kit.Allows(req.User.Role, owner)
+	if s.roundChoices(req, view, &draft); req.Failed != nil {
+		return req.Failed
 	}
 	if view.Round.NoChannel && req.Actor.May(payments) {
-		return req.goOn(queuePath(path, chosen))
+		return req.GoOn(queuePath(path, chosen))
 	}
 	if view.Round.NoChannel {
 		return s.showRound(req, view)
 	}
 	if view.Round.Plan, err = s.Reminders.PlanRound(req.Context(), req.Actor, draft); err != nil {
-		return req.complain(back, err)
+		return req.Complain(back, err)
 	}
 	reached := view.Round.Plan.Reached
 	if req.PostFormValue("sure") == "" || req.PostFormValue("agreed") != strconv.Itoa(reached) {
@@ -62,13 +63,13 @@ func (s *Server) remindMany(req *request, path string) error {
 	}
 	round, err := s.Reminders.SendRound(req.Context(), req.Actor, draft)
 	if err != nil {
-		return req.complain(back, err)
+		return req.Complain(back, err)
 	}
-	return req.goOn("/messages/rounds/" + idText(round.ID) + "?back=" + urlQuery(back))
+	return req.GoOn("/messages/rounds/" + kit.IDText(round.ID) + "?back=" + kit.URLQuery(back))
 }
 
 // roundDraft is the reminder with its customers.
-func (s *Server) roundDraft(req *request, path string, chosen picks) (draft reminder.RoundDraft, err error) {
+func (s *Server) roundDraft(req *kit.Request, path string, chosen kit.Picks) (draft reminder.RoundDraft, err error) {
 	draft.TemplateID, _ = strconv.ParseInt(req.PostFormValue("template_id"), 10, 64)
 	if id, err := strconv.ParseInt(req.PostFormValue("channel"), 10, 64); err == nil {
 		draft.Channels = []int64{id}
@@ -88,50 +89,50 @@ func (s *Server) roundDraft(req *request, path string, chosen picks) (draft remi
 }
 
 // roundChoices offers channels and words, and chooses where nothing was chosen.
-func (s *Server) roundChoices(req *request, view *roundPage, draft *reminder.RoundDraft) {
+func (s *Server) roundChoices(req *kit.Request, view *roundPage, draft *reminder.RoundDraft) {
 	basis := s.messageBasis(req)
 	active := slices.DeleteFunc(basis.channels, func(channel reminder.Channel) bool { return !channel.Active })
 	if len(active) > 0 && len(draft.Channels) == 0 {
 		draft.Channels = []int64{active[0].ID}
 	}
-	view.Round.Channels = namedOptions(active, channelName)
-	view.Round.Templates = namedOptions(basis.templates, templateName, req.option("0", "The usual words"))
+	view.Round.Channels = kit.NamedOptions(active, kit.ChannelName)
+	view.Round.Templates = kit.NamedOptions(basis.templates, kit.TemplateName, req.Option("0", "The usual words"))
 	view.Round.NoChannel = len(active) == 0
 	if draft.Link = s.canPayByLink(req); view.Round.NoChannel {
 		return
 	}
-	view.Form = page.NewForm("channel", idText(draft.Channels[0]), "template_id", strconv.FormatInt(draft.TemplateID, 10))
-	settings, now := read(req, s.Reminders.Settings), s.DB.Now().In(req.Actor.Company.Zone)
+	view.Form = page.NewForm("channel", kit.IDText(draft.Channels[0]), "template_id", strconv.FormatInt(draft.TemplateID, 10))
+	settings, now := kit.Read(req, s.Reminders.Settings), s.DB.Now().In(req.Actor.Company.Zone)
 	if settings.Quiet.Covers(now.Hour()*60 + now.Minute()) {
 		view.Round.Quiet = settings.Quiet.String()
 	}
 }
 
 // canPayByLink reports whether a payment page would have something to offer.
-func (s *Server) canPayByLink(req *request) (found bool) {
+func (s *Server) canPayByLink(req *kit.Request) (found bool) {
 	if req.Actor.May(payments) {
 		_, found = s.gateway(req)
 	}
 	return found
 }
 
-func (s *Server) showRound(req *request, view *roundPage) error {
+func (s *Server) showRound(req *kit.Request, view *roundPage) error {
 	plan := view.Round.Plan
 	view.Count = plan.Reached
-	view.Title, view.Button = req.lang.T("Send a reminder to %d customers?", view.Count), req.lang.T("Send %d reminders now", view.Count)
+	view.Title, view.Button = req.Lang.T("Send a reminder to %d customers?", view.Count), req.Lang.T("Send %d reminders now", view.Count)
 	if view.Form == nil {
 		view.Form = page.NewForm()
 	}
 	if view.Count > 0 {
-		view.fact(req.lang, "Open in total", plan.Amount.BR())
+		view.Fact(req.Lang, "Open in total", plan.Amount.BR())
 	}
 	for _, out := range plan.LeftOut {
-		view.Facts = append(view.Facts, fact{req.lang.T("Left out: %d", out.Count), reasons(req.lang, out.Reason)})
+		view.Facts = append(view.Facts, kit.Fact{Label: req.Lang.T("Left out: %d", out.Count), Value: reasons(req.Lang, out.Reason)})
 	}
 	if req.PostFormValue("sure") != "" {
 		view.Form.Fail(fault.New(fault.KindConflict, "the list changed meanwhile; look at it again"))
 	}
-	return req.show("bulk", view.Title, view)
+	return req.Show("bulk", view.Title, view)
 }
 
 type roundData struct {
@@ -142,7 +143,7 @@ type roundData struct {
 }
 
 // round shows how far a reminder to many is.
-func (s *Server) round(req *request, round reminder.Round) error {
+func (s *Server) round(req *kit.Request, round reminder.Round) error {
 	data := roundData{
 		Round: round, Back: page.LocalPath(req.URL.Query().Get("back")), Percent: 100,
 		Sent: round.Counts[reminder.Sent], Doubt: round.Counts[reminder.Unknown],
@@ -151,37 +152,37 @@ func (s *Server) round(req *request, round reminder.Round) error {
 	if total := round.Total(); total > 0 {
 		data.Percent = 100 * (total - round.Waiting()) / total
 	}
-	return req.show("messages_round", "Reminders", data)
+	return req.Show("messages_round", "Reminders", data)
 }
 
 // turnOnUsual turns the usual set of rules on, in one click.
-func (s *Server) turnOnUsual(req *request) error {
+func (s *Server) turnOnUsual(req *kit.Request) error {
 	draft := reminder.UsualDraft{Link: s.canPayByLink(req)}
-	for _, channel := range read(req, s.Reminders.Channels) {
+	for _, channel := range kit.Read(req, s.Reminders.Channels) {
 		if channel.Active && len(draft.Channels) < reminder.MaxChannels {
 			draft.Channels = append(draft.Channels, channel.ID)
 		}
 	}
-	if req.failed != nil {
-		return req.failed
+	if req.Failed != nil {
+		return req.Failed
 	}
 	made, err := s.Reminders.TurnOnUsual(req.Context(), req.Actor, draft)
-	return req.did(err, "/messages", "Rules turned on: %d.", made)
+	return req.Did(err, "/messages", "Rules turned on: %d.", made)
 }
 
 // reachedToday is how many customers a rule for some days after the due date, or
 // before it, would reach today; of one that sends receipts, how many invoices were
 // paid today. Counters know it.
-func (s *Server) reachedToday(req *request, rule reminder.Rule) int64 {
+func (s *Server) reachedToday(req *kit.Request, rule reminder.Rule) int64 {
 	first := input.Page{Number: 1, Size: 1}
 	if rule.On == reminder.OnPaid {
 		_, total, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
-			Status: billing.Paid, PaidFrom: req.today, PaidTo: req.today, PlanID: rule.PlanID, ProductID: rule.ProductID,
+			Status: billing.Paid, PaidFrom: req.Today, PaidTo: req.Today, PlanID: rule.PlanID, ProductID: rule.ProductID,
 		}, first)
-		req.note(err)
+		req.Note(err)
 		return total
 	}
-	day := req.today.AddDays(-rule.OffsetDays)
+	day := req.Today.AddDays(-rule.OffsetDays)
 	filter := customer.Filter{
 		Status: customer.DueToday, DueFrom: day, DueTo: day, PlanID: rule.PlanID, ProductID: rule.ProductID,
 	}
@@ -192,12 +193,12 @@ func (s *Server) reachedToday(req *request, rule reminder.Rule) int64 {
 		filter.Status = customer.Expired
 	}
 	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, first)
-	req.note(err)
+	req.Note(err)
 	return total
 }
 
 // invoiceWork plans an action over invoices.
-func (s *Server) invoiceWork(req *request, action string, chosen picks) (*work, error) {
+func (s *Server) invoiceWork(req *kit.Request, action string, chosen kit.Picks) (*kit.Work, error) {
 	list, err := s.invoicesOf(req, chosen, limitOf(action))
 	if err != nil {
 		return nil, err
@@ -211,12 +212,12 @@ func (s *Server) invoiceWork(req *request, action string, chosen picks) (*work, 
 	return nil, fault.NotFound("page")
 }
 
-func (s *Server) payWork(req *request, list []billing.Invoice) *work {
-	job := &work{
-		title: "Mark %d invoices as paid?", button: "Mark %d invoices as paid", said: "Invoices paid: %d.", amount: "You received",
+func (s *Server) payWork(req *kit.Request, list []billing.Invoice) *kit.Work {
+	job := &kit.Work{
+		Title: "Mark %d invoices as paid?", Button: "Mark %d invoices as paid", Said: "Invoices paid: %d.", Amount: "You received",
 	}
-	job.page.Form = page.NewForm("paid_at", req.today.String(), "paid_via", "pix")
-	job.page.Choices = means(req)
+	job.Page.Form = page.NewForm("paid_at", req.Today.String(), "paid_via", "pix")
+	job.Page.Choices = means(req)
 	form := map[string]string{"status": billing.Paid.String()}
 	for _, name := range []string{"paid_at", "paid_via", "note"} {
 		if value := req.PostFormValue(name); value != "" {
@@ -226,45 +227,45 @@ func (s *Server) payWork(req *request, list []billing.Invoice) *work {
 	renews := 0
 	for _, invoice := range list {
 		item := s.invoiceItem(req, invoice, form)
-		if item.refusal == "" && invoice.Generated {
+		if item.Refusal == "" && invoice.Generated {
 			renews++
 		}
-		job.list = append(job.list, item)
+		job.List = append(job.List, item)
 	}
 	if req.Actor.Company.Settings.RenewOnPayment {
-		job.page.fact(req.lang, "Customers who are renewed", req.lang.T("up to %d", renews))
+		job.Page.Fact(req.Lang, "Customers who are renewed", req.Lang.T("up to %d", renews))
 	}
 	return job
 }
 
-func (s *Server) withdrawWork(req *request, list []billing.Invoice) *work {
-	job := &work{
-		title: "Cancel %d invoices?", button: "Cancel %d invoices", said: "Invoices cancelled: %d.", danger: true,
-		amount: "No longer owed",
+func (s *Server) withdrawWork(req *kit.Request, list []billing.Invoice) *kit.Work {
+	job := &kit.Work{
+		Title: "Cancel %d invoices?", Button: "Cancel %d invoices", Said: "Invoices cancelled: %d.", Danger: true,
+		Amount: "No longer owed",
 	}
 	form := map[string]string{"status": billing.Cancelled.String()}
 	for _, invoice := range list {
 		item := s.invoiceItem(req, invoice, form)
-		if item.refusal == "" && invoice.Received > 0 {
-			item.refusal = "money came for it: cancel it on its own page"
+		if item.Refusal == "" && invoice.Received > 0 {
+			item.Refusal = "money came for it: cancel it on its own page"
 		}
-		job.list = append(job.list, item)
+		job.List = append(job.List, item)
 	}
-	job.page.effect(req.lang, "They are no longer owed. Each can be opened again.")
+	job.Page.Effect(req.Lang, "They are no longer owed. Each can be opened again.")
 	return job
 }
 
 // invoiceItem changes the status of one invoice that is open.
-func (s *Server) invoiceItem(req *request, invoice billing.Invoice, form map[string]string) one {
-	due := invoice.PayableOn(req.Actor.Company, req.today)
-	item := one{
-		amount: due.Rest,
-		row:    bulkRow{Name: invoice.Customer.Name, Before: page.FormatDate(invoice.DueOn), Amount: due.Rest.BR()},
+func (s *Server) invoiceItem(req *kit.Request, invoice billing.Invoice, form map[string]string) kit.Item {
+	due := invoice.PayableOn(req.Actor.Company, req.Today)
+	item := kit.Item{
+		Amount: due.Rest,
+		Row:    kit.BulkRow{Name: invoice.Customer.Name, Before: page.FormatDate(invoice.DueOn), Amount: due.Rest.BR()},
 	}
 	if invoice.Status != billing.Open {
-		item.refusal = "is not open any more"
+		item.Refusal = "is not open any more"
 	}
-	item.act = func(ctx context.Context, actor account.Actor) error {
+	item.Act = func(ctx context.Context, actor account.Actor) error {
 		_, err := s.Billing.SetStatus(ctx, actor, invoice.ID, billing.ReadStatusChange(input.FromStrings(form)))
 		return err
 	}

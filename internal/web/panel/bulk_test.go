@@ -16,6 +16,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // debtors makes customers with overdue invoices.
@@ -119,7 +120,7 @@ func TestRenewalPlanAndCancellationOfManyAreUndone(t *testing.T) {
 		if person.overdue() != 3 {
 			t.Errorf("%d overdue after undoing", person.overdue())
 		}
-		plan, err := person.planNamed(&request{Request: person.request(http.MethodGet, "/", nil), Visit: account.Visit{Actor: person.actor}}, "Caro")
+		plan, err := person.planNamed(&kit.Request{Request: person.request(http.MethodGet, "/", nil), Visit: account.Visit{Actor: person.actor}}, "Caro")
 		if err != nil {
 			t.Fatal(err)
 		}

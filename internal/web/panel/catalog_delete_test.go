@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"carteira/internal/catalog"
+	"carteira/internal/web/panel/kit"
 )
 
 func TestPlanAndProductThatNobodyHasAreDeleted(t *testing.T) {
@@ -17,11 +18,11 @@ func TestPlanAndProductThatNobodyHasAreDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan, err := person.Catalog.CreatePlan(t.Context(), person.actor,
-			catalog.ReadNewPlan(values("name", "Mensla", "value", "35.00", "period", "1month", "product_id", idText(product.ID))))
+			catalog.ReadNewPlan(values("name", "Mensla", "value", "35.00", "period", "1month", "product_id", kit.IDText(product.ID))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		planPath, productPath := "/plans/"+idText(plan.ID), "/products/"+idText(product.ID)
+		planPath, productPath := "/plans/"+kit.IDText(plan.ID), "/products/"+kit.IDText(product.ID)
 		person.follow(productPath+"/delete").want(t, http.StatusOK, "há planos, clientes ou faturas com este produto")
 		person.get(planPath).want(t, http.StatusOK, planPath+"/delete")
 		person.get(planPath+"/delete").want(t, http.StatusOK, "Excluir Mensla?", "nenhum cliente e nenhuma fatura")
@@ -45,7 +46,7 @@ func TestPlanOfAMessageRuleIsNotDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		office.exec(t, `UPDATE reminder_rules SET plan_id = ? WHERE company_id = ? AND id = ?`, plan.ID, person.actor.Company.ID, ids["messages/rules"])
-		path := "/plans/" + idText(plan.ID)
+		path := "/plans/" + kit.IDText(plan.ID)
 		person.follow(path+"/delete").want(t, http.StatusOK, "uma regra de mensagens é para ele")
 		person.get(path).want(t, http.StatusOK, "Anual")
 	})

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // charging is what the page needs to have an invoice paid.
@@ -37,14 +38,14 @@ type charging struct {
 
 // charging of an invoice with something left to pay; nil for others, and for a
 // user who may not charge.
-func (s *Server) charging(req *request, invoice billing.Invoice, record customer.Customer) *charging {
-	if req.failed != nil || invoice.PayableOn(req.Actor.Company, req.today).Rest == 0 || !req.mayCharge() {
+func (s *Server) charging(req *kit.Request, invoice billing.Invoice, record customer.Customer) *charging {
+	if req.Failed != nil || invoice.PayableOn(req.Actor.Company, req.Today).Rest == 0 || !req.MayCharge() {
 		return nil
 	}
-	link, overdue := readOf(req, s.Payments.PaymentLink, invoice.ID), invoice.Overdue(req.today)
+	link, overdue := kit.ReadOf(req, s.Payments.PaymentLink, invoice.ID), invoice.Overdue(req.Today)
 	d := &charging{
 		Invoice: invoice, Customer: record, Overdue: overdue, Link: link, Message: s.chargeText(invoice, record, link, overdue),
-		Through: s.through(req, link.Provider), Owner: allows(req.User.Role, owner), Here: invoicePath(invoice.ID),
+		Through: s.through(req, link.Provider), Owner: kit.Allows(req.User.Role, owner), Here: invoicePath(invoice.ID),
 	}
 	if record.Whatsapp != "" {
 		d.WhatsApp = chatWith(record.Whatsapp, d.Message)
@@ -53,7 +54,7 @@ func (s *Server) charging(req *request, invoice billing.Invoice, record customer
 		d.Mail = mailTo(record.Email, "Fatura de "+req.Actor.Company.Name, d.Message)
 	}
 	if now := link.Current; now != nil && now.PixCode != "" {
-		d.QR = req.qr(now.PixCode)
+		d.QR = req.QR(now.PixCode)
 	}
 	return d
 }
@@ -85,65 +86,65 @@ func (s *Server) chargeText(invoice billing.Invoice, record customer.Customer, l
 	return words
 }
 
-func invoicePath(id int64) string { return "/invoices/" + idText(id) }
+func invoicePath(id int64) string { return "/invoices/" + kit.IDText(id) }
 
 // chargePage offers the ways to charge; a list opens it as a dialog.
-func (s *Server) chargePage(req *request, invoice billing.Invoice) error {
-	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
+func (s *Server) chargePage(req *kit.Request, invoice billing.Invoice) error {
+	record := kit.ReadOf(req, s.Customers.Find, invoice.Customer.ID)
 	if s.Reach != config.Reachable {
 		s.makeCode(req, invoice)
 	}
 	charging := s.charging(req, invoice, record)
 	if charging == nil { // paid or cancelled meanwhile
-		return req.goOn(invoicePath(invoice.ID))
+		return req.GoOn(invoicePath(invoice.ID))
 	}
 	charging.Dialog, charging.Here = true, invoicePath(invoice.ID)+"/charge"
 	if back := req.URL.Query().Get("back"); back != "" {
 		charging.Back = page.LocalPath(back)
-		charging.Here += "?back=" + urlQuery(charging.Back)
+		charging.Here += "?back=" + kit.URLQuery(charging.Back)
 	}
-	if attempts := readOf(req, s.Payments.Attempts, invoice.ID); len(attempts) > 0 {
+	if attempts := kit.ReadOf(req, s.Payments.Attempts, invoice.ID); len(attempts) > 0 {
 		charging.Mends = s.attemptRows(req, record.ID, attempts[:1])[0].Mends
 	}
-	return req.show("charge", "Charge", charging)
+	return req.Show("charge", "Charge", charging)
 }
 
 // makeCode has a charge made for an invoice that will be sent without a link. Where
 // the gateway refuses, the message goes without a code, and the page says why.
-func (s *Server) makeCode(req *request, invoice billing.Invoice) {
-	if req.failed != nil || !req.mayCharge() || invoice.Status != billing.Open {
+func (s *Server) makeCode(req *kit.Request, invoice billing.Invoice) {
+	if req.Failed != nil || !req.MayCharge() || invoice.Status != billing.Open {
 		return
 	}
 	_, err := s.Payments.Charge(req.Context(), req.Actor, invoice.ID, "")
-	if !refused(err) && fault.KindOf(err) != fault.KindUpstream {
-		req.note(err)
+	if !kit.Refused(err) && fault.KindOf(err) != fault.KindUpstream {
+		req.Note(err)
 	}
 }
 
 // owed is the customer of the path, and the invoice that it has owed the longest.
-func (s *Server) owed(req *request) (record customer.Customer, invoice billing.Invoice, found bool) {
-	record = readOf(req, s.Customers.Find, req.id)
+func (s *Server) owed(req *kit.Request) (record customer.Customer, invoice billing.Invoice, found bool) {
+	record = kit.ReadOf(req, s.Customers.Find, req.ID)
 	invoice, found, err := s.Billing.Owed(req.Context(), req.Actor, record.ID)
-	req.note(err)
+	req.Note(err)
 	return record, invoice, found
 }
 
 // chargeCustomer is the same for what a customer has to pay first.
-func (s *Server) chargeCustomer(req *request) error {
+func (s *Server) chargeCustomer(req *kit.Request) error {
 	record, invoice, found := s.owed(req)
 	if !found {
-		return req.show("charge_nothing", "Charge", record)
+		return req.Show("charge_nothing", "Charge", record)
 	}
 	return s.chargePage(req, invoice)
 }
 
 // makePix has the gateway make a code, which the invoice's page then shows.
-func (s *Server) makePix(req *request) error {
-	path := req.back(invoicePath(req.id))
-	if _, err := s.Payments.Charge(req.Context(), req.Actor, req.id, ""); err != nil {
-		return req.complain(path, err)
+func (s *Server) makePix(req *kit.Request) error {
+	path := req.Back(invoicePath(req.ID))
+	if _, err := s.Payments.Charge(req.Context(), req.Actor, req.ID, ""); err != nil {
+		return req.Complain(path, err)
 	}
-	return req.goOn(path + "#pix")
+	return req.GoOn(path + "#pix")
 }
 
 // attemptRow is a charge of the past, in words.
@@ -153,12 +154,12 @@ type attemptRow struct {
 	Mends               []mend
 }
 
-func (s *Server) attemptRows(req *request, customerID int64, list []payment.Attempt) []attemptRow {
+func (s *Server) attemptRows(req *kit.Request, customerID int64, list []payment.Attempt) []attemptRow {
 	rows := make([]attemptRow, len(list))
 	for n, attempt := range list {
 		state := attemptTexts[attempt.State]
 		rows[n] = attemptRow{
-			attempt, s.through(req, attempt.Provider), req.lang.T(state.text), state.tone,
+			attempt, s.through(req, attempt.Provider), req.Lang.T(state.text), state.tone,
 			mends(req, refusedCharge{attempt.Problem, attempt.Provider, customerID}),
 		}
 	}
@@ -173,13 +174,13 @@ type billed struct {
 	ByHand   bool // a person confirms its payment
 }
 
-func (s *Server) billed(req *request, invoice billing.Invoice, record customer.Customer) (billed billed) {
-	billed.Payments = s.paymentRows(req, readOf(req, s.Payments.Payments, invoice.ID))
+func (s *Server) billed(req *kit.Request, invoice billing.Invoice, record customer.Customer) (billed billed) {
+	billed.Payments = s.paymentRows(req, kit.ReadOf(req, s.Payments.Payments, invoice.ID))
 	s.addRefunds(req, billed.Payments)
 	if !req.Actor.May(payments) {
 		return billed
 	}
-	attempts := readOf(req, s.Payments.Attempts, invoice.ID)
+	attempts := kit.ReadOf(req, s.Payments.Attempts, invoice.ID)
 	billed.Charging, billed.Attempts = s.charging(req, invoice, record), s.attemptRows(req, record.ID, attempts)
 	billed.ByHand = billed.Charging != nil && len(attempts) > 0 && attempts[0].Manual
 	return billed
@@ -197,17 +198,17 @@ type queueData struct {
 
 // queue leads from one debtor of a list to the next. Who was charged today is in the
 // audit log, so that the queue can be left and taken up again, by a colleague too.
-func (s *Server) queue(req *request) error {
+func (s *Server) queue(req *kit.Request) error {
 	chosen, path := queuePicks(req.URL.Query())
 	list, err := s.debtors(req, path, chosen)
-	if errors.Is(err, errTooMany) {
-		return req.complain(path, err)
+	if errors.Is(err, kit.ErrTooMany) {
+		return req.Complain(path, err)
 	}
-	if err != nil && !refused(err) {
+	if err != nil && !kit.Refused(err) {
 		return err
 	}
-	if len(list) == 0 || !req.mayCharge() {
-		return req.show("queue", "Charge from my WhatsApp", queueData{Path: path})
+	if len(list) == 0 || !req.MayCharge() {
+		return req.Show("queue", "Charge from my WhatsApp", queueData{Path: path})
 	}
 	slices.SortStableFunc(list, func(a, b billing.Invoice) int { return a.DueOn.Compare(b.DueOn) }) // the oldest debt first
 	charged, workers := s.chargedToday(req)
@@ -222,11 +223,11 @@ func (s *Server) queue(req *request) error {
 	data.Again = "/queue?" + req.URL.RawQuery
 	if len(left) == 0 {
 		data.Number = data.Total
-		return req.show("queue", "Charge from my WhatsApp", data)
+		return req.Show("queue", "Charge from my WhatsApp", data)
 	}
 	next := turnOf(left, slices.Index(workers, req.Actor.UserID), len(workers))
-	data.Skip = data.Again + "&skip=" + idText(next.ID)
-	data.Paid = invoicePath(next.ID) + "/pay?back=" + urlQuery(data.Again)
+	data.Skip = data.Again + "&skip=" + kit.IDText(next.ID)
+	data.Paid = invoicePath(next.ID) + "/pay?back=" + kit.URLQuery(data.Again)
 	return s.showQueue(req, data, next)
 }
 
@@ -242,22 +243,22 @@ func turnOf(left []billing.Invoice, worker, workers int) billing.Invoice {
 }
 
 // showQueue shows one debtor. The code is made now: the text carries it.
-func (s *Server) showQueue(req *request, data queueData, invoice billing.Invoice) error {
+func (s *Server) showQueue(req *kit.Request, data queueData, invoice billing.Invoice) error {
 	s.makeCode(req, invoice)
-	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
+	record := kit.ReadOf(req, s.Customers.Find, invoice.Customer.ID)
 	charging := s.charging(req, invoice, record)
 	if charging == nil { // paid at this moment
-		return req.goOn(data.Skip)
+		return req.GoOn(data.Skip)
 	}
 	data.charging = *charging
 	if code := data.Link.Current; code != nil && code.PixCode != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
 		data.WhatsApp = chatWith(record.Whatsapp, data.Message+"\n\n"+page.Portuguese.T("Or copy this PIX code:")+"\n\n"+code.PixCode)
 	}
-	return req.show("queue", "Charge from my WhatsApp", data)
+	return req.Show("queue", "Charge from my WhatsApp", data)
 }
 
 // queueNext marks the one that was shown as charged today, and goes on.
-func (s *Server) queueNext(req *request) error {
+func (s *Server) queueNext(req *kit.Request) error {
 	id, err := strconv.ParseInt(req.PostFormValue("invoice"), 10, 64)
 	if err != nil {
 		return fault.NotFound("invoice")
@@ -265,12 +266,12 @@ func (s *Server) queueNext(req *request) error {
 	if err := s.Billing.NoteCharged(req.Context(), req.Actor, id); err != nil {
 		return err
 	}
-	return req.goOn(req.back("/queue"))
+	return req.GoOn(req.Back("/queue"))
 }
 
 // queuePicks reads the list of a queue from its address: all that is overdue where
 // it names none.
-func queuePicks(query url.Values) (chosen picks, path string) {
+func queuePicks(query url.Values) (chosen kit.Picks, path string) {
 	path = "/invoices"
 	if query.Get("of") == "customers" {
 		path = "/customers"
@@ -288,7 +289,7 @@ func queuePicks(query url.Values) (chosen picks, path string) {
 }
 
 // queuePath is the address of the queue of what was picked in a list.
-func queuePath(path string, chosen picks) string {
+func queuePath(path string, chosen kit.Picks) string {
 	query := url.Values{}
 	if path == "/customers" {
 		query.Set("of", "customers")
@@ -297,13 +298,13 @@ func queuePath(path string, chosen picks) string {
 		query.Set("filter", chosen.Query)
 	}
 	for _, id := range chosen.IDs {
-		query.Add("id", idText(id))
+		query.Add("id", kit.IDText(id))
 	}
 	return "/queue?" + query.Encode()
 }
 
 // debtors are the open invoices of what was picked; of customers, what each owes first.
-func (s *Server) debtors(req *request, path string, chosen picks) ([]billing.Invoice, error) {
+func (s *Server) debtors(req *kit.Request, path string, chosen kit.Picks) ([]billing.Invoice, error) {
 	if path == "/invoices" {
 		list, err := s.invoicesOf(req, chosen, limitOf("remind"))
 		var open []billing.Invoice
@@ -330,10 +331,10 @@ func (s *Server) debtors(req *request, path string, chosen picks) ([]billing.Inv
 
 // chargedToday are the invoices for which customers were asked by hand today, and the users who did, with the one who
 // asks.
-func (s *Server) chargedToday(req *request) (charged map[int64]bool, workers []int64) {
+func (s *Server) chargedToday(req *kit.Request) (charged map[int64]bool, workers []int64) {
 	charged, workers = map[int64]bool{}, []int64{req.Actor.UserID}
-	filter := account.AuditFilter{Batch: billing.ChargedOn(req.today)}
-	req.note(s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
+	filter := account.AuditFilter{Batch: billing.ChargedOn(req.Today)}
+	req.Note(s.Accounts.WalkAudit(req.Context(), req.Actor, filter, func(line account.AuditLine) error {
 		charged[line.RecID] = true
 		workers = append(workers, line.UserID)
 		return nil
@@ -348,11 +349,11 @@ type ownPage struct {
 	WhatsApp string // opens a chat with the link typed in; empty: no number
 }
 
-func (s *Server) ownPage(req *request, record customer.Customer) (shown ownPage) {
-	if !allows(req.User.Role, desk) {
+func (s *Server) ownPage(req *kit.Request, record customer.Customer) (shown ownPage) {
+	if !kit.Allows(req.User.Role, desk) {
 		return shown // the link opens the page: who only reads does not hand it out
 	}
-	shown.CustomerLink = readOf(req, s.Payments.CustomerPageLink, record.ID)
+	shown.CustomerLink = kit.ReadOf(req, s.Payments.CustomerPageLink, record.ID)
 	if shown.URL != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
 		first, _, _ := strings.Cut(record.Name, " ")
 		text := page.Portuguese.T("Hello, %s! Here are your invoices, second copies and receipts: %s", first, shown.URL)

@@ -17,6 +17,7 @@ import (
 	"carteira/internal/platform/taxid"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 type customerData struct {
@@ -24,14 +25,14 @@ type customerData struct {
 	Status   customer.Status
 	Invoices []billing.Invoice
 	More     bool // there are older ones
-	History  []deedRow
+	History  []kit.DeedRow
 	Messages *customerMessages
 	Today    civil.Date
 	TaxID    string // with its punctuation
 	Texts    []textField
 	Renewal  *page.Form
 	Choices  []page.Option // what may become of the open invoice
-	Place    place
+	Place    kit.Place
 	Own      ownPage  // the customer's own page
 	Autopay  *autopay // nil: who reads does not see it
 	Steps    []renewStep
@@ -39,33 +40,33 @@ type customerData struct {
 	Credits  []billing.PaymentRecord
 }
 
-func newCustomerData(req *request, record customer.Customer) customerData {
+func newCustomerData(req *kit.Request, record customer.Customer) customerData {
 	return customerData{
-		Customer: record, Status: record.Status(req.today), Today: req.today,
-		TaxID: taxid.Format(record.CpfCnpj), Texts: textFields(req.lang, &record), Steps: renewSteps(req, record),
+		Customer: record, Status: record.Status(req.Today), Today: req.Today,
+		TaxID: taxid.Format(record.CpfCnpj), Texts: textFields(req.Lang, &record), Steps: renewSteps(req, record),
 	}
 }
 
-func (s *Server) customer(req *request, record customer.Customer) error {
+func (s *Server) customer(req *kit.Request, record customer.Customer) error {
 	const shown = 12
 	data := newCustomerData(req, record)
 	data.Renewal = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
 	data.Choices = renewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{record.ID}, shown+1)
-	req.note(err)
+	req.Note(err)
 	data.Invoices = byCustomer[record.ID]
 	if data.More = len(data.Invoices) > shown; data.More {
 		data.Invoices = data.Invoices[:shown]
 	}
-	data.Owes, data.Credits = s.owing(req, []customer.Customer{record})[record.ID], readOf(req, s.Billing.CreditOf, record.ID)
+	data.Owes, data.Credits = s.owing(req, []customer.Customer{record})[record.ID], kit.ReadOf(req, s.Billing.CreditOf, record.ID)
 	data.Place, data.Messages = s.customerPlace(req), s.customerMessages(req, record)
 	data.Own, data.Autopay = s.ownPage(req, record), s.autopay(req, record)
 	data.History = s.history(req, record, data.Invoices)
-	return req.show("customer", record.Name, data)
+	return req.Show("customer", record.Name, data)
 }
 
 type customerForm struct {
-	recordForm
+	kit.RecordForm
 	Plans, Products []page.Option
 	Texts           []textField
 	Alike           []customer.Alike // who may be the same person
@@ -85,46 +86,46 @@ const (
 )
 
 // late is the overdue invoice about which the form of a customer asks.
-func (s *Server) late(req *request, record customer.Customer) *lateInvoice {
+func (s *Server) late(req *kit.Request, record customer.Customer) *lateInvoice {
 	invoice, found, err := s.Billing.OverdueOf(req.Context(), req.Actor, record)
-	if req.note(err); !found {
+	if req.Note(err); !found {
 		return nil
 	}
-	choices := req.options("", "Choose", lateStays, "It stays overdue", lateMoves, "It moves to the new due date")
+	choices := req.Options("", "Choose", lateStays, "It stays overdue", lateMoves, "It moves to the new due date")
 	return &lateInvoice{invoice, choices}
 }
 
 // customerForm is the form of a customer, or of a new one.
-func (s *Server) customerForm(req *request, form *page.Form, refusal error) error {
-	data := customerForm{recordForm: req.recordForm("/customers", cmp.Or(form, page.NewForm()))}
+func (s *Server) customerForm(req *kit.Request, form *page.Form, refusal error) error {
+	data := customerForm{RecordForm: req.RecordForm("/customers", cmp.Or(form, page.NewForm()))}
 	if !data.New {
-		record := readOf(req, s.Customers.Find, req.id)
+		record := kit.ReadOf(req, s.Customers.Find, req.ID)
 		data.Form, data.Late = cmp.Or(form, customerValues(record)), s.late(req, record)
 	}
 	return s.customerPage(req, data, refusal)
 }
 
-func (s *Server) customerPage(req *request, data customerForm, refusal error) error {
-	data.Plans, data.Products = s.choices(req, !data.New)
-	data.Texts = textFields(req.lang, &customer.Customer{})
+func (s *Server) customerPage(req *kit.Request, data customerForm, refusal error) error {
+	data.Plans, data.Products = s.Choices(req, !data.New)
+	data.Texts = textFields(req.Lang, &customer.Customer{})
 	if !data.New { // a plan that is no longer sold stays with the customers who have it
-		data.Plans[0].Label, data.Products[0].Label = req.lang.T("None"), req.lang.T("None")
+		data.Plans[0].Label, data.Products[0].Label = req.Lang.T("None"), req.Lang.T("None")
 	}
-	return req.showForm("customer_form", data.title("New customer", "Edit customer"), refusal, data)
+	return req.ShowForm("customer_form", data.Title("New customer", "Edit customer"), refusal, data)
 }
 
-func (s *Server) createCustomer(req *request) error {
-	draft := customer.ReadNew(req.form("price"))
+func (s *Server) createCustomer(req *kit.Request) error {
+	draft := customer.ReadNew(req.Input("price"))
 	alike, err := s.alike(req, draft)
 	if err != nil {
 		return err
 	}
 	if len(alike) > 0 {
-		data := customerForm{recordForm: req.recordForm("/customers", page.Sent(req.Request, nil)), Alike: alike}
+		data := customerForm{RecordForm: req.RecordForm("/customers", page.Sent(req.Request, nil)), Alike: alike}
 		return s.customerPage(req, data, fault.Conflict("a customer like this is there already"))
 	}
 	record, err := s.Customers.Create(req.Context(), req.Actor, draft)
-	return req.sent(err, s.customerForm, customerPath(record.ID), "%s was created.", record.Name)
+	return req.Sent(err, s.customerForm, customerPath(record.ID), "%s was created.", record.Name)
 }
 
 func customerPath(id int64) string { return "/customers/" + strconv.FormatInt(id, 10) }
@@ -134,7 +135,7 @@ func customerValues(record customer.Customer) *page.Form {
 	form := page.NewForm(append(addressValues(record.Address), "cpf_cnpj", taxid.Format(record.CpfCnpj), "price",
 		ownPrice(&record), "custom", record.Custom.Lines(), "name", record.Name, "whatsapp",
 		page.FormatPhone(record.Whatsapp), "email", record.Email, "usuario", record.Usuario, "data_de_vencimento",
-		record.DueOn.String(), "plan_id", idText(record.Plan.ID), "product_id", idText(record.Product.ID))...)
+		record.DueOn.String(), "plan_id", kit.IDText(record.Plan.ID), "product_id", kit.IDText(record.Product.ID))...)
 	for _, text := range customer.Texts() {
 		form.Set(text.Name, text.Of(&record))
 	}
@@ -175,37 +176,37 @@ func addressValues(place address.Address) []string {
 
 // updateCustomer changes a customer. What becomes of an overdue invoice when the due
 // date moves is never assumed: without the choice nothing is saved.
-func (s *Server) updateCustomer(req *request, before customer.Customer) error {
+func (s *Server) updateCustomer(req *kit.Request, before customer.Customer) error {
 	late := s.late(req, before)
-	draft, choice := customer.ReadChanges(req.form("price")), req.PostFormValue("overdue_invoice")
+	draft, choice := customer.ReadChanges(req.Input("price")), req.PostFormValue("overdue_invoice")
 	moves := draft.DueOn.HasValue() && draft.DueOn.Value != before.DueOn
 	if late != nil && moves && choice != lateStays && choice != lateMoves {
-		return req.again(fault.Field("overdue_invoice", "is required"), s.customerForm)
+		return req.Again(fault.Field("overdue_invoice", "is required"), s.customerForm)
 	}
-	if req.failed != nil {
-		return req.failed
+	if req.Failed != nil {
+		return req.Failed
 	}
 	draft.LeaveOverdue = choice == lateStays
-	actor := req.batch()
-	record, err := s.Customers.Update(req.Context(), actor, req.id, draft)
+	actor := req.Batch()
+	record, err := s.Customers.Update(req.Context(), actor, req.ID, draft)
 	if err != nil {
-		return req.again(err, s.customerForm)
+		return req.Again(err, s.customerForm)
 	}
-	return req.doneUndo(s.undoable(req, actor.Batch), customerPath(record.ID), "%s was saved.", record.Name)
+	return req.DoneUndo(s.undoable(req, actor.Batch), customerPath(record.ID), "%s was saved.", record.Name)
 }
 
 // cancelForm asks why a customer goes and what becomes of its open invoices.
-func (s *Server) cancelForm(req *request, form *page.Form, refusal error) error {
-	record := readOf(req, s.Customers.Find, req.id)
-	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: req.id, Status: billing.Open},
+func (s *Server) cancelForm(req *kit.Request, form *page.Form, refusal error) error {
+	record := kit.ReadOf(req, s.Customers.Find, req.ID)
+	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: req.ID, Status: billing.Open},
 		input.Page{Number: 1, Size: input.MaxPageSize})
-	req.note(err)
+	req.Note(err)
 	data := customerCancel{Customer: record, Form: cmp.Or(form, page.NewForm()), Count: count}
-	data.Keep = req.options("", "Choose", "true", "Go on charging them", "false", "Forgive them: they are cancelled")
+	data.Keep = req.Options("", "Choose", "true", "Go on charging them", "false", "Forgive them: they are cancelled")
 	for _, invoice := range open {
-		data.Owes += invoice.PayableOn(req.Actor.Company, req.today).Rest
+		data.Owes += invoice.PayableOn(req.Actor.Company, req.Today).Rest
 	}
-	return req.showForm("customer_cancel", "Cancel customer", refusal, data)
+	return req.ShowForm("customer_cancel", "Cancel customer", refusal, data)
 }
 
 // customerCancel is what is asked about a customer who goes.
@@ -219,38 +220,38 @@ type customerCancel struct {
 
 // cancelCustomer cancels a customer. What becomes of a debt is never assumed: without
 // the choice nothing is done.
-func (s *Server) cancelCustomer(req *request) error {
-	_, owed, err := s.Billing.Owed(req.Context(), req.Actor, req.id)
+func (s *Server) cancelCustomer(req *kit.Request) error {
+	_, owed, err := s.Billing.Owed(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
 	}
 	if owed && req.PostFormValue("keep_invoices") == "" {
-		return req.again(fault.Field("keep_invoices", "is required"), s.cancelForm)
+		return req.Again(fault.Field("keep_invoices", "is required"), s.cancelForm)
 	}
-	actor := req.batch()
-	record, err := s.Customers.Update(req.Context(), actor, req.id, customer.ReadChanges(req.form()))
+	actor := req.Batch()
+	record, err := s.Customers.Update(req.Context(), actor, req.ID, customer.ReadChanges(req.Input()))
 	if err != nil {
-		return req.complain(customerPath(req.id), err)
+		return req.Complain(customerPath(req.ID), err)
 	}
-	return req.doneUndo(actor.Batch, customerPath(record.ID), "%s was cancelled.", record.Name)
+	return req.DoneUndo(actor.Batch, customerPath(record.ID), "%s was cancelled.", record.Name)
 }
 
-func (s *Server) restoreCustomer(req *request) error {
-	record, err := s.Customers.Update(req.Context(), req.Actor, req.id, customer.ReadChanges(req.form()))
-	return req.did(err, customerPath(req.id), "%s was reactivated.", record.Name)
+func (s *Server) restoreCustomer(req *kit.Request) error {
+	record, err := s.Customers.Update(req.Context(), req.Actor, req.ID, customer.ReadChanges(req.Input()))
+	return req.Did(err, customerPath(req.ID), "%s was reactivated.", record.Name)
 }
 
-func (s *Server) renewCustomer(req *request) error {
-	actor, back := req.batch(), req.back(customerPath(req.id))
-	renewal, err := s.Billing.Renew(req.Context(), actor, req.id, billing.ReadRenewal(req.form()))
+func (s *Server) renewCustomer(req *kit.Request) error {
+	actor, back := req.Batch(), req.Back(customerPath(req.ID))
+	renewal, err := s.Billing.Renew(req.Context(), actor, req.ID, billing.ReadRenewal(req.Input()))
 	if err != nil {
-		return req.complain(back, err)
+		return req.Complain(back, err)
 	}
-	return req.doneUndo(actor.Batch, back, "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
+	return req.DoneUndo(actor.Batch, back, "%s: due date is now %s.", renewal.Name, page.FormatDate(renewal.DueOn))
 }
 
 type customersData struct {
-	list
+	kit.Listing
 	List            []customer.Customer
 	Plans, Products []page.Option
 	Today           civil.Date
@@ -266,51 +267,51 @@ func readCustomers(in *input.Form) customer.Filter {
 }
 
 // customerList is how customers are listed.
-func (s *Server) customerList() source[customer.Filter, customer.Customer] {
+func (s *Server) customerList() kit.Source[customer.Filter, customer.Customer] {
 	rows := func(ctx context.Context, actor account.Actor, filter customer.Filter, at input.Page) ([]customer.Customer, int64, error) {
 		return s.Customers.Sorted(ctx, actor, customer.Query{Filter: filter, Sort: at.Sort}, at)
 	}
-	return source[customer.Filter, customer.Customer]{account.CustomerList, readCustomers, sortOf, rows}
+	return kit.ListOf(account.CustomerList, readCustomers, kit.SortOf, rows)
 }
 
-func (s *Server) customers(req *request) error {
+func (s *Server) customers(req *kit.Request) error {
 	data := customersData{
-		list:  newList(req, "/customers/export", customerChips(req), "plan_id", "product_id", "due_from", "due_to"),
-		Today: req.today, Figures: figureFilters(req),
+		Listing: kit.NewList(req, "/customers/export", customerChips(req), "plan_id", "product_id", "due_from", "due_to"),
+		Today:   req.Today, Figures: figureFilters(req),
 	}
-	data.Heads = headsOf(req, sortOf(req.URL.Query()), input.ByName, "Name", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
-	rows, filter := fill(req, &data.list, s.customerList())
+	data.Heads = s.customerList().Heads(req, input.ByName, "Name", input.ByDueDate, "Due date", input.ByUpdated, "Last change")
+	rows, filter := kit.Fill(req, &data.Listing, s.customerList())
 	data.List, data.Owes, data.Total = rows, s.owing(req, rows), s.customersFoot(req, filter, data.Pager.Total)
-	data.Plans, data.Products = s.choices(req, true)
-	return req.show("customers", "Customers", data)
+	data.Plans, data.Products = s.Choices(req, true)
+	return req.Show("customers", "Customers", data)
 }
 
 // owing is what the customers of a page owe.
-func (s *Server) owing(req *request, list []customer.Customer) map[int64]money.Cents {
+func (s *Server) owing(req *kit.Request, list []customer.Customer) map[int64]money.Cents {
 	ids := make([]int64, len(list))
 	for n, record := range list {
 		ids[n] = record.ID
 	}
-	return readOf(req, s.Billing.Owing, ids)
+	return kit.ReadOf(req, s.Billing.Owing, ids)
 }
 
 // customersFoot is how many customers a filter has, and for who may see totals
 // what they pay together, where that is known.
-func (s *Server) customersFoot(req *request, filter customer.Filter, count int64) string {
-	text := counted(req.lang, count, "1 customer", "%s customers")
-	if !allows(req.User.Role, viewer) {
+func (s *Server) customersFoot(req *kit.Request, filter customer.Filter, count int64) string {
+	text := kit.Counted(req.Lang, count, "1 customer", "%s customers")
+	if !kit.Allows(req.User.Role, viewer) {
 		return text
 	}
 	amount, known, err := s.Customers.Amount(req.Context(), req.Actor, filter, count)
-	if req.note(err); !known || amount == 0 {
+	if req.Note(err); !known || amount == 0 {
 		return text
 	}
-	return text + " · " + req.lang.T("%s a month", amount.BR())
+	return text + " · " + req.Lang.T("%s a month", amount.BR())
 }
 
 // figureFilters are the filters by which figures of the home page link to the
 // list.
-func figureFilters(req *request) map[string]string {
+func figureFilters(req *kit.Request) map[string]string {
 	given := map[string]string{}
 	for _, name := range []string{"owes_from", "owes_to", "created_from", "created_to", "renewed_in", "recurring", "moved", "own_price"} {
 		if value := req.URL.Query().Get(name); value != "" {
@@ -331,7 +332,7 @@ var yearOf = map[civil.Unit]int{civil.Day: 366, civil.Week: 53, civil.Month: 12,
 
 // renewSteps are the renewals by one click: one period, or some up to a year. A customer with a due date that
 // cannot be counted on has none.
-func renewSteps(req *request, record customer.Customer) (steps []renewStep) {
+func renewSteps(req *kit.Request, record customer.Customer) (steps []renewStep) {
 	const most = 12
 	offered := map[int]bool{3: true, 6: true, most: true}
 	period := record.Period()
@@ -349,7 +350,7 @@ func renewSteps(req *request, record customer.Customer) (steps []renewStep) {
 			continue
 		}
 		long := civil.Period{Unit: period.Unit, Count: period.Count * n}
-		label := req.lang.T("+%s (until %s)", lengthText(req.lang, long), page.FormatDate(record.DueOn))
+		label := req.Lang.T("+%s (until %s)", lengthText(req.Lang, long), page.FormatDate(record.DueOn))
 		steps = append(steps, renewStep{n, label})
 	}
 	return steps
@@ -370,7 +371,7 @@ func lengthText(lang page.Lang, period civil.Period) string {
 
 // alike are the customers who may be the one that a form would make, unless the
 // form says that it is another.
-func (s *Server) alike(req *request, draft customer.Draft) ([]customer.Alike, error) {
+func (s *Server) alike(req *kit.Request, draft customer.Draft) ([]customer.Alike, error) {
 	if req.PostFormValue("another") != "" {
 		return nil, nil
 	}
@@ -378,18 +379,18 @@ func (s *Server) alike(req *request, draft customer.Draft) ([]customer.Alike, er
 }
 
 // customersOf reads the customers of picks, as long as they are not too many.
-func (s *Server) customersOf(req *request, chosen picks, limit int) ([]customer.Customer, error) {
-	return picked(req, chosen, limit, readCustomers, s.Customers.Find, s.Customers.Walk)
+func (s *Server) customersOf(req *kit.Request, chosen kit.Picks, limit int) ([]customer.Customer, error) {
+	return kit.Picked(req, chosen, limit, readCustomers, s.Customers.Find, s.Customers.Walk)
 }
 
-func (s *Server) customerPlace(req *request) place {
-	return placeIn(req, "/customers", s.customerList().nth(req, func(record customer.Customer) int64 { return record.ID }))
+func (s *Server) customerPlace(req *kit.Request) kit.Place {
+	return kit.PlaceIn(req, "/customers", s.customerList().Nth(req, func(record customer.Customer) int64 { return record.ID }))
 }
 
-func customerChips(req *request) []chipLine {
+func customerChips(req *kit.Request) []kit.ChipLine {
 	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
-	statuses := wordOptions(req, all, nil, req.option("", "All"))
-	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "due_from", "due_to", true)}
+	statuses := kit.WordOptions(req, all, nil, req.Option("", "All"))
+	return []kit.ChipLine{kit.ChoiceChips(req, "Status", "status", statuses), kit.DateChips(req, "due_from", "due_to", true)}
 }
 
 // historyRows is how many lines the page of a customer shows.
@@ -398,7 +399,7 @@ const historyRows = 12
 // history is what was done with a customer and with the invoices that the page
 // shows, so that a payment and its undoing are next to the renewal. Only
 // owners see it; the others see what they can still undo.
-func (s *Server) history(req *request, record customer.Customer, invoices []billing.Invoice) []deedRow {
+func (s *Server) history(req *kit.Request, record customer.Customer, invoices []billing.Invoice) []kit.DeedRow {
 	ids := make([]int64, len(invoices))
 	for n, invoice := range invoices {
 		ids[n] = invoice.ID
@@ -406,17 +407,17 @@ func (s *Server) history(req *request, record customer.Customer, invoices []bill
 	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
 		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
 	}, historyRows)
-	req.note(err)
-	rows := deedRows(req, lines)
+	req.Note(err)
+	rows := kit.DeedRows(req, lines)
 	s.offerUndo(req, rows)
 	for n, line := range lines { // the page names the customer
 		rows[n].Name = ""
 		if line.Record == "invoice" {
-			rows[n].Name, rows[n].Link = req.lang.T("no. %d", line.RecID), invoicePath(line.RecID)
+			rows[n].Name, rows[n].Link = req.Lang.T("no. %d", line.RecID), invoicePath(line.RecID)
 		}
 	}
-	if !allows(req.User.Role, owner) {
-		rows = slices.DeleteFunc(rows, func(row deedRow) bool { return row.Undo == nil })
+	if !kit.Allows(req.User.Role, owner) {
+		rows = slices.DeleteFunc(rows, func(row kit.DeedRow) bool { return row.Undo == nil })
 	}
 	return rows
 }
@@ -426,5 +427,5 @@ func limitOf(action string) int {
 	if action == "remind" {
 		return reminder.MaxRound
 	}
-	return maxPicked
+	return kit.MaxPicked
 }

@@ -7,12 +7,13 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // exportCustomers writes the customers of a filter as CSV, a batch at a time,
 // under headings that an import understands.
-func (s *Server) exportCustomers(req *request) error {
-	filter, err := filterOf(req, readCustomers)
+func (s *Server) exportCustomers(req *kit.Request) error {
+	filter, err := kit.FilterOf(req, readCustomers)
 	if err != nil {
 		return err
 	}
@@ -20,8 +21,8 @@ func (s *Server) exportCustomers(req *request) error {
 	if err != nil {
 		return err
 	}
-	columns := append(customerColumns(req.today), ownColumns(own)...)
-	sendCSV(req, "clientes-"+req.today.String()+".csv", func(write func([]string) error) error {
+	columns := append(customerColumns(req.Today), ownColumns(own)...)
+	kit.SendCSV(req, "clientes-"+req.Today.String()+".csv", func(write func([]string) error) error {
 		if err := write(headingsOf(columns)); err != nil {
 			return err
 		}
@@ -33,20 +34,20 @@ func (s *Server) exportCustomers(req *request) error {
 }
 
 // customerFile is everything that is kept about a customer, to hand to them.
-func (s *Server) customerFile(req *request) error {
-	content := readOf(req, s.Privacy.CustomerFile, req.id)
-	return sendBytes(req, "cliente-"+idText(req.id)+".json", "application/json; charset=utf-8", content)
+func (s *Server) customerFile(req *kit.Request) error {
+	content := kit.ReadOf(req, s.Privacy.CustomerFile, req.ID)
+	return kit.SendBytes(req, "cliente-"+kit.IDText(req.ID)+".json", "application/json; charset=utf-8", content)
 }
 
 // exportInvoices writes the invoices of a filter as CSV.
-func (s *Server) exportInvoices() handler {
-	return exported("faturas", []string{
+func (s *Server) exportInvoices() kit.Handler {
+	return kit.Exported("faturas", []string{
 		"fatura", "cliente", "descrição", "vencimento", "situação", "valor", "a pagar hoje", "recebido", "pago em", "pago por", "plano",
-	}, billing.ReadFilter, s.Billing.Walk, func(req *request, invoice billing.Invoice) []string {
-		due := invoice.PayableOn(req.Actor.Company, req.today)
+	}, billing.ReadFilter, s.Billing.Walk, func(req *kit.Request, invoice billing.Invoice) []string {
+		due := invoice.PayableOn(req.Actor.Company, req.Today)
 		return []string{
-			idText(invoice.ID), invoice.Customer.Name, invoice.Description, page.FormatDate(invoice.DueOn), invoice.Status.String(),
-			decimal(invoice.Amount), decimal(due.Rest), decimal(invoice.Received), page.FormatDate(invoice.PaidOn),
+			kit.IDText(invoice.ID), invoice.Customer.Name, invoice.Description, page.FormatDate(invoice.DueOn), invoice.Status.String(),
+			kit.Decimal(invoice.Amount), kit.Decimal(due.Rest), kit.Decimal(invoice.Received), page.FormatDate(invoice.PaidOn),
 			s.throughIfAny(req, invoice.PaidVia), invoice.Plan.Name,
 		}
 	})
@@ -62,7 +63,7 @@ type column struct {
 func customerColumns(today civil.Date) []column {
 	columns := []column{
 		{"nome", func(record *customer.Customer) string { return record.Name }},
-		{"whatsapp", func(record *customer.Customer) string { return dialledPhone(record.Whatsapp) }},
+		{"whatsapp", func(record *customer.Customer) string { return kit.DialledPhone(record.Whatsapp) }},
 		{"e-mail", func(record *customer.Customer) string { return record.Email }},
 		{"usuário", func(record *customer.Customer) string { return record.Usuario }},
 		{"vencimento", func(record *customer.Customer) string { return page.FormatDate(record.DueOn) }},
@@ -101,14 +102,14 @@ func planValue(record *customer.Customer) string {
 	if record.Plan.ID == 0 {
 		return ""
 	}
-	return decimal(record.Plan.Value)
+	return kit.Decimal(record.Plan.Value)
 }
 
 func ownPrice(record *customer.Customer) string {
 	if !record.OwnPrice.Own {
 		return ""
 	}
-	return decimal(record.OwnPrice.Amount)
+	return kit.Decimal(record.OwnPrice.Amount)
 }
 
 func headingsOf(columns []column) []string {
@@ -122,7 +123,7 @@ func headingsOf(columns []column) []string {
 func csvRow(columns []column, record *customer.Customer) []string {
 	row := make([]string, len(columns))
 	for i, column := range columns {
-		row[i] = harmless(column.text(record))
+		row[i] = kit.Harmless(column.text(record))
 	}
 	return row
 }

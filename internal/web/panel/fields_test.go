@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 	"carteira/test/kit/housetest"
 )
 
@@ -64,11 +65,11 @@ func TestEveryFieldOfACustomerIsOnItsPagesAndExported(t *testing.T) {
 	housetest.Fill(t, &full, civil.MustParse("2026-01-31"), customer.NewCustom(map[string]string{"mac": "00"}),
 		customer.Price{Amount: 1, Own: true}, address.Address{City: "Santos"},
 		customer.Plan{ID: 1, Name: "Mensal", Value: 3500}, customer.Product{ID: 1, Name: "Fibra"})
-	req := &request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody), lang: page.English, today: civil.MustParse("2026-01-31")}
+	req := &kit.Request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody), Lang: page.English, Today: civil.MustParse("2026-01-31")}
 	render := func(view page.View) string {
 		shown := httptest.NewRecorder()
-		view.Frame = frame{}
-		office.pages.Render(shown, req.Request, view)
+		view.Frame = kit.Frame{}
+		office.Pages.Render(shown, req.Request, view)
 		if shown.Code != http.StatusOK {
 			t.Fatalf("%s: %d\n%s", view.Name, shown.Code, shown.Body)
 		}
@@ -80,10 +81,10 @@ func TestEveryFieldOfACustomerIsOnItsPagesAndExported(t *testing.T) {
 	}), "the customer's page does not show it (templates/customer.html)")
 
 	housetest.EachField(t, full, notInForm, differs(func(record customer.Customer) string {
-		return render(page.View{Name: "customer_form", Data: customerForm{recordForm: recordForm{Form: customerValues(record)}, Texts: textFields(req.lang, &record)}})
+		return render(page.View{Name: "customer_form", Data: customerForm{RecordForm: kit.RecordForm{Form: customerValues(record)}, Texts: textFields(req.Lang, &record)}})
 	}), "the form does not have it (customerValues, templates/customer_form.html)")
 
 	housetest.EachField(t, full, notExported, differs(func(record customer.Customer) string {
-		return strings.Join(csvRow(customerColumns(req.today), &record), ";")
+		return strings.Join(csvRow(customerColumns(req.Today), &record), ";")
 	}), "the exported file does not have it (customerColumns)")
 }

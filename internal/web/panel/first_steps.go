@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/web/panel/kit"
 )
 
 // step is something that a new company does once.
@@ -22,23 +23,23 @@ type step struct {
 // firstSteps are what a company does in its first days and has not hidden, those
 // that are done ticked; none when all are. A company that needs no more of them
 // costs no statement: the visit of its owner that finds so writes it down.
-func (s *Server) firstSteps(req *request, customers bool) []step {
-	if !allows(req.User.Role, staff) || s.openSteps(req, dashboard.Begun{}, false) == nil {
+func (s *Server) firstSteps(req *kit.Request, customers bool) []step {
+	if !kit.Allows(req.User.Role, staff) || s.openSteps(req, dashboard.Begun{}, false) == nil {
 		return nil
 	}
-	steps := s.openSteps(req, read(req, s.Dashboard.Begun), customers)
-	if req.failed != nil || slices.ContainsFunc(steps, func(step step) bool { return !step.Done }) {
+	steps := s.openSteps(req, kit.Read(req, s.Dashboard.Begun), customers)
+	if req.Failed != nil || slices.ContainsFunc(steps, func(step step) bool { return !step.Done }) {
 		return steps
 	}
-	if allows(req.User.Role, owner) {
-		req.note(s.hideSteps(req, steps))
+	if kit.Allows(req.User.Role, owner) {
+		req.Note(s.hideSteps(req, steps))
 	}
 	return nil
 }
 
 // openSteps are the steps of who asks, but for the hidden ones; nil when none is left.
-func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) []step {
-	company, own := req.Actor.Company, allows(req.User.Role, owner)
+func (s *Server) openSteps(req *kit.Request, begun dashboard.Begun, customers bool) []step {
+	company, own := req.Actor.Company, kit.Allows(req.User.Role, owner)
 	late := company.Settings.LateFeePercent != 0 || company.Settings.LateInterestPercent != 0
 	all := []struct {
 		step
@@ -70,7 +71,7 @@ func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) 
 			own,
 		},
 		{step{"late", "Late fee and interest", "for who pays after the due date.", "clock", "/settings#late", late}, own},
-		{step{"rules", "Turn reminders on", "the usual set is one click.", "message-circle", "/messages", begun.Rules}, req.sends()},
+		{step{"rules", "Turn reminders on", "the usual set is one click.", "message-circle", "/messages", begun.Rules}, req.Sends()},
 		{step{"team", "Invite your team", "each with a password of their own.", "user-plus", "/settings/users/new", begun.Team}, own},
 	}
 	var open []step
@@ -84,7 +85,7 @@ func (s *Server) openSteps(req *request, begun dashboard.Begun, customers bool) 
 }
 
 // hideSteps leaves steps out of the home page from now on.
-func (s *Server) hideSteps(req *request, steps []step) error {
+func (s *Server) hideSteps(req *kit.Request, steps []step) error {
 	hidden := strings.FieldsFunc(req.Actor.Company.HiddenSteps, func(r rune) bool { return r == ',' })
 	for _, step := range steps {
 		if !slices.Contains(hidden, step.Name) {
@@ -96,7 +97,7 @@ func (s *Server) hideSteps(req *request, steps []step) error {
 }
 
 // hideStep hides one first step, or with the name all those that are left.
-func (s *Server) hideStep(req *request) error {
+func (s *Server) hideStep(req *kit.Request) error {
 	name, steps := req.PostFormValue("step"), s.openSteps(req, dashboard.Begun{}, false)
 	if name != "all" {
 		steps = slices.DeleteFunc(steps, func(step step) bool { return step.Name != name })
@@ -107,7 +108,7 @@ func (s *Server) hideStep(req *request) error {
 	if err := s.hideSteps(req, steps); err != nil {
 		return err
 	}
-	return req.done("/", "It is not shown here any more.")
+	return req.Done("/", "It is not shown here any more.")
 }
 
 // addressData is where the links of the installation lead, and how to have them
@@ -130,7 +131,7 @@ const (
 // publicAddress shows the address that links begin with. It is the operator's to
 // set, because a certificate and a way through the network go with it: the page
 // says what to write where.
-func (s *Server) publicAddress(req *request) error {
+func (s *Server) publicAddress(req *kit.Request) error {
 	data := addressData{URL: s.PublicURL, Listen: "127.0.0.1:8080", Alone: domainAlone, Tunnel: behindTunnel, Proxy: behindProxy}
 	if local, ok := req.Context().Value(http.LocalAddrContextKey).(interface{ String() string }); ok {
 		data.Listen = "127.0.0.1" + local.String()[strings.LastIndexByte(local.String(), ':'):]
@@ -138,7 +139,7 @@ func (s *Server) publicAddress(req *request) error {
 	if !strings.HasPrefix(req.Host, "127.") && !strings.HasPrefix(req.Host, "localhost") {
 		data.Here = req.Host
 	}
-	return req.show("public_address", "Public address", data)
+	return req.Show("public_address", "Public address", data)
 }
 
 // mend leads to the field that a gateway's refusal asks for.
@@ -156,16 +157,16 @@ var namedOption = regexp.MustCompile(`the option (\w+)`)
 
 // mends are where the user can mend what a gateway refused, by its reason in
 // English. Only owners set gateways up.
-func mends(req *request, refusal refusedCharge) []mend {
+func mends(req *kit.Request, refusal refusedCharge) []mend {
 	var found []mend
 	for _, wanted := range wantedFields {
-		if strings.Contains(refusal.problem, wanted.words) && allows(req.User.Role, desk) {
-			found = append(found, mend{req.lang.T(wanted.label), customerPath(refusal.customerID) + "/edit#f-" + wanted.field})
+		if strings.Contains(refusal.problem, wanted.words) && kit.Allows(req.User.Role, desk) {
+			found = append(found, mend{req.Lang.T(wanted.label), customerPath(refusal.customerID) + "/edit#f-" + wanted.field})
 		}
 	}
 	option := namedOption.FindStringSubmatch(refusal.problem)
-	if option != nil && allows(req.User.Role, owner) {
-		found = append(found, mend{req.lang.T("Enter it at the gateway"), "/payments/gateways/" + refusal.provider + "#f-" + option[1]})
+	if option != nil && kit.Allows(req.User.Role, owner) {
+		found = append(found, mend{req.Lang.T("Enter it at the gateway"), "/payments/gateways/" + refusal.provider + "#f-" + option[1]})
 	}
 	return found
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/web/panel/kit"
 )
 
 // sendGateway sends the form of a gateway as a browser does: every field, and a
@@ -63,7 +64,7 @@ func TestCertificateIsChosenAsAFile(t *testing.T) {
 		wantCertificate("a text in the field", person.sendGateway(nil, "token", "", "certificate", "-----BEGIN X"), "-----BEGIN X")
 
 		person.sendGateway(make([]byte, 30<<10), "token", "").want(t, http.StatusUnprocessableEntity, "Ou escolha o arquivo").lacks(t, strings.Repeat("A", 100))
-		if sent := person.sendGateway(make([]byte, 2*maxForm), "token", ""); sent.status != http.StatusRequestEntityTooLarge {
+		if sent := person.sendGateway(make([]byte, 2*kit.MaxForm), "token", ""); sent.status != http.StatusRequestEntityTooLarge {
 			t.Errorf("a file that is far too large: %d", sent.status)
 		}
 		wantCertificate("what was refused", person.sendGateway(nil, "token", ""), "-----BEGIN X")

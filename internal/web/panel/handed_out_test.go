@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // Whatever leaves the program as a file or a secret asks who it is, and is in the
@@ -19,15 +20,15 @@ func TestWhatIsHandedOutIsProvedAndAudited(t *testing.T) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		for _, route := range office.table() {
-			pattern := route.pattern()
-			if strings.HasSuffix(route.path, "/export") && handedOut[pattern] == "" {
+			pattern := route.Pattern()
+			if strings.HasSuffix(route.Path, "/export") && kit.HandedOut[pattern] == "" {
 				t.Errorf("%s leaves no line in the audit log", pattern)
 			}
-			action := handedOut[pattern]
+			action := kit.HandedOut[pattern]
 			if action == "" {
 				continue
 			}
-			if word(page.Portuguese, action) == action {
+			if kit.Word(page.Portuguese, action) == action {
 				t.Errorf("%s has no words", action)
 			}
 			person.try(route, ids).want(t, http.StatusOK)
@@ -49,7 +50,7 @@ func TestWhatIsHandedOutIsProvedAndAudited(t *testing.T) {
 func TestCellsWithACommaAreQuoted(t *testing.T) {
 	var file bytes.Buffer
 	out := bufio.NewWriter(&file)
-	if err := writeRow(out, []string{"a,=cmd|' /C calc'!A0", "10,50", "-3", "", "x;y", `say "b"`, "two\nlines", " c", "plain text"}); err != nil {
+	if err := kit.WriteRow(out, []string{"a,=cmd|' /C calc'!A0", "10,50", "-3", "", "x;y", `say "b"`, "two\nlines", " c", "plain text"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Flush(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"carteira/internal/reminder"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 	"carteira/internal/webhook"
 )
 
@@ -39,10 +40,10 @@ type homeData struct {
 	DoneSteps       int
 	DueToday        string // the filter of those who are due today
 	Messages        reminder.Attention
-	Moved           []deedRow // changes of where money goes
-	Resale          *resale   // nil: the company sells to no resellers
-	Received        string    // the list of what was received this month
-	Saying          int64     // customers who say that they have paid
+	Moved           []kit.DeedRow // changes of where money goes
+	Resale          *resale       // nil: the company sells to no resellers
+	Received        string        // the list of what was received this month
+	Saying          int64         // customers who say that they have paid
 }
 
 // dueList is some customers who need a look.
@@ -59,27 +60,27 @@ func (l dueList) DaysLate(record customer.Customer) int { return max(0, l.Today.
 const homeRows = 6
 
 // dueToday is the filter of customers who are due today.
-var dueToday = "status=" + urlQuery(string(customer.DueToday))
+var dueToday = "status=" + kit.URLQuery(string(customer.DueToday))
 
-func (s *Server) home(req *request) error {
-	in := req.query()
+func (s *Server) home(req *kit.Request) error {
+	in := req.Query()
 	question := dashboard.Question{PlanID: in.ID("plan_id").Value, ProductID: in.ID("product_id").Value}
-	if !allows(req.User.Role, viewer) {
+	if !kit.Allows(req.User.Role, viewer) {
 		return s.homeNotices(req, homeData{DueToday: dueToday})
 	}
-	month := readOf(req, s.Dashboard.Month, question)
+	month := kit.ReadOf(req, s.Dashboard.Month, question)
 	data := homeData{Month: month, Revenue: s.revenue(req, month)}
 	data.Fresh = month.Customers.Total == 0 && question == (dashboard.Question{})
 	data.Received = receivedList(req, month, question)
 	if renewed := month.Customers.Renewed; renewed != nil {
 		data.Renewed = *renewed
 	}
-	data.Months, data.Form = s.twelveMonths(req, month), queryForm(req)
+	data.Months, data.Form = s.twelveMonths(req, month), kit.QueryForm(req)
 	data.Churn, data.OnTime = percentBR(month.Recurring.Churn), percentBR(month.Punctuality.OnTimePercent)
-	data.Plans, data.Products = s.choices(req, true)
-	data.Change = change(month.Revenue, req.today)
+	data.Plans, data.Products = s.Choices(req, true)
+	data.Change = change(month.Revenue, req.Today)
 	for _, day := range month.Revenue.ByDay {
-		if day.Date == req.today {
+		if day.Date == req.Today {
 			data.Today = day.Amount
 		}
 	}
@@ -116,7 +117,7 @@ func change(revenue dashboard.Revenue, today civil.Date) string {
 
 // receivedList is where the money of a month is listed. That of one plan or product
 // no list of payments knows: the invoices that were paid are nearest to it.
-func receivedList(req *request, month dashboard.Month, question dashboard.Question) string {
+func receivedList(req *kit.Request, month dashboard.Month, question dashboard.Question) string {
 	days := month.Revenue.ByDay
 	if question != (dashboard.Question{}) || !req.Actor.May(payments) || len(days) == 0 {
 		return month.Links["invoices.paid.count"]
@@ -125,39 +126,39 @@ func receivedList(req *request, month dashboard.Month, question dashboard.Questi
 }
 
 // homeNotices adds who and what needs a look, and shows the page.
-func (s *Server) homeNotices(req *request, data homeData) error {
+func (s *Server) homeNotices(req *kit.Request, data homeData) error {
 	data.Lists, data.Webhooks, data.Payments = s.dueLists(req), s.brokenWebhooks(req), s.paymentTroubles(req)
 	data.Messages, data.Moved, data.Resale = s.messageNotices(req), s.gatewayChanges(req), s.resale(req)
-	data.Saying = read(req, s.Payments.SayingPaid)
-	return req.show("home", "Home", data)
+	data.Saying = kit.Read(req, s.Payments.SayingPaid)
+	return req.Show("home", "Home", data)
 }
 
-func (s *Server) revenue(req *request, month dashboard.Month) page.Bars {
+func (s *Server) revenue(req *kit.Request, month dashboard.Month) page.Bars {
 	bars := make([]page.Bar, len(month.Revenue.ByDay))
 	for i, day := range month.Revenue.ByDay {
 		bars[i] = page.Bar{
-			Label: fmt.Sprintf("%02d", day.Date.Day()), Value: day.Amount, Note: day.Date == req.today, Ghost: -1,
+			Label: fmt.Sprintf("%02d", day.Date.Day()), Value: day.Amount, Note: day.Date == req.Today, Ghost: -1,
 			Title: page.FormatDate(day.Date) + ": " + day.Amount.BR(),
 		}
 		if before := month.Revenue.PreviousByDay; i < len(before) && month.Revenue.PreviousMonth > 0 {
 			bars[i].Ghost = max(before[i].Amount, 0)
 		}
 	}
-	return page.NewBars(req.lang.T("Received by day"), bars)
+	return page.NewBars(req.Lang.T("Received by day"), bars)
 }
 
 // twelveMonths shows what came of each month and what of it is still to come.
-func (s *Server) twelveMonths(req *request, month dashboard.Month) page.Stacks {
+func (s *Server) twelveMonths(req *kit.Request, month dashboard.Month) page.Stacks {
 	stacks := make([]page.Stack, len(month.Months))
 	for n, period := range month.Months {
 		label := period.Month[5:] + "/" + period.Month[2:4]
 		stacks[n] = page.Stack{
 			Label: label,
 			Parts: []money.Cents{period.Received, period.Open, period.Overdue},
-			Title: label + ": " + req.lang.T("received %s, open %s, overdue %s", period.Received.BR(), period.Open.BR(), period.Overdue.BR()),
+			Title: label + ": " + req.Lang.T("received %s, open %s, overdue %s", period.Received.BR(), period.Open.BR(), period.Overdue.BR()),
 		}
 	}
-	return page.NewStacks(req.lang.T("Twelve months"), stacks)
+	return page.NewStacks(req.Lang.T("Twelve months"), stacks)
 }
 
 // percentBR writes a percentage as people in Brazil do; "" where there is none.
@@ -168,8 +169,8 @@ func percentBR(percent *float64) string {
 	return strings.Replace(fmt.Sprintf("%.1f%%", *percent), ".", ",", 1)
 }
 
-func (s *Server) dueLists(req *request) []dueList {
-	tomorrow := req.today.AddDays(1)
+func (s *Server) dueLists(req *kit.Request) []dueList {
+	tomorrow := req.Today.AddDays(1)
 	lists := []dueList{
 		{Title: "Customers due today", Empty: "Nobody is due today.", Link: "/customers?" + dueToday, Tone: "warn"},
 		{
@@ -178,17 +179,17 @@ func (s *Server) dueLists(req *request) []dueList {
 		},
 		{
 			Title: "Customers expired", Empty: "Nobody is expired.", Tone: "bad",
-			Link: "/customers?status=" + urlQuery(string(customer.Expired)),
+			Link: "/customers?status=" + kit.URLQuery(string(customer.Expired)),
 		},
 	}
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}
 	for i, filter := range filters {
 		var err error
-		lists[i].Today = req.today
+		lists[i].Today = req.Today
 		first := input.Page{Number: 1, Size: homeRows}
 		query := customer.Query{Filter: filter, Sort: input.ByDueDate}
 		lists[i].Customers, lists[i].Total, err = s.Customers.Sorted(req.Context(), req.Actor, query, first)
-		req.note(err)
+		req.Note(err)
 	}
 	return lists
 }
@@ -204,33 +205,33 @@ const movesCookie = "carteira_moves"
 // gatewayChanges are the changes of where the company's money goes in the last
 // week, for its owners: who did not make them must see them. Those that this
 // person made from here, or has said to know of, are left out.
-func (s *Server) gatewayChanges(req *request) []deedRow {
-	if !allows(req.User.Role, owner) {
+func (s *Server) gatewayChanges(req *kit.Request) []kit.DeedRow {
+	if !kit.Allows(req.User.Role, owner) {
 		return nil
 	}
-	lines := s.auditLines(req, account.AuditFilter{Record: "gateway", Since: s.DB.Now().AddDate(0, 0, -moneyNoticeDays)}, 5)
-	seen, _ := strconv.ParseInt(cookieValue(req.Request, movesCookie), 10, 64)
-	return deedRows(req, slices.DeleteFunc(lines, func(line account.AuditLine) bool {
-		return line.ID <= seen || line.UserID == req.User.ID && line.Address == visitor(req.Request).Address
+	lines := s.AuditLines(req, account.AuditFilter{Record: "gateway", Since: s.DB.Now().AddDate(0, 0, -moneyNoticeDays)}, 5)
+	seen, _ := strconv.ParseInt(kit.CookieValue(req.Request, movesCookie), 10, 64)
+	return kit.DeedRows(req, slices.DeleteFunc(lines, func(line account.AuditLine) bool {
+		return line.ID <= seen || line.UserID == req.User.ID && line.Address == kit.Visitor(req.Request).Address
 	}))
 }
 
 // knowMove closes the notice of a change of where money goes, at this browser.
-func (s *Server) knowMove(req *request) error {
+func (s *Server) knowMove(req *kit.Request) error {
 	id, err := strconv.ParseInt(req.PostFormValue("id"), 10, 64)
 	if err != nil || id < 1 {
 		return fault.Field("id", "must be the id of a line of the audit log")
 	}
-	req.setCookie(movesCookie, strconv.FormatInt(id, 10), 2*moneyNoticeDays*24*time.Hour)
-	return req.goOn("/")
+	req.SetCookie(movesCookie, strconv.FormatInt(id, 10), 2*moneyNoticeDays*24*time.Hour)
+	return req.GoOn("/")
 }
 
 // brokenWebhooks are those that were switched off by their failures.
-func (s *Server) brokenWebhooks(req *request) []webhook.Webhook {
-	if !allows(req.User.Role, owner) {
+func (s *Server) brokenWebhooks(req *kit.Request) []webhook.Webhook {
+	if !kit.Allows(req.User.Role, owner) {
 		return nil
 	}
-	return slices.DeleteFunc(read(req, s.Webhooks.List), func(hook webhook.Webhook) bool { return hook.Active || hook.Notice == "" })
+	return slices.DeleteFunc(kit.Read(req, s.Webhooks.List), func(hook webhook.Webhook) bool { return hook.Active || hook.Notice == "" })
 }
 
 // resale is what the home page of a company with resellers shows of them.
@@ -248,15 +249,15 @@ type endingList struct {
 
 // resale is nil for who may not see it, and for a company without a level, a
 // function or a reseller for it.
-func (s *Server) resale(req *request) *resale {
-	if !req.sells() || !allows(req.User.Role, viewer) {
+func (s *Server) resale(req *kit.Request) *resale {
+	if !req.Sells() || !kit.Allows(req.User.Role, viewer) {
 		return nil // there is nothing to show
 	}
 	_, all, err := s.Resellers.List(req.Context(), req.Actor, reseller.Filter{}, input.Page{Number: 1, Size: 1})
-	if req.note(err); all == 0 {
+	if req.Note(err); all == 0 {
 		return nil
 	}
-	return &resale{read(req, s.Resellers.Balance), []endingList{
+	return &resale{kit.Read(req, s.Resellers.Balance), []endingList{
 		s.endingSoon(req, account.StandingTrial), s.endingSoon(req, account.StandingActive),
 	}}
 }
@@ -268,15 +269,15 @@ var endingWords = map[account.Standing][2]string{
 }
 
 // endingSoon lists some of the resellers in a standing that ends within a week.
-func (s *Server) endingSoon(req *request, standing account.Standing) (ending endingList) {
-	until := req.today.AddDays(noticeDays)
-	filter := reseller.Filter{Status: standing, ExpiresFrom: req.today, ExpiresTo: until}
+func (s *Server) endingSoon(req *kit.Request, standing account.Standing) (ending endingList) {
+	until := req.Today.AddDays(kit.NoticeDays)
+	filter := reseller.Filter{Status: standing, ExpiresFrom: req.Today, ExpiresTo: until}
 	first := input.Page{Number: 1, Size: homeRows}
 	list, total, err := s.Resellers.List(req.Context(), req.Actor, filter, first)
-	req.note(err)
+	req.Note(err)
 	ending.Total, ending.Title, ending.Empty = total, endingWords[standing][0], endingWords[standing][1]
 	ending.Link = "/resellers?status=" + string(standing) +
-		"&expires_from=" + req.today.String() + "&expires_to=" + until.String()
+		"&expires_from=" + req.Today.String() + "&expires_to=" + until.String()
 	for _, seller := range list {
 		ending.List = append(ending.List, resellerRowOf(req, seller, s.DB.Now()))
 	}

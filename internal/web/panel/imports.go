@@ -17,51 +17,52 @@ import (
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
-func (s *Server) importPage(req *request) error {
-	return req.show("import", "Import customers", page.NewForm())
+func (s *Server) importPage(req *kit.Request) error {
+	return req.Show("import", "Import customers", page.NewForm())
 }
 
 // upload takes the file. Its size is bounded before it is read.
-func (s *Server) upload(req *request) error {
-	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(2 * time.Minute))
-	req.Body = http.MaxBytesReader(req.w, req.Body, intake.MaxUpload+maxForm)
+func (s *Server) upload(req *kit.Request) error {
+	_ = http.NewResponseController(req.Writer).SetReadDeadline(time.Now().Add(2 * time.Minute))
+	req.Body = http.MaxBytesReader(req.Writer, req.Body, intake.MaxUpload+kit.MaxForm)
 	name, content, err := readCells(req)
 	var upload intake.Upload
 	if err == nil {
 		upload, err = s.Intake.SaveUpload(req.Context(), req.Actor, name, content)
 	}
-	if refused(err) || fault.KindOf(err) == fault.KindTooLarge {
+	if kit.Refused(err) || fault.KindOf(err) == fault.KindTooLarge {
 		form := page.NewForm()
 		form.Fail(err)
-		return req.showForm("import", "Import customers", err, form)
+		return req.ShowForm("import", "Import customers", err, form)
 	}
 	if err != nil {
 		return err
 	}
 	// Most files need no word about their columns: what was guessed is checked at once.
 	_, err = s.Intake.CheckUpload(req.Context(), req.Actor, upload.ID, upload.Choices)
-	if err != nil && !refused(err) {
+	if err != nil && !kit.Refused(err) {
 		return err
 	}
-	page.Go(req.w, req.Request, importPath(upload.ID))
+	page.Go(req.Writer, req.Request, importPath(upload.ID))
 	return nil
 }
 
 // readCells reads the uploaded file or, without one, the cells that were pasted.
-func readCells(req *request) (name string, content []byte, err error) {
+func readCells(req *kit.Request) (name string, content []byte, err error) {
 	name, content, err = readFile(req.Request)
 	if pasted := req.FormValue("cells"); err != nil && strings.TrimSpace(pasted) != "" {
-		return req.lang.T("pasted cells"), []byte(pasted), nil
+		return req.Lang.T("pasted cells"), []byte(pasted), nil
 	}
 	return name, content, err
 }
 
-func importPath(id int64) string { return "/imports/" + idText(id) }
+func importPath(id int64) string { return "/imports/" + kit.IDText(id) }
 
 func readFile(r *http.Request) (name string, content []byte, err error) {
-	name, content, err = readFileOf(r, "file")
+	name, content, err = kit.ReadFileOf(r, "file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return "", nil, fault.Field("file", "must not be larger than 16 MiB; use carteira import for larger files")
 	}
@@ -97,19 +98,19 @@ type columnData struct {
 	Options []page.Option
 }
 
-func (s *Server) uploadPage(req *request) error {
+func (s *Server) uploadPage(req *kit.Request) error {
 	return s.showUpload(req, page.NewForm(), nil)
 }
 
-func (s *Server) showUpload(req *request, form *page.Form, refusal error) error {
-	upload, err := s.Intake.Upload(req.Context(), req.Actor, req.id)
+func (s *Server) showUpload(req *kit.Request, form *page.Form, refusal error) error {
+	upload, err := s.Intake.Upload(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
 	}
 	data := uploadDataOf(req, upload)
 	data.Form = form
 	if upload.State != intake.UploadNew {
-		return req.show("import_progress", "Import customers", data)
+		return req.Show("import_progress", "Import customers", data)
 	}
 	out := upload.Outcome
 	data.Ready = out.Checked && out.Done.Skipped > 0
@@ -120,11 +121,11 @@ func (s *Server) showUpload(req *request, form *page.Form, refusal error) error 
 		return err
 	}
 	data.Passed, data.Lacks = unread(req, data.Columns)
-	return req.showForm("import_columns", "Import customers", refusal, data)
+	return req.ShowForm("import_columns", "Import customers", refusal, data)
 }
 
 // uploadDataOf is what every page of an upload shows.
-func uploadDataOf(req *request, upload intake.Upload) uploadData {
+func uploadDataOf(req *kit.Request, upload intake.Upload) uploadData {
 	out := upload.Outcome
 	data := uploadData{
 		Upload:     upload,
@@ -150,21 +151,21 @@ func uploadDataOf(req *request, upload intake.Upload) uploadData {
 
 // groupRows are groups of lines as the page shows them, with the button that deals
 // with each.
-func groupRows(req *request, groups []intake.Group, area string) []groupData {
+func groupRows(req *kit.Request, groups []intake.Group, area string) []groupData {
 	rows := make([]groupData, len(groups))
 	for n, group := range groups {
 		row := groupData{Group: group}
 		switch {
 		case group.Reason == "does not exist" && group.Value != "":
-			row.Fix, row.Label = "create_missing", req.lang.T("Create")
+			row.Fix, row.Label = "create_missing", req.Lang.T("Create")
 		case group.Reason == phone.ErrNinth.Error():
-			row.Fix, row.Label = "ninth_digit", req.lang.T("Complete the ninth digit")
+			row.Fix, row.Label = "ninth_digit", req.Lang.T("Complete the ninth digit")
 		case group.Reason == phone.ErrNoArea.Error() && area != "":
-			row.Fix, row.Label = areaFix+area, req.lang.T("Use the area code %s", area)
+			row.Fix, row.Label = areaFix+area, req.Lang.T("Use the area code %s", area)
 		}
 		row.First = namedProblems(req, group.First)
 		if name, known := fieldNames[group.Field]; known {
-			row.Field = req.lang.T(name.Label)
+			row.Field = req.Lang.T(name.Label)
 		}
 		rows[n] = row
 	}
@@ -175,19 +176,19 @@ func groupRows(req *request, groups []intake.Group, area string) []groupData {
 const areaFix = "area_code="
 
 func choicesForm(choices intake.Choices) *page.Form {
-	return page.NewForm("keep_going", boolText(choices.KeepGoing), "create_missing", boolText(choices.CreateMissing),
-		"invoices", boolText(choices.Invoices), "events", boolText(choices.Events), "leave_out",
-		boolText(choices.LeaveOut), "skip_duplicates", boolText(choices.SkipDuplicates), "ninth_digit",
-		boolText(choices.NinthDigit), "area_code", choices.AreaCode)
+	return page.NewForm("keep_going", kit.BoolText(choices.KeepGoing), "create_missing", kit.BoolText(choices.CreateMissing),
+		"invoices", kit.BoolText(choices.Invoices), "events", kit.BoolText(choices.Events), "leave_out",
+		kit.BoolText(choices.LeaveOut), "skip_duplicates", kit.BoolText(choices.SkipDuplicates), "ninth_digit",
+		kit.BoolText(choices.NinthDigit), "area_code", choices.AreaCode)
 }
 
 // namedProblems have the names that the page has for fields.
-func namedProblems(req *request, list []intake.Problem) []intake.Problem {
+func namedProblems(req *kit.Request, list []intake.Problem) []intake.Problem {
 	var named []intake.Problem
 	for _, problem := range list {
 		problem.Value = asWritten(problem.Field, problem.Value)
 		if name, ok := fieldNames[problem.Field]; ok {
-			problem.Field = req.lang.T(name.Label)
+			problem.Field = req.Lang.T(name.Label)
 		}
 		named = append(named, problem)
 	}
@@ -238,14 +239,14 @@ var fieldNames = func() map[string]page.Option {
 	return names
 }()
 
-func columns(req *request, upload intake.Upload) ([]columnData, error) {
+func columns(req *kit.Request, upload intake.Upload) ([]columnData, error) {
 	preview, err := upload.Preview()
 	if err != nil {
 		return nil, err
 	}
-	options := []page.Option{{Value: "", Label: req.lang.T("(pass over)")}}
+	options := []page.Option{{Value: "", Label: req.Lang.T("(pass over)")}}
 	for _, field := range sheet.Fields() {
-		options = append(options, page.Option{Value: field, Label: req.lang.T(fieldNames[field].Label)})
+		options = append(options, page.Option{Value: field, Label: req.Lang.T(fieldNames[field].Label)})
 	}
 	list := make([]columnData, len(preview))
 	for i, p := range preview {
@@ -258,7 +259,7 @@ func columns(req *request, upload intake.Upload) ([]columnData, error) {
 }
 
 // unread says what an import would leave out without a word: columns, and what is charged by.
-func unread(req *request, columns []columnData) (passed, lacks string) {
+func unread(req *kit.Request, columns []columnData) (passed, lacks string) {
 	var headings, fields []string
 	has := map[string]bool{}
 	for _, column := range columns {
@@ -269,20 +270,20 @@ func unread(req *request, columns []columnData) (passed, lacks string) {
 	has["plan"] = has["plan"] || has["plan_id"] || has["value"]
 	for _, field := range []string{"whatsapp", "data_de_vencimento", "plan"} {
 		if !has[field] {
-			fields = append(fields, req.lang.T(fieldNames[field].Label))
+			fields = append(fields, req.Lang.T(fieldNames[field].Label))
 		}
 	}
 	return strings.Join(headings, ", "), strings.Join(fields, ", ")
 }
 
-func (s *Server) checkUpload(req *request) error {
+func (s *Server) checkUpload(req *kit.Request) error {
 	fix := req.PostFormValue("fix")
 	on := func(name string) bool { return fix == name || page.Sent(req.Request, nil).Value(name) == "true" }
 	area, given := strings.CutPrefix(fix, areaFix)
 	if !given {
 		area = strings.TrimSpace(req.PostFormValue("area_code"))
 	}
-	_, err := s.Intake.CheckUpload(req.Context(), req.Actor, req.id, intake.Choices{
+	_, err := s.Intake.CheckUpload(req.Context(), req.Actor, req.ID, intake.Choices{
 		Fields:     req.PostForm["column"],
 		NinthDigit: on("ninth_digit"),
 		AreaCode:   area,
@@ -291,21 +292,21 @@ func (s *Server) checkUpload(req *request) error {
 			LeaveOut: on("leave_out"), SkipDuplicates: on("skip_duplicates"),
 		},
 	})
-	if refused(err) {
+	if kit.Refused(err) {
 		return s.showUpload(req, page.Sent(req.Request, err), err)
 	}
 	if err != nil {
 		return err
 	}
-	page.Go(req.w, req.Request, importPath(req.id)+"#checked")
+	page.Go(req.Writer, req.Request, importPath(req.ID)+"#checked")
 	return nil
 }
 
-func (s *Server) startUpload(req *request) error {
-	if err := s.Intake.StartUpload(req.Context(), req.Actor, req.id, req.PostFormValue("keep_going") == "true"); err != nil {
-		return req.complain(importPath(req.id), err)
+func (s *Server) startUpload(req *kit.Request) error {
+	if err := s.Intake.StartUpload(req.Context(), req.Actor, req.ID, req.PostFormValue("keep_going") == "true"); err != nil {
+		return req.Complain(importPath(req.ID), err)
 	}
-	page.Go(req.w, req.Request, importPath(req.id))
+	page.Go(req.Writer, req.Request, importPath(req.ID))
 	return nil
 }
 
@@ -313,13 +314,13 @@ func (s *Server) startUpload(req *request) error {
 // of the file, the number of the line and what is wrong with it. Corrected, it
 // can be uploaded again, since an import passes over columns that it does not
 // know.
-func (s *Server) rejectedRows(req *request) error {
-	headings, records, err := s.Intake.Rejected(req.Context(), req.Actor, req.id)
+func (s *Server) rejectedRows(req *kit.Request) error {
+	headings, records, err := s.Intake.Rejected(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
 	}
-	sendCSV(req, "linhas-nao-importadas-"+idText(req.id)+".csv", func(write func([]string) error) error {
-		if err := write(harmlessRow(append(slices.Clone(headings), "linha", "motivo"))); err != nil {
+	kit.SendCSV(req, "linhas-nao-importadas-"+kit.IDText(req.ID)+".csv", func(write func([]string) error) error {
+		if err := write(kit.HarmlessRow(append(slices.Clone(headings), "linha", "motivo"))); err != nil {
 			return err
 		}
 		for record := range records {
@@ -334,18 +335,18 @@ func (s *Server) rejectedRows(req *request) error {
 
 // rejectedRow is a line with its number and the reasons under their headings.
 // Cells that no heading is for come behind them.
-func rejectedRow(req *request, headings int, record intake.RejectedRecord) []string {
+func rejectedRow(req *kit.Request, headings int, record intake.RejectedRecord) []string {
 	row := make([]string, headings, headings+2)
 	beyond := record.Fields[min(headings, len(record.Fields)):]
 	copy(row, record.Fields)
 	row = append(row, strconv.Itoa(record.Line), reasonsOf(req, record.Problems))
-	return harmlessRow(append(row, beyond...))
+	return kit.HarmlessRow(append(row, beyond...))
 }
 
-func reasonsOf(req *request, problems []intake.Problem) string {
+func reasonsOf(req *kit.Request, problems []intake.Problem) string {
 	var reasons []string
 	for _, problem := range namedProblems(req, problems) {
-		reason := req.lang.Reason(problem.Reason)
+		reason := req.Lang.Reason(problem.Reason)
 		if problem.Field != "" {
 			reason = problem.Field + ": " + reason
 		}

@@ -36,6 +36,7 @@ import (
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 	"carteira/internal/webhook"
 	"carteira/test/kit/housetest"
 	"carteira/test/kit/sqldbtest"
@@ -74,7 +75,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	invoices, bank := billing.New(db, events, customers), &testBank{}
 	payments, reminders := bank.payments(db, invoices, box), newReminders(db, box, accounts, customers)
 	webhooks := webhook.New(db, events, box, gate, caller, webhook.Options{PerCompany: 2, Delays: []time.Duration{0}})
-	server := New(Deps{
+	server := New(kit.Deps{
 		Privacy: privacy.New(db, accounts, customers, invoices, payments, reminders, webhooks),
 		DB:      db, Accounts: accounts, Catalog: catalog.New(db), Customers: customers, Intake: intake.New(db, customers), Billing: invoices,
 		Payments:  payments,

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/web/panel/kit"
 )
 
 // books are a company's, put as plainly as can be: what customers are due and owe,
@@ -207,7 +208,7 @@ func (l *deskLife) registerPayment() (answer, bool) {
 		amount, difference = 1000, []string{"partial", "discount", "write_off"}[l.random.IntN(3)]
 	}
 	l.log = append(l.log, fmt.Sprint("pay ", amount, difference, " of ", id))
-	done := l.person.follow(fmt.Sprintf("/invoices/%d/pay", id), "amount", decimal(amount), "paid_via", "cash", "paid_at", on,
+	done := l.person.follow(fmt.Sprintf("/invoices/%d/pay", id), "amount", kit.Decimal(amount), "paid_via", "cash", "paid_at", on,
 		"difference", difference, "note", "visto no caixa")
 	l.pay(bill, amount, on, difference == "discount" || difference == "write_off")
 	return done, true
@@ -255,9 +256,9 @@ func (l *deskLife) leave() (answer, bool) {
 	l.log = append(l.log, fmt.Sprint("cancel ", id, " forgive ", forgive))
 	var done answer
 	if l.random.IntN(2) == 0 {
-		done = l.person.follow(path, "cancelled", "true", "keep_invoices", boolText(!forgive))
+		done = l.person.follow(path, "cancelled", "true", "keep_invoices", kit.BoolText(!forgive))
 	} else {
-		done = l.person.follow("/customers/bulk", "action", "cancel", "id", fmt.Sprint(id), "sure", "yes", "agreed", "1", "forgive", boolText(forgive))
+		done = l.person.follow("/customers/bulk", "action", "cancel", "id", fmt.Sprint(id), "sure", "yes", "agreed", "1", "forgive", kit.BoolText(forgive))
 	}
 	if forgive && l.moneyOn(id, civil.Date{}, civil.MustParse("9999-12-31")) {
 		done.want(l.t, http.StatusOK, "antes, cancele essa fatura")

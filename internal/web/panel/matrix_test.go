@@ -49,16 +49,16 @@ func TestForeignRecordsAreAnsweredLikeMissingOnes(t *testing.T) {
 		}
 		missing, before := strange(ids), victim.everything()
 		for _, route := range office.table() {
-			if !strings.Contains(route.path, "{id}") {
+			if !strings.Contains(route.Path, "{id}") {
 				continue
 			}
 			for who, person := range people {
 				foreign, none := person.try(route, ids), person.try(route, missing)
 				if foreign.plain() != none.plain() {
-					t.Errorf("%s tells %s whether a record exists: %d and %d\n%s", route.pattern(), who, foreign.status, none.status, difference(foreign.plain(), none.plain()))
+					t.Errorf("%s tells %s whether a record exists: %d and %d\n%s", route.Pattern(), who, foreign.status, none.status, difference(foreign.plain(), none.plain()))
 				}
 				if refused := foreign.status == http.StatusNotFound || foreign.status == http.StatusForbidden || foreign.status == http.StatusSeeOther; !refused {
-					t.Errorf("%s answered %s with %d", route.pattern(), who, foreign.status)
+					t.Errorf("%s answered %s with %d", route.Pattern(), who, foreign.status)
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/kit"
 	"carteira/test/kit/housetest"
 )
 
@@ -31,7 +32,7 @@ func TestMenuSaysHowMuchWaits(t *testing.T) {
 
 func TestBadgeOfManyDoesNotSayHowManyMore(t *testing.T) {
 	for count, want := range map[int64]string{1: "1", 999: "999", 1000: "999+", 120_000: "999+"} {
-		if got := (badge{Count: count}).Text(); got != want {
+		if got := (kit.Badge{Count: count}).Text(); got != want {
 			t.Errorf("%d is written %s", count, got)
 		}
 	}
@@ -76,7 +77,7 @@ func TestChargeCanBeSentByMail(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
-		path := "/customers/" + idText(ids["customers"])
+		path := "/customers/" + kit.IDText(ids["customers"])
 		person.get(path+"/charge").want(t, http.StatusOK).lacks(t, "mailto:")
 		person.post(path+"/edit", "name", "João", "whatsapp", "11987654321", "email", "joao@example.com")
 		person.get(path+"/charge").want(t, http.StatusOK, `href="mailto:joao@example.com?body=Ol`, "subject=Fatura%20de%20Rede", "Enviar por e-mail")

@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reminder"
+	"carteira/internal/web/panel/kit"
 )
 
 func TestChannelOfMetaShowsWhereItsReportsGo(t *testing.T) {
@@ -53,7 +54,7 @@ func TestArrivalsAreShownAndFiltered(t *testing.T) {
 		if m := person.send(id); m.Status != reminder.Sent {
 			t.Fatalf("%s: %s", m.Status, m.Reason)
 		}
-		path := "/messages/log/" + idText(id)
+		path := "/messages/log/" + kit.IDText(id)
 		person.get(path).want(t, http.StatusOK, "Enviada").lacks(t, "Informado pelo serviço")
 		person.arrive(id, reminder.ArrivalRead, "")
 		person.get(path).want(t, http.StatusOK, "Lida", "Informado pelo serviço")

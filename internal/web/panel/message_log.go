@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // statusMeanings explain statuses with short words.
@@ -36,7 +37,7 @@ func messageWord(lang page.Lang, m reminder.Message) string {
 	if m.Status == reminder.Sent && (m.Arrival == reminder.ArrivalDelivered || m.Arrival == reminder.ArrivalRead) {
 		return lang.T(arrivalWords[m.Arrival])
 	}
-	return lang.T(statusWords[m.Status])
+	return lang.T(kit.StatusWords[m.Status])
 }
 
 // outcomeWords are what an attempt came to.
@@ -56,13 +57,13 @@ type messageRow struct {
 	Means      string // what the status means, where its word does not say it
 }
 
-func messageRows(req *request, list []reminder.Message) []messageRow {
+func messageRows(req *kit.Request, list []reminder.Message) []messageRow {
 	rows := make([]messageRow, len(list))
 	for i, m := range list {
 		rows[i] = messageRow{
-			Message: m, Word: messageWord(req.lang, m), Tone: statusTones[m.Status], Arrived: req.lang.T(arrivalWords[m.Arrival]),
-			Why: reasons(req.lang, m.Reason), Decide: m.Status == reminder.Unknown,
-			Again: m.Status == reminder.Failed && m.RuleName != "", Means: req.lang.T(statusMeanings[m.Status]),
+			Message: m, Word: messageWord(req.Lang, m), Tone: statusTones[m.Status], Arrived: req.Lang.T(arrivalWords[m.Arrival]),
+			Why: reasons(req.Lang, m.Reason), Decide: m.Status == reminder.Unknown,
+			Again: m.Status == reminder.Failed && m.RuleName != "", Means: req.Lang.T(statusMeanings[m.Status]),
 		}
 	}
 	return rows
@@ -79,48 +80,47 @@ func reasons(lang page.Lang, text string) string {
 }
 
 type messageLogData struct {
-	list
+	kit.Listing
 	List            []messageRow
 	Rules, Channels []page.Option
 	Of              *customer.Customer
 	HasRules        bool
 }
 
-func messageChips(req *request) []chipLine {
-	return []chipLine{
-		choiceChips(req, "Status", "status", wordOptions(req, reminder.Statuses, statusWords, req.option("", "All messages"))),
-		choiceChips(req, "Reported by the carrier", "arrival", wordOptions(req, reminder.Arrivals, arrivalWords, req.option("", "Any report"))),
-		dateChips(req, "due_from", "due_to", true),
+func messageChips(req *kit.Request) []kit.ChipLine {
+	arrivals := kit.WordOptions(req, reminder.Arrivals, arrivalWords, req.Option("", "Any report"))
+	return []kit.ChipLine{
+		kit.ChoiceChips(req, "Status", "status", kit.WordOptions(req, reminder.Statuses, kit.StatusWords, req.Option("", "All messages"))),
+		kit.ChoiceChips(req, "Reported by the carrier", "arrival", arrivals),
+		kit.DateChips(req, "due_from", "due_to", true),
 	}
 }
 
 // messageList is how messages are listed.
-func (s *Server) messageList() source[reminder.Filter, reminder.Message] {
-	return source[reminder.Filter, reminder.Message]{
-		account.MessageList, reminder.ReadFilter, sortsBy(input.ByDueDate), s.Reminders.Messages,
-	}
+func (s *Server) messageList() kit.Source[reminder.Filter, reminder.Message] {
+	return kit.ListOf(account.MessageList, reminder.ReadFilter, kit.SortsBy(input.ByDueDate), s.Reminders.Messages)
 }
 
-func (s *Server) messageLog(req *request) error {
+func (s *Server) messageLog(req *kit.Request) error {
 	data := messageLogData{
-		list: newList(req, "/messages/log/export", messageChips(req), "rule_id", "channel_id", "due_from", "due_to"),
+		Listing: kit.NewList(req, "/messages/log/export", messageChips(req), "rule_id", "channel_id", "due_from", "due_to"),
 	}
 	from := s.messageList()
-	data.Heads = headsOf(req, from.sort(req.URL.Query()), input.ByDueDate, "Due date")
-	list, filter := fill(req, &data.list, from)
-	data.List, data.Total = messageRows(req, list), counted(req.lang, data.Pager.Total, "1 message", "%s messages")
+	data.Heads = from.Heads(req, input.ByDueDate, "Due date")
+	list, filter := kit.Fill(req, &data.Listing, from)
+	data.List, data.Total = messageRows(req, list), kit.Counted(req.Lang, data.Pager.Total, "1 message", "%s messages")
 	data.Of = s.filteredCustomer(req, filter.CustomerID)
-	rules, channels := read(req, s.Reminders.Rules), read(req, s.Reminders.Channels)
-	data.Rules = namedOptions(rules, ruleName, req.option("", "All rules"))
-	data.Channels = namedOptions(channels, channelName, req.option("", "All"))
+	rules, channels := kit.Read(req, s.Reminders.Rules), kit.Read(req, s.Reminders.Channels)
+	data.Rules = kit.NamedOptions(rules, kit.RuleName, req.Option("", "All rules"))
+	data.Channels = kit.NamedOptions(channels, kit.ChannelName, req.Option("", "All"))
 	data.HasRules = len(rules) > 0
-	return req.show("messages_log", "Log of messages", data)
+	return req.Show("messages_log", "Log of messages", data)
 }
 
 type messageData struct {
 	Message                   messageRow
 	Next                      reminder.Preview // as it would be sent now, of one that is scheduled
-	Place                     place
+	Place                     kit.Place
 	Attempts                  []sendingRow
 	Resend, MarkSent, Dismiss bool
 }
@@ -131,22 +131,22 @@ type sendingRow struct {
 	Arrived       string // what the carrier reported of it since
 }
 
-func (s *Server) message(req *request) error {
-	m, attempts, err := s.Reminders.FindMessage(req.Context(), req.Actor, req.id)
-	req.note(err)
+func (s *Server) message(req *kit.Request) error {
+	m, attempts, err := s.Reminders.FindMessage(req.Context(), req.Actor, req.ID)
+	req.Note(err)
 	data := messageData{Message: messageRows(req, []reminder.Message{m})[0]}
 	for _, attempt := range attempts {
 		kind, _ := s.messageKind(attempt.Kind)
 		data.Attempts = append(data.Attempts, sendingRow{
-			attempt, req.lang.T(outcomeWords[attempt.Outcome]), kind.Title, req.lang.T(arrivalWords[attempt.Arrival]),
+			attempt, req.Lang.T(outcomeWords[attempt.Outcome]), kind.Title, req.Lang.T(arrivalWords[attempt.Arrival]),
 		})
 	}
-	neighbours := s.messageList().nth(req, func(m reminder.Message) int64 { return m.ID })
-	data.Next, data.Place = readOf(req, s.Reminders.Upcoming, req.id), placeIn(req, "/messages/log", neighbours)
+	neighbours := s.messageList().Nth(req, func(m reminder.Message) int64 { return m.ID })
+	data.Next, data.Place = kit.ReadOf(req, s.Reminders.Upcoming, req.ID), kit.PlaceIn(req, "/messages/log", neighbours)
 	may := m.Decisions()
 	data.Resend = slices.Contains(may, reminder.Resend) && m.RuleName != ""
 	data.MarkSent, data.Dismiss = slices.Contains(may, reminder.MarkSent), slices.Contains(may, reminder.Dismiss)
-	return req.show("messages_message", "Message", data)
+	return req.Show("messages_message", "Message", data)
 }
 
 var decided = map[reminder.Decision]string{
@@ -155,11 +155,11 @@ var decided = map[reminder.Decision]string{
 	reminder.Dismiss:  "The message was dismissed.",
 }
 
-func (s *Server) decideMessage(req *request) error {
-	back := req.back("/messages/log/" + idText(req.id))
+func (s *Server) decideMessage(req *kit.Request) error {
+	back := req.Back("/messages/log/" + kit.IDText(req.ID))
 	decision := reminder.Decision(req.PostFormValue("as"))
-	_, err := s.Reminders.Decide(req.Context(), req.Actor, req.id, decision)
-	return req.did(err, back, decided[decision])
+	_, err := s.Reminders.Decide(req.Context(), req.Actor, req.ID, decision)
+	return req.Did(err, back, decided[decision])
 }
 
 // customerMessages is the part of a customer's page about messages; nil where
@@ -169,29 +169,29 @@ type customerMessages struct {
 	More, OptedOut bool
 }
 
-func (s *Server) customerMessages(req *request, record customer.Customer) *customerMessages {
-	if !req.sends() {
+func (s *Server) customerMessages(req *kit.Request, record customer.Customer) *customerMessages {
+	if !req.Sends() {
 		return nil // the page has no such part
 	}
 	const shown = 6
 	list, total, err := s.Reminders.Messages(req.Context(), req.Actor,
 		reminder.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: shown})
-	req.note(err)
-	return &customerMessages{messageRows(req, list), total > shown, readOf(req, s.Reminders.OptedOut, record.ID)}
+	req.Note(err)
+	return &customerMessages{messageRows(req, list), total > shown, kit.ReadOf(req, s.Reminders.OptedOut, record.ID)}
 }
 
-func (s *Server) setOptOut(req *request) error {
+func (s *Server) setOptOut(req *kit.Request) error {
 	out := req.PostFormValue("opted_out") == "true"
-	err := s.Reminders.SetOptOut(req.Context(), req.Actor, req.id, out)
-	return req.did(err, customerPath(req.id), either(out, "The customer gets no more messages.", "The customer gets messages again."))
+	err := s.Reminders.SetOptOut(req.Context(), req.Actor, req.ID, out)
+	return req.Did(err, customerPath(req.ID), kit.Either(out, "The customer gets no more messages.", "The customer gets messages again."))
 }
 
 // messageNotices are what needs attention, for the first page.
-func (s *Server) messageNotices(req *request) reminder.Attention {
-	if !req.sends() || !allows(req.User.Role, staff) {
+func (s *Server) messageNotices(req *kit.Request) reminder.Attention {
+	if !req.Sends() || !kit.Allows(req.User.Role, staff) {
 		return reminder.Attention{}
 	}
-	return read(req, s.Reminders.Attention)
+	return kit.Read(req, s.Reminders.Attention)
 }
 
 type templatesData struct{ List []templateRow }
@@ -201,10 +201,10 @@ type templateRow struct {
 	Rules []reminder.Rule // that send it
 }
 
-func (s *Server) templates(req *request) error {
+func (s *Server) templates(req *kit.Request) error {
 	var data templatesData
-	rules := read(req, s.Reminders.Rules)
-	for _, template := range read(req, s.Reminders.Templates) {
+	rules := kit.Read(req, s.Reminders.Rules)
+	for _, template := range kit.Read(req, s.Reminders.Templates) {
 		row := templateRow{Template: template}
 		for _, rule := range rules {
 			if rule.TemplateID == template.ID {
@@ -213,11 +213,11 @@ func (s *Server) templates(req *request) error {
 		}
 		data.List = append(data.List, row)
 	}
-	return req.show("messages_templates", "Templates", data)
+	return req.Show("messages_templates", "Templates", data)
 }
 
 type templateForm struct {
-	recordForm
+	kit.RecordForm
 	Variables []variableRow
 	Approved  bool // the part for Meta is open
 	Preview   *templatePreview
@@ -238,24 +238,24 @@ type templatePreview struct {
 }
 
 // templateForm is the form of a template, or of a new one.
-func (s *Server) templateForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) templateForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		var template reminder.Template
-		if req.id != 0 {
-			template = readOf(req, s.Reminders.FindTemplate, req.id)
+		if req.ID != 0 {
+			template = kit.ReadOf(req, s.Reminders.FindTemplate, req.ID)
 		}
 		form = page.NewForm("name", template.Name, "subject", template.Subject, "text", template.Text,
 			"whatsapp_name", template.Approved.Name, "whatsapp_language", template.Approved.Language,
 			"whatsapp_params", strings.Join(template.Approved.Params, "\n"),
 			"whatsapp_header", template.Approved.Header, "whatsapp_button", template.Approved.Button)
 	}
-	return s.templatePage(req, templateForm{recordForm: req.recordForm(templatesPath, form)}, refusal)
+	return s.templatePage(req, templateForm{RecordForm: req.RecordForm(templatesPath, form)}, refusal)
 }
 
-func (s *Server) templatePage(req *request, data templateForm, refusal error) error {
+func (s *Server) templatePage(req *kit.Request, data templateForm, refusal error) error {
 	for _, variable := range reminder.Variables {
 		row := variableRow{Name: "{" + variable.Name + "}", Help: variable.Help, Sample: variable.Sample}
-		if req.lang == page.Portuguese {
+		if req.Lang == page.Portuguese {
 			row.Name = "{" + variable.Local + "}"
 		}
 		data.Variables = append(data.Variables, row)
@@ -264,38 +264,38 @@ func (s *Server) templatePage(req *request, data templateForm, refusal error) er
 		slices.ContainsFunc([]string{"name", "params", "header", "button"}, func(field string) bool {
 			return len(data.Form.Errors("whatsapp_"+field)) > 0
 		})
-	return req.showForm("messages_template_form", data.title("New template", "Edit template"), refusal, data)
+	return req.ShowForm("messages_template_form", data.Title("New template", "Edit template"), refusal, data)
 }
 
-func templatePath(id int64) string { return templatesPath + "/" + idText(id) }
+func templatePath(id int64) string { return templatesPath + "/" + kit.IDText(id) }
 
-func (s *Server) createTemplate(req *request) error {
-	template, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.form()))
-	return req.sent(err, s.templateForm, templatesPath, "The template %s was saved.", template.Name)
+func (s *Server) createTemplate(req *kit.Request) error {
+	template, err := s.Reminders.CreateTemplate(req.Context(), req.Actor, reminder.ReadNewTemplate(req.Input()))
+	return req.Sent(err, s.templateForm, templatesPath, "The template %s was saved.", template.Name)
 }
 
-func (s *Server) updateTemplate(req *request) error {
-	template, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.id, reminder.ReadTemplateChanges(req.form()))
-	return req.sent(err, s.templateForm, templatesPath,
+func (s *Server) updateTemplate(req *kit.Request) error {
+	template, err := s.Reminders.UpdateTemplate(req.Context(), req.Actor, req.ID, reminder.ReadTemplateChanges(req.Input()))
+	return req.Sent(err, s.templateForm, templatesPath,
 		"The template %s was saved. Messages that are not sent yet have its new words.", template.Name)
 }
 
 // previewTemplate shows the words as they stand in the form, saved or not, as
 // one customer would get them.
-func (s *Server) previewTemplate(req *request) error {
+func (s *Server) previewTemplate(req *kit.Request) error {
 	id, _ := input.FromStrings(map[string]string{"id": req.PostFormValue("template_id")}).ID("id").Get()
-	data := templateForm{recordForm: recordForm{Action: templatesPath + "/new", New: true}}
+	data := templateForm{RecordForm: kit.RecordForm{Action: templatesPath + "/new", New: true}}
 	if id != 0 {
-		readOf(req, s.Reminders.FindTemplate, id)
-		data.recordForm = recordForm{Action: templatePath(id), ID: id}
+		kit.ReadOf(req, s.Reminders.FindTemplate, id)
+		data.RecordForm = kit.RecordForm{Action: templatePath(id), ID: id}
 	}
 	var err error
 	if data.Preview = s.previewMatches(req); data.Preview.Customer.ID != 0 {
 		data.Preview.Preview, err = s.Reminders.Preview(req.Context(), req.Actor, reminder.PreviewRequest{
-			CustomerID: data.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.form()),
+			CustomerID: data.Preview.Customer.ID, Draft: reminder.ReadTemplate(req.Input()),
 		})
 	}
-	if err != nil && !refused(err) {
+	if err != nil && !kit.Refused(err) {
 		return err
 	}
 	data.Form, data.Preview.Refused = page.Sent(req.Request, err), err != nil
@@ -303,24 +303,24 @@ func (s *Server) previewTemplate(req *request) error {
 }
 
 // previewMatches finds the customers that a search means, and the chosen one.
-func (s *Server) previewMatches(req *request) *templatePreview {
+func (s *Server) previewMatches(req *kit.Request) *templatePreview {
 	preview := &templatePreview{Search: req.PostFormValue("preview_search")}
 	const shown = 6
 	filters := []customer.Filter{customer.ReadFilter(input.FromStrings(map[string]string{"search": preview.Search}))}
 	if preview.Search == "" { // those who have something to pay soon say most
-		filters = []customer.Filter{{DueFrom: req.today, DueTo: req.today.AddDays(req.Actor.Company.Settings.LeadDays)}, {}}
+		filters = []customer.Filter{{DueFrom: req.Today, DueTo: req.Today.AddDays(req.Actor.Company.Settings.LeadDays)}, {}}
 	}
 	for _, filter := range filters {
 		var err error
 		preview.Matches, _, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: shown})
-		req.note(err)
+		req.Note(err)
 		if len(preview.Matches) > 0 {
 			preview.Customer = preview.Matches[0]
 			break
 		}
 	}
 	for _, record := range preview.Matches {
-		if idText(record.ID) == req.PostFormValue("preview_customer") {
+		if kit.IDText(record.ID) == req.PostFormValue("preview_customer") {
 			preview.Customer = record
 		}
 	}

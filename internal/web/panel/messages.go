@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 type rulesData struct {
@@ -30,11 +31,11 @@ type ruleRow struct {
 // Receipts reports whether the rule sends receipts.
 func (r ruleRow) Receipts() bool { return r.On == reminder.OnPaid }
 
-func (s *Server) rules(req *request) error {
-	basis, list, settings := s.messageBasis(req), read(req, s.Reminders.Rules), read(req, s.Reminders.Settings)
+func (s *Server) rules(req *kit.Request) error {
+	basis, list, settings := s.messageBasis(req), kit.Read(req, s.Reminders.Rules), kit.Read(req, s.Reminders.Settings)
 	data := rulesData{Channels: len(basis.channels) > 0, Templates: len(basis.templates) > 0, Quiet: settings.Quiet}
 	for _, rule := range list {
-		row := ruleRow{Rule: rule, Sentence: basis.sentence(req.lang, rule), Template: basis.template(rule.TemplateID)}
+		row := ruleRow{Rule: rule, Sentence: basis.sentence(req.Lang, rule), Template: basis.template(rule.TemplateID)}
 		if rule.On == reminder.OnDue && settings.Quiet.Covers(rule.Minute) {
 			row.Later = reminder.Clock(settings.Quiet.To)
 		}
@@ -42,7 +43,7 @@ func (s *Server) rules(req *request) error {
 		data.List = append(data.List, row)
 	}
 	data.Missing = reminder.LacksUsual(list)
-	return req.show("messages_rules", "Messages", data)
+	return req.Show("messages_rules", "Messages", data)
 }
 
 // messageBasis is what rules are made of.
@@ -52,9 +53,9 @@ type messageBasis struct {
 	plans, products []page.Option // the first is none in particular
 }
 
-func (s *Server) messageBasis(req *request) messageBasis {
-	plans, products := s.choices(req, true)
-	return messageBasis{read(req, s.Reminders.Channels), read(req, s.Reminders.Templates), plans, products}
+func (s *Server) messageBasis(req *kit.Request) messageBasis {
+	plans, products := s.Choices(req, true)
+	return messageBasis{kit.Read(req, s.Reminders.Channels), kit.Read(req, s.Reminders.Templates), plans, products}
 }
 
 func (b messageBasis) template(id int64) (found reminder.Template) {
@@ -126,7 +127,7 @@ func (b messageBasis) whom(lang page.Lang, rule reminder.Rule) string {
 		return lang.T("every customer")
 	}
 	if rule.Status != "" {
-		return lang.T("%s whose status is %s", who, word(lang, string(rule.Status)))
+		return lang.T("%s whose status is %s", who, kit.Word(lang, string(rule.Status)))
 	}
 	return who
 }
@@ -134,7 +135,7 @@ func (b messageBasis) whom(lang page.Lang, rule reminder.Rule) string {
 // optionLabel is the name of an id, without the price that may follow it.
 func optionLabel(options []page.Option, id int64) string {
 	for _, option := range options {
-		if id != 0 && option.Value == idText(id) {
+		if id != 0 && option.Value == kit.IDText(id) {
 			name, _, _ := strings.Cut(option.Label, " · ")
 			return name
 		}
@@ -144,37 +145,37 @@ func optionLabel(options []page.Option, id int64) string {
 
 // switchedOn is what a person reads of a rule that is on from now.
 func switchedOn(rule reminder.Rule) string {
-	return either(rule.On == reminder.OnPaid, "The rule %s is on. It sends a receipt for each invoice that is paid from now on.",
+	return kit.Either(rule.On == reminder.OnPaid, "The rule %s is on. It sends a receipt for each invoice that is paid from now on.",
 		"The rule %s is on. What it will send in the next days shows in the log in a moment.")
 }
 
 // switchRule turns a rule on or off.
-func (s *Server) switchRule(req *request) error {
-	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.RuleDraft{Active: req.readActive()})
-	said := either(rule.Active, switchedOn(rule), "The rule %s is off. What it had scheduled is not sent.")
-	return req.did(err, "/messages", said, rule.Name)
+func (s *Server) switchRule(req *kit.Request) error {
+	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.ID, reminder.RuleDraft{Active: req.ReadActive()})
+	said := kit.Either(rule.Active, switchedOn(rule), "The rule %s is off. What it had scheduled is not sent.")
+	return req.Did(err, "/messages", said, rule.Name)
 }
 
-func (s *Server) quietForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) quietForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
-		settings := read(req, s.Reminders.Settings)
+		settings := kit.Read(req, s.Reminders.Settings)
 		form = page.NewForm("quiet_from", reminder.Clock(settings.Quiet.From), "quiet_to", reminder.Clock(settings.Quiet.To))
 	}
-	return req.showForm("messages_quiet", "Quiet hours", refusal, form)
+	return req.ShowForm("messages_quiet", "Quiet hours", refusal, form)
 }
 
-func (s *Server) saveQuiet(req *request) error {
-	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.form()))
+func (s *Server) saveQuiet(req *kit.Request) error {
+	settings, err := s.Reminders.SetSettings(req.Context(), req.Actor, reminder.ReadSettings(req.Input()))
 	quiet := settings.Quiet
 	if quiet.From == quiet.To {
-		return req.sent(err, s.quietForm, "/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
+		return req.Sent(err, s.quietForm, "/messages/quiet", "There are no quiet hours: rules send at their own hour, whatever it is.")
 	}
-	return req.sent(err, s.quietForm, "/messages/quiet", "From %s to %s nothing is sent.",
+	return req.Sent(err, s.quietForm, "/messages/quiet", "From %s to %s nothing is sent.",
 		reminder.Clock(quiet.From), reminder.Clock(quiet.To))
 }
 
 type ruleForm struct {
-	recordForm
+	kit.RecordForm
 	Sides, Plans, Products, Statuses, Templates []page.Option
 
 	Turns  []channelTurn
@@ -194,37 +195,37 @@ type channelTurn struct {
 
 func turnName(i int) string { return "channel_" + strconv.Itoa(i+1) }
 
-func (s *Server) ruleForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) ruleForm(req *kit.Request, form *page.Form, refusal error) error {
 	basis := s.messageBasis(req)
 	if form == nil {
 		form = s.ruleValues(req, basis.channels)
 	}
-	data := ruleForm{recordForm: req.recordForm("/messages/rules", form), Plans: basis.plans, Products: basis.products}
-	data.Sides = req.options("before", "before the due date", "after", "after the due date")
+	data := ruleForm{RecordForm: req.RecordForm("/messages/rules", form), Plans: basis.plans, Products: basis.products}
+	data.Sides = req.Options("before", "before the due date", "after", "after the due date")
 	statuses := []customer.Status{customer.Active, customer.DueToday, customer.Expired}
-	data.Statuses = wordOptions(req, statuses, nil, req.option("", "All"))
-	data.Templates = namedOptions(basis.templates, templateName)
-	channels := namedOptions(basis.channels, channelName, page.Option{Label: "—"})
+	data.Statuses = kit.WordOptions(req, statuses, nil, req.Option("", "All"))
+	data.Templates = kit.NamedOptions(basis.templates, kit.TemplateName)
+	channels := kit.NamedOptions(basis.channels, kit.ChannelName, page.Option{Label: "—"})
 	for i := range min(len(basis.channels), reminder.MaxChannels) {
 		data.Turns = append(data.Turns, channelTurn{Name: turnName(i), Number: i + 1, Options: channels})
 	}
 	data.Errors, data.Reach = form.Errors("channels"), s.reachOf(req, form)
-	return req.showForm("messages_rule_form", data.title("New rule", "Edit rule"), refusal, data)
+	return req.ShowForm("messages_rule_form", data.Title("New rule", "Edit rule"), refusal, data)
 }
 
 // ruleValues is the form of a rule as it is, or of a new one.
-func (s *Server) ruleValues(req *request, channels []reminder.Channel) *page.Form {
-	if req.id != 0 {
-		return shownRule(readOf(req, s.Reminders.FindRule, req.id))
+func (s *Server) ruleValues(req *kit.Request, channels []reminder.Channel) *page.Form {
+	if req.ID != 0 {
+		return shownRule(kit.ReadOf(req, s.Reminders.FindRule, req.ID))
 	}
 	query := req.URL.Query()
-	form := queryForm(req)
+	form := kit.QueryForm(req)
 	if !query.Has("offset_days") && !query.Has("template_id") { // the form does not count the customers
 		pairs := []string{
 			"on", query.Get("on"), "offset_days", "3", "side", "before", "hour", "09:00", "active", "true",
 		}
 		if len(channels) > 0 {
-			pairs = append(pairs, turnName(0), idText(channels[0].ID))
+			pairs = append(pairs, turnName(0), kit.IDText(channels[0].ID))
 		}
 		form = page.NewForm(pairs...)
 	}
@@ -233,7 +234,7 @@ func (s *Server) ruleValues(req *request, channels []reminder.Channel) *page.For
 
 // reachOf is how many customers the rule of a form would reach today; none when
 // the form does not say.
-func (s *Server) reachOf(req *request, form *page.Form) int64 {
+func (s *Server) reachOf(req *kit.Request, form *page.Form) int64 {
 	rule := reminder.Rule{On: reminder.Occasion(form.Value("on"))}
 	rule.PlanID, _ = strconv.ParseInt(form.Value("plan_id"), 10, 64)
 	rule.ProductID, _ = strconv.ParseInt(form.Value("product_id"), 10, 64)
@@ -253,7 +254,7 @@ func (s *Server) reachOf(req *request, form *page.Form) int64 {
 
 // ruleInput is the form of a rule as the room reads it: days and side become an
 // offset, the choices of channels a list.
-func ruleInput(req *request) *input.Form {
+func ruleInput(req *kit.Request) *input.Form {
 	values := make(map[string][]string, len(req.PostForm)+1)
 	maps.Copy(values, req.PostForm)
 	days := strings.TrimSpace(req.PostFormValue("offset_days"))
@@ -267,10 +268,10 @@ func ruleInput(req *request) *input.Form {
 	return input.FromForm(values, "channels")
 }
 
-func (s *Server) createRule(req *request) error {
+func (s *Server) createRule(req *kit.Request) error {
 	rule, err := s.Reminders.CreateRule(req.Context(), req.Actor, reminder.ReadNewRule(ruleInput(req)))
-	said := either(rule.Active, switchedOn(rule), "The rule %s was saved, and is off.")
-	return req.sent(err, s.ruleForm, "/messages", said, rule.Name)
+	said := kit.Either(rule.Active, switchedOn(rule), "The rule %s was saved, and is off.")
+	return req.Sent(err, s.ruleForm, "/messages", said, rule.Name)
 }
 
 func shownRule(rule reminder.Rule) *page.Form {
@@ -278,16 +279,16 @@ func shownRule(rule reminder.Rule) *page.Form {
 	if days <= 0 {
 		days, side = -days, "before"
 	}
-	form := page.NewForm("name", rule.Name, "active", boolText(rule.Active), "on", string(rule.On),
-		"offset_days", strconv.Itoa(days), "side", side, "hour", reminder.Clock(rule.Minute), "plan_id", idText(rule.PlanID),
-		"product_id", idText(rule.ProductID), "status", string(rule.Status), "template_id", idText(rule.TemplateID))
+	form := page.NewForm("name", rule.Name, "active", kit.BoolText(rule.Active), "on", string(rule.On),
+		"offset_days", strconv.Itoa(days), "side", side, "hour", reminder.Clock(rule.Minute), "plan_id", kit.IDText(rule.PlanID),
+		"product_id", kit.IDText(rule.ProductID), "status", string(rule.Status), "template_id", kit.IDText(rule.TemplateID))
 	for i, id := range rule.Channels {
-		form.Set(turnName(i), idText(id))
+		form.Set(turnName(i), kit.IDText(id))
 	}
 	return form
 }
 
-func (s *Server) updateRule(req *request) error {
-	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.id, reminder.ReadRuleChanges(ruleInput(req)))
-	return req.sent(err, s.ruleForm, "/messages", "The rule %s was saved. What it has not sent yet is planned anew.", rule.Name)
+func (s *Server) updateRule(req *kit.Request) error {
+	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.ID, reminder.ReadRuleChanges(ruleInput(req)))
+	return req.Sent(err, s.ruleForm, "/messages", "The rule %s was saved. What it has not sent yet is planned anew.", rule.Name)
 }

@@ -23,6 +23,7 @@ import (
 	"carteira/internal/reminder/poster"
 	"carteira/internal/reminder/smtp"
 	"carteira/internal/reminder/whatsapp"
+	"carteira/internal/web/panel/kit"
 )
 
 // pigeon is a channel that answers as its option says.
@@ -115,7 +116,7 @@ func (p *person) fillMessages(customerID int64) map[string]int64 {
 		p.t.Fatal(err)
 	}
 	rule, err := p.Reminders.CreateRule(ctx, actor, reminder.ReadNewRule(values("name", "No dia", "active", "true", "offset_days", "0", "hour", "10:00",
-		"template_id", idText(template.ID), "channels", idText(channel.ID))))
+		"template_id", kit.IDText(template.ID), "channels", kit.IDText(channel.ID))))
 	if err == nil {
 		_, err = p.Reminders.Plan(ctx)
 	}
@@ -183,11 +184,11 @@ func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
 		person.post("/messages/templates/new", bad...).want(t, 422, "você quis dizer {primeiro_nome}?", `value="Aviso"`, "Oi {primero_nome}")
 		person.follow("/messages/templates/new", words...).want(t, 200, "O modelo Aviso foi salvo", "Nenhuma regra o envia")
 		path := templatePath(ids["messages/templates"])
-		person.post("/messages/templates/preview", "template_id", idText(ids["messages/templates"]), "name", "Lembrete", "text", "Novo").want(t, 200, `action="`+path+`"`)
+		person.post("/messages/templates/preview", "template_id", kit.IDText(ids["messages/templates"]), "name", "Lembrete", "text", "Novo").want(t, 200, `action="`+path+`"`)
 		person.follow(path, "name", "Lembrete", "text", "Novo texto", "whatsapp_params", "{nome}\r\n{valor}").want(t, 200, "O modelo Lembrete foi salvo", "Novo texto")
 		person.get(path).want(t, 200, "{nome}\n{valor}")
 		person.follow(path+"/delete").want(t, 200, "usa este modelo")
-		office.owner(t, "other@example.com").post("/messages/templates/preview", "template_id", idText(ids["messages/templates"]), "text", "x").want(t, 404)
+		office.owner(t, "other@example.com").post("/messages/templates/preview", "template_id", kit.IDText(ids["messages/templates"]), "text", "x").want(t, 404)
 	})
 }
 
@@ -203,8 +204,8 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 		}
 		rule := func(pairs ...string) []string {
 			return append([]string{
-				"name", "Três dias", "offset_days", "3", "side", "before", "hour", "07:00", "template_id", idText(ids["messages/templates"]),
-				"channel_1", idText(ids["messages/channels"]), "channel_2", idText(second.ID), "active", "false", "active", "true", "plan_id", idText(ids["plans"]),
+				"name", "Três dias", "offset_days", "3", "side", "before", "hour", "07:00", "template_id", kit.IDText(ids["messages/templates"]),
+				"channel_1", kit.IDText(ids["messages/channels"]), "channel_2", kit.IDText(second.ID), "active", "false", "active", "true", "plan_id", kit.IDText(ids["plans"]),
 			}, pairs...)
 		}
 		person.follow("/messages/rules/new", rule()...).want(t, 200, "A regra Três dias está ligada",
@@ -223,7 +224,7 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 		path := rulePath(ids["messages/rules"])
 		person.get(path).want(t, 200, `value="No dia"`, `value="10:00"`)
 		person.follow(path, "name", "Na véspera", "offset_days", "1", "side", "before", "hour", "10:00", "plan_id", "", "product_id", "", "status", "",
-			"template_id", idText(ids["messages/templates"]), "channel_1", idText(second.ID), "active", "true").
+			"template_id", kit.IDText(ids["messages/templates"]), "channel_1", kit.IDText(second.ID), "active", "true").
 			want(t, 200, "A regra Na véspera foi salva", "1 dia antes do vencimento, às 10:00, por Reserva, para todos os clientes.")
 		person.follow(path+"/active", "active", "false").want(t, 200, "A regra Na véspera está desligada")
 		person.follow(path+"/active", "active", "true").want(t, 200, "A regra Na véspera está ligada")
@@ -242,8 +243,8 @@ func TestRuleForReceiptsIsMadeWithoutADay(t *testing.T) {
 		person.get("/messages/rules/new?on=paid").want(t, 200, "dez minutos depois", `name="on" value="paid"`, "Faturas pagas hoje: 0.").
 			lacks(t, `name="offset_days"`, `name="status"`, `name="hour"`)
 		rule := []string{
-			"name", "Recibo", "on", "paid", "template_id", idText(ids["messages/templates"]),
-			"channel_1", idText(ids["messages/channels"]), "active", "true",
+			"name", "Recibo", "on", "paid", "template_id", kit.IDText(ids["messages/templates"]),
+			"channel_1", kit.IDText(ids["messages/channels"]), "active", "true",
 		}
 		person.post("/messages/rules/new", overwrite(rule, "template_id", "999999")...).want(t, 422, "não é um modelo da empresa", `value="Recibo"`, `value="paid"`)
 		person.follow("/messages/rules/new", rule...).want(t, 200, "envia um recibo para cada fatura paga",
@@ -322,7 +323,7 @@ func TestMessageInDoubtIsDecided(t *testing.T) {
 				person := office.owner(t, "ana@example.com")
 				ids := person.fill()
 				id := ids["messages/log"]
-				path := "/messages/log/" + idText(id)
+				path := "/messages/log/" + kit.IDText(id)
 				person.get(path).want(t, 200, "Agendada", "para 31/01/2026 10:00", "O que seria enviado agora", "https://carteira.example/pay/", "O texto é feito na hora do envio")
 				person.post(path+"/decide", "as", decision) // not yet
 				person.get("/").want(t, 200, "não pode ser decidida assim").lacks(t, "pode ou não ter sido enviada")
@@ -357,7 +358,7 @@ func TestWhatFailedIsTriedAgainAndAFailingChannelIsTold(t *testing.T) {
 		ids := person.fill()
 		person.mood(ids["messages/channels"], "wild")
 		id := ids["messages/log"]
-		path := "/messages/log/" + idText(id)
+		path := "/messages/log/" + kit.IDText(id)
 		for range 3 {
 			if m := person.send(id); m.Status != reminder.Failed {
 				t.Fatalf("it is %s", m.Status)
@@ -423,15 +424,15 @@ func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
 		}
 		person.subscribe(lacking)
 		for _, route := range office.table() {
-			if !strings.HasPrefix(route.path, "/messages") && route.path != "/customers/{id}/messages" {
+			if !strings.HasPrefix(route.Path, "/messages") && route.Path != "/customers/{id}/messages" {
 				continue
 			}
-			if route.function != reminders {
-				t.Errorf("%s does not ask for the function", route.pattern())
+			if route.Function != reminders {
+				t.Errorf("%s does not ask for the function", route.Pattern())
 			}
 			answer := person.get(filled(route, ids))
-			if route.method == http.MethodPost {
-				answer = person.post(filled(route, ids), forms[route.pattern()]...)
+			if route.Method == http.MethodPost {
+				answer = person.post(filled(route, ids), forms[route.Pattern()]...)
 			}
 			answer.want(t, 403)
 		}
@@ -467,4 +468,4 @@ func (p *person) subscribe(change func(*account.Subscription)) {
 	}
 }
 
-func rulePath(id int64) string { return "/messages/rules/" + idText(id) }
+func rulePath(id int64) string { return "/messages/rules/" + kit.IDText(id) }

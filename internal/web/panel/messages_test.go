@@ -5,16 +5,17 @@ import (
 
 	"carteira/internal/reminder"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // Texts that no literal in a call or template shows to the test of the catalog.
 func TestTextsOfMessagesHavePortuguese(t *testing.T) {
 	var texts []string
 	for _, status := range reminder.Statuses {
-		if statusWords[status] == "" {
+		if kit.StatusWords[status] == "" {
 			t.Errorf("%s has no word", status)
 		}
-		texts = append(texts, statusWords[status])
+		texts = append(texts, kit.StatusWords[status])
 	}
 	for _, text := range outcomeWords {
 		texts = append(texts, text)

@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/taxid"
 	"carteira/internal/platform/workbook"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // monthLine is a figure of a month as people read it.
@@ -48,11 +49,11 @@ var monthWords = map[billing.MonthPart]string{
 }
 
 // askedMonth is the month that a request is about.
-func askedMonth(req *request) billing.MonthQuestion {
-	in := req.query()
+func askedMonth(req *kit.Request) billing.MonthQuestion {
+	in := req.Query()
 	in.Ignore("page", "per_page")
-	question := billing.ReadMonthQuestion(in, req.today)
-	req.note(in.Err())
+	question := billing.ReadMonthQuestion(in, req.Today)
+	req.Note(in.Err())
 	return question
 }
 
@@ -71,31 +72,31 @@ func monthLink(month string, part billing.MonthPart, key, value string) string {
 	return "/payments/month/rows?" + query.Encode()
 }
 
-func (s *Server) month(req *request) error {
-	month := readOf(req, s.Billing.Month, askedMonth(req).First)
-	if req.failed != nil {
-		return req.failed
+func (s *Server) month(req *kit.Request) error {
+	month := kit.ReadOf(req, s.Billing.Month, askedMonth(req).First)
+	if req.Failed != nil {
+		return req.Failed
 	}
 	data := s.monthData(req, month)
 	data.Tabs = s.paymentTabs(req, "month")
-	return req.show("month", "The month", data)
+	return req.Show("month", "The month", data)
 }
 
-func (s *Server) monthData(req *request, month billing.Month) monthData {
+func (s *Server) monthData(req *kit.Request, month billing.Month) monthData {
 	text := monthOf(month.First)
 	line := func(part billing.MonthPart) monthLine {
 		figure := month.Parts[part]
-		return monthLine{req.lang.T(monthWords[part]), monthLink(text, part, "", ""), figure.Count, figure.Amount}
+		return monthLine{req.Lang.T(monthWords[part]), monthLink(text, part, "", ""), figure.Count, figure.Amount}
 	}
 	closed := !req.Actor.Company.Settings.ClosedThrough.Before(month.Last)
 	data := monthData{
 		Month: text, Name: text[5:] + "/" + text[:4], Last: month.Last, Net: month.Net(), Closed: closed,
 		Before:   monthOf(month.First.AddDays(-1)),
 		Received: line(billing.MonthReceived), Refunds: line(billing.MonthRefunds), Open: line(billing.MonthOpen),
-		CanClose: !closed && month.Last.Before(req.today) && allows(req.User.Role, owner),
+		CanClose: !closed && month.Last.Before(req.Today) && kit.Allows(req.User.Role, owner),
 		TaxID:    taxid.Format(req.Actor.Company.CpfCnpj),
 	}
-	if month.Last.Before(req.today) {
+	if month.Last.Before(req.Today) {
 		data.After = monthOf(month.Last.AddDays(1))
 	}
 	lines := func(list []billing.MonthFigure, key string, label func(billing.MonthFigure) string) (lines []monthLine) {
@@ -106,7 +107,7 @@ func (s *Server) monthData(req *request, month billing.Month) monthData {
 		return lines
 	}
 	data.Means = lines(month.ByMeans, "paid_via", func(figure billing.MonthFigure) string { return s.through(req, figure.Key) })
-	data.Plans = lines(month.ByPlan, "plan_id", func(figure billing.MonthFigure) string { return cmp.Or(figure.Name, req.lang.T("No plan")) })
+	data.Plans = lines(month.ByPlan, "plan_id", func(figure billing.MonthFigure) string { return cmp.Or(figure.Name, req.Lang.T("No plan")) })
 	data.Days = lines(month.ByDay, "day", func(figure billing.MonthFigure) string { return page.FormatDate(civil.MustParse(figure.Key)) })
 	for _, part := range []billing.MonthPart{
 		billing.MonthCredit, billing.MonthDiscounts, billing.MonthGiven, billing.MonthWriteOffs, billing.MonthFees, billing.MonthInterest,
@@ -131,26 +132,26 @@ type monthRow struct {
 	Through string
 }
 
-func (s *Server) monthRows(req *request) error {
+func (s *Server) monthRows(req *kit.Request) error {
 	question := askedMonth(req)
-	if req.failed != nil {
-		return req.failed
+	if req.Failed != nil {
+		return req.Failed
 	}
-	paging := req.query().Page()
+	paging := req.Query().Page()
 	rows, total, err := s.Billing.MonthRows(req.Context(), req.Actor, question, paging)
-	req.note(err)
+	req.Note(err)
 	data := monthRowsData{
-		Back: monthPath(question.First), Of: req.lang.T("The month"),
-		Title: req.lang.T(monthWords[question.Part]), Empty: req.lang.T("Nothing in this month."), Total: total,
+		Back: monthPath(question.First), Of: req.Lang.T("The month"),
+		Title: req.Lang.T(monthWords[question.Part]), Empty: req.Lang.T("Nothing in this month."), Total: total,
 		Pager: page.NewPager(req.URL, paging, total.Count),
 	}
 	for _, row := range rows {
 		data.Rows = append(data.Rows, monthRow{row, s.throughIfAny(req, row.Via)})
 	}
-	return req.show("month_rows", "The month", data)
+	return req.Show("month_rows", "The month", data)
 }
 
-func (s *Server) throughIfAny(req *request, via string) string {
+func (s *Server) throughIfAny(req *kit.Request, via string) string {
 	if via == "" {
 		return ""
 	}
@@ -158,37 +159,37 @@ func (s *Server) throughIfAny(req *request, via string) string {
 }
 
 // closeMonth closes the books through the month's last day.
-func (s *Server) closeMonth(req *request) error {
-	question := billing.ReadMonthQuestion(req.form(), req.today)
+func (s *Server) closeMonth(req *kit.Request) error {
+	question := billing.ReadMonthQuestion(req.Input(), req.Today)
 	path := monthPath(question.First)
 	draft, err := question.CloseMonth(req.Actor.Company)
 	if err == nil {
 		_, err = s.Accounts.SetCompany(req.Context(), req.Actor, draft)
 	}
 	if err != nil {
-		return req.complain(path, err)
+		return req.Complain(path, err)
 	}
-	return req.done(path, "The month is closed.")
+	return req.Done(path, "The month is closed.")
 }
 
 // exportMonth sends the month as a workbook: a sheet of figures, and one with the
 // rows of each part.
-func (s *Server) exportMonth(req *request) error {
+func (s *Server) exportMonth(req *kit.Request) error {
 	question := askedMonth(req)
-	month := readOf(req, s.Billing.Month, question.First)
-	if req.failed != nil {
-		return req.failed
+	month := kit.ReadOf(req, s.Billing.Month, question.First)
+	if req.Failed != nil {
+		return req.Failed
 	}
 	data := s.monthData(req, month)
-	pages := []workbook.Page{{Name: req.lang.T("Summary"), Rows: func(write func(...any) error) error { return data.summary(req, write) }}}
+	pages := []workbook.Page{{Name: req.Lang.T("Summary"), Rows: func(write func(...any) error) error { return data.summary(req, write) }}}
 	for _, part := range billing.MonthParts {
 		part := billing.MonthQuestion{First: question.First, Part: part}
-		pages = append(pages, workbook.Page{Name: sheetName(req.lang.T(monthWords[part.Part])), Rows: func(write func(...any) error) error {
+		pages = append(pages, workbook.Page{Name: sheetName(req.Lang.T(monthWords[part.Part])), Rows: func(write func(...any) error) error {
 			return s.writeMonthRows(req, part, write)
 		}})
 	}
 	const kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	sendFile(req, "mes-"+data.Month+".xlsx", kind, func(to io.Writer) error { return workbook.Write(to, pages) })
+	kit.SendFile(req, "mes-"+data.Month+".xlsx", kind, func(to io.Writer) error { return workbook.Write(to, pages) })
 	return nil
 }
 
@@ -198,19 +199,19 @@ func sheetName(name string) string {
 	return string(runes[:min(len(runes), 31)])
 }
 
-func (d monthData) summary(req *request, write func(...any) error) error {
+func (d monthData) summary(req *kit.Request, write func(...any) error) error {
 	sections := []struct {
 		title string
 		lines []monthLine
 	}{
-		{d.Name, append([]monthLine{d.Received, d.Refunds, {Label: req.lang.T("Received less what went back"), Amount: d.Net}}, d.Other...)},
+		{d.Name, append([]monthLine{d.Received, d.Refunds, {Label: req.Lang.T("Received less what went back"), Amount: d.Net}}, d.Other...)},
 		{"", []monthLine{d.Open}},
-		{req.lang.T("By means"), d.Means},
-		{req.lang.T("By plan"), d.Plans},
-		{req.lang.T("By day"), d.Days},
+		{req.Lang.T("By means"), d.Means},
+		{req.Lang.T("By plan"), d.Plans},
+		{req.Lang.T("By day"), d.Days},
 	}
 	for _, section := range sections {
-		if err := write(section.title, req.lang.T("Amount"), req.lang.T("Rows")); err != nil {
+		if err := write(section.title, req.Lang.T("Amount"), req.Lang.T("Rows")); err != nil {
 			return err
 		}
 		for _, line := range section.lines {
@@ -222,8 +223,8 @@ func (d monthData) summary(req *request, write func(...any) error) error {
 	return nil
 }
 
-func (s *Server) writeMonthRows(req *request, question billing.MonthQuestion, write func(...any) error) error {
-	t := req.lang.T
+func (s *Server) writeMonthRows(req *kit.Request, question billing.MonthQuestion, write func(...any) error) error {
+	t := req.Lang.T
 	if err := write(t("Day"), t("Customer"), t("Invoice"), t("Through"), t("Plan"), t("Amount"), t("Note")); err != nil {
 		return err
 	}
@@ -260,10 +261,10 @@ func forecastLink(key, value string) string {
 	return "/payments/forecast/rows?" + query.Encode()
 }
 
-func (s *Server) forecast(req *request) error {
-	forecast := read(req, s.Billing.Forecast)
+func (s *Server) forecast(req *kit.Request) error {
+	forecast := kit.Read(req, s.Billing.Forecast)
 	line := func(part billing.ForecastPart, figure billing.MonthFigure) monthLine {
-		return monthLine{req.lang.T(forecastWords[part]), forecastLink("of", string(part)), figure.Count, figure.Amount}
+		return monthLine{req.Lang.T(forecastWords[part]), forecastLink("of", string(part)), figure.Count, figure.Amount}
 	}
 	data := forecastData{
 		Expected: line("", forecast.Expected()),
@@ -287,12 +288,12 @@ func (s *Server) forecast(req *request) error {
 		data.Received = "/payments?from=" + forecast.Before.String() + "&to=" + to.String()
 	}
 	data.Tabs = s.paymentTabs(req, "forecast")
-	return req.show("forecast", "Forecast", data)
+	return req.Show("forecast", "Forecast", data)
 }
 
 // forecastChart holds what is expected, added up day by day, against what had been
 // received a month before. Without money in that month it has no line.
-func forecastChart(req *request, forecast billing.Forecast) page.Bars {
+func forecastChart(req *kit.Request, forecast billing.Forecast) page.Bars {
 	var expected, received money.Cents
 	bars, came := make([]page.Bar, len(forecast.Days)), false
 	for n, day := range forecast.Days {
@@ -300,12 +301,12 @@ func forecastChart(req *request, forecast billing.Forecast) page.Bars {
 		came = came || day.Received != 0
 		bars[n] = page.Bar{
 			Label: fmt.Sprintf("%02d", day.Date.Day()), Value: expected, Ghost: max(received, 0),
-			Title: req.lang.T("until %s: %s expected", page.FormatDate(day.Date), expected.BR()),
+			Title: req.Lang.T("until %s: %s expected", page.FormatDate(day.Date), expected.BR()),
 		}
 		if !day.Passed {
 			bars[n].Ghost = -1
 		} else if came {
-			bars[n].Title += "; " + req.lang.T("%s received a month before", received.BR())
+			bars[n].Title += "; " + req.Lang.T("%s received a month before", received.BR())
 		}
 	}
 	for n := range bars {
@@ -313,26 +314,26 @@ func forecastChart(req *request, forecast billing.Forecast) page.Bars {
 			bars[n].Ghost = -1
 		}
 	}
-	return page.NewBars(req.lang.T("Expected, added up day by day"), bars)
+	return page.NewBars(req.Lang.T("Expected, added up day by day"), bars)
 }
 
-func (s *Server) forecastRows(req *request) error {
-	in := req.query()
+func (s *Server) forecastRows(req *kit.Request) error {
+	in := req.Query()
 	paging, question := in.Page(), billing.ReadForecastQuestion(in)
 	if err := in.Err(); err != nil {
 		return err
 	}
 	rows, total, err := s.Billing.ForecastRows(req.Context(), req.Actor, question, paging)
-	req.note(err)
+	req.Note(err)
 	data := monthRowsData{
-		Back: "/payments/forecast", Of: req.lang.T("Forecast"), Title: req.lang.T(forecastWords[question.Part]),
-		Empty: req.lang.T("Nothing is expected."), Total: total, Pager: page.NewPager(req.URL, paging, total.Count),
+		Back: "/payments/forecast", Of: req.Lang.T("Forecast"), Title: req.Lang.T(forecastWords[question.Part]),
+		Empty: req.Lang.T("Nothing is expected."), Total: total, Pager: page.NewPager(req.URL, paging, total.Count),
 	}
 	if !question.Day.IsZero() {
-		data.Title = req.lang.T("Expected on %s", page.FormatDate(question.Day))
+		data.Title = req.Lang.T("Expected on %s", page.FormatDate(question.Day))
 	}
 	for _, row := range rows {
 		data.Rows = append(data.Rows, monthRow{MonthRow: row})
 	}
-	return req.show("month_rows", "Forecast", data)
+	return req.Show("month_rows", "Forecast", data)
 }

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/kit"
 )
 
 func TestAuditLogIsFilteredByWhatItIsAbout(t *testing.T) {
@@ -234,7 +235,7 @@ func TestAuditLogSaysChangesAsFormsDo(t *testing.T) {
 		options := map[string]bool{"gateway": true, "channel": true} // which have fields of their own
 		err := person.Accounts.WalkAudit(t.Context(), person.actor, account.AuditFilter{}, func(line account.AuditLine) error {
 			for _, change := range line.Changes {
-				if changeNames[change.Field] == "" && !options[line.Record] {
+				if kit.ChangeNames[change.Field] == "" && !options[line.Record] {
 					t.Errorf("%s: the field %s has no name", line.Action, change.Field)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/web/panel/kit"
 )
 
 func TestCustomersPageIsSharedAndWithdrawnFromTheRecord(t *testing.T) {
@@ -61,7 +62,7 @@ func TestLogoIsAPictureOfOurOwnMaking(t *testing.T) {
 		ana.sendLogo(svg).want(t, http.StatusUnprocessableEntity, "deve ser uma imagem PNG ou JPEG", `value="Rede ana@example.com"`)
 		ana.sendLogo(nil).want(t, http.StatusUnprocessableEntity, "escolha um arquivo")
 		ana.sendLogo(make([]byte, account.MaxLogoFile+1)).want(t, http.StatusUnprocessableEntity, "não pode ter mais de 2 MiB")
-		ana.sendLogo(make([]byte, account.MaxLogoFile+2*maxForm)).want(t, http.StatusUnprocessableEntity, "não pode ter mais de 2 MiB")
+		ana.sendLogo(make([]byte, account.MaxLogoFile+2*kit.MaxForm)).want(t, http.StatusUnprocessableEntity, "não pode ter mais de 2 MiB")
 		ana.post("/settings/logo").want(t, http.StatusUnprocessableEntity, "escolha um arquivo")
 		ana.get("/settings").want(t, http.StatusOK).lacks(t, "/logo/")
 

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // payData is the one form for money that came, however it did.
@@ -31,7 +32,7 @@ type payData struct {
 }
 
 // payPage asks how much came, how and when; lists open it as a dialog.
-func (s *Server) payPage(req *request, invoice billing.Invoice) error {
+func (s *Server) payPage(req *kit.Request, invoice billing.Invoice) error {
 	back := page.LocalPath(req.URL.Query().Get("back"))
 	switch query := req.URL.Query(); {
 	case query.Has("list"): // it was asked for in the list of invoices
@@ -40,36 +41,36 @@ func (s *Server) payPage(req *request, invoice billing.Invoice) error {
 		back = invoicePath(invoice.ID)
 	}
 	if invoice.Status != billing.Open { // paid or cancelled meanwhile
-		return req.goOn(invoicePath(invoice.ID))
+		return req.GoOn(invoicePath(invoice.ID))
 	}
 	return s.showPay(req, invoice, nil, back)
 }
 
 // receivedFrom asks about money of a customer, for the invoice that is owed the
 // longest; who owes nothing has a record to look at.
-func (s *Server) receivedFrom(req *request) error {
+func (s *Server) receivedFrom(req *kit.Request) error {
 	record, invoice, found := s.owed(req)
 	if !found {
-		return req.done(customerPath(record.ID), "%s has no open invoice.", record.Name)
+		return req.Done(customerPath(record.ID), "%s has no open invoice.", record.Name)
 	}
 	back := page.LocalPath(req.URL.Query().Get("back"))
 	return s.showPay(req, invoice, nil, back)
 }
 
-func (s *Server) showPay(req *request, invoice billing.Invoice, refusal error, back string) error {
-	due := invoice.PayableOn(req.Actor.Company, req.today)
-	day := req.today
+func (s *Server) showPay(req *kit.Request, invoice billing.Invoice, refusal error, back string) error {
+	due := invoice.PayableOn(req.Actor.Company, req.Today)
+	day := req.Today
 	if said, err := civil.Parse(req.URL.Query().Get("on")); err == nil && said.Before(day) { // the day of the payer's proof
 		day = said
 	}
-	form := page.NewForm("amount", decimal(due.Rest), "paid_via", "pix", "paid_at", day.String())
+	form := page.NewForm("amount", kit.Decimal(due.Rest), "paid_via", "pix", "paid_at", day.String())
 	if refusal != nil {
 		form = page.Sent(req.Request, inWords(refusal))
 	}
-	return req.showForm("pay", "Register a payment", refusal, payData{
+	return req.ShowForm("pay", "Register a payment", refusal, payData{
 		Invoice: invoice, Due: due, Form: form, Means: means(req), Less: append(differences(req), writtenOff(req)),
 		ByHand: s.ownCode(req, invoice),
-		Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.today.String(), Open: refusal != nil,
+		Renews: invoice.Generated && req.Actor.Company.Settings.RenewOnPayment, Back: back, Today: req.Today.String(), Open: refusal != nil,
 	})
 }
 
@@ -84,39 +85,39 @@ func inWords(refusal error) error {
 
 // ownCode reports whether the last charge of an invoice is a code of the
 // company's own key: only a person reports its payment.
-func (s *Server) ownCode(req *request, invoice billing.Invoice) bool {
+func (s *Server) ownCode(req *kit.Request, invoice billing.Invoice) bool {
 	if !req.Actor.May(payments) {
 		return false
 	}
-	attempts := readOf(req, s.Payments.Attempts, invoice.ID)
+	attempts := kit.ReadOf(req, s.Payments.Attempts, invoice.ID)
 	return len(attempts) > 0 && attempts[0].Manual
 }
 
 // registerPayment records money that a person reports. With the id that a bank
 // gave it, it is known again when it is reported twice.
-func (s *Server) registerPayment(req *request) error {
-	back, actor := req.back(invoicePath(req.id)), req.batch()
+func (s *Server) registerPayment(req *kit.Request) error {
+	back, actor := req.Back(invoicePath(req.ID)), req.Batch()
 	var out billing.Outcome
 	var err error
 	if req.PostFormValue("payment_id") != "" && req.Actor.May(payments) {
-		out, err = s.Payments.ConfirmByHand(req.Context(), actor, payment.ReadConfirmation(req.form("amount"), req.id))
+		out, err = s.Payments.ConfirmByHand(req.Context(), actor, payment.ReadConfirmation(req.Input("amount"), req.ID))
 	} else {
 		req.PostForm.Del("payment_id")
 		req.PostForm.Set("status", billing.Paid.String())
-		out, err = s.Billing.SetStatus(req.Context(), actor, req.id, billing.ReadStatusChange(req.form("amount")))
+		out, err = s.Billing.SetStatus(req.Context(), actor, req.ID, billing.ReadStatusChange(req.Input("amount")))
 	}
-	if refused(err) {
+	if kit.Refused(err) {
 		return s.refusePayment(req, err, back)
 	}
 	if err != nil {
 		return err
 	}
-	return req.doneUndo(actor.Batch, back, paidText(out), out.Customer.Name)
+	return req.DoneUndo(actor.Batch, back, paidText(out), out.Customer.Name)
 }
 
 // refusePayment shows the form again, with what is wrong.
-func (s *Server) refusePayment(req *request, refusal error, back string) error {
-	return s.showPay(req, readOf(req, s.Billing.Find, req.id), refusal, back)
+func (s *Server) refusePayment(req *kit.Request, refusal error, back string) error {
+	return s.showPay(req, kit.ReadOf(req, s.Billing.Find, req.ID), refusal, back)
 }
 
 func paidText(out billing.Outcome) string {
@@ -141,12 +142,12 @@ type receiptData struct {
 }
 
 // receipt shows an invoice as it is on paper: a receipt once it is paid.
-func (s *Server) receipt(req *request, invoice billing.Invoice) error {
-	record := readOf(req, s.Customers.Find, invoice.Customer.ID)
-	title := either(invoice.Status == billing.Paid, "Receipt", "Invoice")
-	return req.show("receipt", title, receiptData{
+func (s *Server) receipt(req *kit.Request, invoice billing.Invoice) error {
+	record := kit.ReadOf(req, s.Customers.Find, invoice.Customer.ID)
+	title := kit.Either(invoice.Status == billing.Paid, "Receipt", "Invoice")
+	return req.Show("receipt", title, receiptData{
 		Invoice: invoice, Customer: record, TaxID: taxid.Format(record.CpfCnpj), Via: s.through(req, invoice.PaidVia),
-		Due: invoice.PayableOn(req.Actor.Company, req.today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
+		Due: invoice.PayableOn(req.Actor.Company, req.Today), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
 		Slip: s.slip(req, invoice, record),
 	})
 }
@@ -170,8 +171,8 @@ type slip struct {
 // page instead, which always has a code. A code of the company's own key does not
 // end, and no gateway is called to make it. Where customers cannot open the page,
 // any code is better than none.
-func (s *Server) slip(req *request, invoice billing.Invoice, record customer.Customer) slip {
-	shown := slip{Invoice: invoice, Due: invoice.PayableOn(req.Actor.Company, req.today)}
+func (s *Server) slip(req *kit.Request, invoice billing.Invoice, record customer.Customer) slip {
+	shown := slip{Invoice: invoice, Due: invoice.PayableOn(req.Actor.Company, req.Today)}
 	paying := s.charging(req, invoice, record)
 	if paying == nil || !paying.Link.Payable {
 		return shown
@@ -192,14 +193,14 @@ func (s *Server) slip(req *request, invoice billing.Invoice, record customer.Cus
 			shown.Until = now.ExpiresAt
 		}
 	} else if reachable {
-		shown.QR = req.qr(shown.URL)
+		shown.QR = req.QR(shown.URL)
 	}
 	return shown
 }
 
 // printable reports whether there is a code to print: whatever its end, or one that
 // lasts to the end of the due date.
-func printable(req *request, paying *charging, always bool) bool {
+func printable(req *kit.Request, paying *charging, always bool) bool {
 	now := paying.Link.Current
 	if now == nil || now.PixCode == "" {
 		return false
@@ -219,11 +220,11 @@ type slipsData struct {
 
 // slips prints the open invoices of a customer, the oldest first. An invoice that
 // was not issued yet has no number and no page, and is not printed.
-func (s *Server) slips(req *request) error {
-	record := readOf(req, s.Customers.Find, req.id)
-	query := billing.Query{Filter: billing.Filter{CustomerID: req.id, Status: billing.Open}, Sort: input.ByDueDate}
+func (s *Server) slips(req *kit.Request) error {
+	record := kit.ReadOf(req, s.Customers.Find, req.ID)
+	query := billing.Query{Filter: billing.Filter{CustomerID: req.ID, Status: billing.Open}, Sort: input.ByDueDate}
 	invoices, total, err := s.Billing.Sorted(req.Context(), req.Actor, query, input.Page{Number: 1, Size: maxSlips})
-	req.note(err)
+	req.Note(err)
 	data := slipsData{
 		Customer: record, TaxID: taxid.Format(record.CpfCnpj), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
 		More: total - int64(len(invoices)),
@@ -231,7 +232,7 @@ func (s *Server) slips(req *request) error {
 	for _, invoice := range invoices {
 		data.Slips = append(data.Slips, s.slip(req, invoice, record))
 	}
-	return req.show("slips", "Payment booklet", data)
+	return req.Show("slips", "Payment booklet", data)
 }
 
 // noticeRow is a payer's word that an invoice was paid.
@@ -244,7 +245,7 @@ type noticeRow struct {
 	Picture bool        // it can be shown in a page; a PDF is only handed out
 }
 
-func noticeRowOf(req *request, notice payment.Notice, invoice billing.Invoice, back string) noticeRow {
+func noticeRowOf(req *kit.Request, notice payment.Notice, invoice billing.Invoice, back string) noticeRow {
 	on := req.Actor.Today(notice.CreatedAt)
 	query := url.Values{"on": {on.String()}, "back": {back}}
 	return noticeRow{
@@ -259,25 +260,25 @@ type noticesData struct {
 }
 
 // notices lists the open invoices that customers say to have paid.
-func (s *Server) notices(req *request) error {
-	paging := req.query().Page()
+func (s *Server) notices(req *kit.Request) error {
+	paging := req.Query().Page()
 	list, total, err := s.Payments.Noticed(req.Context(), req.Actor, paging)
-	req.note(err)
+	req.Note(err)
 	data := noticesData{Pager: page.NewPager(req.URL, paging, total)}
 	for _, notice := range list {
 		invoice, err := s.Billing.Find(req.Context(), req.Actor, notice.InvoiceID)
 		if fault.KindOf(err) == fault.KindNotFound {
 			continue // deleted since it was listed
 		}
-		req.note(err)
+		req.Note(err)
 		data.List = append(data.List, noticeRowOf(req, notice, invoice, "/notices"))
 	}
-	return req.show("notices", "They say to have paid", data)
+	return req.Show("notices", "They say to have paid", data)
 }
 
 // noticesOf is what the payer said about one invoice.
-func (s *Server) noticesOf(req *request, invoice billing.Invoice) (rows []noticeRow) {
-	for _, notice := range readOf(req, s.Payments.Notices, invoice.ID) {
+func (s *Server) noticesOf(req *kit.Request, invoice billing.Invoice) (rows []noticeRow) {
+	for _, notice := range kit.ReadOf(req, s.Payments.Notices, invoice.ID) {
 		rows = append(rows, noticeRowOf(req, notice, invoice, invoicePath(invoice.ID)))
 	}
 	return rows
@@ -285,22 +286,22 @@ func (s *Server) noticesOf(req *request, invoice billing.Invoice) (rows []notice
 
 // noticeFile hands out what a payer sent. A stranger made it: a browser must run
 // nothing of it, nor take it for a page.
-func (s *Server) noticeFile(req *request) error {
-	notice, content, err := s.Payments.NoticeFile(req.Context(), req.Actor, req.id)
+func (s *Server) noticeFile(req *kit.Request) error {
+	notice, content, err := s.Payments.NoticeFile(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
 	}
-	req.w.Header().Set("X-Content-Type-Options", "nosniff")
-	req.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	req.Writer.Header().Set("X-Content-Type-Options", "nosniff")
+	req.Writer.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	name := ""
 	if notice.Kind != payment.NoticePicture {
-		name = "comprovante-" + idText(notice.InvoiceID) + ".pdf"
+		name = "comprovante-" + kit.IDText(notice.InvoiceID) + ".pdf"
 	}
-	return sendBytes(req, name, string(notice.Kind), content)
+	return kit.SendBytes(req, name, string(notice.Kind), content)
 }
 
 // dismissNotices removes what a payer said about money that was not found.
-func (s *Server) dismissNotices(req *request) error {
-	notice, err := s.Payments.DismissNotices(req.Context(), req.Actor, req.id)
-	return req.did(err, req.back(invoicePath(notice.InvoiceID)), "The notice was removed. The invoice stays open.")
+func (s *Server) dismissNotices(req *kit.Request) error {
+	notice, err := s.Payments.DismissNotices(req.Context(), req.Actor, req.ID)
+	return req.Did(err, req.Back(invoicePath(notice.InvoiceID)), "The notice was removed. The invoice stays open.")
 }

@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // paymentTabs is what the pages of payments have above them.
@@ -23,9 +24,9 @@ type paymentTabs struct {
 	Open                 int64 // payments that wait for a person
 }
 
-func (s *Server) paymentTabs(req *request, current string) paymentTabs {
-	open := readOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true})
-	return paymentTabs{current, allows(req.User.Role, owner), allows(req.User.Role, staff), allows(req.User.Role, viewer), open}
+func (s *Server) paymentTabs(req *kit.Request, current string) paymentTabs {
+	open := kit.ReadOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true})
+	return paymentTabs{current, kit.Allows(req.User.Role, owner), kit.Allows(req.User.Role, staff), kit.Allows(req.User.Role, viewer), open}
 }
 
 // paymentRow is a payment in words.
@@ -55,50 +56,50 @@ func (r paymentRow) CanUndo() bool {
 	return r.Applied() && r.Refund == 0 && (r.Provider == billing.Hand || r.ConfirmedBy != "")
 }
 
-func (s *Server) paymentRows(req *request, list []payment.Payment) []paymentRow {
+func (s *Server) paymentRows(req *kit.Request, list []payment.Payment) []paymentRow {
 	by := make([]string, len(list))
 	for i, paid := range list {
 		by[i] = paid.ConfirmedBy
 	}
-	names, rows := s.actorNames(req, by), make([]paymentRow, len(list))
+	names, rows := s.ActorNames(req, by), make([]paymentRow, len(list))
 	for i, paid := range list {
 		rows[i] = s.paymentRow(req, names, paid)
 	}
 	return rows
 }
 
-func (s *Server) paymentRow(req *request, names map[string]string, paid payment.Payment) paymentRow {
-	return paymentRow{Payment: paid, Through: s.through(req, paid.Via), By: actorText(req.lang, names, paid.ConfirmedBy)}
+func (s *Server) paymentRow(req *kit.Request, names map[string]string, paid payment.Payment) paymentRow {
+	return paymentRow{Payment: paid, Through: s.through(req, paid.Via), By: kit.ActorText(req.Lang, names, paid.ConfirmedBy)}
 }
 
 // addRefunds has each payment say what of it went back.
-func (s *Server) addRefunds(req *request, rows []paymentRow) {
+func (s *Server) addRefunds(req *kit.Request, rows []paymentRow) {
 	records := make([]billing.PaymentRecord, len(rows))
 	for n, row := range rows {
 		records[n].ID, records[n].Refunded = row.Number, row.Refund
 	}
 	refunds, err := s.Billing.RefundsOf(req.Context(), req.Actor, records...)
-	req.note(err)
+	req.Note(err)
 	var by []string
 	for _, list := range refunds {
 		for _, refund := range list {
 			by = append(by, refund.By)
 		}
 	}
-	names := s.actorNames(req, by)
+	names := s.ActorNames(req, by)
 	for n := range rows {
 		for _, refund := range refunds[rows[n].Number] {
-			rows[n].Refunds = append(rows[n].Refunds, refundOfPaid{refund, actorText(req.lang, names, refund.By)})
+			rows[n].Refunds = append(rows[n].Refunds, refundOfPaid{refund, kit.ActorText(req.Lang, names, refund.By)})
 		}
 	}
 }
 
 // through is by what an invoice was paid, as people say it.
-func (s *Server) through(req *request, provider string) string {
+func (s *Server) through(req *kit.Request, provider string) string {
 	if known := s.provider(provider); known.Name != "" {
-		return optionWord(req.lang, known.Title)
+		return optionWord(req.Lang, known.Title)
 	}
-	return word(req.lang, provider)
+	return kit.Word(req.Lang, provider)
 }
 
 // provider is a gateway's kind by its name; without a name where there is none.
@@ -120,22 +121,22 @@ type refundRow struct {
 
 // refundRows are the refunds of a filter by their own days, and how many there
 // are. They are paged with the payments: a page has as many of each.
-func (s *Server) refundRows(req *request, filter billing.PaymentFilter, paging input.Page) ([]refundRow, int64) {
+func (s *Server) refundRows(req *kit.Request, filter billing.PaymentFilter, paging input.Page) ([]refundRow, int64) {
 	list, total, err := s.Billing.Refunds(req.Context(), req.Actor, filter, paging)
-	req.note(err)
+	req.Note(err)
 	by := make([]string, len(list))
 	for n, refund := range list {
 		by[n] = refund.By
 	}
-	names, rows := s.actorNames(req, by), make([]refundRow, len(list))
+	names, rows := s.ActorNames(req, by), make([]refundRow, len(list))
 	for n, refund := range list {
-		rows[n] = refundRow{refund, s.through(req, refund.Via), actorText(req.lang, names, refund.By)}
+		rows[n] = refundRow{refund, s.through(req, refund.Via), kit.ActorText(req.Lang, names, refund.By)}
 	}
 	return rows, total
 }
 
 type receivedData struct {
-	list
+	kit.Listing
 	Tabs       paymentTabs
 	List       []paymentRow
 	Refunds    []refundRow
@@ -159,7 +160,7 @@ func paymentSort(query url.Values) input.Sort {
 	if query.Get("sort") == "" {
 		return "-" + input.ByPaidDay
 	}
-	return sortsBy(input.ByPaidDay)(query)
+	return kit.SortsBy(input.ByPaidDay)(query)
 }
 
 // readPayments reads a filter of payments.
@@ -169,38 +170,38 @@ func readPayments(in *input.Form) billing.PaymentFilter {
 	return filter
 }
 
-func paymentChips(req *request) []chipLine {
-	statuses := wordOptions(req, billing.PaymentStatuses, paymentWords, req.option("", "All payments"))
-	return []chipLine{choiceChips(req, "Status", "status", statuses), dateChips(req, "from", "to", false)}
+func paymentChips(req *kit.Request) []kit.ChipLine {
+	statuses := kit.WordOptions(req, billing.PaymentStatuses, paymentWords, req.Option("", "All payments"))
+	return []kit.ChipLine{kit.ChoiceChips(req, "Status", "status", statuses), kit.DateChips(req, "from", "to", false)}
 }
 
-func (s *Server) received(req *request) error {
-	data := receivedData{list: newList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
-	data.Heads = headsOf(req, paymentSort(req.URL.Query()), input.ByPaidDay, "Received on")
-	from := source[billing.PaymentFilter, payment.Payment]{account.PaymentList, readPayments, paymentSort, s.Payments.List}
-	list, filter := fill(req, &data.list, from)
-	at, total, refunds := req.query().Page(), data.Pager.Total, int64(0)
+func (s *Server) received(req *kit.Request) error {
+	data := receivedData{Listing: kit.NewList(req, "/payments/export", paymentChips(req), "from", "to", "paid_via")}
+	from := kit.ListOf(account.PaymentList, readPayments, paymentSort, s.Payments.List)
+	data.Heads = from.Heads(req, input.ByPaidDay, "Received on")
+	list, filter := kit.Fill(req, &data.Listing, from)
+	at, total, refunds := req.Query().Page(), data.Pager.Total, int64(0)
 	at.Sort = paymentSort(req.URL.Query())
 	data.Refunds, refunds = s.refundRows(req, filter, at)
 	data.Pager, data.Total = page.NewPager(req.URL, at, max(total, refunds)), s.paymentsFoot(req, filter, total, refunds)
 	data.List, data.Means, data.Tabs = s.paymentRows(req, list), s.paidThrough(req), s.paymentTabs(req, "received")
 	_, data.HasGateway = s.gateway(req)
-	return req.show("payments", "Payments", data)
+	return req.Show("payments", "Payments", data)
 }
 
 // paymentsFoot is how many payments and refunds a filter has, and what came less
 // what went back.
-func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count, refunds int64) string {
-	text := counted(req.lang, count, "1 payment", "%s payments")
+func (s *Server) paymentsFoot(req *kit.Request, filter billing.PaymentFilter, count, refunds int64) string {
+	text := kit.Counted(req.Lang, count, "1 payment", "%s payments")
 	if refunds > 0 {
-		text += " · " + counted(req.lang, refunds, "1 refund", "%s refunds")
+		text += " · " + kit.Counted(req.Lang, refunds, "1 refund", "%s refunds")
 	}
 	worth, known, err := s.Billing.PaymentsWorth(req.Context(), req.Actor, filter, count+refunds)
-	if req.note(err); !known {
+	if req.Note(err); !known {
 		return text
 	}
 	text += " · " + worth.BR()
-	means := readOf(req, s.Billing.PaymentsByMeans, filter)
+	means := kit.ReadOf(req, s.Billing.PaymentsByMeans, filter)
 	by := make([]string, len(means))
 	for n, figure := range means {
 		by[n] = s.through(req, figure.Key) + " " + figure.Amount.BR()
@@ -212,10 +213,10 @@ func (s *Server) paymentsFoot(req *request, filter billing.PaymentFilter, count,
 }
 
 // paidThrough are the ways by which money comes, for a filter.
-func (s *Server) paidThrough(req *request) []page.Option {
-	options := optionsOf(s.Payments.Providers(), func(provider payment.Provider) page.Option {
+func (s *Server) paidThrough(req *kit.Request) []page.Option {
+	options := kit.OptionsOf(s.Payments.Providers(), func(provider payment.Provider) page.Option {
 		return page.Option{Value: provider.Name, Label: s.through(req, provider.Name)}
-	}, req.option("", "All means"))
+	}, req.Option("", "All means"))
 	return append(options, means(req)...)
 }
 
@@ -234,34 +235,34 @@ type reviewRow struct {
 	By      string
 }
 
-func (s *Server) reviewRows(req *request, list []payment.Review) []reviewRow {
+func (s *Server) reviewRows(req *kit.Request, list []payment.Review) []reviewRow {
 	var by []string
 	for _, review := range list {
 		by = append(by, review.ResolvedBy, review.Payment.ConfirmedBy)
 	}
-	names, rows := s.actorNames(req, by), make([]reviewRow, len(list))
+	names, rows := s.ActorNames(req, by), make([]reviewRow, len(list))
 	for i, review := range list {
 		rows[i] = reviewRow{
 			Review: review, Row: s.paymentRow(req, names, review.Payment),
-			Short: req.lang.T(reviewTexts[review.Reason].short), Decided: req.lang.T(resolutionTexts[review.Resolution]),
-			By: actorText(req.lang, names, review.ResolvedBy),
+			Short: req.Lang.T(reviewTexts[review.Reason].short), Decided: req.Lang.T(resolutionTexts[review.Resolution]),
+			By: kit.ActorText(req.Lang, names, review.ResolvedBy),
 		}
 	}
 	return rows
 }
 
-func (s *Server) reviews(req *request) error {
+func (s *Server) reviews(req *kit.Request) error {
 	data := reviewsData{Resolved: req.URL.Query().Get("state") == "resolved"}
-	in := req.query()
+	in := req.Query()
 	paging := in.Page()
 	if in.Err() != nil {
 		return fault.NotFound("page")
 	}
 	filter := payment.ReviewFilter{Open: !data.Resolved, Resolved: data.Resolved}
 	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, filter, paging)
-	req.note(err)
+	req.Note(err)
 	data.List, data.Pager, data.Tabs = s.reviewRows(req, list), page.NewPager(req.URL, paging, total), s.paymentTabs(req, "reviews")
-	return req.show("reviews", "Payments for review", data)
+	return req.Show("reviews", "Payments for review", data)
 }
 
 type reviewData struct {
@@ -276,8 +277,8 @@ type reviewData struct {
 	Known       bool          // the customer was not deleted
 }
 
-func (s *Server) review(req *request, form *page.Form, refusal error) error {
-	review := readOf(req, s.Payments.Review, req.id)
+func (s *Server) review(req *kit.Request, form *page.Form, refusal error) error {
+	review := kit.ReadOf(req, s.Payments.Review, req.ID)
 	texts := reviewTexts[review.Reason]
 	data := reviewData{
 		reviewRow: s.reviewRows(req, []payment.Review{review})[0], Form: cmp.Or(form, page.NewForm()), Why: texts.why, Advice: texts.advice,
@@ -297,24 +298,24 @@ func (s *Server) review(req *request, form *page.Form, refusal error) error {
 	if review.ResolvedAt.IsZero() {
 		s.openOf(req, review.Payment, &data)
 	}
-	return req.showForm("review", "Payment for review", refusal, data)
+	return req.ShowForm("review", "Payment for review", refusal, data)
 }
 
 // maxOthers bounds the open invoices among which a person chooses.
 const maxOthers = 50
 
 // openOf finds the invoices that money in review may pay.
-func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) {
+func (s *Server) openOf(req *kit.Request, paid payment.Payment, data *reviewData) {
 	_, err := s.Customers.Find(req.Context(), req.Actor, paid.CustomerID)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return
 	}
-	req.note(err)
+	req.Note(err)
 	data.Known = true
 	list, _, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
 		CustomerID: paid.CustomerID, Status: billing.Open,
 	}, input.Page{Number: 1, Size: maxOthers})
-	req.note(err)
+	req.Note(err)
 	today := req.Actor.Today(paid.PaidAt)
 	for _, invoice := range list {
 		rest := invoice.PayableOn(req.Actor.Company, today).Rest
@@ -329,27 +330,27 @@ func (s *Server) openOf(req *request, paid payment.Payment, data *reviewData) {
 }
 
 // differences are what less money than is to pay may mean.
-func differences(req *request) []page.Option {
-	return req.options("", "Choose", string(billing.DifferencePartial), "A part: the rest is still to come",
+func differences(req *kit.Request) []page.Option {
+	return req.Options("", "Choose", string(billing.DifferencePartial), "A part: the rest is still to come",
 		string(billing.DifferenceDiscount), "Enough: the rest is a discount")
 }
 
 // writtenOff is the rest of an invoice that will never come.
-func writtenOff(req *request) page.Option {
-	return req.option(string(billing.DifferenceWriteOff), "Lost: the rest will never come (say why in the note)")
+func writtenOff(req *kit.Request) page.Option {
+	return req.Option(string(billing.DifferenceWriteOff), "Lost: the rest will never come (say why in the note)")
 }
 
-func (s *Server) resolveReview(req *request) error {
-	review, err := s.Payments.Decide(req.Context(), req.Actor, payment.ReadDecision(req.form(), req.id))
+func (s *Server) resolveReview(req *kit.Request) error {
+	review, err := s.Payments.Decide(req.Context(), req.Actor, payment.ReadDecision(req.Input(), req.ID))
 	switch {
 	case review.Resolution == payment.Applied && review.Payment.Status == billing.PaymentPartial:
-		return req.sent(err, s.review, "/payments/reviews", "The payment was applied as a part; the invoice is still open.")
+		return req.Sent(err, s.review, "/payments/reviews", "The payment was applied as a part; the invoice is still open.")
 	case review.Resolution == payment.Applied:
-		return req.sent(err, s.review, "/payments/reviews", "The payment was applied, and the invoice is paid.")
+		return req.Sent(err, s.review, "/payments/reviews", "The payment was applied, and the invoice is paid.")
 	case review.Resolution == payment.Credited:
-		return req.sent(err, s.review, "/payments/reviews", "The payment is the customer's credit.")
+		return req.Sent(err, s.review, "/payments/reviews", "The payment is the customer's credit.")
 	}
-	return req.sent(err, s.review, "/payments/reviews", "The payment was dismissed.")
+	return req.Sent(err, s.review, "/payments/reviews", "The payment was dismissed.")
 }
 
 // troubles are what the home page says about payments.
@@ -360,13 +361,13 @@ type troubles struct {
 }
 
 // paymentTroubles finds what the people of the company should act on.
-func (s *Server) paymentTroubles(req *request) (troubles troubles) {
-	if !allows(req.User.Role, staff) || !req.Actor.May(payments) {
+func (s *Server) paymentTroubles(req *kit.Request) (troubles troubles) {
+	if !kit.Allows(req.User.Role, staff) || !req.Actor.May(payments) {
 		return troubles
 	}
 	troubles.Reviews = s.paymentTabs(req, "").Open
 	if setup, found := s.gateway(req); found && setup.Failing() {
-		troubles.Gateway, troubles.Title = &setup, optionWord(req.lang, setup.Provider.Title)
+		troubles.Gateway, troubles.Title = &setup, optionWord(req.Lang, setup.Provider.Title)
 	}
 	return troubles
 }
@@ -377,9 +378,9 @@ const maxOrphans = 20
 // amongPayments adds the neighbours in the list of payments to the place of an
 // invoice. A payment has no page of its own: its record is the invoice, so that
 // two parts of one invoice are two neighbours with the same page.
-func (s *Server) amongPayments(req *request, found place) place {
+func (s *Server) amongPayments(req *kit.Request, found kit.Place) kit.Place {
 	list, err := url.Parse(found.Back)
-	if err != nil || list.Path != "/payments" || !allows(req.User.Role, viewer) || !req.Actor.May(payments) {
+	if err != nil || list.Path != "/payments" || !kit.Allows(req.User.Role, viewer) || !req.Actor.May(payments) {
 		return found // an invalid address has no neighbours
 	}
 	query := list.Query()
@@ -388,11 +389,11 @@ func (s *Server) amongPayments(req *request, found place) place {
 	if in.Err() != nil {
 		return found // the same
 	}
-	found.besides(req, func(at, step int64) string {
+	found.Besides(req, func(at, step int64) string {
 		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
 			page := input.Page{Number: at, Size: 1, Sort: paymentSort(query)}
 			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
-			if req.note(err); len(paid) == 0 {
+			if req.Note(err); len(paid) == 0 {
 				return ""
 			}
 			if paid[0].InvoiceStatus == "" { // deleted with its customer

@@ -23,6 +23,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // debtor makes a customer who owes 35,00, and returns the invoice.
@@ -169,7 +170,7 @@ func TestMessageOfAnOverdueInvoice(t *testing.T) {
 	invoice := billing.Invoice{Amount: 9000} // and the late fee
 	record := customer.Customer{Name: "Ana Lima"}
 	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
-	server := &Server{new(Panel)}
+	server := &Server{new(kit.Panel)}
 	if got := server.chargeText(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}
@@ -285,16 +286,16 @@ func TestPaymentsNeedTheFunction(t *testing.T) {
 		office.exec(t, `UPDATE companies SET functions = ',api,' WHERE id = ?`, person.actor.Company.ID)
 		count := 0
 		for _, route := range office.table() {
-			if route.function != payments {
+			if route.Function != payments {
 				continue
 			}
 			count++
 			answer := person.get(filled(route, ids))
-			if route.method == http.MethodPost {
-				answer = person.post(filled(route, ids), forms[route.pattern()]...)
+			if route.Method == http.MethodPost {
+				answer = person.post(filled(route, ids), forms[route.Pattern()]...)
 			}
 			if answer.status != http.StatusForbidden {
-				t.Errorf("%s answered %d", route.pattern(), answer.status)
+				t.Errorf("%s answered %d", route.Pattern(), answer.status)
 			}
 		}
 		if count != 26 {
@@ -373,7 +374,7 @@ func TestWhoIsNamed(t *testing.T) {
 		"user 3 Ana Lima": "Ana Lima", "user 3": "usuário 3", "token 7": "token 7", // of the first edition
 		account.CommandLine: "linha de comando", "": "",
 	} {
-		if got := actorText(page.Portuguese, names, by); got != want {
+		if got := kit.ActorText(page.Portuguese, names, by); got != want {
 			t.Errorf("%q is %q, want %q", by, got, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reseller"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // below makes a reseller of p's company with a password, and signs its owner in.
@@ -61,16 +62,16 @@ func (p *person) become(level account.Level, functions account.Functions) {
 }
 
 // try opens a route, with a form where it takes one.
-func (p *person) try(route route, ids map[string]int64) answer {
+func (p *person) try(route kit.Route, ids map[string]int64) answer {
 	p.t.Helper()
-	if route.method == http.MethodPost {
-		return p.post(filled(route, ids), forms[route.pattern()]...)
+	if route.Method == http.MethodPost {
+		return p.post(filled(route, ids), forms[route.Pattern()]...)
 	}
 	return p.get(filled(route, ids))
 }
 
 // signsOut ends the session that tests still need, or changes who can sign in.
-func signsOut(route route) bool { return route.path == "/logout" || route.role == public }
+func signsOut(route kit.Route) bool { return route.Path == "/logout" || route.Role == public }
 
 // For every function alone, and for none and all of them, each page opens where
 // its own function is there, and says which one is missing where it is not.
@@ -90,11 +91,11 @@ func TestFunctionsOpenTheirPages(t *testing.T) {
 			// No such ids: a permitted user finds nothing, and nothing is changed.
 			answer := person.try(route, map[string]int64{"profile": 999999, "settings": 999999})
 			barred := answer.status == http.StatusForbidden
-			lacks := slices.IndexFunc(route.functions(), func(function account.Function) bool { return function != basic && !set.Has(function) })
-			if want := route.role != self && lacks >= 0; barred != want {
-				t.Errorf("%s with %s answered %d", route.pattern(), set, answer.status)
+			lacks := slices.IndexFunc(route.Functions(), func(function account.Function) bool { return function != basic && !set.Has(function) })
+			if want := route.Role != self && lacks >= 0; barred != want {
+				t.Errorf("%s with %s answered %d", route.Pattern(), set, answer.status)
 			} else if want {
-				answer.want(t, http.StatusForbidden, "Seu plano não inclui isto", string(route.functions()[lacks]), "Rede ana@example.com")
+				answer.want(t, http.StatusForbidden, "Seu plano não inclui isto", string(route.Functions()[lacks]), "Rede ana@example.com")
 			}
 		}
 	}
@@ -106,12 +107,12 @@ func TestLevelOpensThePagesOfResellers(t *testing.T) {
 	for _, level := range account.Levels {
 		person.become(level, account.EveryFunction)
 		for _, route := range office.table() {
-			if route.function != resellers {
+			if route.Function != resellers {
 				continue
 			}
 			answer := person.try(route, nil)
 			if refused := answer.status == http.StatusForbidden; refused != (level == account.LevelUser) {
-				t.Errorf("%s at %s answered %d", route.pattern(), level, answer.status)
+				t.Errorf("%s at %s answered %d", route.Pattern(), level, answer.status)
 			} else if refused {
 				answer.want(t, http.StatusForbidden, "Seu nível não inclui isto", "Rede ana@example.com")
 			}
@@ -155,16 +156,16 @@ func TestEndedCompaniesOnlyRead(t *testing.T) {
 				before := person.everything()
 				end(t, root, person)
 				for _, route := range office.table() {
-					if signsOut(route) || route.role == self || sendsFile(route) || takesAway[route.pattern()] {
+					if signsOut(route) || route.Role == self || sendsFile(route) || kit.TakesAway[route.Pattern()] {
 						continue
 					}
-					if strings.HasSuffix(route.path, "/charge") { // leads to the invoice, there being nothing to charge with
+					if strings.HasSuffix(route.Path, "/charge") { // leads to the invoice, there being nothing to charge with
 						person.try(route, ids).want(t, http.StatusSeeOther)
 						continue
 					}
 					answer := person.try(route, ids)
 					want := http.StatusOK
-					if route.method == http.MethodPost {
+					if route.Method == http.MethodPost {
 						want = http.StatusForbidden
 						answer.want(t, want, "Nada pode ser alterado no momento", "não foi salvo")
 					}
@@ -174,10 +175,10 @@ func TestEndedCompaniesOnlyRead(t *testing.T) {
 					t.Errorf("something changed:\n%s\nthen\n%s", before, after)
 				}
 				person.post("/profile/proof", "proof", password, "next", "/")
-				for pattern := range takesAway { // of another record, so that what comes next is still there
+				for pattern := range kit.TakesAway { // of another record, so that what comes next is still there
 					method, path, _ := strings.Cut(pattern, " ")
 					path = strings.Replace(path, "{id}", "999999", 1)
-					if answer := person.try(route{method, path, owner, basic, nil}, ids); answer.status == http.StatusForbidden {
+					if answer := person.try(kit.Route{Method: method, Path: path, Role: owner}, ids); answer.status == http.StatusForbidden {
 						t.Errorf("%s is refused: %s", pattern, answer.body)
 					}
 				}
@@ -255,9 +256,9 @@ func TestMenuLocksWhatThePlanLacks(t *testing.T) {
 	answer := person.get("/").want(t, http.StatusOK, `href="/webhooks"`, `href="/api"`, `href="/credits"`, "não está no seu plano")
 	answer.lacks(t, `href="/resellers"`, `href="/subscription-plans"`)
 	locked := 0
-	for _, group := range menu {
+	for _, group := range kit.Menu {
 		for _, entry := range group.Entries {
-			if entry.function != basic && entry.function != api && entry.function != resellers {
+			if entry.Function != basic && entry.Function != api && entry.Function != resellers {
 				locked++
 			}
 		}
@@ -274,7 +275,7 @@ func TestTextsOfResaleHavePortuguese(t *testing.T) {
 	office := newOffice(t, sqldb.SQLite)
 	var texts []string
 	for _, level := range account.Levels {
-		texts = append(texts, levelWords[level], levelHelp[level])
+		texts = append(texts, kit.LevelWords[level], levelHelp[level])
 	}
 	for _, standing := range account.Standings {
 		texts = append(texts, standingWords[standing])
@@ -285,11 +286,11 @@ func TestTextsOfResaleHavePortuguese(t *testing.T) {
 	for _, w := range entryWords {
 		texts = append(texts, w)
 	}
-	for _, title := range barTitles {
+	for _, title := range kit.BarTitles {
 		texts = append(texts, title)
 	}
 	for _, path := range []string{"/send", "/take-back"} {
-		c := office.course(&request{Request: httptest.NewRequest(http.MethodGet, path, nil)})
+		c := office.course(&kit.Request{Request: httptest.NewRequest(http.MethodGet, path, nil)})
 		texts = append(texts, c.Title, c.Button, c.done)
 	}
 	for _, text := range texts {

@@ -14,6 +14,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/kit"
 )
 
 // A session with an old proof needs a new one before it may give the account
@@ -22,23 +23,23 @@ func TestSensitiveRoutesWantARecentProof(t *testing.T) {
 	eachOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
-		known := map[string]route{}
+		known := map[string]kit.Route{}
 		for _, route := range office.table() {
-			known[route.pattern()] = route
+			known[route.Pattern()] = route
 		}
 		person.clock.Advance(account.ProofLife)
 		before := person.everything()
-		for pattern := range sensitive {
+		for pattern := range kit.Sensitive {
 			if _, there := known[pattern]; !there {
 				t.Errorf("%s is no route", pattern)
 			}
 		}
 		for _, route := range known {
-			if !route.wantsProof() {
+			if !route.WantsProof() {
 				continue
 			}
 			status := http.StatusForbidden
-			if route.method == http.MethodGet {
+			if route.Method == http.MethodGet {
 				status = http.StatusOK
 			}
 			person.try(route, ids).want(t, status, "É você?", `name="proof"`)

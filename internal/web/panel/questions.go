@@ -1,6 +1,9 @@
 package panel
 
-import "carteira/internal/web/page"
+import (
+	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
+)
 
 const (
 	templatesPath = "/messages/templates"
@@ -8,92 +11,92 @@ const (
 )
 
 // questions are what is asked before something is done that cannot be taken back.
-func (s *Server) questions() []question {
-	const record = "/customers/{id}"
-	customers := named(s.Customers.Find, customerName)
-	return []question{
+func (s *Server) questions() []kit.Question {
+	const record, resold = "/customers/{id}", "/subscription-plans/{id}"
+	customers := kit.Named(s.Customers.Find, kit.CustomerName)
+	return []kit.Question{
 		{
-			path: record + "/delete", role: staff, of: customers,
-			ask: page.Confirm{Question: "Delete %s?", Button: "Delete customer", Back: record, Effects: []string{
+			Path: record + "/delete", Role: staff, Of: customers,
+			Ask: page.Confirm{Question: "Delete %s?", Button: "Delete customer", Back: record, Effects: []string{
 				"Its invoices are deleted too. The numbers of past months stay.", "Messages that are scheduled for it are not sent.",
 				"Webhooks are told that the customer was deleted.", "This cannot be undone.",
 			}},
-			do: s.Customers.Delete, to: "/customers", said: "%s was deleted.",
+			Do: s.Customers.Delete, To: "/customers", Said: "%s was deleted.",
 		},
 		{
-			path: record + "/page/withdraw", role: desk, of: customers,
-			ask: page.Confirm{Question: "Withdraw the link of %s?", Button: "Withdraw the link", Back: record, Effects: []string{
+			Path: record + "/page/withdraw", Role: desk, Of: customers,
+			Ask: page.Confirm{Question: "Withdraw the link of %s?", Button: "Withdraw the link", Back: record, Effects: []string{
 				"The link stops working at once, for everybody who has it.", "You can make another one whenever you like.",
 			}},
-			do: s.Payments.WithdrawCustomerPage, to: record + "#own-page", said: "The link was withdrawn.",
+			Do: s.Payments.WithdrawCustomerPage, To: record + "#own-page", Said: "The link was withdrawn.",
 		},
 		{
-			path: record + "/autopay/end", role: desk, function: payments, of: customers,
-			ask: page.Confirm{Question: "End PIX Automático of %s?", Button: "End PIX Automático", Back: record, Effects: []string{
+			Path: record + "/autopay/end", Role: desk, Function: payments, Of: customers,
+			Ask: page.Confirm{Question: "End PIX Automático of %s?", Button: "End PIX Automático", Back: record, Effects: []string{
 				"Debits that are announced are cancelled, as far as the bank can still stop them.",
 				"The customer pays by code from then on, and can be asked again.",
 			}},
-			do: quietly(s.Payments.EndAutopay), to: record + "#autopay", said: "PIX Automático was ended.",
+			Do: kit.Quietly(s.Payments.EndAutopay), To: record + "#autopay", Said: "PIX Automático was ended.",
 		},
 		{
-			path: record + "/erase", role: owner, of: customers,
-			ask: page.Confirm{Question: "Erase everything about %s?", Button: "Erase", Back: record, Effects: []string{
+			Path: record + "/erase", Role: owner, Of: customers,
+			Ask: page.Confirm{Question: "Erase everything about %s?", Button: "Erase", Back: record, Effects: []string{
 				"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
 				"The money that came stays in the books without a name, as the law wants it.", "This cannot be undone.",
 			}},
-			do: s.Privacy.Erase, to: "/customers", said: "Everything about the customer was erased.",
+			Do: s.Privacy.Erase, To: "/customers", Said: "Everything about the customer was erased.",
 		},
 		{
-			path: "/messages/rules/{id}/delete", role: staff, function: reminders, of: named(s.Reminders.FindRule, ruleName),
-			ask: page.Confirm{Question: "Delete the rule %s?", Button: "Delete rule", Back: "/messages", Effects: []string{
+			Path: "/messages/rules/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindRule, kit.RuleName),
+			Ask: page.Confirm{Question: "Delete the rule %s?", Button: "Delete rule", Back: "/messages", Effects: []string{
 				"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone.",
 			}},
-			do: s.Reminders.DeleteRule, to: "/messages", said: "The rule was deleted.",
+			Do: s.Reminders.DeleteRule, To: "/messages", Said: "The rule was deleted.",
 		},
 		{
-			path: templatesPath + "/{id}/delete", role: staff, function: reminders, of: named(s.Reminders.FindTemplate, templateName),
-			ask: page.Confirm{Question: "Delete the template %s?", Button: "Delete template", Back: templatesPath, Effects: []string{
+			Path: templatesPath + "/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindTemplate, kit.TemplateName),
+			Ask: page.Confirm{Question: "Delete the template %s?", Button: "Delete template", Back: templatesPath, Effects: []string{
 				"A template that a rule sends cannot be deleted.", "This cannot be undone.",
 			}},
-			do: s.Reminders.DeleteTemplate, to: templatesPath, said: "The template was deleted.",
+			Do: s.Reminders.DeleteTemplate, To: templatesPath, Said: "The template was deleted.",
 		},
 		{
-			path: channelsPath + "/{id}/delete", role: owner, function: reminders, of: named(s.Reminders.FindChannel, channelName),
-			ask: page.Confirm{Question: "Delete the channel %s?", Button: "Delete channel", Back: channelsPath + "/{id}", Effects: []string{
+			Path: channelsPath + "/{id}/delete", Role: owner, Function: reminders, Of: kit.Named(s.Reminders.FindChannel, kit.ChannelName),
+			Ask: page.Confirm{Question: "Delete the channel %s?", Button: "Delete channel", Back: channelsPath + "/{id}", Effects: []string{
 				"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
 				"What waits for it is not sent.", "This cannot be undone.",
 			}},
-			do: s.Reminders.DeleteChannel, to: channelsPath, said: "The channel was deleted.",
+			Do: s.Reminders.DeleteChannel, To: channelsPath, Said: "The channel was deleted.",
 		},
 		{
-			path: "/api/tokens/{id}/delete", role: owner, function: api, of: named(s.Accounts.Token, tokenName),
-			ask: page.Confirm{Question: "Delete the token %s?", Button: "Delete token", Back: "/api", Effects: []string{
+			Path: "/api/tokens/{id}/delete", Role: owner, Function: api, Of: kit.Named(s.Accounts.Token, kit.TokenName),
+			Ask: page.Confirm{Question: "Delete the token %s?", Button: "Delete token", Back: "/api", Effects: []string{
 				"The very next call with it fails.", "This cannot be undone.",
 			}},
-			do: s.Accounts.DeleteToken, to: "/api", said: "The token was deleted.",
+			Do: s.Accounts.DeleteToken, To: "/api", Said: "The token was deleted.",
 		},
 		{
-			path: "/webhooks/{id}/delete", role: owner, function: webhooks, of: named(s.Webhooks.Find, hookName),
-			ask: page.Confirm{Question: "Delete the webhook to %s?", Button: "Delete webhook", Back: "/webhooks/{id}", Effects: []string{
+			Path: "/webhooks/{id}/delete", Role: owner, Function: webhooks, Of: kit.Named(s.Webhooks.Find, kit.HookName),
+			Ask: page.Confirm{Question: "Delete the webhook to %s?", Button: "Delete webhook", Back: "/webhooks/{id}", Effects: []string{
 				"Its history goes with it, and so do deliveries that are pending.", "A new one gets another secret.", "This cannot be undone.",
 			}},
-			do: s.Webhooks.Delete, to: "/webhooks", said: "The webhook was deleted.",
+			Do: s.Webhooks.Delete, To: "/webhooks", Said: "The webhook was deleted.",
 		},
 		{
-			path: "/resellers/{id}/suspend", role: owner, function: resellers, of: named(s.Resellers.Find, sellerName),
-			ask: page.Confirm{Question: "Suspend %s?", Button: "Suspend reseller", Back: "/resellers/{id}", Effects: []string{
+			Path: "/resellers/{id}/suspend", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.Find, kit.SellerName),
+			Ask: page.Confirm{Question: "Suspend %s?", Button: "Suspend reseller", Back: "/resellers/{id}", Effects: []string{
 				"It can sign in and look, and change nothing. Its webhooks stop.",
 				"Its days go on: the subscription ends when it would have.", "You can resume it at any time. A renewal resumes it too.",
 			}},
-			do: quietly(s.Resellers.Suspend), to: "/resellers/{id}", said: "%s is suspended.",
+			Do: kit.Quietly(s.Resellers.Suspend), To: "/resellers/{id}", Said: "%s is suspended.",
 		},
 		{
-			path: "/subscription-plans/{id}/link", role: owner, function: resellers, of: named(s.Resellers.FindPlan, resoldPlanName),
-			ask: page.Confirm{Question: "Replace the signup link of %s?", Button: "Replace the link", Back: "/subscription-plans/{id}", Effects: []string{
+			Path: resold + "/link", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.FindPlan, kit.ResoldPlanName),
+			Ask: page.Confirm{Question: "Replace the signup link of %s?", Button: "Replace the link", Back: resold, Effects: []string{
 				"The link that you have given out stops working at once, wherever it stands.",
 				"Whoever has signed up with it keeps everything.", "This cannot be undone.",
 			}},
-			do: quietly(s.Resellers.RenewSignupLink), to: "/subscription-plans/{id}", said: "%s has a new signup link.",
+			Do: kit.Quietly(s.Resellers.RenewSignupLink), To: resold, Said: "%s has a new signup link.",
 		},
 	}
 }

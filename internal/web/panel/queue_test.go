@@ -12,6 +12,7 @@ import (
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/kit"
 	"carteira/test/kit/housetest"
 )
 
@@ -83,7 +84,7 @@ func TestColleaguesShareAQueue(t *testing.T) {
 
 // What a queue is of is read from its address as it was written there.
 func TestAddressOfAQueue(t *testing.T) {
-	for _, chosen := range []picks{{All: true, Query: "overdue=true"}, {All: true, Query: "status=a&x=b%20c"}, {IDs: []int64{3, 5}}} {
+	for _, chosen := range []kit.Picks{{All: true, Query: "overdue=true"}, {All: true, Query: "status=a&x=b%20c"}, {IDs: []int64{3, 5}}} {
 		for _, path := range []string{"/invoices", "/customers"} {
 			_, query, _ := strings.Cut(queuePath(path, chosen), "?")
 			values, err := url.ParseQuery(query)

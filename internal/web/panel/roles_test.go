@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reseller"
+	"carteira/internal/web/panel/kit"
 )
 
 // attendantMay is all that an attendant may open besides what is everybody's
@@ -44,19 +45,19 @@ func TestAttendantOpensWhatTheListSaysAndNothingElse(t *testing.T) {
 		ids, attendant := owner.fill(), owner.colleague(account.RoleAttendant)
 		before, known := owner.everything(), map[string]bool{}
 		for _, route := range office.table() {
-			known[route.pattern()] = true
-			if route.role == public || route.role == self {
+			known[route.Pattern()] = true
+			if route.Role == public || route.Role == self {
 				continue
 			}
-			listed := slices.Contains(attendantMay, route.pattern())
-			if listed != allows(account.RoleAttendant, route.role) {
-				t.Errorf("%s: the list says %t, its role %q says otherwise", route.pattern(), listed, route.role)
+			listed := slices.Contains(attendantMay, route.Pattern())
+			if listed != kit.Allows(account.RoleAttendant, route.Role) {
+				t.Errorf("%s: the list says %t, its role %q says otherwise", route.Pattern(), listed, route.Role)
 			}
 			if !listed {
 				attendant.try(route, ids).want(t, http.StatusForbidden, "sua permissão não inclui isto")
-			} else if route.method == http.MethodGet {
+			} else if route.Method == http.MethodGet {
 				if got := attendant.try(route, ids).status; got == http.StatusForbidden {
-					t.Errorf("%s is refused", route.pattern())
+					t.Errorf("%s is refused", route.Pattern())
 				}
 			}
 		}

@@ -1,45 +1,78 @@
+// Package panel is what a company works in all day: pages over the same use
+// cases as the API. It owns the table of routes, who may open which, and the
+// contents of each page. It has no rule of the business: a handler reads a form,
+// calls a use case and shows what it returns, with what kit has for all pages.
+// docs/panel.md says how a page is made.
 package panel
 
 import (
 	"embed"
 	"io/fs"
 	"slices"
+
+	"carteira/internal/account"
+	"carteira/internal/web/panel/kit"
 )
 
+// The roles and functions of the table, as the kit names them.
+const (
+	public, self, reader, viewer = kit.Public, kit.Self, kit.Reader, kit.Viewer
+	desk, staff, owner           = kit.Desk, kit.Staff, kit.Owner
+
+	basic, api, webhooks, imports = kit.Basic, kit.API, kit.Webhooks, kit.Imports
+	exports, payments, resellers  = kit.Exports, kit.Payments, kit.Resellers
+	reminders                     = kit.Reminders
+)
+
+// Deps are the capabilities behind the panel.
+type Deps = kit.Deps
+
+// pathRow is a path, with who may open it, what shows its page and what takes its
+// form; nil: it has none.
+type pathRow struct {
+	Path      string
+	Role      kit.Role
+	Function  account.Function
+	Get, Post kit.Handler
+}
+
 // Server is the panel with its pages.
-type Server struct{ *Panel }
+type Server struct{ *kit.Panel }
 
 //go:embed templates/*.html
 var templates embed.FS
 
 // New makes the panel of what is behind it.
-func New(deps Deps) *Server {
+func New(deps kit.Deps) *Server {
 	files, err := fs.Sub(templates, "templates")
 	if err != nil {
 		panic(err) // embedded
 	}
-	server := &Server{newPanel(deps, files)}
-	server.answerTo(server.table())
+	server := &Server{kit.New(deps, files)}
+	server.AnswerTo(server.table())
 	return server
 }
 
 // table is the whole panel.
-func (s *Server) table() []route {
-	rows := slices.Concat(s.ownRoutes(), s.planRecord().routes(staff, basic), s.productRecord().routes(staff, basic),
-		s.subscriptionPlanRecord().routes(owner, resellers))
-	for _, question := range s.questions() {
-		rows = append(rows, question.route())
+func (s *Server) table() []kit.Route {
+	rows := slices.Concat(s.planRecord().Routes(staff, basic), s.productRecord().Routes(staff, basic),
+		s.subscriptionPlanRecord().Routes(owner, resellers))
+	for _, row := range s.ownRoutes() {
+		rows = append(rows, kit.PathRow(row))
 	}
-	return routesOf(rows)
+	for _, question := range s.questions() {
+		rows = append(rows, question.Route())
+	}
+	return kit.RoutesOf(rows)
 }
 
 // ownRoutes are the paths but for those of records that are edited alike.
 func (s *Server) ownRoutes() []pathRow {
 	return []pathRow{
 		{"/login", public, basic, s.loginPage, s.login},
-		{"/login/code", public, basic, opened(s.codeForm), s.code},
-		{"/setup/{link}", public, basic, opened(s.setupForm), s.setup},
-		{"/password/{link}", public, basic, opened(s.passwordForm), s.password},
+		{"/login/code", public, basic, kit.Opened(s.codeForm), s.code},
+		{"/setup/{link}", public, basic, kit.Opened(s.setupForm), s.setup},
+		{"/password/{link}", public, basic, kit.Opened(s.passwordForm), s.password},
 		{"/forgot", public, basic, s.forgotPage, s.forgot},
 		{"/email/{link}", public, basic, s.addressPage, s.useAddressLink},
 		{"/logout", self, basic, nil, s.logout},
@@ -47,36 +80,36 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/{$}", reader, basic, s.home, nil},
 		{"/search", reader, basic, s.search, nil},
 
-		{"/sandbox", reader, basic, opened(s.clock), nil},
+		{"/sandbox", reader, basic, kit.Opened(s.clock), nil},
 		{"/sandbox", owner, basic, nil, s.moveClock},
 
-		{"/views", self, basic, nil, s.saveView},
-		{"/views/{id}/delete", self, basic, nil, s.deleteView},
-		{"/columns", self, basic, nil, s.chooseColumns},
+		{"/views", self, basic, nil, s.SaveView},
+		{"/views/{id}/delete", self, basic, nil, s.DeleteView},
+		{"/columns", self, basic, nil, s.ChooseColumns},
 
 		{"/customers", reader, basic, s.customers, nil},
-		{"/customers/new", desk, basic, opened(s.customerForm), s.createCustomer},
-		{"/customers/export", viewer, exports, long(s.exportCustomers), nil},
+		{"/customers/new", desk, basic, kit.Opened(s.customerForm), s.createCustomer},
+		{"/customers/export", viewer, exports, kit.Long(s.exportCustomers), nil},
 		{"/customers/bulk", staff, basic, nil, s.bulk("/customers", s.customerWork)},
 		{"/invoices/bulk", staff, basic, nil, s.bulk("/invoices", s.invoiceWork)},
 		{"/invoices/export", viewer, exports, s.exportInvoices(), nil},
 		{"/undo", desk, basic, nil, s.undo},
 		{"/recent", desk, basic, s.recent, nil},
 		{"/queue", staff, payments, s.queue, s.queueNext},
-		{"/imports", staff, imports, s.importPage, long(s.upload)},
+		{"/imports", staff, imports, s.importPage, kit.Long(s.upload)},
 		{"/imports/{id}", staff, imports, s.uploadPage, s.checkUpload},
 		{"/imports/{id}/rejected", staff, imports, s.rejectedRows, nil},
 		{"/imports/{id}/start", staff, imports, nil, s.startUpload},
-		{"/customers/{id}", reader, basic, of(s.Customers.Find, s.customer), nil},
-		{"/customers/{id}/edit", desk, basic, opened(s.customerForm), of(s.Customers.Find, s.updateCustomer)},
-		{"/customers/{id}/cancel", desk, basic, opened(s.cancelForm), s.cancelCustomer},
+		{"/customers/{id}", reader, basic, kit.Of(s.Customers.Find, s.customer), nil},
+		{"/customers/{id}/edit", desk, basic, kit.Opened(s.customerForm), kit.Of(s.Customers.Find, s.updateCustomer)},
+		{"/customers/{id}/cancel", desk, basic, kit.Opened(s.cancelForm), s.cancelCustomer},
 		{"/customers/{id}/restore", desk, basic, nil, s.restoreCustomer},
 		{"/customers/{id}/renew", desk, basic, nil, s.renewCustomer},
-		{"/customers/{id}/invoice", desk, basic, opened(s.invoiceForm), s.createInvoice},
-		{"/customers/{id}/page", desk, basic, nil, deed(quietly(s.Payments.ShareCustomerPage),
+		{"/customers/{id}/invoice", desk, basic, kit.Opened(s.invoiceForm), s.createInvoice},
+		{"/customers/{id}/page", desk, basic, nil, kit.Deed(kit.Quietly(s.Payments.ShareCustomerPage),
 			"/customers/{id}#own-page", "The link is ready to be sent.")},
 		{"/customers/{id}/autopay", desk, payments, nil, s.askAutopay},
-		{"/customers/{id}/autopay/request", desk, payments, opened(s.requestAutopayForm), s.requestAutopay},
+		{"/customers/{id}/autopay/request", desk, payments, kit.Opened(s.requestAutopayForm), s.requestAutopay},
 		{"/customers/{id}/autopay/simulate", desk, payments, nil, s.simulateAutopay},
 		{"/customers/{id}/messages", desk, reminders, nil, s.setOptOut},
 
@@ -86,54 +119,54 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/customers/{id}/file", owner, basic, s.customerFile, nil},
 
 		{"/invoices", reader, basic, s.invoices, nil},
-		{"/invoices/{id}", reader, basic, opened(s.invoice), nil},
-		{"/invoices/{id}/pay", desk, basic, of(s.Billing.Find, s.payPage), s.registerPayment},
-		{"/invoices/{id}/receipt", reader, basic, of(s.Billing.Find, s.receipt), nil},
+		{"/invoices/{id}", reader, basic, kit.Opened(s.invoice), nil},
+		{"/invoices/{id}/pay", desk, basic, kit.Of(s.Billing.Find, s.payPage), s.registerPayment},
+		{"/invoices/{id}/receipt", reader, basic, kit.Of(s.Billing.Find, s.receipt), nil},
 		{"/invoices/{id}/status", staff, basic, nil, s.setInvoiceStatus},
-		{"/invoices/{id}/edit", staff, basic, opened(s.invoiceEdit), s.editInvoice},
-		{"/invoices/{id}/reissue", staff, basic, nil, of(s.Billing.Find, s.reissueInvoice)},
-		{"/invoices/{id}/again", staff, basic, opened(s.againForm), s.receiveAgain},
+		{"/invoices/{id}/edit", staff, basic, kit.Opened(s.invoiceEdit), s.editInvoice},
+		{"/invoices/{id}/reissue", staff, basic, nil, kit.Of(s.Billing.Find, s.reissueInvoice)},
+		{"/invoices/{id}/again", staff, basic, kit.Opened(s.againForm), s.receiveAgain},
 		{"/invoices/{id}/credit", staff, basic, nil, s.useCredit},
 		{"/notices", reader, basic, s.notices, nil},
 		{"/notices/{id}", reader, basic, s.noticeFile, nil},
 		{"/notices/{id}/dismiss", desk, basic, nil, s.dismissNotices},
-		{"/received/{id}/refund", staff, basic, opened(s.refundForm), s.refundPayment},
-		{"/received/{id}/undo", staff, basic, nil, of(s.Billing.FindPayment, s.undoPayment)},
-		{"/invoices/{id}/charge", desk, payments, of(s.Billing.Find, s.chargePage), nil},
+		{"/received/{id}/refund", staff, basic, kit.Opened(s.refundForm), s.refundPayment},
+		{"/received/{id}/undo", staff, basic, nil, kit.Of(s.Billing.FindPayment, s.undoPayment)},
+		{"/invoices/{id}/charge", desk, payments, kit.Of(s.Billing.Find, s.chargePage), nil},
 		{"/invoices/{id}/pix", desk, payments, nil, s.makePix},
 
 		{"/payments", viewer, payments, s.received, nil},
-		{"/payments/export", viewer, exports, long(s.exportPayments), nil},
+		{"/payments/export", viewer, exports, kit.Long(s.exportPayments), nil},
 		{"/payments/month", viewer, basic, s.month, nil},
 		{"/payments/month/rows", viewer, basic, s.monthRows, nil},
-		{"/payments/month/export", viewer, exports, long(s.exportMonth), nil},
+		{"/payments/month/export", viewer, exports, kit.Long(s.exportMonth), nil},
 		{"/payments/month/close", owner, basic, nil, s.closeMonth},
 		{"/payments/forecast", viewer, basic, s.forecast, nil},
 		{"/payments/forecast/rows", viewer, basic, s.forecastRows, nil},
-		{"/payments/statement", staff, payments, s.statementPage, long(s.readStatement)},
+		{"/payments/statement", staff, payments, s.statementPage, kit.Long(s.readStatement)},
 		{"/payments/statement/book", staff, payments, nil, s.bookStatement},
 		{"/payments/autopay", reader, payments, s.autopays, nil},
 		{"/payments/reviews", viewer, payments, s.reviews, nil},
-		{"/payments/reviews/{id}", viewer, payments, opened(s.review), nil},
+		{"/payments/reviews/{id}", viewer, payments, kit.Opened(s.review), nil},
 		{"/payments/reviews/{id}", staff, payments, nil, s.resolveReview},
 		{"/payments/gateway", owner, payments, s.gatewayPage, nil},
 		{"/payments/gateway/check", owner, payments, nil, s.checkGateway},
 		{"/payments/gateway/webhook", owner, payments, nil, s.replaceWebhook},
 		{"/payments/gateway/clear", owner, payments, s.askClearGateway, s.clearGateway},
 		{"/payments/moved", owner, basic, nil, s.knowMove},
-		{"/payments/gateways/{provider}", owner, payments, opened(s.gatewayForm), s.setGateway},
+		{"/payments/gateways/{provider}", owner, payments, kit.Opened(s.gatewayForm), s.setGateway},
 
 		{"/plans", reader, basic, s.plans, nil},
-		{"/plans/{id}/follow", staff, basic, asked(s.Catalog.Plan, askFollowPlan), of(s.Catalog.Plan, s.followPlan)},
+		{"/plans/{id}/follow", staff, basic, kit.Asked(s.Catalog.Plan, askFollowPlan), kit.Of(s.Catalog.Plan, s.followPlan)},
 		{"/products", reader, basic, s.products, nil},
 
 		{"/resellers", viewer, resellers, s.resellers, nil},
-		{"/resellers/new", owner, resellers, opened(s.resellerForm), s.createReseller},
+		{"/resellers/new", owner, resellers, kit.Opened(s.resellerForm), s.createReseller},
 		{"/resellers/export", viewer, resellers, s.exportResellers(), nil},
 		{"/resellers/{id}", viewer, resellers, s.reseller, nil},
-		{"/resellers/{id}/edit", owner, resellers, opened(s.resellerForm), s.updateReseller},
-		{"/resellers/{id}/level", owner, resellers, opened(s.levelForm), s.setLevel},
-		{"/resellers/{id}/renew", owner, resellers, opened(s.renewal), s.renewReseller},
+		{"/resellers/{id}/edit", owner, resellers, kit.Opened(s.resellerForm), s.updateReseller},
+		{"/resellers/{id}/level", owner, resellers, kit.Opened(s.levelForm), s.setLevel},
+		{"/resellers/{id}/renew", owner, resellers, kit.Opened(s.renewal), s.renewReseller},
 		{"/resellers/{id}/send", owner, resellers, s.movePage, s.move},
 		{"/resellers/{id}/take-back", owner, resellers, s.movePage, s.move},
 		{"/resellers/{id}/resume", owner, resellers, nil, s.resumeReseller},
@@ -143,66 +176,66 @@ func (s *Server) ownRoutes() []pathRow {
 		// A company sees its credits whatever its level: they are its own.
 		{"/credits", viewer, basic, s.credits, nil},
 		{"/credits/export", viewer, exports, s.exportCredits(), nil},
-		{"/credits/grant", owner, basic, opened(s.grantForm), s.grantCredits},
-		{"/messages/rounds/{id}", reader, reminders, of(s.Reminders.FindRound, s.round), nil},
+		{"/credits/grant", owner, basic, kit.Opened(s.grantForm), s.grantCredits},
+		{"/messages/rounds/{id}", reader, reminders, kit.Of(s.Reminders.FindRound, s.round), nil},
 		{"/messages/usual", staff, reminders, nil, s.turnOnUsual},
 		{"/messages", reader, reminders, s.rules, nil},
-		{"/messages/rules/new", staff, reminders, opened(s.ruleForm), s.createRule},
-		{"/messages/rules/{id}", staff, reminders, opened(s.ruleForm), s.updateRule},
+		{"/messages/rules/new", staff, reminders, kit.Opened(s.ruleForm), s.createRule},
+		{"/messages/rules/{id}", staff, reminders, kit.Opened(s.ruleForm), s.updateRule},
 		{"/messages/rules/{id}/active", staff, reminders, nil, s.switchRule},
 		{"/messages/templates", reader, reminders, s.templates, nil},
-		{"/messages/templates/new", staff, reminders, opened(s.templateForm), s.createTemplate},
+		{"/messages/templates/new", staff, reminders, kit.Opened(s.templateForm), s.createTemplate},
 		{"/messages/templates/preview", staff, reminders, nil, s.previewTemplate},
-		{"/messages/templates/{id}", staff, reminders, opened(s.templateForm), s.updateTemplate},
+		{"/messages/templates/{id}", staff, reminders, kit.Opened(s.templateForm), s.updateTemplate},
 		{"/messages/channels", owner, reminders, s.channels, nil},
 		{"/messages/channels/new", owner, reminders, s.newChannel, s.createChannel},
 		{"/messages/channels/{id}", owner, reminders, s.channel, nil},
-		{"/messages/channels/{id}/edit", owner, reminders, opened(s.editChannel), s.updateChannel},
+		{"/messages/channels/{id}/edit", owner, reminders, kit.Opened(s.editChannel), s.updateChannel},
 		{"/messages/channels/{id}/active", owner, reminders, nil, s.switchChannel},
 		{"/messages/channels/{id}/test", owner, reminders, nil, s.testChannel},
 		{"/messages/channels/{id}/phone", owner, reminders, s.phone, s.changePhone},
-		{"/messages/quiet", owner, reminders, opened(s.quietForm), s.saveQuiet},
+		{"/messages/quiet", owner, reminders, kit.Opened(s.quietForm), s.saveQuiet},
 		{"/messages/log", reader, reminders, s.messageLog, nil},
 		{"/messages/log/export", viewer, reminders, s.exportMessages(), nil},
 		{"/messages/log/{id}", reader, reminders, s.message, nil},
 		{"/messages/log/{id}/decide", staff, reminders, nil, s.decideMessage},
 
-		{"/api", owner, api, opened(s.tokens), nil},
+		{"/api", owner, api, kit.Opened(s.tokens), nil},
 		{"/api/tokens", owner, api, nil, s.createToken},
 		{"/webhooks", owner, webhooks, s.webhooks, nil},
-		{"/webhooks/new", owner, webhooks, opened(s.webhookForm), s.createWebhook},
-		{"/webhooks/signature", owner, webhooks, opened(s.signatureForm), s.checkSignature},
+		{"/webhooks/new", owner, webhooks, kit.Opened(s.webhookForm), s.createWebhook},
+		{"/webhooks/signature", owner, webhooks, kit.Opened(s.signatureForm), s.checkSignature},
 		{"/webhooks/callback-secret", owner, webhooks, s.callbackSecret, s.rotateCallbackSecret},
 		{"/webhooks/{id}", owner, webhooks, s.webhook, nil},
-		{"/webhooks/{id}/export", owner, webhooks, of(s.Webhooks.Find, s.exportDeliveries), nil},
+		{"/webhooks/{id}/export", owner, webhooks, kit.Of(s.Webhooks.Find, s.exportDeliveries), nil},
 		{"/webhooks/{id}/secret", owner, webhooks, nil, s.rotateWebhookSecret},
-		{"/webhooks/{id}/edit", owner, webhooks, opened(s.webhookForm), s.updateWebhook},
+		{"/webhooks/{id}/edit", owner, webhooks, kit.Opened(s.webhookForm), s.updateWebhook},
 		{"/webhooks/{id}/active", owner, webhooks, nil, s.switchWebhook},
 		{"/webhooks/{id}/test", owner, webhooks, nil, s.testWebhook},
 		{"/webhooks/{id}/replay", owner, webhooks, nil, s.replayWebhook},
-		{"/deliveries/{id}", owner, webhooks, of(s.Webhooks.Delivery, s.delivery), nil},
+		{"/deliveries/{id}", owner, webhooks, kit.Of(s.Webhooks.Delivery, s.delivery), nil},
 		{"/deliveries/{id}/resend", owner, webhooks, nil, s.resendDelivery},
 
-		{"/settings", owner, basic, opened(s.settings), s.saveSettings},
+		{"/settings", owner, basic, kit.Opened(s.settings), s.saveSettings},
 		{"/settings/steps", owner, basic, nil, s.hideStep},
-		{"/settings/logo", owner, basic, nil, long(s.saveLogo)},
+		{"/settings/logo", owner, basic, nil, kit.Long(s.saveLogo)},
 		{"/settings/logo/remove", owner, basic, nil, s.removeLogo},
 		{"/settings/address", owner, basic, s.publicAddress, nil},
 		{"/settings/users", owner, basic, s.users, nil},
-		{"/settings/users/new", owner, basic, opened(s.userForm), s.createUser},
-		{"/settings/users/{id}", owner, basic, opened(s.userForm), s.updateUser},
+		{"/settings/users/new", owner, basic, kit.Opened(s.userForm), s.createUser},
+		{"/settings/users/{id}", owner, basic, kit.Opened(s.userForm), s.updateUser},
 		{"/settings/users/{id}/link", owner, basic, nil, s.userLink},
-		{"/settings/users/{id}/second-factor", owner, basic, nil, deed(quietly(s.Accounts.RemoveSecondFactor),
+		{"/settings/users/{id}/second-factor", owner, basic, nil, kit.Deed(kit.Quietly(s.Accounts.RemoveSecondFactor),
 			usersPath, "The second factor is off.")},
-		{"/settings/users/{id}/remove", owner, basic, of(s.Accounts.User, s.askRemoveUser), s.removeUser},
+		{"/settings/users/{id}/remove", owner, basic, kit.Of(s.Accounts.User, s.askRemoveUser), s.removeUser},
 		{"/settings/audit", owner, basic, s.audit, nil},
 		{"/settings/audit/export", owner, exports, s.exportAudit, nil},
 		{"/profile", self, basic, s.profile, nil},
 		{"/profile/password", self, basic, nil, s.changePassword},
-		{"/profile/sessions/{id}/end", self, basic, nil, deed(s.Accounts.EndSession, "/profile", "The session was ended.")},
-		{"/profile/second-factor", self, basic, opened(s.secondFactor), s.confirmSecondFactor},
+		{"/profile/sessions/{id}/end", self, basic, nil, kit.Deed(s.Accounts.EndSession, "/profile", "The session was ended.")},
+		{"/profile/second-factor", self, basic, kit.Opened(s.secondFactor), s.confirmSecondFactor},
 		{"/profile/second-factor/off", self, basic, nil, s.dropSecondFactor},
-		{"/profile/proof", self, basic, nil, s.prove},
+		{"/profile/proof", self, basic, nil, s.Prove},
 		{"/profile/email", self, basic, nil, s.changeEmail},
 		{"/profile/email/confirm", self, basic, nil, s.confirmAddress},
 	}
@@ -213,7 +246,7 @@ func (s *Server) ownRoutes() []pathRow {
 func (s *Server) Patterns() []string {
 	var list []string
 	for _, op := range s.table() {
-		list = append(list, op.pattern())
+		list = append(list, op.Pattern())
 	}
 	return list
 }

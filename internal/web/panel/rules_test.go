@@ -10,6 +10,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/kit"
 	"carteira/test/kit/sqldbtest"
 )
 
@@ -20,12 +21,12 @@ func eachOffice(t *testing.T, test func(t *testing.T, o *office)) {
 }
 
 // path fills the id of a route in, by the first word of the path.
-func filled(op route, ids map[string]int64) string {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(op.path, "/"), "/")
+func filled(op kit.Route, ids map[string]int64) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(op.Path, "/"), "/")
 	if second, _, _ := strings.Cut(rest, "/"); first == "messages" {
 		first += "/" + second
 	}
-	p := strings.ReplaceAll(op.path, "{id}", fmt.Sprint(ids[first]))
+	p := strings.ReplaceAll(op.Path, "{id}", fmt.Sprint(ids[first]))
 	return strings.NewReplacer("{$}", "", "{link}", "x", "{provider}", "bank").Replace(p)
 }
 
@@ -64,8 +65,8 @@ var forms = map[string][]string{
 }
 
 // sendsFile reports whether the route answers with a file and no page.
-func sendsFile(op route) bool {
-	return strings.HasSuffix(op.path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected", "/notices/{id}"}, op.path)
+func sendsFile(op kit.Route) bool {
+	return strings.HasSuffix(op.Path, "/export") || slices.Contains([]string{"/customers/{id}/file", "/imports/{id}/rejected", "/notices/{id}"}, op.Path)
 }
 
 func TestEveryPageRendersInBothLanguages(t *testing.T) {
@@ -75,16 +76,16 @@ func TestEveryPageRendersInBothLanguages(t *testing.T) {
 		for _, lang := range []string{"pt-BR", "en"} {
 			person.post("/preferences", "lang", lang, "back", "/")
 			for _, route := range office.table() {
-				if route.method != http.MethodGet || sendsFile(route) || strings.Contains(route.path, "{link}") || route.path == "/login" {
+				if route.Method != http.MethodGet || sendsFile(route) || strings.Contains(route.Path, "{link}") || route.Path == "/login" {
 					continue
 				}
 				answer := person.get(filled(route, ids)).want(t, http.StatusOK, `<html lang="`+lang+`"`, "</html>")
 				answer.lacks(t, "%!", "<no value>", "<Silva>", "ZgotmplZ", " style=")
 				if len(answer.body) > 100_000 {
-					t.Errorf("%s weighs %d bytes", route.path, len(answer.body))
+					t.Errorf("%s weighs %d bytes", route.Path, len(answer.body))
 				}
 				if csp := answer.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
-					t.Errorf("%s has the policy %q", route.path, csp)
+					t.Errorf("%s has the policy %q", route.Path, csp)
 				}
 			}
 		}
@@ -101,20 +102,20 @@ func TestCompanyReachesNothingOfAnother(t *testing.T) {
 		ids := owner.fill()
 		stranger.fill()
 		for _, route := range office.table() {
-			if !strings.Contains(route.path, "{id}") {
+			if !strings.Contains(route.Path, "{id}") {
 				continue
 			}
 			path := filled(route, ids)
 			answer := stranger.get(path)
-			if route.method == http.MethodPost {
-				answer = stranger.post(path, forms[route.pattern()]...)
+			if route.Method == http.MethodPost {
+				answer = stranger.post(path, forms[route.Pattern()]...)
 			}
 			answer.want(t, http.StatusNotFound).lacks(t, "João")
 			if strings.HasPrefix(path, "/profile") {
 				continue
 			}
 			answer = stranger.get(strings.Replace(path, fmt.Sprint(ids["customers"]), "999999", 1))
-			if route.method == http.MethodGet {
+			if route.Method == http.MethodGet {
 				answer.want(t, http.StatusNotFound)
 			}
 		}
@@ -139,19 +140,19 @@ func TestRolesAreHeld(t *testing.T) {
 			people[role] = owner.colleague(role)
 		}
 		for _, route := range office.table() {
-			if route.method == http.MethodPost && (route.role == reader || route.role == viewer) {
-				t.Errorf("%s changes something, and those who only read may send it", route.pattern())
+			if route.Method == http.MethodPost && (route.Role == reader || route.Role == viewer) {
+				t.Errorf("%s changes something, and those who only read may send it", route.Pattern())
 			}
 			for who, person := range people {
-				if allows(who, route.role) {
+				if kit.Allows(who, route.Role) {
 					continue
 				}
 				answer := person.get(filled(route, ids))
-				if route.method == http.MethodPost {
-					answer = person.post(filled(route, ids), forms[route.pattern()]...)
+				if route.Method == http.MethodPost {
+					answer = person.post(filled(route, ids), forms[route.Pattern()]...)
 				}
 				if answer.status != http.StatusForbidden {
-					t.Errorf("%s answered %s with %d", route.pattern(), who, answer.status)
+					t.Errorf("%s answered %s with %d", route.Pattern(), who, answer.status)
 				}
 			}
 		}
@@ -169,16 +170,16 @@ func TestSignedOutIsLedToTheSignIn(t *testing.T) {
 	office := newOffice(t, sqldb.SQLite)
 	person := office.visitor(t)
 	for _, route := range office.table() {
-		if route.role == public {
+		if route.Role == public {
 			continue
 		}
 		path := filled(route, map[string]int64{})
 		answer := person.get(path)
-		if route.method == http.MethodPost {
+		if route.Method == http.MethodPost {
 			answer = person.post(path)
 		}
 		if answer.status != http.StatusSeeOther || !strings.HasPrefix(answer.location, "/login") {
-			t.Errorf("%s answered %d to %q", route.pattern(), answer.status, answer.location)
+			t.Errorf("%s answered %d to %q", route.Pattern(), answer.status, answer.location)
 		}
 	}
 	if answer := person.get("/customers?page=2"); answer.location != "/login?next=%2Fcustomers%3Fpage%3D2" {
@@ -195,14 +196,14 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	office := newOffice(t, sqldb.SQLite)
 	person := office.owner(t, "ana@example.com")
 	for _, route := range office.table() {
-		if route.method != http.MethodPost {
+		if route.Method != http.MethodPost {
 			continue
 		}
 		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
 			request := person.request(http.MethodPost, filled(route, map[string]int64{}), strings.NewReader(""))
 			request.Header.Set(name, value)
 			if answer := person.do(request); answer.status != http.StatusForbidden {
-				t.Errorf("%s with %s: %s answered %d", route.pattern(), name, value, answer.status)
+				t.Errorf("%s with %s: %s answered %d", route.Pattern(), name, value, answer.status)
 			}
 		}
 	}
@@ -222,7 +223,7 @@ func TestCookieIsBoundToTheHostUnderHTTPS(t *testing.T) {
 	}
 	r := person.request(http.MethodGet, "/", nil)
 	r.URL.Scheme = "https"
-	if got := cookieName(r, sessionCookie); got != "__Host-carteira_session" {
+	if got := kit.CookieName(r, kit.SessionCookie); got != "__Host-carteira_session" {
 		t.Errorf("under https the cookie is %s", got)
 	}
 }

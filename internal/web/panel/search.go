@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // hit is something that the search found.
@@ -27,7 +28,7 @@ type hits struct {
 type searchData struct {
 	Query  string
 	Groups []hits
-	Keys   []fact // the keys that pages know
+	Keys   []kit.Fact // the keys that pages know
 }
 
 const (
@@ -39,7 +40,7 @@ const (
 // shortcut is something to do that the search knows by name.
 type shortcut struct {
 	label, path, icon string
-	role              role
+	role              kit.Role
 	also              string // what people call it, folded, in either language
 }
 
@@ -75,39 +76,39 @@ var called = map[string]string{
 }
 
 // search finds customers, invoices, pages and what can be done, from anywhere.
-func (s *Server) search(req *request) error {
+func (s *Server) search(req *kit.Request) error {
 	query := strings.TrimSpace(req.URL.Query().Get("q"))
 	if runes := []rune(query); len(runes) > maxQuery {
 		query = string(runes[:maxQuery])
 	}
-	data := searchData{Query: query, Keys: keysOf(req.lang)}
+	data := searchData{Query: query, Keys: keysOf(req.Lang)}
 	for _, group := range []hits{s.customerHits(req, query), s.invoiceHits(req, query), pageHits(req, query), s.planHits(req, query)} {
 		if len(group.List) > 0 {
 			data.Groups = append(data.Groups, group)
 		}
 	}
-	return req.show("search", "Search", data)
+	return req.Show("search", "Search", data)
 }
 
-func keysOf(lang page.Lang) []fact {
-	return []fact{
-		{"Ctrl K", lang.T("Search everywhere")},
-		{"/", lang.T("Search in this list, or everywhere")},
-		{"n", lang.T("New customer")},
-		{"?", lang.T("These keys")},
-		{"Esc", lang.T("Close")},
+func keysOf(lang page.Lang) []kit.Fact {
+	return []kit.Fact{
+		{Label: "Ctrl K", Value: lang.T("Search everywhere")},
+		{Label: "/", Value: lang.T("Search in this list, or everywhere")},
+		{Label: "n", Value: lang.T("New customer")},
+		{Label: "?", Value: lang.T("These keys")},
+		{Label: "Esc", Value: lang.T("Close")},
 	}
 }
 
-func (s *Server) customerHits(req *request, query string) hits {
+func (s *Server) customerHits(req *kit.Request, query string) hits {
 	group := hits{Title: "Customers"}
 	if len([]rune(query)) < shortestSeek {
 		return group
 	}
 	list, err := s.Customers.First(req.Context(), req.Actor, customer.Filter{Search: query}, maxHits)
-	if req.note(err); len(list) == 0 {
+	if req.Note(err); len(list) == 0 {
 		list, err = s.Customers.First(req.Context(), req.Actor, customer.Filter{ExternalID: query}, maxHits)
-		req.note(err)
+		req.Note(err)
 	}
 	for _, record := range list {
 		group.List = append(group.List, hit{
@@ -119,7 +120,7 @@ func (s *Server) customerHits(req *request, query string) hits {
 }
 
 // invoiceHits finds an invoice by its number.
-func (s *Server) invoiceHits(req *request, query string) hits {
+func (s *Server) invoiceHits(req *kit.Request, query string) hits {
 	group := hits{Title: "Invoices"}
 	id, err := strconv.ParseInt(strings.TrimPrefix(query, "#"), 10, 64)
 	if err != nil || id <= 0 {
@@ -129,25 +130,25 @@ func (s *Server) invoiceHits(req *request, query string) hits {
 	if err != nil && fault.KindOf(err) == fault.KindNotFound {
 		return group // there is none of this number
 	}
-	req.note(err)
+	req.Note(err)
 	group.List = []hit{{
-		Icon: "receipt", Label: req.lang.T("Invoice") + " " + idText(id) + " · " + invoice.Customer.Name,
+		Icon: "receipt", Label: req.Lang.T("Invoice") + " " + kit.IDText(id) + " · " + invoice.Customer.Name,
 		More: invoice.Amount.BR() + " · " + page.FormatDate(invoice.DueOn), Link: invoicePath(id),
 	}}
 	return group
 }
 
 // planHits finds plans by their names.
-func (s *Server) planHits(req *request, query string) hits {
+func (s *Server) planHits(req *kit.Request, query string) hits {
 	group, wanted := hits{Title: "Plans"}, text.Fold(query)
-	if len([]rune(query)) < shortestSeek || !allows(req.User.Role, staff) {
+	if len([]rune(query)) < shortestSeek || !kit.Allows(req.User.Role, staff) {
 		return group
 	}
-	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: maxChoices})
-	req.note(err)
+	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, kit.CatalogAll, input.Page{Number: 1, Size: kit.MaxChoices})
+	req.Note(err)
 	for _, plan := range list {
 		if strings.Contains(text.Fold(plan.Name), wanted) && len(group.List) < maxHits {
-			group.List = append(group.List, hit{Icon: "layers", Label: plan.Name, More: plan.Value.BR(), Link: "/plans/" + idText(plan.ID)})
+			group.List = append(group.List, hit{Icon: "layers", Label: plan.Name, More: plan.Value.BR(), Link: "/plans/" + kit.IDText(plan.ID)})
 		}
 	}
 	return group
@@ -155,23 +156,23 @@ func (s *Server) planHits(req *request, query string) hits {
 
 // pageHits finds pages and actions by their names in the reader's language, and by
 // what people call them.
-func pageHits(req *request, query string) hits {
+func pageHits(req *kit.Request, query string) hits {
 	group, wanted := hits{Title: "Pages and actions"}, text.Fold(query)
-	add := func(label, path, icon string, needs role, also string) {
-		name := req.lang.T(label)
+	add := func(label, path, icon string, needs kit.Role, also string) {
+		name := req.Lang.T(label)
 		missed := slices.ContainsFunc(strings.Fields(wanted), func(word string) bool {
 			return !strings.Contains(text.Fold(name), word) && !strings.Contains(" "+also, " "+word)
 		})
-		if !missed && allows(req.User.Role, needs) && len(group.List) < maxHits {
+		if !missed && kit.Allows(req.User.Role, needs) && len(group.List) < maxHits {
 			group.List = append(group.List, hit{Icon: icon, Label: name, Link: path})
 		}
 	}
 	for _, action := range shortcuts {
 		add(action.label, action.path, action.icon, action.role, action.also)
 	}
-	for _, section := range menu {
+	for _, section := range kit.Menu {
 		for _, entry := range section.Entries {
-			add(entry.Label, entry.Path, entry.Icon, entry.role, called[entry.Path])
+			add(entry.Label, entry.Path, entry.Icon, entry.Role, called[entry.Path])
 		}
 	}
 	return group

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/kit"
 )
 
 func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
@@ -29,7 +30,7 @@ func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
 			"CNPJ": `href="/settings"`, "dois fatores": `href="/profile"`, "theme": `href="/profile"`, "exportar": `href="/customers"`, "revenda": `href="/resellers"`,
 			"second factor": `href="/profile"`, "cash flow": `href="/payments/forecast"`,
 		} {
-			person.get("/search?q="+urlQuery(query)).want(t, http.StatusOK, found, `id="ask"`)
+			person.get("/search?q="+kit.URLQuery(query)).want(t, http.StatusOK, found, `id="ask"`)
 		}
 		person.get("/search?q=1").want(t, http.StatusOK, `href="/invoices/1"`)
 		person.get("/search?q=999999").want(t, http.StatusOK, "Nada foi encontrado")
@@ -56,7 +57,7 @@ func TestPagesOfOneCompanyTakeNoPlaceOfAnother(t *testing.T) {
 	var leaves []func()
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // until there is no place left
-		leave, err := office.fair.Enter(ctx, busy.actor.Company.ID)
+		leave, err := office.Fair.Enter(ctx, busy.actor.Company.ID)
 		cancel()
 		if err != nil {
 			break

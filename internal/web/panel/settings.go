@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/taxid"
 	"carteira/internal/sandbox"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 type settingsData struct {
@@ -62,17 +63,17 @@ func zoneOptions(current string) []page.Option {
 }
 
 // settingsValues is the form of the settings as they are.
-func (s *Server) settingsValues(req *request) *page.Form {
+func (s *Server) settingsValues(req *kit.Request) *page.Form {
 	company := req.Actor.Company
 	form := page.NewForm()
 	for _, field := range account.CompanyFields {
 		switch place := field.At(&company).(type) {
 		case *money.Percent:
-			form.Set(field.Name, amountText(money.Cents(*place)))
+			form.Set(field.Name, kit.AmountText(money.Cents(*place)))
 		case *money.Cents:
-			form.Set(field.Name, amountText(*place))
+			form.Set(field.Name, kit.AmountText(*place))
 		case *bool:
-			form.Set(field.Name, boolText(*place))
+			form.Set(field.Name, kit.BoolText(*place))
 		default:
 			form.Set(field.Name, fmt.Sprint(field.Of(&company)))
 		}
@@ -83,23 +84,23 @@ func (s *Server) settingsValues(req *request) *page.Form {
 	return form
 }
 
-func (s *Server) settings(req *request, form *page.Form, refusal error) error {
-	return req.showForm("settings", "Settings", refusal, settingsData{
+func (s *Server) settings(req *kit.Request, form *page.Form, refusal error) error {
+	return req.ShowForm("settings", "Settings", refusal, settingsData{
 		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: renewChoices(req),
-		From: req.options(string(account.FromDueDate), "the due date, as if nothing had happened",
+		From: req.Options(string(account.FromDueDate), "the due date, as if nothing had happened",
 			string(account.FromToday), "the day of the renewal"),
 	})
 }
 
-func (s *Server) saveSettings(req *request) error {
+func (s *Server) saveSettings(req *kit.Request) error {
 	req.PostForm.Del("level") // which is the parent's to give
 	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(settingsForm(req)))
-	return req.sent(err, s.settings, "/settings", "The settings were saved.")
+	return req.Sent(err, s.settings, "/settings", "The settings were saved.")
 }
 
 // settingsForm is what was sent, with amounts and percentages as people in Brazil
 // write them.
-func settingsForm(req *request) *input.Form {
+func settingsForm(req *kit.Request) *input.Form {
 	values := maps.Clone(req.PostForm)
 	if cents, err := money.ParseBR(req.PostFormValue("discount_amount")); err == nil {
 		values.Set("discount_amount", cents.String())
@@ -126,46 +127,46 @@ type userRow struct {
 	Seen, RoleText string
 }
 
-func (s *Server) users(req *request) error { return s.usersPage(req, usersData{}) }
+func (s *Server) users(req *kit.Request) error { return s.usersPage(req, usersData{}) }
 
-func (s *Server) usersPage(req *request, data usersData) error {
-	for _, person := range read(req, s.Accounts.Users) {
-		data.List = append(data.List, userRow{person, req.lang.Ago(person.SeenAt, s.DB.Now()), word(req.lang, string(person.Role))})
+func (s *Server) usersPage(req *kit.Request, data usersData) error {
+	for _, person := range kit.Read(req, s.Accounts.Users) {
+		data.List = append(data.List, userRow{person, req.Lang.Ago(person.SeenAt, s.DB.Now()), kit.Word(req.Lang, string(person.Role))})
 	}
 	data.Me = req.User.ID
-	return req.show("users", "Users", data)
+	return req.Show("users", "Users", data)
 }
 
 type userForm struct {
-	recordForm
+	kit.RecordForm
 	Roles []page.Option
 	Me    bool
 }
 
 // userForm is the form of a user, or of a new one.
-func (s *Server) userForm(req *request, form *page.Form, refusal error) error {
+func (s *Server) userForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		user := account.User{Role: account.RoleStaff}
-		if req.id != 0 {
-			user = readOf(req, s.Accounts.User, req.id)
+		if req.ID != 0 {
+			user = kit.ReadOf(req, s.Accounts.User, req.ID)
 		}
 		form = page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role))
 	}
-	data := userForm{recordForm: req.recordForm(usersPath, form), Me: req.id == req.User.ID, Roles: req.options(
+	data := userForm{RecordForm: req.RecordForm(usersPath, form), Me: req.ID == req.User.ID, Roles: req.Options(
 		string(account.RoleOwner), "Owner: everything, users and settings too",
 		string(account.RoleStaff), "Staff: customers, invoices, plans and products",
 		string(account.RoleAttendant), "Attendant: works with customers, without totals, export and deleting",
 		string(account.RoleReadOnly), "Read-only: sees and changes nothing",
 	)}
-	return req.showForm("user_form", data.title("New user", "Edit user"), refusal, data)
+	return req.ShowForm("user_form", data.Title("New user", "Edit user"), refusal, data)
 }
 
 const usersPath = "/settings/users"
 
-func (s *Server) createUser(req *request) error {
-	user, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.form()))
+func (s *Server) createUser(req *kit.Request) error {
+	user, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.Input()))
 	if err != nil {
-		return req.again(err, s.userForm)
+		return req.Again(err, s.userForm)
 	}
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
@@ -180,21 +181,21 @@ func inviting(name, link string) string {
 	return page.Portuguese.T("Hello, %s! Choose your password here to begin: %s (it works once, for 7 days)", name, link)
 }
 
-func (s *Server) updateUser(req *request) error {
-	user, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.id, account.ReadUserChanges(req.form()))
-	return req.sent(err, s.userForm, usersPath, "%s was saved.", user.Name)
+func (s *Server) updateUser(req *kit.Request) error {
+	user, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.ID, account.ReadUserChanges(req.Input()))
+	return req.Sent(err, s.userForm, usersPath, "%s was saved.", user.Name)
 }
 
-func (s *Server) userLink(req *request) error {
-	user, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.id)
+func (s *Server) userLink(req *kit.Request) error {
+	user, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
 	}
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
 
-func (s *Server) askRemoveUser(req *request, user account.User) error {
-	made := readOf(req, s.Accounts.TokensMadeBy, user.ID)
+func (s *Server) askRemoveUser(req *kit.Request, user account.User) error {
+	made := kit.ReadOf(req, s.Accounts.TokensMadeBy, user.ID)
 	confirm := page.Confirm{
 		Question: "Remove %s?", Args: []any{user.Name}, Danger: true, Button: "Remove user", Back: usersPath,
 		Effects: []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
@@ -203,12 +204,12 @@ func (s *Server) askRemoveUser(req *request, user account.User) error {
 		confirm.Effects = append(confirm.Effects, "The API tokens that they made are deleted: programs that use one stop at once.")
 		confirm.Box, confirm.BoxLabel = "keep_tokens", "Keep the tokens"
 	}
-	return req.ask(confirm)
+	return req.Ask(confirm)
 }
 
-func (s *Server) removeUser(req *request) error {
-	err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.id, req.PostFormValue("keep_tokens") == "true")
-	return req.did(err, usersPath, "The user was removed.")
+func (s *Server) removeUser(req *kit.Request) error {
+	err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.ID, req.PostFormValue("keep_tokens") == "true")
+	return req.Did(err, usersPath, "The user was removed.")
 }
 
 type sandboxData struct {
@@ -223,31 +224,31 @@ type sandboxData struct {
 const moveTime = 2 * time.Second
 
 // clock shows the clock of a sandbox, and the buttons that move it.
-func (s *Server) clock(req *request, form *page.Form, refusal error) error {
+func (s *Server) clock(req *kit.Request, form *page.Form, refusal error) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
 	state, err := s.Sandbox.State(req.Context(), req.Actor.Company.ID)
-	req.note(err)
+	req.Note(err)
 	data := sandboxData{Advance: state, Form: cmp.Or(form, page.NewForm("to", ""))}
-	if due := read(req, s.Customers.NextDue); !due.IsZero() {
+	if due := kit.Read(req, s.Customers.NextDue); !due.IsZero() {
 		data.NextDue = due.String()
 	}
 	if whole := state.To.Sub(state.From); state.Running && whole > 0 {
 		data.Percent = int(100 * state.Now.Sub(state.From) / whole)
 	}
-	return req.showForm("sandbox", "The clock", refusal, data)
+	return req.ShowForm("sandbox", "The clock", refusal, data)
 }
 
 // moveClock is a button or the date.
-func (s *Server) moveClock(req *request) error {
+func (s *Server) moveClock(req *kit.Request) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
-	return req.sent(s.advance(req, req.form()), s.clock, "/sandbox", "The clock goes forward.")
+	return req.Sent(s.advance(req, req.Input()), s.clock, "/sandbox", "The clock goes forward.")
 }
 
-func (s *Server) advance(req *request, in *input.Form) error {
+func (s *Server) advance(req *kit.Request, in *input.Form) error {
 	target := sandbox.ReadTarget(in, req.Actor.Company.Zone)
 	if err := s.Sandbox.Begin(req.Context(), req.Actor, target); err != nil {
 		return err
@@ -256,14 +257,14 @@ func (s *Server) advance(req *request, in *input.Form) error {
 }
 
 // saveLogo takes the picture. Its size is bounded before it is read.
-func (s *Server) saveLogo(req *request) error {
-	_ = http.NewResponseController(req.w).SetReadDeadline(time.Now().Add(time.Minute))
-	req.Body = http.MaxBytesReader(req.w, req.Body, account.MaxLogoFile+maxForm)
+func (s *Server) saveLogo(req *kit.Request) error {
+	_ = http.NewResponseController(req.Writer).SetReadDeadline(time.Now().Add(time.Minute))
+	req.Body = http.MaxBytesReader(req.Writer, req.Body, account.MaxLogoFile+kit.MaxForm)
 	content, err := readLogo(req.Request)
 	if err == nil {
 		err = s.Accounts.SetLogo(req.Context(), req.Actor, content)
 	}
-	return req.sent(err, func(req *request, _ *page.Form, refusal error) error {
+	return req.Sent(err, func(req *kit.Request, _ *page.Form, refusal error) error {
 		form := s.settingsValues(req)
 		form.Fail(refusal)
 		return s.settings(req, form, refusal)
@@ -271,7 +272,7 @@ func (s *Server) saveLogo(req *request) error {
 }
 
 func readLogo(r *http.Request) ([]byte, error) {
-	_, content, err := readFileOf(r, "logo")
+	_, content, err := kit.ReadFileOf(r, "logo")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large || len(content) > account.MaxLogoFile {
 		return nil, fault.Field("logo", "must not be larger than 2 MiB")
 	}
@@ -281,6 +282,6 @@ func readLogo(r *http.Request) ([]byte, error) {
 	return content, err
 }
 
-func (s *Server) removeLogo(req *request) error {
-	return req.did(s.Accounts.RemoveLogo(req.Context(), req.Actor), "/settings#brand", "The logo was removed.")
+func (s *Server) removeLogo(req *kit.Request) error {
+	return req.Did(s.Accounts.RemoveLogo(req.Context(), req.Actor), "/settings#brand", "The logo was removed.")
 }

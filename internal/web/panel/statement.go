@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 const statementPath = "/payments/statement"
@@ -43,20 +44,20 @@ type statementRow struct {
 	Differs money.Cents
 }
 
-func (s *Server) statementPage(req *request) error {
+func (s *Server) statementPage(req *kit.Request) error {
 	return s.showStatement(req, statementData{Form: page.NewForm()}, nil)
 }
 
-func (s *Server) showStatement(req *request, data statementData, refusal error) error {
+func (s *Server) showStatement(req *kit.Request, data statementData, refusal error) error {
 	data.Tabs = s.paymentTabs(req, "statement")
-	return req.showForm("statement", "Bank statement", refusal, data)
+	return req.ShowForm("statement", "Bank statement", refusal, data)
 }
 
 // readStatement takes a file and shows what its credits seem to pay. Nothing is
 // kept: the page carries the file to the form that books.
-func (s *Server) readStatement(req *request) error {
-	req.Body = http.MaxBytesReader(req.w, req.Body, payment.MaxStatement+maxForm)
-	_, content, err := readFileOf(req.Request, "file")
+func (s *Server) readStatement(req *kit.Request) error {
+	req.Body = http.MaxBytesReader(req.Writer, req.Body, payment.MaxStatement+kit.MaxForm)
+	_, content, err := kit.ReadFileOf(req.Request, "file")
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		err = fault.Field("file", "the statement must not be larger than 1 MiB; export a shorter time")
 	} else if err != nil {
@@ -66,7 +67,7 @@ func (s *Server) readStatement(req *request) error {
 	if err == nil {
 		err = s.fillStatement(req, &data, content, nil)
 	}
-	if err != nil && !refused(err) {
+	if err != nil && !kit.Refused(err) {
 		return err
 	}
 	data.Form.Fail(err)
@@ -74,7 +75,7 @@ func (s *Server) readStatement(req *request) error {
 }
 
 // fillStatement fills in what a file holds; tried are bookings that were refused.
-func (s *Server) fillStatement(req *request, data *statementData, content []byte, tried map[int]statementRow) error {
+func (s *Server) fillStatement(req *kit.Request, data *statementData, content []byte, tried map[int]statementRow) error {
 	reading, err := s.Payments.ReadStatement(req.Context(), req.Actor, content)
 	if err != nil {
 		return err
@@ -114,26 +115,26 @@ func invoiceLabel(invoice billing.Invoice) string {
 	if invoice.ID == 0 {
 		return ""
 	}
-	return idText(invoice.ID) + " · " + invoice.Customer.Name + " · " + invoice.Amount.BR() + " · " + invoice.DueOn.BR()
+	return kit.IDText(invoice.ID) + " · " + invoice.Customer.Name + " · " + invoice.Amount.BR() + " · " + invoice.DueOn.BR()
 }
 
-func matchText(req *request, p payment.Proposal) string {
+func matchText(req *kit.Request, p payment.Proposal) string {
 	switch {
 	case p.Match == payment.MatchRegistered:
-		return req.lang.T("A payment like this is registered already")
+		return req.Lang.T("A payment like this is registered already")
 	case p.Match == payment.MatchNone:
-		return req.lang.T("No open invoice fits")
+		return req.Lang.T("No open invoice fits")
 	case p.By == payment.ByAmount && p.Fits > 1:
-		return req.lang.T("%d open invoices cost this", p.Fits)
+		return req.Lang.T("%d open invoices cost this", p.Fits)
 	}
-	return req.lang.T(map[payment.Evidence]string{
+	return req.Lang.T(map[payment.Evidence]string{
 		payment.ByCode: "The code of the charge", payment.ByTaxID: "CPF or CNPJ of the customer",
 		payment.ByName: "Name of the customer", payment.ByAmount: "Only the amount fits",
 	}[p.By])
 }
 
 // statementNotes say what of the file is not in the list.
-func statementNotes(req *request, reading payment.Reading, booked int64) (notes []string) {
+func statementNotes(req *kit.Request, reading payment.Reading, booked int64) (notes []string) {
 	for _, note := range []struct {
 		count     int64
 		one, many string
@@ -144,23 +145,23 @@ func statementNotes(req *request, reading payment.Reading, booked int64) (notes 
 		{int64(reading.Unread), "1 line could not be read.", "%s lines could not be read."},
 	} {
 		if note.count > 0 {
-			notes = append(notes, counted(req.lang, note.count, note.one, note.many))
+			notes = append(notes, kit.Counted(req.Lang, note.count, note.one, note.many))
 		}
 	}
 	return notes
 }
 
 // bookStatement books the lines that are ticked, and shows what is left.
-func (s *Server) bookStatement(req *request) error {
+func (s *Server) bookStatement(req *kit.Request) error {
 	content, err := unpack(req.PostFormValue("statement"))
 	if err != nil {
-		return req.complain(statementPath, fault.Field("file", "choose a file"))
+		return req.Complain(statementPath, fault.Field("file", "choose a file"))
 	}
 	bookings, tried := readBookings(req)
-	actor := req.batch()
+	actor := req.Batch()
 	done, err := s.Payments.BookStatement(req.Context(), actor, content, bookings)
 	if err != nil {
-		return req.complain(statementPath, err)
+		return req.Complain(statementPath, err)
 	}
 	data, booked := statementData{Form: page.NewForm(), Batch: actor.Batch}, int64(0)
 	for _, one := range done {
@@ -169,10 +170,10 @@ func (s *Server) bookStatement(req *request) error {
 			continue
 		}
 		tried[one.Number] = statementRow{
-			Chosen: req.PostFormValue("invoice-" + strconv.Itoa(one.Number)), Problem: req.lang.Reason(reasonOf(one.Err)),
+			Chosen: req.PostFormValue("invoice-" + strconv.Itoa(one.Number)), Problem: req.Lang.Reason(kit.ReasonOf(one.Err)),
 		}
 	}
-	data.Done, data.Refused = counted(req.lang, booked, "1 payment was booked.", "%s payments were booked."), len(tried) > 0
+	data.Done, data.Refused = kit.Counted(req.Lang, booked, "1 payment was booked.", "%s payments were booked."), len(tried) > 0
 	if booked == 0 {
 		data.Done, data.Batch = "", ""
 	}
@@ -184,7 +185,7 @@ func (s *Server) bookStatement(req *request) error {
 
 // readBookings reads the ticked lines. One without the number of an invoice is among
 // those that were not booked.
-func readBookings(req *request) (bookings []payment.Booking, tried map[int]statementRow) {
+func readBookings(req *kit.Request) (bookings []payment.Booking, tried map[int]statementRow) {
 	tried = map[int]statementRow{}
 	for _, value := range req.PostForm["line"] {
 		number, err := strconv.Atoi(value)
@@ -195,7 +196,7 @@ func readBookings(req *request) (bookings []payment.Booking, tried map[int]state
 		digits, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(chosen), "#"), " ")
 		invoiceID, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || invoiceID <= 0 {
-			tried[number] = statementRow{Chosen: chosen, Problem: req.lang.T("Choose the invoice that it pays.")}
+			tried[number] = statementRow{Chosen: chosen, Problem: req.Lang.T("Choose the invoice that it pays.")}
 			continue
 		}
 		bookings = append(bookings, payment.Booking{Number: number, InvoiceID: invoiceID})

@@ -14,13 +14,14 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // undoTime is how long work can be undone, and undoLines how many lines of the
 // audit log it may have left.
 const (
 	undoTime  = 10 * time.Minute
-	undoLines = 5 * maxPicked
+	undoLines = 5 * kit.MaxPicked
 )
 
 // errUndoOver is for work of long ago, or of another user.
@@ -29,11 +30,11 @@ var errUndoOver = fault.New(fault.KindConflict, "it can no longer be undone")
 // undo takes back what the reader did a moment ago. The lines that the work left
 // in the audit log say what it changed; each is turned around by the use case
 // that a person would use, the last one first.
-func (s *Server) undo(req *request) error {
-	back := req.back("/")
+func (s *Server) undo(req *kit.Request) error {
+	back := req.Back("/")
 	filter := account.AuditFilter{Batch: req.PostFormValue("batch"), Since: s.DB.Now().Add(-undoTime)}
 	if filter.Batch == "" {
-		return req.complain(back, errUndoOver)
+		return req.Complain(back, errUndoOver)
 	}
 	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: undoLines})
 	if err != nil {
@@ -41,30 +42,30 @@ func (s *Server) undo(req *request) error {
 	}
 	lines = slices.DeleteFunc(lines, func(line account.AuditLine) bool { return line.UserID != req.User.ID })
 	if len(lines) == 0 {
-		return req.complain(back, errUndoOver)
+		return req.Complain(back, errUndoOver)
 	}
 	reason, paid := "", paidIn(lines)
 	for _, line := range lines {
 		err := s.undoLine(req, line, paid)
-		if err != nil && !refused(err) && fault.KindOf(err) != fault.KindNotFound {
+		if err != nil && !kit.Refused(err) && fault.KindOf(err) != fault.KindNotFound {
 			return err
 		}
 		if err != nil {
-			reason = reasonOf(err)
+			reason = kit.ReasonOf(err)
 		}
 	}
 	if reason != "" {
-		page.Complain(req.w, req.Request, "A part could not be undone: %s", req.lang.Reason(reason))
-		return req.goOn(back)
+		page.Complain(req.Writer, req.Request, "A part could not be undone: %s", req.Lang.Reason(reason))
+		return req.GoOn(back)
 	}
-	return req.done(back, "It was undone.")
+	return req.Done(back, "It was undone.")
 }
 
 // paidIn are the invoices that the work paid.
 func paidIn(lines []account.AuditLine) map[int64]bool {
 	paid := map[int64]bool{}
 	for _, line := range lines {
-		if line.Record == "invoice" && changesOf(line)["status"].After == billing.Paid.String() {
+		if line.Record == "invoice" && kit.ChangesOf(line)["status"].After == billing.Paid.String() {
 			paid[line.RecID] = true
 		}
 	}
@@ -73,8 +74,8 @@ func paidIn(lines []account.AuditLine) map[int64]bool {
 
 // undoLine turns one change around. One that follows from another goes back with
 // that.
-func (s *Server) undoLine(req *request, line account.AuditLine, paid map[int64]bool) error {
-	changed := changesOf(line)
+func (s *Server) undoLine(req *kit.Request, line account.AuditLine, paid map[int64]bool) error {
+	changed := kit.ChangesOf(line)
 	switch {
 	case line.Action == string(billing.ActionCreated):
 		return s.Billing.UndoOpening(req.Context(), req.Actor, line.RecID, billing.WithdrawnUndone)
@@ -91,7 +92,7 @@ func (s *Server) undoLine(req *request, line account.AuditLine, paid map[int64]b
 // reopen takes back the payments that the work registered for an invoice, or opens
 // one that it cancelled. One that the program cancelled with its customer opens
 // with it.
-func (s *Server) reopen(req *request, line account.AuditLine, changed map[string]account.FieldChange) error {
+func (s *Server) reopen(req *kit.Request, line account.AuditLine, changed map[string]account.FieldChange) error {
 	if _, moved := changed["amount_received"]; moved {
 		_, err := s.Billing.UndoPaymentsIn(req.Context(), req.Actor, line.RecID, req.PostFormValue("batch"))
 		return err
@@ -110,12 +111,12 @@ func (s *Server) reopen(req *request, line account.AuditLine, changed map[string
 
 // unrenew moves a due date back. Where the payment of an invoice that the work paid
 // moved it, undoing the payment does.
-func (s *Server) unrenew(req *request, line account.AuditLine, paid map[int64]bool) error {
+func (s *Server) unrenew(req *kit.Request, line account.AuditLine, paid map[int64]bool) error {
 	list, err := s.Billing.Latest(req.Context(), req.Actor, []int64{line.RecID}, 0)
 	if err != nil {
 		return err
 	}
-	changed := changesOf(line)
+	changed := kit.ChangesOf(line)
 	due := changed["data_de_vencimento"]
 	from, _ := civil.Parse(due.Before)
 	to, _ := civil.Parse(due.After)
@@ -144,33 +145,33 @@ func ownDayBefore(changed map[string]account.FieldChange, dueOn civil.Date) int 
 const recentRows = 50
 
 // recent shows what the reader did while it can be undone.
-func (s *Server) recent(req *request) error {
+func (s *Server) recent(req *kit.Request) error {
 	filter := account.AuditFilter{UserID: req.User.ID, Since: s.DB.Now().Add(-undoTime)}
-	rows := deedRows(req, s.auditLines(req, filter, recentRows))
+	rows := kit.DeedRows(req, s.AuditLines(req, filter, recentRows))
 	s.linkRecords(req, rows, nil)
 	s.offerUndo(req, rows)
-	return req.show("recent", "Last actions", rows)
+	return req.Show("recent", "Last actions", rows)
 }
 
 // offerUndo has the lines of what the reader did a moment ago offer to take it
 // back, each piece of work once. It is offered for what undo takes back wholly,
 // and only while none of its records was changed since.
-func (s *Server) offerUndo(req *request, rows []deedRow) {
+func (s *Server) offerUndo(req *kit.Request, rows []kit.DeedRow) {
 	since := s.DB.Now().Add(-undoTime)
-	if !slices.ContainsFunc(rows, func(row deedRow) bool {
+	if !slices.ContainsFunc(rows, func(row kit.DeedRow) bool {
 		return row.Batch != "" && row.UserID == req.User.ID && !row.At.Before(since)
 	}) {
 		return
 	}
-	open := offers(s.auditLines(req, account.AuditFilter{Since: since}, undoLines), req.User.ID)
+	open := offers(s.AuditLines(req, account.AuditFilter{Since: since}, undoLines), req.User.ID)
 	for n, row := range rows {
 		count, ok := open[row.Batch]
 		if !ok {
 			continue
 		}
-		offer := undoOffer{row.Batch, req.URL.RequestURI(), req.lang.T("Undo")}
+		offer := kit.UndoOffer{Batch: row.Batch, Back: req.URL.RequestURI(), Label: req.Lang.T("Undo")}
 		if count > 1 {
-			offer.Label = req.lang.T("Undo for all %d", count)
+			offer.Label = req.Lang.T("Undo for all %d", count)
 		}
 		rows[n].Undo = &offer
 		delete(open, row.Batch)
@@ -216,7 +217,7 @@ func offers(lines []account.AuditLine, userID int64) map[string]int {
 // takenBack reports whether undo takes the change of a line back wholly. Money that
 // was taken back or given back does not come again.
 func takenBack(line account.AuditLine) bool {
-	changed := changesOf(line)
+	changed := kit.ChangesOf(line)
 	switch line.Action {
 	case string(billing.ActionUpdated):
 		received, moved := changed["amount_received"]
@@ -247,8 +248,8 @@ var plainFields = []string{"name", "whatsapp", "email", "usuario", "notes", "ext
 
 // undoable is the batch of an edit that undo takes back wholly; "" for one that it
 // would take back in part.
-func (s *Server) undoable(req *request, batch string) string {
-	lines := s.auditLines(req, account.AuditFilter{Batch: batch}, undoLines)
+func (s *Server) undoable(req *kit.Request, batch string) string {
+	lines := s.AuditLines(req, account.AuditFilter{Batch: batch}, undoLines)
 	final := func(line account.AuditLine) bool { return line.Record == "customer" && !takenBack(line) }
 	if len(lines) == 0 || slices.ContainsFunc(lines, final) {
 		return ""
@@ -257,7 +258,7 @@ func (s *Server) undoable(req *request, batch string) string {
 }
 
 // restore gives a customer back what it had, or takes it back.
-func (s *Server) restore(req *request, customerID int64, changed map[string]account.FieldChange) error {
+func (s *Server) restore(req *kit.Request, customerID int64, changed map[string]account.FieldChange) error {
 	form := map[string]string{}
 	for _, name := range plainFields {
 		if change, ok := changed[name]; ok {
@@ -287,11 +288,11 @@ func (s *Server) restore(req *request, customerID int64, changed map[string]acco
 }
 
 // planNamed finds the one plan of a name; the audit log has names.
-func (s *Server) planNamed(req *request, name string) (string, error) {
+func (s *Server) planNamed(req *kit.Request, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	plans, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalogAll, input.Page{Number: 1, Size: maxChoices})
+	plans, _, err := s.Catalog.Plans(req.Context(), req.Actor, kit.CatalogAll, input.Page{Number: 1, Size: kit.MaxChoices})
 	if err != nil {
 		return "", err
 	}
@@ -301,7 +302,7 @@ func (s *Server) planNamed(req *request, name string) (string, error) {
 			return "", fault.Conflict("there are two plans of this name")
 		}
 		if plan.Name == name {
-			found = idText(plan.ID)
+			found = kit.IDText(plan.ID)
 		}
 	}
 	if found == "" {

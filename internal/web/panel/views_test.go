@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"carteira/internal/account"
+	"carteira/internal/web/panel/kit"
 )
 
 func TestViewsOfAListAreSavedAndDeleted(t *testing.T) {
@@ -54,7 +55,7 @@ func TestColumnsOfAListAreChosen(t *testing.T) {
 		if usual != "Nome WhatsApp Plano Valor Vencimento Situação Ações" {
 			t.Error(usual)
 		}
-		for list, columns := range map[account.List][]listColumn{account.CustomerList: columnsOfCustomers, account.InvoiceList: columnsOfInvoices} {
+		for list, columns := range map[account.List][]kit.ListColumn{account.CustomerList: kit.ColumnsOfCustomers, account.InvoiceList: kit.ColumnsOfInvoices} {
 			path := "/" + string(list)
 			for _, column := range columns {
 				led := person.post("/columns", "list", string(list), "columns", column.Name, "back", path+"?sort=name").location
@@ -96,7 +97,7 @@ func TestEveryListHasViewsAndColumns(t *testing.T) {
 			}
 			person.post("/views", "list", string(list), "view", "Minha", "query", "sort=-id", "back", path)
 			person.get(path+"?sort=-id").want(t, http.StatusOK, `aria-current="true">Minha</a>`, `action="/columns"`)
-			for _, column := range columnsOf[list] {
+			for _, column := range kit.ColumnsOf[list] {
 				person.post("/columns", "list", string(list), "columns", column.Name, "back", path)
 				body := person.get(path).want(t, http.StatusOK, `value="`+column.Name+`" checked`).body
 				heads, cells := strings.Count(head.FindString(body), "<th"), strings.Count(row.FindString(body), "<td")

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/reseller"
+	"carteira/internal/web/panel/kit"
 )
 
 // heaviest is what a page may weigh before it is packed, with as many rows as it
@@ -32,7 +33,7 @@ func (p *person) busyYear(rows int) (webhook int64) {
 	must(err)
 	for n := range rows {
 		due := []string{"2026-01-10", "2026-01-31", "2026-02-01"}[n%3]
-		_, err := p.Customers.Create(ctx, actor, customer.ReadNew(values("name", fmt.Sprintf("Maria Conceição dos Santos %d", n), "plan_id", idText(plan.ID),
+		_, err := p.Customers.Create(ctx, actor, customer.ReadNew(values("name", fmt.Sprintf("Maria Conceição dos Santos %d", n), "plan_id", kit.IDText(plan.ID),
 			"data_de_vencimento", due, "whatsapp", fmt.Sprintf("1198765%04d", n), "usuario", fmt.Sprintf("maria.santos%d", n))))
 		must(err)
 		must(p.grant())

@@ -8,24 +8,25 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/event"
 	"carteira/internal/web/page"
+	"carteira/internal/web/panel/kit"
 )
 
 // Texts that no literal in a call or template shows to the test of the catalog.
 func TestTextsOfTablesHavePortuguese(t *testing.T) {
 	var texts []string
-	for _, group := range menu {
+	for _, group := range kit.Menu {
 		texts = append(texts, group.Label)
 		for _, entry := range group.Entries {
 			texts = append(texts, entry.Label)
 		}
 	}
-	for _, w := range words {
+	for _, w := range kit.Words {
 		texts = append(texts, w)
 	}
-	for _, name := range changeNames {
+	for _, name := range kit.ChangeNames {
 		texts = append(texts, name)
 	}
-	for _, values := range changeWords {
+	for _, values := range kit.ChangeWords {
 		texts = slices.AppendSeq(texts, maps.Values(values))
 	}
 	for _, said := range statusSaid {
@@ -47,7 +48,7 @@ func TestTextsOfTablesHavePortuguese(t *testing.T) {
 			t.Errorf("messages/*.txt lacks a line:\n%s | ", text)
 		}
 	}
-	if word(page.English, billing.Paid.String()) != "Paid" || word(page.Portuguese, billing.Paid.String()) != "Pago" {
+	if kit.Word(page.English, billing.Paid.String()) != "Paid" || kit.Word(page.Portuguese, billing.Paid.String()) != "Pago" {
 		t.Error("values of records are not in the reader's language")
 	}
 }

@@ -1,4 +1,4 @@
-package panel
+package kit
 
 import (
 	"carteira/internal/account"
@@ -8,9 +8,9 @@ import (
 	"carteira/internal/web/page"
 )
 
-// words are the English texts of values that records have, under which the
+// Words are the English texts of values that records have, under which the
 // catalog has their Portuguese.
-var words = map[string]string{
+var Words = map[string]string{
 	string(customer.Active):       "Active",
 	string(customer.DueToday):     "Due today",
 	string(customer.Expired):      "Expired",
@@ -130,23 +130,23 @@ var words = map[string]string{
 	"sandbox.clock":               "Clock of the sandbox moved",
 }
 
-// word is a value of a record in the reader's language.
-func word(lang page.Lang, value string) string {
-	if english, ok := words[value]; ok {
+// Word is a value of a record in the reader's language.
+func Word(lang page.Lang, value string) string {
+	if english, ok := Words[value]; ok {
 		return lang.T(english)
 	}
 	return value
 }
 
-// statusWords are the English texts of the statuses of messages.
-var statusWords = map[reminder.Status]string{
+// StatusWords are the English texts of the statuses of messages.
+var StatusWords = map[reminder.Status]string{
 	reminder.Scheduled: "Scheduled", reminder.Sending: "Being sent", reminder.Sent: "Sent",
 	reminder.Failed:  "Not sent",
 	reminder.Skipped: "Skipped", reminder.Unknown: "In doubt", reminder.Dismissed: "Dismissed // message",
 }
 
-// levelWords are the levels as people read them.
-var levelWords = map[account.Level]string{
+// LevelWords are the levels as people read them.
+var LevelWords = map[account.Level]string{
 	account.LevelUser: "Basic", account.LevelReseller: "Reseller", account.LevelMaster: "Master",
 	account.LevelUltraMaster: "Ultra master",
 }

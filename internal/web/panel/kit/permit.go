@@ -1,4 +1,4 @@
-package panel
+package kit
 
 import (
 	"net/http"
@@ -15,7 +15,7 @@ import (
 
 // lowest is the level from which on a company has the pages of a function. All
 // others have theirs at every level.
-var lowest = map[account.Function]account.Level{resellers: account.LevelReseller}
+var lowest = map[account.Function]account.Level{Resellers: account.LevelReseller}
 
 // outgoing are the routes that call another machine while the browser waits.
 // They are counted: a company could make our server call many addresses.
@@ -29,9 +29,9 @@ var outgoing = map[string]bool{
 	"POST /payments/gateways/{provider}": true,
 }
 
-// takesAway are the routes that take access away, or erase a person as the law
+// TakesAway are the routes that take access away, or erase a person as the law
 // wants it: a company may always do that, whatever its standing.
-var takesAway = map[string]bool{
+var TakesAway = map[string]bool{
 	"POST /api/tokens/{id}/delete":       true,
 	"POST /settings/users/{id}/remove":   true,
 	"POST /customers/{id}/page/withdraw": true,
@@ -51,41 +51,41 @@ const (
 // what is above its level, what its plan does not have, and every change when
 // its subscription has ended. What people do about themselves (sign out,
 // password, sessions, second factor) is never refused.
-func (op route) permit(actor account.Actor, today civil.Date) (barrier, error) {
-	if op.role == public || op.role == self {
+func (op Route) permit(actor account.Actor, today civil.Date) (barrier, error) {
+	if op.Role == Public || op.Role == Self {
 		return "", nil
 	}
-	if needs := lowest[op.function]; !actor.Company.Level.AtLeast(needs) {
+	if needs := lowest[op.Function]; !actor.Company.Level.AtLeast(needs) {
 		return byLevel, fault.Forbidden("level: these pages need the level " + string(needs) + " or higher")
 	}
-	for _, function := range op.functions() {
+	for _, function := range op.Functions() {
 		if err := actor.Allow(function); err != nil {
 			return byPlan, err
 		}
 	}
-	if op.method == http.MethodGet || takesAway[op.pattern()] {
+	if op.Method == http.MethodGet || TakesAway[op.Pattern()] {
 		return "", nil
 	}
 	return byStanding, actor.Writable(today)
 }
 
-// functions are those that a route needs: its own, and the export's where it sends
+// Functions are those that a route needs: its own, and the export's where it sends
 // a list as a file.
-func (op route) functions() []account.Function {
-	if strings.HasSuffix(op.path, "/export") {
-		return []account.Function{op.function, exports}
+func (op Route) Functions() []account.Function {
+	if strings.HasSuffix(op.Path, "/export") {
+		return []account.Function{op.Function, Exports}
 	}
-	return []account.Function{op.function}
+	return []account.Function{op.Function}
 }
 
 // lacking is the first function that a company has not.
-func (op route) lacking(actor account.Actor) account.Function {
-	for _, function := range op.functions() {
+func (op Route) lacking(actor account.Actor) account.Function {
+	for _, function := range op.Functions() {
 		if !actor.May(function) {
 			return function
 		}
 	}
-	return basic
+	return Basic
 }
 
 type barData struct {
@@ -96,26 +96,26 @@ type barData struct {
 
 // bar shows in the frame of the panel why a page is not for the company, and
 // who can help.
-func (s *Panel) bar(req *request, op route, barrier barrier, why error) error {
+func (s *Panel) bar(req *Request, op Route, barrier barrier, why error) error {
 	web.ExchangeOf(req.Context()).Err = why
-	data := barData{Barrier: barrier, Parent: read(req, s.Accounts.Parent)}
+	data := barData{Barrier: barrier, Parent: Read(req, s.Accounts.Parent)}
 	i := slices.IndexFunc(account.FunctionCatalog, func(entry account.FunctionEntry) bool {
 		return entry.Name == op.lacking(req.Actor)
 	})
 	if i >= 0 {
 		data.Function = account.FunctionCatalog[i]
 	}
-	return s.render(req, page.View{Name: "barred", Title: barTitles[barrier], Status: web.Status(why), Data: data})
+	return s.render(req, page.View{Name: "barred", Title: BarTitles[barrier], Status: web.Status(why), Data: data})
 }
 
-var barTitles = map[barrier]string{
+var BarTitles = map[barrier]string{
 	byLevel:    "Your level does not include this",
 	byPlan:     "Your plan does not include this",
 	byStanding: "Nothing can be changed at the moment",
 }
 
-// noticeDays is how long before its end a subscription is spoken of.
-const noticeDays = 7
+// NoticeDays is how long before its end a subscription is spoken of.
+const NoticeDays = 7
 
 // notice is what every page says about the company's subscription.
 type notice struct {
@@ -128,26 +128,26 @@ type notice struct {
 }
 
 // notice is nil while there is nothing to say.
-func (s *Panel) notice(req *request) *notice {
+func (s *Panel) notice(req *Request) *notice {
 	sub := req.Actor.Company.Subscription
-	n := &notice{Standing: sub.Standing(req.today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
+	n := &notice{Standing: sub.Standing(req.Today), Trial: sub.Kind == account.Trial, EndsOn: sub.ExpiresOn}
 	live := n.Standing == account.StandingTrial || n.Standing == account.StandingActive
-	n.Above = live && sub.StoppedAbove(req.today)
+	n.Above = live && sub.StoppedAbove(req.Today)
 	if live && !n.Above {
 		if sub.ExpiresOn.IsZero() {
 			return nil // nothing to say
 		}
-		if n.Days = sub.ExpiresOn.Sub(req.today); n.Days > noticeDays {
+		if n.Days = sub.ExpiresOn.Sub(req.Today); n.Days > NoticeDays {
 			return nil // nothing to say
 		}
 	}
-	n.Parent = read(req, s.Accounts.Parent)
+	n.Parent = Read(req, s.Accounts.Parent)
 	return n
 }
 
-// sensitive are the routes that would turn a stolen session into an account, or
+// Sensitive are the routes that would turn a stolen session into an account, or
 // redirect money: they want a recent proof of who is signed in.
-var sensitive = map[string]bool{
+var Sensitive = map[string]bool{
 	"POST /settings/users/new":                true,
 	"POST /settings/users/{id}":               true,
 	"POST /settings/users/{id}/link":          true,
@@ -172,9 +172,9 @@ var sensitive = map[string]bool{
 	"POST /profile/second-factor/off":         true,
 }
 
-// handedOut are the routes that let data or a secret out of the program, with what
+// HandedOut are the routes that let data or a secret out of the program, with what
 // the audit log says of it.
-var handedOut = map[string]string{
+var HandedOut = map[string]string{
 	"GET /customers/export":         "export.customers",
 	"GET /invoices/export":          "export.invoices",
 	"GET /payments/export":          "export.payments",
@@ -188,17 +188,17 @@ var handedOut = map[string]string{
 	"GET /webhooks/callback-secret": "callback_secret.shown",
 }
 
-// wantsProof reports whether a route asks who it is: what is handed out does, too.
-func (op route) wantsProof() bool { return sensitive[op.pattern()] || handedOut[op.pattern()] != "" }
+// WantsProof reports whether a route asks who it is: what is handed out does, too.
+func (op Route) WantsProof() bool { return Sensitive[op.Pattern()] || HandedOut[op.Pattern()] != "" }
 
 // noteHandedOut leaves a line in the audit log before anything is let out.
-func (s *Panel) noteHandedOut(req *request, op route) error {
-	action, ok := handedOut[op.pattern()]
+func (s *Panel) noteHandedOut(req *Request, op Route) error {
+	action, ok := HandedOut[op.Pattern()]
 	if !ok {
 		return nil
 	}
 	kind, _, _ := strings.Cut(action, ".")
-	return s.Accounts.Note(req.Context(), req.Actor, account.AuditEntry{Action: action, Record: kind, ID: req.id})
+	return s.Accounts.Note(req.Context(), req.Actor, account.AuditEntry{Action: action, Record: kind, ID: req.ID})
 }
 
 // proofField is the field of a form that carries a proof in addition to its own
@@ -226,29 +226,29 @@ type sentField struct{ Name, Value string }
 // proved reports whether the user has proved recently who they are, or proves it
 // with this request. Otherwise it shows the question: what was sent is kept in
 // the page, so that nothing has to be typed twice.
-func (s *Panel) proved(req *request, op route) (bool, error) {
-	if !op.wantsProof() || req.Session.Proved(s.DB.Real()) {
+func (s *Panel) proved(req *Request, op Route) (bool, error) {
+	if !op.WantsProof() || req.Session.Proved(s.DB.Real()) {
 		return true, nil
 	}
 	var refusal error
-	if given := req.PostForm.Get(proofField); op.method == http.MethodPost && given != "" {
+	if given := req.PostForm.Get(proofField); op.Method == http.MethodPost && given != "" {
 		refusal = s.Accounts.Prove(req.Context(), req.Visit, account.Proof{Text: given})
 		if refusal == nil {
 			req.PostForm.Del(proofField)
 			return true, nil
 		}
-		if !refused(refusal) {
+		if !Refused(refusal) {
 			return false, refusal
 		}
 	}
 	return false, s.askProof(req, op, refusal)
 }
 
-func (s *Panel) askProof(req *request, op route, refusal error) error {
+func (s *Panel) askProof(req *Request, op Route, refusal error) error {
 	data := proofData{Form: page.NewForm(), Action: req.URL.Path, Cancel: page.LocalPath(req.PostForm.Get("back"))}
 	data.Form.Fail(refusal)
 	status := http.StatusForbidden
-	if op.method == http.MethodGet {
+	if op.Method == http.MethodGet {
 		data.Action, status = "/profile/proof", http.StatusOK
 		data.Sent = []sentField{{"next", req.URL.RequestURI()}}
 		data.Takes, data.Cancel = isFile(req.URL.Path), listOf(req.URL.Path)
@@ -264,38 +264,38 @@ func (s *Panel) askProof(req *request, op route, refusal error) error {
 		return strings.Compare(a.Name, b.Name)
 	})
 	if refusal != nil {
-		status = statusOf(refusal)
+		status = StatusOf(refusal)
 	}
 	return s.showProof(req, data, status)
 }
 
-func (s *Panel) showProof(req *request, data proofData, status int) (err error) {
+func (s *Panel) showProof(req *Request, data proofData, status int) (err error) {
 	data.Factor, _, err = s.Accounts.HasSecondFactor(req.Context(), req.Actor)
-	req.note(err)
+	req.Note(err)
 	return s.render(req, page.View{Name: "proof", Title: "Is it you?", Status: status, Data: data})
 }
 
-// prove takes the proof that a page was asked for with, and leads back to it.
-func (s *Panel) prove(req *request) error {
+// Prove takes the proof that a page was asked for with, and leads back to it.
+func (s *Panel) Prove(req *Request) error {
 	next := page.LocalPath(req.PostFormValue("next"))
 	form := input.FromStrings(map[string]string{proofField: req.PostFormValue(proofField)})
 	err := s.Accounts.Prove(req.Context(), req.Visit, account.ReadProof(form))
-	if refused(err) {
+	if Refused(err) {
 		data := proofData{
 			Form: page.NewForm(), Action: "/profile/proof", Sent: []sentField{{"next", next}}, Takes: isFile(next),
 			Cancel: listOf(next),
 		}
 		data.Form.Fail(err)
-		return s.showProof(req, data, statusOf(err))
+		return s.showProof(req, data, StatusOf(err))
 	}
 	if err != nil {
 		return err
 	}
 	if isFile(next) { // a redirect would leave the question on the screen, with the password in it
-		req.w.Header().Set("Refresh", "0; url="+next)
-		return req.show("file_comes", "Your file", fileData{next, listOf(next)})
+		req.Writer.Header().Set("Refresh", "0; url="+next)
+		return req.Show("file_comes", "Your file", fileData{next, listOf(next)})
 	}
-	return req.goOn(next)
+	return req.GoOn(next)
 }
 
 // fileData is a file that the browser fetches by itself, and where to go on.

@@ -1,4 +1,4 @@
-package panel
+package kit
 
 import (
 	"bufio"
@@ -21,53 +21,53 @@ import (
 	"carteira/internal/web/page"
 )
 
-// decimal is an amount as Excel in Brazil reads it.
-func decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(), "R$ ") }
+// Decimal is an amount as Excel in Brazil reads it.
+func Decimal(amount money.Cents) string { return strings.TrimPrefix(amount.BR(), "R$ ") }
 
-// sendCSV sends a file for a spreadsheet. Semicolons and the mark at the
+// SendCSV sends a file for a spreadsheet. Semicolons and the mark at the
 // beginning are what Excel in Brazil wants.
-func sendCSV(req *request, name string, rows func(write func([]string) error) error) {
-	sendFile(req, name, "text/csv; charset=utf-8", func(to io.Writer) error {
+func SendCSV(req *Request, name string, rows func(write func([]string) error) error) {
+	SendFile(req, name, "text/csv; charset=utf-8", func(to io.Writer) error {
 		out := bufio.NewWriter(to)
 		_, _ = out.WriteString("\ufeff") // the error stays until Flush
-		err := rows(func(cells []string) error { return writeRow(out, cells) })
+		err := rows(func(cells []string) error { return WriteRow(out, cells) })
 		return errors.Join(err, out.Flush())
 	})
 }
 
-// sendBytes sends a file that is at hand; without a name a browser may show it.
-func sendBytes(req *request, name, kind string, content []byte) error {
-	if req.failed != nil {
-		return req.failed
+// SendBytes sends a file that is at hand; without a name a browser may show it.
+func SendBytes(req *Request, name, kind string, content []byte) error {
+	if req.Failed != nil {
+		return req.Failed
 	}
-	header := req.w.Header()
+	header := req.Writer.Header()
 	header.Set("Content-Type", kind)
 	header.Set("Content-Length", strconv.Itoa(len(content)))
 	header.Set("Cache-Control", "no-store")
 	if name != "" {
 		header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	}
-	_, _ = req.w.Write(content) // a reader who has gone away is not our failure
+	_, _ = req.Writer.Write(content) // a reader who has gone away is not our failure
 	return nil
 }
 
-// sendFile sends a file that is written while it is read.
-func sendFile(req *request, name, kind string, write func(io.Writer) error) {
-	header := req.w.Header()
+// SendFile sends a file that is written while it is read.
+func SendFile(req *Request, name, kind string, write func(io.Writer) error) {
+	header := req.Writer.Header()
 	header.Set("Content-Type", kind)
 	header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	header.Set("Cache-Control", "no-store")
-	if err := write(patient{req.w, http.NewResponseController(req.w)}); err != nil {
+	if err := write(patient{req.Writer, http.NewResponseController(req.Writer)}); err != nil {
 		// Half a file must not pass for the whole: the connection is cut.
 		web.ExchangeOf(req.Context()).Err = err
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// writeRow writes a line of the file. A text with a comma is quoted as well: where
+// WriteRow writes a line of the file. A text with a comma is quoted as well: where
 // that is what separates cells, the rest of it would be a cell of its own, and
 // could be a formula.
-func writeRow(out *bufio.Writer, cells []string) error {
+func WriteRow(out *bufio.Writer, cells []string) error {
 	for i, cell := range cells {
 		if i > 0 {
 			_ = out.WriteByte(';') // the error stays until Flush
@@ -85,9 +85,9 @@ func needsQuotes(cell string) bool {
 	return strings.ContainsAny(cell, ";,\"\r\n") || cell[0] == ' ' || cell[0] == '\t'
 }
 
-// dialledPhone is a number as people write it, so that a spreadsheet takes it for
+// DialledPhone is a number as people write it, so that a spreadsheet takes it for
 // a text; one of another country keeps its bare digits, which an import reads.
-func dialledPhone(digits string) string {
+func DialledPhone(digits string) string {
 	shown := page.FormatPhone(digits)
 	if rest, ok := strings.CutPrefix(shown, "+55 "); ok {
 		return rest
@@ -95,8 +95,8 @@ func dialledPhone(digits string) string {
 	return digits
 }
 
-// harmless keeps a spreadsheet from running a text of ours as a formula.
-func harmless(text string) string {
+// Harmless keeps a spreadsheet from running a text of ours as a formula.
+func Harmless(text string) string {
 	if text != "" && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@' || text[0] == '\t' || text[0] == '\r') {
 		return "'" + text
 	}
@@ -114,41 +114,41 @@ func (p patient) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// filterOf reads the filter of an address.
-func filterOf[F any](req *request, read func(*input.Form) F) (F, error) {
-	in := req.query()
+// FilterOf reads the filter of an address.
+func FilterOf[F any](req *Request, read func(*input.Form) F) (F, error) {
+	in := req.Query()
 	filter := read(in)
 	return filter, in.Err()
 }
 
-// exported makes a handler that sends the rows of a filter as a file: the first part
+// Exported makes a handler that sends the rows of a filter as a file: the first part
 // of its name, its columns, and the cells of each row.
-func exported[F, T any](
+func Exported[F, T any](
 	name string, columns []string, readFilter func(*input.Form) F,
-	walk func(context.Context, account.Actor, F, func(T) error) error, cells func(*request, T) []string,
-) handler {
-	return long(func(req *request) error {
-		filter, err := filterOf(req, readFilter)
+	walk func(context.Context, account.Actor, F, func(T) error) error, cells func(*Request, T) []string,
+) Handler {
+	return Long(func(req *Request) error {
+		filter, err := FilterOf(req, readFilter)
 		if err != nil {
 			return err
 		}
-		sendList(req, name, columns, func(write func(...string) error) error {
+		SendList(req, name, columns, func(write func(...string) error) error {
 			return walk(req.Context(), req.Actor, filter, func(record T) error { return write(cells(req, record)...) })
 		})
 		return nil
 	})
 }
 
-// sendList sends a list as a file. Texts that others typed cannot run in it.
-func sendList(req *request, name string, columns []string, rows func(write func(...string) error) error) {
-	sendCSV(req, name+"-"+req.today.String()+".csv", func(write func([]string) error) error {
+// SendList sends a list as a file. Texts that others typed cannot run in it.
+func SendList(req *Request, name string, columns []string, rows func(write func(...string) error) error) {
+	SendCSV(req, name+"-"+req.Today.String()+".csv", func(write func([]string) error) error {
 		if err := write(columns); err != nil {
 			return err
 		}
 		return rows(func(cells ...string) error {
 			for n, cell := range cells {
 				if !isNumber(cell) {
-					cells[n] = harmless(cell)
+					cells[n] = Harmless(cell)
 				}
 			}
 			return write(cells)
@@ -161,8 +161,8 @@ func isNumber(cell string) bool {
 	return cell != "" && strings.Trim(strings.TrimPrefix(cell, "-"), "0123456789.,") == ""
 }
 
-// moment is an instant as a spreadsheet in Brazil reads it.
-func (req *request) moment(at time.Time) string {
+// Moment is an instant as a spreadsheet in Brazil reads it.
+func (req *Request) Moment(at time.Time) string {
 	return page.FormatTime(at, req.Actor.Company.Zone)
 }
 
@@ -175,8 +175,8 @@ const filePrefix = "file_"
 
 // readFiles puts what the files of a form hold in the place of their fields: text
 // as it is, everything else in base64. The whole form is bounded by maxForm.
-func (req *request) readFiles() error {
-	err := req.ParseMultipartForm(maxForm)
+func (req *Request) readFiles() error {
+	err := req.ParseMultipartForm(MaxForm)
 	if errors.Is(err, http.ErrNotMultipart) {
 		return nil
 	}
@@ -220,8 +220,8 @@ func contentOf(header *multipart.FileHeader) (string, error) {
 // maxFileName is how much is kept of the name of a file.
 const maxFileName = 255
 
-// readFileOf reads the file of a form's field whole; its size is bounded before.
-func readFileOf(r *http.Request, field string) (name string, content []byte, err error) {
+// ReadFileOf reads the file of a form's field whole; its size is bounded before.
+func ReadFileOf(r *http.Request, field string) (name string, content []byte, err error) {
 	file, header, err := r.FormFile(field)
 	if err != nil {
 		return "", nil, err
@@ -234,10 +234,10 @@ func readFileOf(r *http.Request, field string) (name string, content []byte, err
 	return text.Storable(header.Filename, maxFileName), content, err
 }
 
-// harmlessRow makes each cell harmless.
-func harmlessRow(cells []string) []string {
+// HarmlessRow makes each cell harmless.
+func HarmlessRow(cells []string) []string {
 	for n, cell := range cells {
-		cells[n] = harmless(cell)
+		cells[n] = Harmless(cell)
 	}
 	return cells
 }

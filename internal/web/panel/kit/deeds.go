@@ -1,4 +1,4 @@
-package panel
+package kit
 
 import (
 	"cmp"
@@ -17,10 +17,10 @@ import (
 	"carteira/internal/web/page"
 )
 
-// changeNames are what forms call the fields that the audit log has, by the field
+// ChangeNames are what forms call the fields that the audit log has, by the field
 // or by the kind of record and the field. Options of gateways and channels, which
 // have no name here, keep their own.
-var changeNames = withCompany(map[string]string{
+var ChangeNames = withCompany(map[string]string{
 	"name": "Name", "email": "E-mail", "whatsapp": "WhatsApp", "cpf_cnpj": "CPF or CNPJ", "address": "Address",
 	"active": "Switched on", "status": "Status", "description": "Description", "note": "Note", "plan": "Plan",
 	"product": "Product", "plan_id": "Plan", "product_id": "Product", "period": "Period", "value": "Value (R$)",
@@ -62,9 +62,9 @@ func withCompany(names map[string]string) map[string]string {
 	return names
 }
 
-// changeWords are the values that forms offer as words, by the field.
-var changeWords = map[string]map[string]string{
-	"status": words, "paid_via": words, "role": words,
+// ChangeWords are the values that forms offer as words, by the field.
+var ChangeWords = map[string]map[string]string{
+	"status": Words, "paid_via": Words, "role": Words,
 	"autopay":    {"none": "Not asked", "asked": "Waiting for the customer", "active": "Authorised", "ended": "Ended"},
 	"scope":      {"full": "Read and change everything", "read": "Only read"},
 	"renew_from": {"due_date": "the due date, as if nothing had happened", "today": "the day of the renewal"},
@@ -76,10 +76,10 @@ var changeWords = map[string]map[string]string{
 		"customer": "the customer was cancelled",
 	},
 	"level": {
-		string(account.LevelUser):        levelWords[account.LevelUser],
-		string(account.LevelReseller):    levelWords[account.LevelReseller],
-		string(account.LevelMaster):      levelWords[account.LevelMaster],
-		string(account.LevelUltraMaster): levelWords[account.LevelUltraMaster],
+		string(account.LevelUser):        LevelWords[account.LevelUser],
+		string(account.LevelReseller):    LevelWords[account.LevelReseller],
+		string(account.LevelMaster):      LevelWords[account.LevelMaster],
+		string(account.LevelUltraMaster): LevelWords[account.LevelUltraMaster],
 	},
 }
 
@@ -93,12 +93,12 @@ var (
 	percentsChanged = map[string]bool{"late_fee_percent": true, "late_interest_percent": true, "discount_percent": true}
 )
 
-// worded are the changes of a line with the names and values that forms have.
-func worded(lang page.Lang, zone *time.Location, line account.AuditLine) []account.FieldChange {
+// Worded are the changes of a line with the names and values that forms have.
+func Worded(lang page.Lang, zone *time.Location, line account.AuditLine) []account.FieldChange {
 	list := make([]account.FieldChange, len(line.Changes))
 	for n, change := range line.Changes {
 		name := change.Field
-		if known := cmp.Or(changeNames[line.Record+"."+name], changeNames[name]); known != "" {
+		if known := cmp.Or(ChangeNames[line.Record+"."+name], ChangeNames[name]); known != "" {
 			name = lang.T(known)
 		}
 		list[n] = account.FieldChange{
@@ -113,7 +113,7 @@ func worded(lang page.Lang, zone *time.Location, line account.AuditLine) []accou
 // changedValue is a value of the audit log as a form has it. One that is not of
 // the field's kind stays as it is: old lines are never changed.
 func changedValue(lang page.Lang, zone *time.Location, field, value string) string {
-	if english, ok := changeWords[field][value]; ok {
+	if english, ok := ChangeWords[field][value]; ok {
 		return lang.T(english)
 	}
 	switch {
@@ -125,8 +125,8 @@ func changedValue(lang page.Lang, zone *time.Location, field, value string) stri
 		return page.FormatPhone(value)
 	case field == "custom":
 		return strings.ReplaceAll(strings.TrimSpace(customer.Custom(value).Lines()), "\n", "; ")
-	case field == "status" && statusWords[reminder.Status(value)] != "":
-		return lang.T(statusWords[reminder.Status(value)])
+	case field == "status" && StatusWords[reminder.Status(value)] != "":
+		return lang.T(StatusWords[reminder.Status(value)])
 	case field == "cpf_cnpj":
 		return taxid.Format(value)
 	case field == "period":
@@ -163,10 +163,10 @@ var invoiceDeeds = map[string]string{
 // customerDeeds are what a cancellation of a customer is called, and its end.
 var customerDeeds = map[string]string{"true": "Customer cancelled", "false": "Customer reactivated"}
 
-// deedText is what a line of the audit log says was done.
-func deedText(lang page.Lang, line account.AuditLine) string {
+// DeedText is what a line of the audit log says was done.
+func DeedText(lang page.Lang, line account.AuditLine) string {
 	deed := ""
-	switch changed := changesOf(line); line.Action {
+	switch changed := ChangesOf(line); line.Action {
 	case string(billing.ActionUpdated):
 		deed = invoiceDeeds[changed["status"].After]
 	case string(customer.ActionUpdated):
@@ -175,7 +175,7 @@ func deedText(lang page.Lang, line account.AuditLine) string {
 	if deed != "" {
 		return lang.T(deed)
 	}
-	return word(lang, line.Action)
+	return Word(lang, line.Action)
 }
 
 // customerDeed is what a change of a customer is called; "" for one of many fields.
@@ -196,29 +196,29 @@ func customerDeed(changed map[string]account.FieldChange) string {
 	return ""
 }
 
-// actorNames are the names of the company's users and tokens by what Actor.By
+// ActorNames are the names of the company's users and tokens by what Actor.By
 // calls them. It reads users and tokens only where one of the list needs them.
-func (s *Panel) actorNames(req *request, by []string) map[string]string {
+func (s *Panel) ActorNames(req *Request, by []string) map[string]string {
 	names := map[string]string{}
 	needs := func(prefix string) bool {
 		return slices.ContainsFunc(by, func(who string) bool { return strings.HasPrefix(who, prefix) })
 	}
 	if needs("user:") {
-		for _, user := range read(req, s.Accounts.Users) {
+		for _, user := range Read(req, s.Accounts.Users) {
 			names[account.Actor{UserID: user.ID}.By()] = user.Name
 		}
 	}
 	if needs("token:") {
-		for _, token := range read(req, s.Accounts.Tokens) {
+		for _, token := range Read(req, s.Accounts.Tokens) {
 			names[account.Actor{TokenID: token.ID}.By()] = "API · " + token.Name
 		}
 	}
 	return names
 }
 
-// actorText is the name of an actor in a record. Records of the first edition
+// ActorText is the name of an actor in a record. Records of the first edition
 // have "user 3 Ana Lima" in place of "user:3".
-func actorText(lang page.Lang, names map[string]string, by string) string {
+func ActorText(lang page.Lang, names map[string]string, by string) string {
 	if name, known := names[by]; known {
 		return name
 	}
@@ -241,7 +241,7 @@ func actorText(lang page.Lang, names map[string]string, by string) string {
 	return lang.T(account.CommandLine)
 }
 
-func changesOf(line account.AuditLine) map[string]account.FieldChange {
+func ChangesOf(line account.AuditLine) map[string]account.FieldChange {
 	changed := map[string]account.FieldChange{}
 	for _, change := range line.Changes {
 		changed[change.Field] = change
@@ -249,29 +249,29 @@ func changesOf(line account.AuditLine) map[string]account.FieldChange {
 	return changed
 }
 
-// auditLines are the newest lines of the audit log that a filter has.
-func (s *Panel) auditLines(req *request, filter account.AuditFilter, most int64) []account.AuditLine {
+// AuditLines are the newest lines of the audit log that a filter has.
+func (s *Panel) AuditLines(req *Request, filter account.AuditFilter, most int64) []account.AuditLine {
 	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: most})
-	req.note(err)
+	req.Note(err)
 	return lines
 }
 
-// undoOffer is the button that takes back the work of a line.
-type undoOffer struct{ Batch, Back, Label string }
+// UndoOffer is the button that takes back the work of a line.
+type UndoOffer struct{ Batch, Back, Label string }
 
-// deedRow is a line of the audit log with its text.
-type deedRow struct {
+// DeedRow is a line of the audit log with its text.
+type DeedRow struct {
 	account.AuditLine
 	Text    string
 	Link    string // to the record; "": it is gone, or has no page
-	Undo    *undoOffer
+	Undo    *UndoOffer
 	Changed []account.FieldChange // as forms have it
 }
 
-func deedRows(req *request, list []account.AuditLine) []deedRow {
-	rows := make([]deedRow, len(list))
+func DeedRows(req *Request, list []account.AuditLine) []DeedRow {
+	rows := make([]DeedRow, len(list))
 	for i, line := range list {
-		rows[i] = deedRow{AuditLine: line, Text: deedText(req.lang, line), Changed: worded(req.lang, req.Actor.Company.Zone, line)}
+		rows[i] = DeedRow{AuditLine: line, Text: DeedText(req.Lang, line), Changed: Worded(req.Lang, req.Actor.Company.Zone, line)}
 	}
 	return rows
 }

@@ -1,4 +1,4 @@
-package panel
+package kit
 
 import (
 	"html/template"
@@ -18,8 +18,8 @@ import (
 	"carteira/internal/webhook"
 )
 
-// listColumn is a column of a list that a user may do without.
-type listColumn struct {
+// ListColumn is a column of a list that a user may do without.
+type ListColumn struct {
 	Name  string
 	label string
 	usual bool // shown to who has not chosen
@@ -27,7 +27,7 @@ type listColumn struct {
 
 // The columns next to the one that names the record.
 var (
-	columnsOfCustomers = []listColumn{
+	ColumnsOfCustomers = []ListColumn{
 		{"whatsapp", "WhatsApp", true},
 		{"email", "E-mail", false},
 		{"cpf_cnpj", "CPF or CNPJ", false},
@@ -40,7 +40,7 @@ var (
 		{"created_at", "Created on", false},
 		{input.ByUpdated, "Last change", false},
 	}
-	columnsOfInvoices = []listColumn{
+	ColumnsOfInvoices = []ListColumn{
 		{"number", "Number", false},
 		{"description", "Description", true},
 		{"plan", "Plan", false},
@@ -53,10 +53,10 @@ var (
 	}
 )
 
-// columnsOf are the columns of each list.
-var columnsOf = map[account.List][]listColumn{
-	account.CustomerList: columnsOfCustomers,
-	account.InvoiceList:  columnsOfInvoices,
+// ColumnsOf are the columns of each list.
+var ColumnsOf = map[account.List][]ListColumn{
+	account.CustomerList: ColumnsOfCustomers,
+	account.InvoiceList:  ColumnsOfInvoices,
 	account.PaymentList: {
 		{input.ByPaidDay, "Received on", true},
 		{"through", "Through", true},
@@ -110,7 +110,7 @@ type arrangement struct {
 }
 
 type viewLink struct {
-	chip
+	Chip
 	ID int64
 }
 
@@ -123,25 +123,25 @@ type columnBox struct {
 func (a arrangement) Shows(name string) bool { return a.shown[name] }
 
 // arranged reads how the user has a list.
-func (s *Panel) arranged(req *request, list account.List) arrangement {
+func (s *Panel) arranged(req *Request, list account.List) arrangement {
 	found := arrangement{
 		List: list, Query: viewQuery(req.URL.Query()), Back: req.URL.RequestURI(), Form: page.NewForm(), shown: map[string]bool{},
 	}
 	saved, chosen, err := s.Accounts.Arranged(req.Context(), req.Actor, list)
-	req.note(err)
+	req.Note(err)
 	found.Usual = len(chosen) == 0
 	for _, view := range saved {
 		found.Views = append(found.Views, viewLink{
-			chip{Label: view.Name, URL: viewPath(view, req.URL.Path), Current: view.Query == found.Query}, view.ID,
+			Chip{Label: view.Name, URL: viewPath(view, req.URL.Path), Current: view.Query == found.Query}, view.ID,
 		})
 	}
-	for _, column := range columnsOf[list] {
+	for _, column := range ColumnsOf[list] {
 		shown := column.usual
 		if len(chosen) > 0 {
 			shown = slices.Contains(chosen, column.Name)
 		}
 		found.shown[column.Name] = shown
-		found.Columns = append(found.Columns, columnBox{column.Name, req.lang.T(column.label), shown})
+		found.Columns = append(found.Columns, columnBox{column.Name, req.Lang.T(column.label), shown})
 	}
 	return found
 }
@@ -171,8 +171,8 @@ func viewPath(view account.View, at string) string {
 	return path + "?" + view.Query
 }
 
-func (s *Panel) saveView(req *request) error {
-	draft := account.ReadView(req.form())
+func (s *Panel) SaveView(req *Request) error {
+	draft := account.ReadView(req.Input())
 	values, err := url.ParseQuery(draft.Query)
 	if err != nil {
 		return fault.New(fault.KindInvalid, "the form could not be read")
@@ -180,24 +180,24 @@ func (s *Panel) saveView(req *request) error {
 	draft.Query = viewQuery(values)
 	view, err := s.Accounts.SaveView(req.Context(), req.Actor, draft)
 	if err != nil {
-		return req.complain(req.back("/"), err)
+		return req.Complain(req.Back("/"), err)
 	}
-	at, _, _ := strings.Cut(req.back("/"), "?")
-	return req.done(viewPath(view, at), "The view %s was saved.", view.Name)
+	at, _, _ := strings.Cut(req.Back("/"), "?")
+	return req.Done(viewPath(view, at), "The view %s was saved.", view.Name)
 }
 
-func (s *Panel) deleteView(req *request) error {
-	view, err := s.Accounts.DeleteView(req.Context(), req.Actor, req.id)
-	return req.did(err, req.back("/"+string(view.List)), "The view %s was deleted.", view.Name)
+func (s *Panel) DeleteView(req *Request) error {
+	view, err := s.Accounts.DeleteView(req.Context(), req.Actor, req.ID)
+	return req.Did(err, req.Back("/"+string(view.List)), "The view %s was deleted.", view.Name)
 }
 
-func (s *Panel) chooseColumns(req *request) error {
-	choice := account.ReadColumns(req.formWith([]string{"columns"}))
+func (s *Panel) ChooseColumns(req *Request) error {
+	choice := account.ReadColumns(req.InputWith([]string{"columns"}))
 	choice.Names = slices.DeleteFunc(choice.Names, func(name string) bool {
-		return !slices.ContainsFunc(columnsOf[choice.List], func(known listColumn) bool { return known.Name == name })
+		return !slices.ContainsFunc(ColumnsOf[choice.List], func(known ListColumn) bool { return known.Name == name })
 	})
 	err := s.Accounts.ChooseColumns(req.Context(), req.Actor, choice)
-	return req.did(err, req.back("/"+string(choice.List)), "The columns were saved.")
+	return req.Did(err, req.Back("/"+string(choice.List)), "The columns were saved.")
 }
 
 // tags are the words in which lists and pages show the state of a record, and what
@@ -205,12 +205,12 @@ func (s *Panel) chooseColumns(req *request) error {
 func tags(lang page.Lang) template.FuncMap {
 	return template.FuncMap{
 		"customertag": func(status customer.Status) template.HTML {
-			return tag(customerTones[status], word(lang, string(status)))
+			return tag(customerTones[status], Word(lang, string(status)))
 		},
 		"invoicetag":  func(status billing.Status, overdue bool) template.HTML { return invoiceTag(lang, status, overdue) },
 		"deliverytag": func(status webhook.Status) template.HTML { return tag(deliveryTones[status], lang.T(string(status))) },
 		"taxid":       taxid.Format,
-		"paymentid":   shownPaymentID,
+		"paymentid":   ShownPaymentID,
 	}
 }
 
@@ -242,21 +242,21 @@ var deliveryTones = map[webhook.Status]string{
 	webhook.Delivered: "good", webhook.Pending: "note", webhook.Parked: "warn", webhook.Refused: "bad", webhook.Failed: "bad",
 }
 
-// chip is a filter that one click sets: a link, so that it works everywhere.
-type chip struct {
+// Chip is a filter that one click sets: a link, so that it works everywhere.
+type Chip struct {
 	Label, URL string
 	Current    bool
 }
 
-// chipLine is chips that exclude one another.
-type chipLine struct {
+// ChipLine is chips that exclude one another.
+type ChipLine struct {
 	Label string // for who does not see it
-	Chips []chip
+	Chips []Chip
 }
 
-// filtered is the list's address with other filters; empty ones go, and the list
+// Filtered is the list's address with other filters; empty ones go, and the list
 // begins at its first page.
-func filtered(req *request, pairs ...string) string {
+func Filtered(req *Request, pairs ...string) string {
 	values := req.URL.Query()
 	values.Del("page")
 	for pair := range slices.Chunk(pairs, 2) {
@@ -294,18 +294,18 @@ func presets(today civil.Date, ahead bool) []preset {
 	}
 }
 
-// dateChips are presets for the fields from and to of a filter.
-func dateChips(req *request, from, to string, ahead bool) chipLine {
+// DateChips are presets for the fields from and to of a filter.
+func DateChips(req *Request, from, to string, ahead bool) ChipLine {
 	query := req.URL.Query()
-	line := chipLine{Label: req.lang.T("Period"), Chips: []chip{{
-		Label:   req.lang.T("Any date"),
-		URL:     filtered(req, from, "", to, ""),
+	line := ChipLine{Label: req.Lang.T("Period"), Chips: []Chip{{
+		Label:   req.Lang.T("Any date"),
+		URL:     Filtered(req, from, "", to, ""),
 		Current: query.Get(from) == "" && query.Get(to) == "",
 	}}}
-	for _, span := range presets(req.today, ahead) {
-		line.Chips = append(line.Chips, chip{
-			Label:   req.lang.T(span.label),
-			URL:     filtered(req, from, span.from.String(), to, span.to.String()),
+	for _, span := range presets(req.Today, ahead) {
+		line.Chips = append(line.Chips, Chip{
+			Label:   req.Lang.T(span.label),
+			URL:     Filtered(req, from, span.from.String(), to, span.to.String()),
 			Current: query.Get(from) == span.from.String() && query.Get(to) == span.to.String(),
 		})
 	}
@@ -314,7 +314,7 @@ func dateChips(req *request, from, to string, ahead bool) chipLine {
 
 // hiddenFilters are the filters of the address that a form hands on, without
 // those that it shows.
-func hiddenFilters(req *request, shown ...string) map[string]string {
+func hiddenFilters(req *Request, shown ...string) map[string]string {
 	values := req.URL.Query()
 	for _, name := range append(shown, "page") {
 		values.Del(name)
@@ -326,9 +326,9 @@ func hiddenFilters(req *request, shown ...string) map[string]string {
 	return kept
 }
 
-// badge is a number next to an entry of the menu: what waits for a person
+// Badge is a number next to an entry of the menu: what waits for a person
 // there.
-type badge struct {
+type Badge struct {
 	Count int64
 	Words string // what it counts, for who does not see where it is
 }
@@ -337,7 +337,7 @@ type badge struct {
 const mostOfABadge = 999
 
 // Text is the number as it is shown.
-func (b badge) Text() string {
+func (b Badge) Text() string {
 	if b.Count > mostOfABadge {
 		return page.FormatInt(mostOfABadge) + "+"
 	}
@@ -346,18 +346,18 @@ func (b badge) Text() string {
 
 // badges are the numbers of the menu, by path. Counters know them, so that every
 // page can have them.
-func (s *Panel) badges(req *request) map[string]badge {
-	overdue := readOf(req, s.Billing.Count, billing.Filter{Overdue: "true"})
-	shown := map[string]badge{"/invoices": {overdue, req.lang.T("overdue")}}
-	if allows(req.User.Role, viewer) && req.Actor.May(payments) {
-		shown["/payments"] = badge{readOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true}), req.lang.T("for review")}
+func (s *Panel) badges(req *Request) map[string]Badge {
+	overdue := ReadOf(req, s.Billing.Count, billing.Filter{Overdue: "true"})
+	shown := map[string]Badge{"/invoices": {overdue, req.Lang.T("overdue")}}
+	if Allows(req.User.Role, Viewer) && req.Actor.May(Payments) {
+		shown["/payments"] = Badge{ReadOf(req, s.Payments.CountReviews, payment.ReviewFilter{Open: true}), req.Lang.T("for review")}
 	}
 	return shown
 }
 
-// shownPaymentID is what the bank or the gateway calls a payment; "" of one that a
+// ShownPaymentID is what the bank or the gateway calls a payment; "" of one that a
 // person registered without it.
-func shownPaymentID(id string) string {
+func ShownPaymentID(id string) string {
 	if strings.HasPrefix(id, "hand:") || strings.HasPrefix(id, "credit:") {
 		return ""
 	}

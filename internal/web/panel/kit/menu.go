@@ -1,4 +1,4 @@
-package panel
+package kit
 
 import (
 	"net/url"
@@ -15,8 +15,8 @@ import (
 type entry struct {
 	Label      string // in English, shown translated
 	Path, Icon string
-	role       role
-	function   account.Function
+	Role       Role
+	Function   account.Function
 }
 
 // group is some entries under one heading.
@@ -28,41 +28,41 @@ type group struct {
 
 // unused reports whether a company has never made use of what a group leads to.
 // Its entries are folded away then, until a person opens them.
-type unused func(req *request) bool
+type unused func(req *Request) bool
 
 // resellsNothing is unused for the pages of resellers.
-func resellsNothing(req *request) bool { return !read(req, req.panel.Resellers.Resells) }
+func resellsNothing(req *Request) bool { return !Read(req, req.panel.Resellers.Resells) }
 
-// menu is all of it, in order. A new part of the panel adds its entry here.
-var menu = []group{
+// Menu is all of it, in order. A new part of the panel adds its entry here.
+var Menu = []group{
 	{Entries: []entry{
-		{"Home", "/", "house", reader, basic},
-		{"Customers", "/customers", "users", reader, basic},
-		{"Invoices", "/invoices", "receipt", reader, basic},
-		{"Payments", "/payments", "wallet", viewer, payments},
-		{"Messages", "/messages", "message-circle", reader, reminders},
+		{"Home", "/", "house", Reader, Basic},
+		{"Customers", "/customers", "users", Reader, Basic},
+		{"Invoices", "/invoices", "receipt", Reader, Basic},
+		{"Payments", "/payments", "wallet", Viewer, Payments},
+		{"Messages", "/messages", "message-circle", Reader, Reminders},
 	}},
 	{Label: "What you sell", Entries: []entry{
-		{"Plans", "/plans", "layers", reader, basic},
-		{"Products", "/products", "package", reader, basic},
+		{"Plans", "/plans", "layers", Reader, Basic},
+		{"Products", "/products", "package", Reader, Basic},
 	}},
 	{Label: "Resale", unused: resellsNothing, Entries: []entry{
-		{"Resellers", "/resellers", "store", viewer, resellers},
-		{"Subscription plans", "/subscription-plans", "tag", viewer, resellers},
-		{"Credits", "/credits", "coins", viewer, basic},
+		{"Resellers", "/resellers", "store", Viewer, Resellers},
+		{"Subscription plans", "/subscription-plans", "tag", Viewer, Resellers},
+		{"Credits", "/credits", "coins", Viewer, Basic},
 	}},
 	{Label: "Integration", Entries: []entry{
-		{"API tokens", "/api", "key-round", owner, api},
-		{"Webhooks", "/webhooks", "webhook", owner, webhooks},
+		{"API tokens", "/api", "key-round", Owner, API},
+		{"Webhooks", "/webhooks", "webhook", Owner, Webhooks},
 	}},
 	{Label: "Company", Entries: []entry{
-		{"Settings", "/settings", "settings", owner, basic},
-		{"My account", "/profile", "user", self, basic},
+		{"Settings", "/settings", "settings", Owner, Basic},
+		{"My account", "/profile", "user", Self, Basic},
 	}},
 }
 
-// frame is what the layout needs.
-type frame struct {
+// Frame is what the layout needs.
+type Frame struct {
 	Groups  []shownGroup
 	User    account.User
 	Company account.Company
@@ -76,7 +76,7 @@ type frame struct {
 }
 
 // May reports to a template whether the company's plan has a function.
-func (f frame) May(name account.Function) bool {
+func (f Frame) May(name account.Function) bool {
 	return f.Company.Subscription.Functions.Has(name)
 }
 
@@ -90,19 +90,19 @@ type shownEntry struct {
 	entry
 	Current bool
 	Locked  bool // the plan lacks it: it leads to the page that says so
-	Badge   badge
+	Badge   Badge
 }
 
-func (s *Panel) frame(req *request) frame {
-	live := req.Actor.Writable(req.today) == nil
-	f := frame{
-		User: req.User, Company: req.Actor.Company, Desk: live && allows(req.User.Role, desk),
-		Staff: live && allows(req.User.Role, staff), Totals: allows(req.User.Role, viewer),
-		Owner: allows(req.User.Role, owner), Reach: s.Reach,
+func (s *Panel) frame(req *Request) Frame {
+	live := req.Actor.Writable(req.Today) == nil
+	f := Frame{
+		User: req.User, Company: req.Actor.Company, Desk: live && Allows(req.User.Role, Desk),
+		Staff: live && Allows(req.User.Role, Staff), Totals: Allows(req.User.Role, Viewer),
+		Owner: Allows(req.User.Role, Owner), Reach: s.Reach,
 	}
 	f.Manage = live && f.Owner
 	badges := s.badges(req)
-	for _, group := range menu {
+	for _, group := range Menu {
 		if shown := s.shownGroup(req, group, badges); len(shown.Entries) > 0 {
 			f.Groups = append(f.Groups, shown)
 		}
@@ -113,15 +113,15 @@ func (s *Panel) frame(req *request) frame {
 
 // shownGroup is what a user sees of a group. The group of the page that is shown
 // is never folded.
-func (s *Panel) shownGroup(req *request, group group, badges map[string]badge) shownGroup {
+func (s *Panel) shownGroup(req *Request, group group, badges map[string]Badge) shownGroup {
 	shown, current := shownGroup{Label: group.Label}, false
 	for _, entry := range group.Entries {
-		if !allows(req.User.Role, entry.role) || !req.Actor.Company.Level.AtLeast(lowest[entry.function]) {
+		if !Allows(req.User.Role, entry.Role) || !req.Actor.Company.Level.AtLeast(lowest[entry.Function]) {
 			continue
 		}
 		here := within(req.URL.Path, entry.Path)
 		current = current || here
-		shown.Entries = append(shown.Entries, shownEntry{entry, here, !req.Actor.May(entry.function), badges[entry.Path]})
+		shown.Entries = append(shown.Entries, shownEntry{entry, here, !req.Actor.May(entry.Function), badges[entry.Path]})
 	}
 	if group.unused != nil && !current && len(shown.Entries) > 0 {
 		shown.Folded = group.unused(req)
@@ -134,9 +134,9 @@ func within(path, entry string) bool {
 	return path == entry || entry != "/" && strings.HasPrefix(path, entry+"/")
 }
 
-// place is where a record is in the list that the user came from, so that the
+// Place is where a record is in the list that the user came from, so that the
 // way back leads there, and its neighbours are one click away.
-type place struct {
+type Place struct {
 	Label      string // of the list; "": as the page says
 	Back       string // the list as it was
 	Prev, Next string
@@ -146,41 +146,41 @@ type place struct {
 // none.
 type neighbour func(query url.Values, page input.Page) int64
 
-// placeIn is the place in a list that has its records at addresses below it.
-func placeIn(req *request, list string, neighbour neighbour) place {
-	return listed{list, list}.place(req, neighbour)
+// PlaceIn is the place in a list that has its records at addresses below it.
+func PlaceIn(req *Request, list string, neighbour neighbour) Place {
+	return Listed{list, list}.Place(req, neighbour)
 }
 
-// listed is where a list is, and where its records are.
-type listed struct{ List, Records string }
+// Listed is where a list is, and where its records are.
+type Listed struct{ List, Records string }
 
-// place reads the place from the address: the list's query and the number of the
+// Place reads the place from the address: the list's query and the number of the
 // record in it.
-func (l listed) place(req *request, neighbour neighbour) place {
+func (l Listed) Place(req *Request, neighbour neighbour) Place {
 	query := req.URL.Query()
 	values, err := url.ParseQuery(query.Get("list"))
 	if err != nil || !query.Has("list") {
-		return place{Back: l.List}
+		return Place{Back: l.List}
 	}
-	found := place{Back: l.List}
+	found := Place{Back: l.List}
 	if len(values) > 0 {
 		found.Back += "?" + values.Encode()
 	}
-	found.besides(req, func(at, _ int64) string {
+	found.Besides(req, func(at, _ int64) string {
 		id := neighbour(values, input.Page{Number: at, Size: 1})
 		if id == 0 {
 			return ""
 		}
 		place := url.Values{"list": {values.Encode()}, "at": {strconv.FormatInt(at, 10)}}
-		return l.Records + "/" + idText(id) + "?" + place.Encode()
+		return l.Records + "/" + IDText(id) + "?" + place.Encode()
 	})
 	return found
 }
 
-// besides adds the neighbours of the record with the number in the address. link
+// Besides adds the neighbours of the record with the number in the address. link
 // returns the address of the record at a number, "" where there is none; a record
 // without a page it may leave out, and go on in the direction of step.
-func (p *place) besides(req *request, link func(at, step int64) string) {
+func (p *Place) Besides(req *Request, link func(at, step int64) string) {
 	at, err := strconv.ParseInt(req.URL.Query().Get("at"), 10, 32)
 	if err != nil || at < 1 {
 		return // an invalid address has no neighbours
@@ -191,18 +191,18 @@ func (p *place) besides(req *request, link func(at, step int64) string) {
 	p.Next = link(at+1, 1)
 }
 
-// placeFrom is the way back to where the user came from, if the address says so.
-func placeFrom(req *request, otherwise place) place {
+// PlaceFrom is the way back to where the user came from, if the address says so.
+func PlaceFrom(req *Request, otherwise Place) Place {
 	from := req.URL.Query().Get("from")
 	if from == "" {
 		return otherwise
 	}
 	back := page.LocalPath(from)
 	path, _, _ := strings.Cut(back, "?")
-	for _, section := range menu {
+	for _, section := range Menu {
 		for _, entry := range section.Entries {
 			if entry.Path == path {
-				return place{Back: back, Label: req.lang.T(entry.Label)}
+				return Place{Back: back, Label: req.Lang.T(entry.Label)}
 			}
 		}
 	}

@@ -1,9 +1,7 @@
-// Package panel is what a company works in all day: pages over the same use
-// cases as the API. It owns the table of routes, who may open which, the
-// session cookie and the contents of each page. It has no rule of the
-// business: a handler reads a form, calls a use case and shows what it
-// returns. docs/panel.md says how a page is made.
-package panel
+// Package kit is what the pages of the panel are made of: who asks and what they may
+// open, forms, lists, questions, files and work over many records. It answers
+// requests; the pages themselves, and the table of their paths, are not here.
+package kit
 
 import (
 	"context"
@@ -36,16 +34,16 @@ import (
 )
 
 const (
-	maxForm   = 1 << 20
+	MaxForm   = 1 << 20
 	timeLimit = 30 * time.Second
 )
 
 // maxForm bounds the form of a route: who is not known sends little.
-func (op route) maxForm() int64 {
-	if op.role == public {
+func (op Route) maxForm() int64 {
+	if op.Role == Public {
 		return 64 << 10
 	}
-	return maxForm
+	return MaxForm
 }
 
 // Deps are the capabilities behind the panel.
@@ -70,41 +68,41 @@ type Deps struct {
 // Server answers the panel.
 type Panel struct {
 	Deps
-	fair   web.Fair
-	pages  *page.Set
+	Fair   web.Fair
+	Pages  *page.Set
 	mux    *http.ServeMux
 	origin *http.CrossOriginProtection
 }
 
-// request is a request for a page. Visit is empty on public pages.
-type request struct {
+// Request is a request for a page. Visit is empty on public pages.
+type Request struct {
 	*http.Request
 	account.Visit
 	panel     *Panel
 	unlimited *http.Request // the same without the limits of time and size
-	w         http.ResponseWriter
-	id        int64 // of the path, when the route has one
-	today     civil.Date
-	lang      page.Lang
-	failed    error // the first part of a page that could not be read
+	Writer    http.ResponseWriter
+	ID        int64 // of the path, when the route has one
+	Today     civil.Date
+	Lang      page.Lang
+	Failed    error // the first part of a page that could not be read
 }
 
-// handler is one page, or one form that is sent.
-type handler func(*request) error
+// Handler is one page, or one form that is sent.
+type Handler func(*Request) error
 
-// long lifts the limits of time and size off a handler that reads or writes as
+// Long lifts the limits of time and size off a handler that reads or writes as
 // long as it takes, and reads a file out of its body by itself.
-func long(handle handler) handler {
-	return func(req *request) error {
+func Long(handle Handler) Handler {
+	return func(req *Request) error {
 		req.Request = req.unlimited
 		return handle(req)
 	}
 }
 
-// newPanel makes a panel without pages, of what is behind it and its templates.
-func newPanel(deps Deps, templates fs.FS) *Panel {
+// New makes a panel without pages, of what is behind it and its templates.
+func New(deps Deps, templates fs.FS) *Panel {
 	panel := &Panel{
-		Deps: deps, pages: page.New(templates, tags), mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
+		Deps: deps, Pages: page.New(templates, tags), mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
 	}
 	panel.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		panel.serve(w, r, nowhere) //nolint:contextcheck // it is the request's
@@ -112,10 +110,10 @@ func newPanel(deps Deps, templates fs.FS) *Panel {
 	return panel
 }
 
-// answerTo adds pages.
-func (s *Panel) answerTo(routes []route) {
+// AnswerTo adds pages.
+func (s *Panel) AnswerTo(routes []Route) {
 	for _, route := range routes {
-		s.mux.HandleFunc(route.pattern(), func(w http.ResponseWriter, request *http.Request) {
+		s.mux.HandleFunc(route.Pattern(), func(w http.ResponseWriter, request *http.Request) {
 			s.serve(w, request, route) //nolint:contextcheck // it is the request's
 		})
 	}
@@ -127,33 +125,33 @@ func (s *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // nowhere is the route of addresses that lead to no page.
-var nowhere = route{
-	path: "/", role: self, handler: func(*request) error { return fault.NotFound("page") },
+var nowhere = Route{
+	Path: "/", Role: Self, handler: func(*Request) error { return fault.NotFound("page") },
 }
 
 // serve answers a request, and shows what went wrong: in the frame of the panel
 // for who is signed in.
-func (s *Panel) serve(w http.ResponseWriter, r *http.Request, op route) {
-	req := &request{panel: s, unlimited: r, w: w, lang: page.LangOf(r)}
+func (s *Panel) serve(w http.ResponseWriter, r *http.Request, op Route) {
+	req := &Request{panel: s, unlimited: r, Writer: w, Lang: page.LangOf(r)}
 	err := s.answer(req, op)
 	if err == nil {
 		return
 	}
 	switch signedOut := fault.KindOf(err) == fault.KindUnauthenticated; {
-	case signedOut && op.method == nowhere.method:
-		s.pages.Fail(w, r, fault.NotFound("page"))
+	case signedOut && op.Method == nowhere.Method:
+		s.Pages.Fail(w, r, fault.NotFound("page"))
 		return
 	case signedOut || req.User.ID == 0:
 		s.fail(w, r, err)
 		return
 	}
-	req.Request, req.failed = r, nil // the time limit of the page was for the page
+	req.Request, req.Failed = r, nil // the time limit of the page was for the page
 	view := page.Failed(w, r, "failed", err)
 	if fault.KindOf(err) == fault.KindForbidden {
 		view.Name, view.Data = "forbidden", forbidden{fault.Public(err), s.owners(req)}
 	}
 	if s.render(req, view) != nil { // what the frame needs cannot be had either
-		s.pages.Fail(w, r, err)
+		s.Pages.Fail(w, r, err)
 	}
 }
 
@@ -164,7 +162,7 @@ type forbidden struct {
 }
 
 // owners are the names of the company's owners; none where they cannot be had.
-func (s *Panel) owners(req *request) (names []string) {
+func (s *Panel) owners(req *Request) (names []string) {
 	people, err := s.Accounts.Users(req.Context(), req.Actor)
 	if err != nil {
 		return nil
@@ -177,13 +175,13 @@ func (s *Panel) owners(req *request) (names []string) {
 	return names
 }
 
-func (s *Panel) answer(req *request, op route) error {
-	w, r := req.w, req.unlimited
-	if op.method != nowhere.method {
-		web.ExchangeOf(r.Context()).Route = op.pattern()
+func (s *Panel) answer(req *Request, op Route) error {
+	w, r := req.Writer, req.unlimited
+	if op.Method != nowhere.Method {
+		web.ExchangeOf(r.Context()).Route = op.Pattern()
 	}
-	if strings.Contains(op.path, "{link}") { // a reader of the log must not be able to use it
-		web.ExchangeOf(r.Context()).Path = op.path
+	if strings.Contains(op.Path, "{link}") { // a reader of the log must not be able to use it
+		web.ExchangeOf(r.Context()).Path = op.Path
 	}
 	if err := s.origin.Check(r); err != nil {
 		return fault.Forbidden("this form was sent from another site")
@@ -196,7 +194,7 @@ func (s *Panel) answer(req *request, op route) error {
 	if err := s.admit(req, op); err != nil {
 		return err
 	}
-	if barred, err := op.permit(req.Actor, req.today); err != nil {
+	if barred, err := op.permit(req.Actor, req.Today); err != nil {
 		return s.bar(req, op, barred, err)
 	}
 	if err := req.read(op); err != nil {
@@ -205,7 +203,7 @@ func (s *Panel) answer(req *request, op route) error {
 	if ok, err := s.proved(req, op); err != nil || !ok {
 		return err
 	}
-	if outgoing[op.pattern()] {
+	if outgoing[op.Pattern()] {
 		if err := s.Accounts.CountOutgoing(req.Context(), req.Actor); err != nil {
 			return err
 		}
@@ -218,9 +216,9 @@ func (s *Panel) answer(req *request, op route) error {
 
 // runHandler runs the handler. A page takes a place of its company; a file that is
 // written as long as it takes does not.
-func (s *Panel) runHandler(req *request, op route) error {
-	if op.method == http.MethodGet && req.Actor.Company.ID != 0 && !strings.HasSuffix(op.path, "/export") {
-		leave, err := s.fair.Enter(req.Context(), req.Actor.Company.ID)
+func (s *Panel) runHandler(req *Request, op Route) error {
+	if op.Method == http.MethodGet && req.Actor.Company.ID != 0 && !strings.HasSuffix(op.Path, "/export") {
+		leave, err := s.Fair.Enter(req.Context(), req.Actor.Company.ID)
 		if err != nil {
 			return err
 		}
@@ -229,41 +227,41 @@ func (s *Panel) runHandler(req *request, op route) error {
 	if err := op.handler(req); err != nil {
 		return err
 	}
-	return req.failed
+	return req.Failed
 }
 
 // admit finds out who asks and whether they may. It is the one place where a
 // role is held against a page.
-func (s *Panel) admit(req *request, op route) error {
-	if op.role == public {
+func (s *Panel) admit(req *Request, op Route) error {
+	if op.Role == Public {
 		return nil
 	}
-	visit, err := s.Accounts.Authenticate(req.Context(), token(req.Request), visitor(req.Request))
+	visit, err := s.Accounts.Authenticate(req.Context(), Token(req.Request), Visitor(req.Request))
 	if err != nil {
 		return err
 	}
-	req.Visit, req.today = visit, visit.Actor.Today(s.DB.Now())
+	req.Visit, req.Today = visit, visit.Actor.Today(s.DB.Now())
 	web.ExchangeOf(req.Context()).CompanyID = visit.Actor.Company.ID
-	if !allows(visit.User.Role, op.role) {
+	if !Allows(visit.User.Role, op.Role) {
 		return fault.Forbidden("your access does not include this; an owner of the company can give it to you")
 	}
 	return nil
 }
 
 // read takes the id out of the path and the form out of the body.
-func (req *request) read(op route) error {
-	if strings.Contains(op.path, "{id}") {
+func (req *Request) read(op Route) error {
+	if strings.Contains(op.Path, "{id}") {
 		id, err := strconv.ParseInt(req.PathValue("id"), 10, 64)
 		if err != nil || id <= 0 || req.PathValue("id")[0] == '+' {
 			return fault.NotFound("page")
 		}
-		req.id = id
+		req.ID = id
 	}
-	if op.method != http.MethodPost {
+	if op.Method != http.MethodPost {
 		return nil
 	}
 	err := req.ParseForm()
-	if err == nil && fileForms[op.pattern()] {
+	if err == nil && fileForms[op.Pattern()] {
 		err = req.readFiles()
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -278,7 +276,7 @@ func (req *request) read(op route) error {
 // fail shows an error; who is signed out is led to the sign-in instead.
 func (s *Panel) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.KindOf(err) != fault.KindUnauthenticated {
-		s.pages.Fail(w, r, err)
+		s.Pages.Fail(w, r, err)
 		return
 	}
 	login := "/login"
@@ -292,6 +290,6 @@ func (s *Panel) fail(w http.ResponseWriter, r *http.Request, err error) {
 	page.Go(w, r, login)
 }
 
-func visitor(r *http.Request) account.Visitor {
-	return account.Visitor{Address: web.Caller(r), Agent: r.UserAgent(), Device: cookieValue(r, deviceCookie)}
+func Visitor(r *http.Request) account.Visitor {
+	return account.Visitor{Address: web.Caller(r), Agent: r.UserAgent(), Device: CookieValue(r, deviceCookie)}
 }
