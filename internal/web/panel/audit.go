@@ -119,7 +119,7 @@ func (s *Server) audit(req *kit.Request) error {
 	users, tokens := kit.Read(req, s.Accounts.Users), kit.Read(req, s.Accounts.Tokens)
 	data.List = kit.DeedRows(req, lines)
 	data.People = kit.NamedOptions(users, func(user account.Person) (int64, string) { return user.ID, user.Name }, req.Option("", "Everyone"))
-	data.Tokens = kit.NamedOptions(tokens, kit.TokenName, req.Option("", "Any"))
+	data.Tokens = kit.NamedOptions(tokens, tokenName, req.Option("", "Any"))
 	data.People, data.Tokens = withChosen(data.People, filter.UserID, lines), withChosen(data.Tokens, filter.TokenID, lines)
 	s.linkRecords(req, data.List, users)
 	s.offerUndo(req, data.List)

@@ -3,6 +3,7 @@ package panel
 import (
 	"cmp"
 	"html/template"
+	"net/url"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ type loginData struct {
 }
 
 func (s *Server) loginPage(req *kit.Request) error {
-	_, err := s.Accounts.Authenticate(req.Context(), kit.Token(req.Request), kit.Visitor(req.Request))
+	_, err := s.Accounts.Authenticate(req.Context(), kit.Token(req.Request), req.Visitor())
 	if err == nil {
 		return req.GoOn(page.LocalPath(req.URL.Query().Get("next")))
 	}
@@ -39,7 +40,7 @@ func (s *Server) loginForm(req *kit.Request, form *page.Form, refusal error) err
 }
 
 func (s *Server) login(req *kit.Request) error {
-	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.Input()), kit.Visitor(req.Request))
+	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.Input()), req.Visitor())
 	if err != nil {
 		return req.Again(err, s.loginForm)
 	}
@@ -54,7 +55,7 @@ func (s *Server) enter(req *kit.Request, in account.SignedIn, next string) error
 	}
 	req.Remember(in)
 	if in.NeedsCode {
-		next = "/login/code?next=" + kit.URLQuery(next)
+		next = "/login/code?next=" + url.QueryEscape(next)
 	}
 	return req.GoOn(next)
 }
@@ -65,7 +66,7 @@ func (s *Server) codeForm(req *kit.Request, form *page.Form, refusal error) erro
 }
 
 func (s *Server) code(req *kit.Request) error {
-	in, err := s.Accounts.ConfirmCode(req.Context(), kit.Token(req.Request), account.ReadCode(req.Input()), kit.Visitor(req.Request))
+	in, err := s.Accounts.ConfirmCode(req.Context(), kit.Token(req.Request), account.ReadCode(req.Input()), req.Visitor())
 	if err != nil {
 		return req.Again(err, s.codeForm)
 	}
@@ -101,7 +102,7 @@ func (s *Server) setupForm(req *kit.Request, form *page.Form, refusal error) err
 }
 
 func (s *Server) setup(req *kit.Request) error {
-	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.Input()), kit.Visitor(req.Request))
+	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.Input()), req.Visitor())
 	if err != nil {
 		return s.gone(req, req.Again(err, s.setupForm), goneSetupLink)
 	}
@@ -127,12 +128,12 @@ func (s *Server) passwordForm(req *kit.Request, form *page.Form, refusal error) 
 
 func (s *Server) password(req *kit.Request) error {
 	draft := account.ReadNewPassword(req.Input())
-	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, kit.Visitor(req.Request))
+	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, req.Visitor())
 	if err != nil {
 		return s.gone(req, req.Again(err, s.passwordForm), gonePasswordLink)
 	}
 	credentials := account.Credentials{Email: user.Email, Password: req.PostFormValue("password")}
-	in, err := s.Accounts.SignIn(req.Context(), credentials, kit.Visitor(req.Request))
+	in, err := s.Accounts.SignIn(req.Context(), credentials, req.Visitor())
 	if kit.Refused(err) { // too many sign-ins: the password is set all the same
 		return req.Done("/login", "The password is set. Sign in with it.")
 	}
@@ -165,7 +166,7 @@ func (s *Server) forgotPage(req *kit.Request) error {
 
 // forgot answers the same whether the address is known or not.
 func (s *Server) forgot(req *kit.Request) error {
-	err := s.Accounts.Forget(req.Context(), account.ReadEmail(req.Input()), kit.Visitor(req.Request))
+	err := s.Accounts.Forget(req.Context(), account.ReadEmail(req.Input()), req.Visitor())
 	if err != nil && !kit.Refused(err) {
 		return err
 	}
@@ -183,7 +184,7 @@ func (s *Server) addressPage(req *kit.Request) error {
 }
 
 func (s *Server) useAddressLink(req *kit.Request) error {
-	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), kit.Visitor(req.Request))
+	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), req.Visitor())
 	switch {
 	case err != nil:
 		return s.gone(req, err, goneAddressLink)

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -65,7 +66,7 @@ func (s *Server) remindMany(req *kit.Request, path string) error {
 	if err != nil {
 		return req.Complain(back, err)
 	}
-	return req.GoOn("/messages/rounds/" + kit.IDText(round.ID) + "?back=" + kit.URLQuery(back))
+	return req.GoOn("/messages/rounds/" + kit.IDText(round.ID) + "?back=" + url.QueryEscape(back))
 }
 
 // roundDraft is the reminder with its customers.
@@ -95,8 +96,8 @@ func (s *Server) roundChoices(req *kit.Request, view *roundPage, draft *reminder
 	if len(active) > 0 && len(draft.Channels) == 0 {
 		draft.Channels = []int64{active[0].ID}
 	}
-	view.Round.Channels = kit.NamedOptions(active, kit.ChannelName)
-	view.Round.Templates = kit.NamedOptions(basis.templates, kit.TemplateName, req.Option("0", "The usual words"))
+	view.Round.Channels = kit.NamedOptions(active, channelName)
+	view.Round.Templates = kit.NamedOptions(basis.templates, templateName, req.Option("0", "The usual words"))
 	view.Round.NoChannel = len(active) == 0
 	if draft.Link = s.canPayByLink(req); view.Round.NoChannel {
 		return

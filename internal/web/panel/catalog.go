@@ -30,7 +30,7 @@ func offeredPage[T any](
 	find func(context.Context, account.Actor, catalog.Filter, input.Page) ([]T, int64, error),
 ) (data offeredList[T], ids []int64) {
 	paging := req.Query().Page()
-	list, total, err := find(req.Context(), req.Actor, kit.CatalogAll, paging)
+	list, total, err := find(req.Context(), req.Actor, catalog.Filter{}, paging)
 	req.Note(err)
 	data.Pager = page.NewPager(req.URL, paging, total)
 	for _, one := range list {
@@ -206,7 +206,7 @@ func (s *Server) subscriptionPlanRecord() kit.Record[reseller.Plan] {
 	return kit.Record[reseller.Plan]{
 		Path: "/subscription-plans", Input: "subscription_plan_form",
 		Fresh: "New subscription plan", Edit: "Edit subscription plan",
-		Named: kit.ResoldPlanName,
+		Named: resoldPlanName,
 		Blank: blankSubscriptionPlan, Shown: planShown,
 		Find: s.Resellers.FindPlan,
 		Create: func(req *kit.Request) (reseller.Plan, error) {

@@ -101,7 +101,7 @@ func (s *Server) chargePage(req *kit.Request, invoice billing.Invoice) error {
 	charging.Dialog, charging.Here = true, invoicePath(invoice.ID)+"/charge"
 	if back := req.URL.Query().Get("back"); back != "" {
 		charging.Back = page.LocalPath(back)
-		charging.Here += "?back=" + kit.URLQuery(charging.Back)
+		charging.Here += "?back=" + url.QueryEscape(charging.Back)
 	}
 	if attempts := kit.ReadOf(req, s.Payments.Attempts, invoice.ID); len(attempts) > 0 {
 		charging.Mends = s.attemptRows(req, record.ID, attempts[:1])[0].Mends
@@ -227,7 +227,7 @@ func (s *Server) queue(req *kit.Request) error {
 	}
 	next := turnOf(left, slices.Index(workers, req.Actor.UserID), len(workers))
 	data.Skip = data.Again + "&skip=" + kit.IDText(next.ID)
-	data.Paid = invoicePath(next.ID) + "/pay?back=" + kit.URLQuery(data.Again)
+	data.Paid = invoicePath(next.ID) + "/pay?back=" + url.QueryEscape(data.Again)
 	return s.showQueue(req, data, next)
 }
 

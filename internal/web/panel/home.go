@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func (l dueList) DaysLate(record customer.Customer) int { return max(0, l.Today.
 const homeRows = 6
 
 // dueToday is the filter of customers who are due today.
-var dueToday = "status=" + kit.URLQuery(string(customer.DueToday))
+var dueToday = "status=" + url.QueryEscape(string(customer.DueToday))
 
 func (s *Server) home(req *kit.Request) error {
 	in := req.Query()
@@ -179,7 +180,7 @@ func (s *Server) dueLists(req *kit.Request) []dueList {
 		},
 		{
 			Title: "Customers expired", Empty: "Nobody is expired.", Tone: "bad",
-			Link: "/customers?status=" + kit.URLQuery(string(customer.Expired)),
+			Link: "/customers?status=" + url.QueryEscape(string(customer.Expired)),
 		},
 	}
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}
@@ -212,7 +213,7 @@ func (s *Server) gatewayChanges(req *kit.Request) []kit.DeedRow {
 	lines := s.AuditLines(req, account.AuditFilter{Record: "gateway", Since: s.DB.Now().AddDate(0, 0, -moneyNoticeDays)}, 5)
 	seen, _ := strconv.ParseInt(kit.CookieValue(req.Request, movesCookie), 10, 64)
 	return kit.DeedRows(req, slices.DeleteFunc(lines, func(line account.AuditLine) bool {
-		return line.ID <= seen || line.UserID == req.User.ID && line.Address == kit.Visitor(req.Request).Address
+		return line.ID <= seen || line.UserID == req.User.ID && line.Address == req.Visitor().Address
 	}))
 }
 

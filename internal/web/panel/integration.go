@@ -161,7 +161,7 @@ func (s *Server) signatureForm(req *kit.Request, form *page.Form, refusal error)
 }
 
 func (s *Server) signaturePage(req *kit.Request, data signatureData, refusal error) error {
-	data.Secrets = append(kit.NamedOptions(kit.Read(req, s.Webhooks.List), kit.HookName), req.Option("0", "Callback secret (single invoices)"))
+	data.Secrets = append(kit.NamedOptions(kit.Read(req, s.Webhooks.List), hookName), req.Option("0", "Callback secret (single invoices)"))
 	return req.ShowForm("signature", "Signature checker", refusal, data)
 }
 

@@ -157,7 +157,7 @@ func (s *Server) channelPage(req *kit.Request, data channelData, refusal error) 
 		}
 		data.Options = append(data.Options, optionValue{option, value, slices.Contains(secrets, option.Name)})
 	}
-	data.Templates = kit.NamedOptions(kit.Read(req, s.Reminders.Templates), kit.TemplateName, req.Option("", "A plain sentence"))
+	data.Templates = kit.NamedOptions(kit.Read(req, s.Reminders.Templates), templateName, req.Option("", "A plain sentence"))
 	data.Rules = slices.DeleteFunc(kit.Read(req, s.Reminders.Rules), func(rule reminder.Rule) bool {
 		return !slices.Contains(rule.Channels, data.Channel.ID)
 	})

@@ -111,8 +111,8 @@ func (s *Server) messageLog(req *kit.Request) error {
 	data.List, data.Total = messageRows(req, list), kit.Counted(req.Lang, data.Pager.Total, "1 message", "%s messages")
 	data.Of = s.filteredCustomer(req, filter.CustomerID)
 	rules, channels := kit.Read(req, s.Reminders.Rules), kit.Read(req, s.Reminders.Channels)
-	data.Rules = kit.NamedOptions(rules, kit.RuleName, req.Option("", "All rules"))
-	data.Channels = kit.NamedOptions(channels, kit.ChannelName, req.Option("", "All"))
+	data.Rules = kit.NamedOptions(rules, ruleName, req.Option("", "All rules"))
+	data.Channels = kit.NamedOptions(channels, channelName, req.Option("", "All"))
 	data.HasRules = len(rules) > 0
 	return req.Show("messages_log", "Log of messages", data)
 }

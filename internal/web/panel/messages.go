@@ -204,8 +204,8 @@ func (s *Server) ruleForm(req *kit.Request, form *page.Form, refusal error) erro
 	data.Sides = req.Options("before", "before the due date", "after", "after the due date")
 	statuses := []customer.Status{customer.Active, customer.DueToday, customer.Expired}
 	data.Statuses = kit.WordOptions(req, statuses, nil, req.Option("", "All"))
-	data.Templates = kit.NamedOptions(basis.templates, kit.TemplateName)
-	channels := kit.NamedOptions(basis.channels, kit.ChannelName, page.Option{Label: "—"})
+	data.Templates = kit.NamedOptions(basis.templates, templateName)
+	channels := kit.NamedOptions(basis.channels, channelName, page.Option{Label: "—"})
 	for i := range min(len(basis.channels), reminder.MaxChannels) {
 		data.Turns = append(data.Turns, channelTurn{Name: turnName(i), Number: i + 1, Options: channels})
 	}

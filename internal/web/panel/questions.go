@@ -1,8 +1,13 @@
 package panel
 
 import (
+	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/reminder"
+	"carteira/internal/reseller"
 	"carteira/internal/web/page"
 	"carteira/internal/web/panel/kit"
+	"carteira/internal/webhook"
 )
 
 const (
@@ -13,7 +18,7 @@ const (
 // questions are what is asked before something is done that cannot be taken back.
 func (s *Server) questions() []kit.Question {
 	const record, resold = "/customers/{id}", "/subscription-plans/{id}"
-	customers := kit.Named(s.Customers.Find, kit.CustomerName)
+	customers := kit.Named(s.Customers.Find, customerName)
 	return []kit.Question{
 		{
 			Path: record + "/delete", Role: staff, Of: customers,
@@ -47,21 +52,21 @@ func (s *Server) questions() []kit.Question {
 			Do: s.Privacy.Erase, To: "/customers", Said: "Everything about the customer was erased.",
 		},
 		{
-			Path: "/messages/rules/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindRule, kit.RuleName),
+			Path: "/messages/rules/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindRule, ruleName),
 			Ask: page.Confirm{Question: "Delete the rule %s?", Button: "Delete rule", Back: "/messages", Effects: []string{
 				"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone.",
 			}},
 			Do: s.Reminders.DeleteRule, To: "/messages", Said: "The rule was deleted.",
 		},
 		{
-			Path: templatesPath + "/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindTemplate, kit.TemplateName),
+			Path: templatesPath + "/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindTemplate, templateName),
 			Ask: page.Confirm{Question: "Delete the template %s?", Button: "Delete template", Back: templatesPath, Effects: []string{
 				"A template that a rule sends cannot be deleted.", "This cannot be undone.",
 			}},
 			Do: s.Reminders.DeleteTemplate, To: templatesPath, Said: "The template was deleted.",
 		},
 		{
-			Path: channelsPath + "/{id}/delete", Role: owner, Function: reminders, Of: kit.Named(s.Reminders.FindChannel, kit.ChannelName),
+			Path: channelsPath + "/{id}/delete", Role: owner, Function: reminders, Of: kit.Named(s.Reminders.FindChannel, channelName),
 			Ask: page.Confirm{Question: "Delete the channel %s?", Button: "Delete channel", Back: channelsPath + "/{id}", Effects: []string{
 				"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
 				"What waits for it is not sent.", "This cannot be undone.",
@@ -69,21 +74,21 @@ func (s *Server) questions() []kit.Question {
 			Do: s.Reminders.DeleteChannel, To: channelsPath, Said: "The channel was deleted.",
 		},
 		{
-			Path: "/api/tokens/{id}/delete", Role: owner, Function: api, Of: kit.Named(s.Accounts.Token, kit.TokenName),
+			Path: "/api/tokens/{id}/delete", Role: owner, Function: api, Of: kit.Named(s.Accounts.Token, tokenName),
 			Ask: page.Confirm{Question: "Delete the token %s?", Button: "Delete token", Back: "/api", Effects: []string{
 				"The very next call with it fails.", "This cannot be undone.",
 			}},
 			Do: s.Accounts.DeleteToken, To: "/api", Said: "The token was deleted.",
 		},
 		{
-			Path: "/webhooks/{id}/delete", Role: owner, Function: webhooks, Of: kit.Named(s.Webhooks.Find, kit.HookName),
+			Path: "/webhooks/{id}/delete", Role: owner, Function: webhooks, Of: kit.Named(s.Webhooks.Find, hookName),
 			Ask: page.Confirm{Question: "Delete the webhook to %s?", Button: "Delete webhook", Back: "/webhooks/{id}", Effects: []string{
 				"Its history goes with it, and so do deliveries that are pending.", "A new one gets another secret.", "This cannot be undone.",
 			}},
 			Do: s.Webhooks.Delete, To: "/webhooks", Said: "The webhook was deleted.",
 		},
 		{
-			Path: "/resellers/{id}/suspend", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.Find, kit.SellerName),
+			Path: "/resellers/{id}/suspend", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.Find, sellerName),
 			Ask: page.Confirm{Question: "Suspend %s?", Button: "Suspend reseller", Back: "/resellers/{id}", Effects: []string{
 				"It can sign in and look, and change nothing. Its webhooks stop.",
 				"Its days go on: the subscription ends when it would have.", "You can resume it at any time. A renewal resumes it too.",
@@ -91,7 +96,7 @@ func (s *Server) questions() []kit.Question {
 			Do: kit.Quietly(s.Resellers.Suspend), To: "/resellers/{id}", Said: "%s is suspended.",
 		},
 		{
-			Path: resold + "/link", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.FindPlan, kit.ResoldPlanName),
+			Path: resold + "/link", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.FindPlan, resoldPlanName),
 			Ask: page.Confirm{Question: "Replace the signup link of %s?", Button: "Replace the link", Back: resold, Effects: []string{
 				"The link that you have given out stops working at once, wherever it stands.",
 				"Whoever has signed up with it keeps everything.", "This cannot be undone.",
@@ -100,3 +105,13 @@ func (s *Server) questions() []kit.Question {
 		},
 	}
 }
+
+// The names by which people know records.
+func customerName(record customer.Customer) (int64, string)   { return record.ID, record.Name }
+func ruleName(rule reminder.Rule) (int64, string)             { return rule.ID, rule.Name }
+func templateName(template reminder.Template) (int64, string) { return template.ID, template.Name }
+func channelName(channel reminder.Channel) (int64, string)    { return channel.ID, channel.Name }
+func tokenName(token account.Token) (int64, string)           { return token.ID, token.Name }
+func hookName(hook webhook.Webhook) (int64, string)           { return hook.ID, hook.URL }
+func sellerName(seller reseller.Reseller) (int64, string)     { return seller.ID, seller.Name }
+func resoldPlanName(plan reseller.Plan) (int64, string)       { return plan.ID, plan.Name }

@@ -69,7 +69,7 @@ func (s *Server) resellers(req *kit.Request) error {
 	}
 	data.Total = kit.Counted(req.Lang, data.Pager.Total, "1 reseller", "%s resellers")
 	data.Levels = kit.WordOptions(req, account.Levels, kit.LevelWords, req.Option("", "All"))
-	data.Plans = kit.NamedOptions(s.planChoices(req), kit.ResoldPlanName, req.Option("", "All"))
+	data.Plans = kit.NamedOptions(s.planChoices(req), resoldPlanName, req.Option("", "All"))
 	return req.Show("resellers", "Resellers", data)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -144,7 +145,7 @@ func (s *Server) planHits(req *kit.Request, query string) hits {
 	if len([]rune(query)) < shortestSeek || !kit.Allows(req.User.Role, staff) {
 		return group
 	}
-	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, kit.CatalogAll, input.Page{Number: 1, Size: kit.MaxChoices})
+	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalog.Filter{}, input.Page{Number: 1, Size: kit.MaxChoices})
 	req.Note(err)
 	for _, plan := range list {
 		if strings.Contains(text.Fold(plan.Name), wanted) && len(group.List) < maxHits {

@@ -3,13 +3,13 @@ package panel
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/web/panel/kit"
 )
 
 func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
@@ -30,7 +30,7 @@ func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
 			"CNPJ": `href="/settings"`, "dois fatores": `href="/profile"`, "theme": `href="/profile"`, "exportar": `href="/customers"`, "revenda": `href="/resellers"`,
 			"second factor": `href="/profile"`, "cash flow": `href="/payments/forecast"`,
 		} {
-			person.get("/search?q="+kit.URLQuery(query)).want(t, http.StatusOK, found, `id="ask"`)
+			person.get("/search?q="+url.QueryEscape(query)).want(t, http.StatusOK, found, `id="ask"`)
 		}
 		person.get("/search?q=1").want(t, http.StatusOK, `href="/invoices/1"`)
 		person.get("/search?q=999999").want(t, http.StatusOK, "Nada foi encontrado")

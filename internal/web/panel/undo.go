@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/billing"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -292,7 +293,7 @@ func (s *Server) planNamed(req *kit.Request, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	plans, _, err := s.Catalog.Plans(req.Context(), req.Actor, kit.CatalogAll, input.Page{Number: 1, Size: kit.MaxChoices})
+	plans, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalog.Filter{}, input.Page{Number: 1, Size: kit.MaxChoices})
 	if err != nil {
 		return "", err
 	}

@@ -241,6 +241,7 @@ func ActorText(lang page.Lang, names map[string]string, by string) string {
 	return lang.T(account.CommandLine)
 }
 
+// ChangesOf are the changes of a line by their fields.
 func ChangesOf(line account.AuditLine) map[string]account.FieldChange {
 	changed := map[string]account.FieldChange{}
 	for _, change := range line.Changes {
@@ -268,6 +269,7 @@ type DeedRow struct {
 	Changed []account.FieldChange // as forms have it
 }
 
+// DeedRows are lines of the audit log with their texts.
 func DeedRows(req *Request, list []account.AuditLine) []DeedRow {
 	rows := make([]DeedRow, len(list))
 	for i, line := range list {

@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +27,7 @@ func (req *Request) Input(amounts ...string) *input.Form {
 	return req.InputWith(nil, amounts...)
 }
 
+// InputWith is Input with fields that have several values.
 func (req *Request) InputWith(lists []string, amounts ...string) *input.Form {
 	values := maps.Clone(req.PostForm)
 	for _, name := range amounts {
@@ -211,10 +211,6 @@ func StatusOf(err error) int {
 	return web.Status(err)
 }
 
-func URLQuery(s string) string { return url.QueryEscape(s) }
-
-var CatalogAll catalog.Filter
-
 // MaxChoices is how many plans or products a select offers.
 const MaxChoices = 200
 
@@ -231,9 +227,9 @@ func QueryForm(req *Request) *page.Form {
 // that are no longer sold too.
 func (s *Panel) Choices(req *Request, inactive bool) (plans, products []page.Option) {
 	all := input.Page{Number: 1, Size: MaxChoices}
-	planList, _, err := s.Catalog.Plans(req.Context(), req.Actor, CatalogAll, all)
+	planList, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalog.Filter{}, all)
 	req.Note(err)
-	productList, _, err := s.Catalog.Products(req.Context(), req.Actor, CatalogAll, all)
+	productList, _, err := s.Catalog.Products(req.Context(), req.Actor, catalog.Filter{}, all)
 	req.Note(err)
 	none := req.Option("", Either(inactive, "All", "None"))
 	planList = slices.DeleteFunc(planList, func(plan catalog.Plan) bool { return !plan.Active && !inactive })
@@ -291,6 +287,7 @@ func (req *Request) ReadActive() input.Opt[bool] {
 	return input.FromStrings(map[string]string{"active": req.PostFormValue("active")}).Bool("active")
 }
 
+// IDText is an id as addresses and forms have it; "" for none.
 func IDText(id int64) string { return Either(id == 0, "", strconv.FormatInt(id, 10)) }
 
 // Ask shows a question in the panel's frame. Its button sends a form to the same
@@ -324,6 +321,7 @@ func ReasonOf(err error) string {
 	return fault.Public(err)
 }
 
+// BoolText is a box of a form.
 func BoolText(on bool) string { return strconv.FormatBool(on) }
 
 // AmountText is an amount as a form shows it; empty: none.
@@ -354,3 +352,9 @@ func (req *Request) Sells() bool {
 func (req *Request) Sends() bool {
 	return req.Actor.May(account.FunctionReminders)
 }
+
+// PlanName is the name of a plan.
+func PlanName(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name }
+
+// ProductName is the name of a product.
+func ProductName(product catalog.Product) (int64, string) { return product.ID, product.Name }

@@ -206,6 +206,7 @@ type Picks struct {
 	Query string // the filter, as the list's address has it
 }
 
+// ReadPicks reads what a form chose.
 func ReadPicks(req *Request) (Picks, error) {
 	chosen := Picks{All: req.PostFormValue("all") != "", Query: req.PostFormValue("of")}
 	if chosen.All {
@@ -234,11 +235,12 @@ func (p Picks) filterForm() (*input.Form, error) {
 	return input.FromQuery(values), nil
 }
 
-var (
-	errEnough  = errors.New("enough records")
-	ErrTooMany = fault.New(fault.KindInvalid, "pick fewer customers at once")
-)
+var errEnough = errors.New("enough records")
 
+// ErrTooMany refuses work over more records than may be changed at once.
+var ErrTooMany = fault.New(fault.KindInvalid, "pick fewer customers at once")
+
+// Picked reads the records of picks, as long as they are not too many.
 func Picked[F, T any](
 	req *Request, chosen Picks, limit int, readFilter func(*input.Form) F,
 	find func(context.Context, account.Actor, int64) (T, error),

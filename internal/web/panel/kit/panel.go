@@ -33,10 +33,10 @@ import (
 	"carteira/internal/webhook"
 )
 
-const (
-	MaxForm   = 1 << 20
-	timeLimit = 30 * time.Second
-)
+// MaxForm is how large a form may be.
+const MaxForm = 1 << 20
+
+const timeLimit = 30 * time.Second
 
 // maxForm bounds the form of a route: who is not known sends little.
 func (op Route) maxForm() int64 {
@@ -65,7 +65,7 @@ type Deps struct {
 	Sandbox   *sandbox.Service // nil: a real installation
 }
 
-// Server answers the panel.
+// Panel answers requests.
 type Panel struct {
 	Deps
 	Fair   web.Fair
@@ -236,7 +236,7 @@ func (s *Panel) admit(req *Request, op Route) error {
 	if op.Role == Public {
 		return nil
 	}
-	visit, err := s.Accounts.Authenticate(req.Context(), Token(req.Request), Visitor(req.Request))
+	visit, err := s.Accounts.Authenticate(req.Context(), Token(req.Request), req.Visitor())
 	if err != nil {
 		return err
 	}
@@ -290,6 +290,7 @@ func (s *Panel) fail(w http.ResponseWriter, r *http.Request, err error) {
 	page.Go(w, r, login)
 }
 
-func Visitor(r *http.Request) account.Visitor {
-	return account.Visitor{Address: web.Caller(r), Agent: r.UserAgent(), Device: CookieValue(r, deviceCookie)}
+// Visitor is who asks, before they are known.
+func (req *Request) Visitor() account.Visitor {
+	return account.Visitor{Address: web.Caller(req.Request), Agent: req.UserAgent(), Device: CookieValue(req.Request, deviceCookie)}
 }

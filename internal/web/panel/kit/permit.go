@@ -108,6 +108,7 @@ func (s *Panel) bar(req *Request, op Route, barrier barrier, why error) error {
 	return s.render(req, page.View{Name: "barred", Title: BarTitles[barrier], Status: web.Status(why), Data: data})
 }
 
+// BarTitles are the titles of the pages that say why.
 var BarTitles = map[barrier]string{
 	byLevel:    "Your level does not include this",
 	byPlan:     "Your plan does not include this",

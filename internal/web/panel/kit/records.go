@@ -7,13 +7,9 @@ import (
 	"strings"
 
 	"carteira/internal/account"
-	"carteira/internal/catalog"
-	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/reminder"
-	"carteira/internal/reseller"
 	"carteira/internal/web/page"
-	"carteira/internal/webhook"
 )
 
 // Record is a kind of record that a person makes, edits and deletes with one
@@ -57,6 +53,7 @@ func (req *Request) RecordForm(list string, form *page.Form) RecordForm {
 	return RecordForm{Form: form, Action: req.URL.Path, Back: list, New: req.ID == 0, ID: req.ID}
 }
 
+// Title is that of a new record, or of one that is changed.
 func (f RecordForm) Title(fresh, edit string) string { return Either(f.New, fresh, edit) }
 
 // Routes are the form's pages, for those who may change such records.
@@ -148,18 +145,6 @@ func (k Record[T]) delete(req *Request) error {
 	}
 	return req.Done(k.Path, "%s was deleted.", k.name(gone))
 }
-
-// The names by which people know records.
-func CustomerName(record customer.Customer) (int64, string)   { return record.ID, record.Name }
-func PlanName(plan catalog.Plan) (int64, string)              { return plan.ID, plan.Name }
-func ProductName(product catalog.Product) (int64, string)     { return product.ID, product.Name }
-func RuleName(rule reminder.Rule) (int64, string)             { return rule.ID, rule.Name }
-func TemplateName(template reminder.Template) (int64, string) { return template.ID, template.Name }
-func ChannelName(channel reminder.Channel) (int64, string)    { return channel.ID, channel.Name }
-func TokenName(token account.Token) (int64, string)           { return token.ID, token.Name }
-func HookName(hook webhook.Webhook) (int64, string)           { return hook.ID, hook.URL }
-func SellerName(seller reseller.Reseller) (int64, string)     { return seller.ID, seller.Name }
-func ResoldPlanName(plan reseller.Plan) (int64, string)       { return plan.ID, plan.Name }
 
 // useCase does something with a record.
 type useCase func(context.Context, account.Actor, int64) error

@@ -9,6 +9,7 @@ import (
 // Role is who may open a page.
 type Role string
 
+// The roles that pages ask for.
 const (
 	Public Role = ""       // without a session
 	Self   Role = "self"   // any signed-in user, about themselves
@@ -58,6 +59,7 @@ type Route struct {
 	handler      Handler
 }
 
+// Pattern is what the standard mux has for it.
 func (op Route) Pattern() string { return op.Method + " " + op.Path }
 
 // PathRow is a path, with who may open it, what shows its page and what takes its

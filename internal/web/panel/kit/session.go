@@ -24,6 +24,7 @@ func CookieName(r *http.Request, name string) string {
 	return name
 }
 
+// CookieValue is what a cookie holds; "" without it.
 func CookieValue(r *http.Request, name string) string {
 	cookie, err := r.Cookie(CookieName(r, name))
 	if err != nil {
@@ -35,6 +36,7 @@ func CookieValue(r *http.Request, name string) string {
 // Token is what the browser holds; "" when it holds nothing.
 func Token(r *http.Request) string { return CookieValue(r, SessionCookie) }
 
+// SetCookie gives the browser a cookie for a time.
 func (req *Request) SetCookie(name, value string, life time.Duration) {
 	http.SetCookie(req.Writer, &http.Cookie{
 		Name: CookieName(req.Request, name), Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true,

@@ -171,6 +171,7 @@ func viewPath(view account.View, at string) string {
 	return path + "?" + view.Query
 }
 
+// SaveView keeps the filter of a list under a name.
 func (s *Panel) SaveView(req *Request) error {
 	draft := account.ReadView(req.Input())
 	values, err := url.ParseQuery(draft.Query)
@@ -186,11 +187,13 @@ func (s *Panel) SaveView(req *Request) error {
 	return req.Done(viewPath(view, at), "The view %s was saved.", view.Name)
 }
 
+// DeleteView forgets a view.
 func (s *Panel) DeleteView(req *Request) error {
 	view, err := s.Accounts.DeleteView(req.Context(), req.Actor, req.ID)
 	return req.Did(err, req.Back("/"+string(view.List)), "The view %s was deleted.", view.Name)
 }
 
+// ChooseColumns keeps which columns the user wants of a list.
 func (s *Panel) ChooseColumns(req *Request) error {
 	choice := account.ReadColumns(req.InputWith([]string{"columns"}))
 	choice.Names = slices.DeleteFunc(choice.Names, func(name string) bool {

@@ -39,10 +39,12 @@ type BulkRow struct{ Name, Before, After, Amount string }
 // shownRows is how many records the page names.
 const shownRows = 6
 
+// Fact adds a fact.
 func (p *BulkPage) Fact(lang page.Lang, label, value string) {
 	p.Facts = append(p.Facts, Fact{lang.T(label), value})
 }
 
+// Effect adds what will happen.
 func (p *BulkPage) Effect(lang page.Lang, texts ...string) {
 	for _, text := range texts {
 		p.Effects = append(p.Effects, lang.T(text))
@@ -74,8 +76,10 @@ type Work struct {
 	Page                BulkPage
 }
 
+// Planner says what an action does with the records that were picked.
 type Planner func(req *Request, action string, chosen Picks) (*Work, error)
 
+// CarryOut shows what an action will do, or does it.
 func (s *Panel) CarryOut(req *Request, path string, plan Planner) error {
 	back, action := req.Back(path), req.PostFormValue("action")
 	chosen, err := ReadPicks(req)
