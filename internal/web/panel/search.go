@@ -26,10 +26,13 @@ type hits struct {
 	List  []hit
 }
 
+// key is a key that pages know, and what it does.
+type key struct{ Label, Value string }
+
 type searchData struct {
 	Query  string
 	Groups []hits
-	Keys   []kit.Fact // the keys that pages know
+	Keys   []key // the keys that pages know
 }
 
 const (
@@ -91,13 +94,13 @@ func (s *Server) search(req *kit.Request) error {
 	return req.Show("search", "Search", data)
 }
 
-func keysOf(lang page.Lang) []kit.Fact {
-	return []kit.Fact{
-		{Label: "Ctrl K", Value: lang.T("Search everywhere")},
-		{Label: "/", Value: lang.T("Search in this list, or everywhere")},
-		{Label: "n", Value: lang.T("New customer")},
-		{Label: "?", Value: lang.T("These keys")},
-		{Label: "Esc", Value: lang.T("Close")},
+func keysOf(lang page.Lang) []key {
+	return []key{
+		{"Ctrl K", lang.T("Search everywhere")},
+		{"/", lang.T("Search in this list, or everywhere")},
+		{"n", lang.T("New customer")},
+		{"?", lang.T("These keys")},
+		{"Esc", lang.T("Close")},
 	}
 }
 
