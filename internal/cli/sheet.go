@@ -121,10 +121,7 @@ type progress struct {
 }
 
 func newProgress(out io.Writer, file *sheetFile, now func() time.Time, options intake.ImportOptions) *progress {
-	before := 0
-	if options.DryRun || !options.KeepGoing || options.SkipDuplicates {
-		before++
-	}
+	before := 1                // the check
 	if options.CreateMissing { // the plans' prices
 		before++
 	}

@@ -24,7 +24,8 @@ type candidate struct {
 	row    sheet.Row
 	faults fault.Fields
 	left   fault.Fields // why values of the row are left out
-	priced bool         // has an own price because the row's amount is not the plan's
+	alike  []customer.Likeness
+	priced bool // has an own price because the row's amount is not the plan's
 }
 
 // problems lists what is wrong, under the names that the row has: a plan that
@@ -217,21 +218,15 @@ var uniques = []unique{
 	{customer.UniqueKey, func(candidate *candidate) string { return candidate.ExternalID }},
 }
 
-// first is the line in which a unique value of a row was met first.
-func (im *importer) first(candidate *candidate, unique unique) int {
-	value := unique.of(candidate)
-	if line := im.met.line(unique.Field, value); line != 0 {
-		return line
-	}
-	im.met.note(unique.Field, value, candidate.row.Line)
-	return candidate.row.Line
-}
-
-// refuseRepeated refuses a login or key that an earlier line has.
+// refuseRepeated refuses a login or key that an earlier line has, which is a good one
+// where bad ones are passed over.
 func (im *importer) refuseRepeated(all []*candidate) {
 	for _, candidate := range all {
+		if im.options.KeepGoing && !candidate.faults.Empty() {
+			continue
+		}
 		for _, unique := range uniques {
-			if line := im.first(candidate, unique); line != candidate.row.Line {
+			if line := im.met.note(unique.Field, unique.of(candidate), candidate.row.Line); line != candidate.row.Line {
 				candidate.faults.Add(unique.Field, fmt.Sprintf("is in line %d already", line))
 			}
 		}
@@ -260,25 +255,25 @@ func (im *importer) refuseTaken(ctx context.Context, querier sqldb.Querier, all 
 	return nil
 }
 
-// firstLines remembers in which line a value of a field was first met, by its
-// hash: a million logins take no more room than numbers.
-type firstLines struct {
-	seed  maphash.Seed
-	lines map[uint64]int
-}
+// firstLines has the line in which a value of a field was first met, by their hash: a
+// million logins take no more room than numbers.
+type firstLines map[uint64]int
 
-func newFirstLines() firstLines { return firstLines{maphash.MakeSeed(), map[uint64]int{}} }
+var seed = maphash.MakeSeed()
 
-func (f firstLines) key(field, value string) uint64 {
-	return maphash.String(f.seed, field+"\x00"+value)
-}
+func hashOf(field, value string) uint64 { return maphash.String(seed, field+"\x00"+value) }
 
 // line is 0 for a value that was not met, and for none.
-func (f firstLines) line(field, value string) int { return f.lines[f.key(field, value)] }
+func (f firstLines) line(field, value string) int { return f[hashOf(field, value)] }
 
-// note remembers a value, unless it was met before.
-func (f firstLines) note(field, value string, line int) {
-	if key := f.key(field, value); value != "" && f.lines[key] == 0 {
-		f.lines[key] = line
+// note returns the line in which a value was first met. Where there is no value, that is this line.
+func (f firstLines) note(field, value string, line int) int {
+	if value == "" {
+		return line
 	}
+	key := hashOf(field, value)
+	if f[key] == 0 {
+		f[key] = line
+	}
+	return f[key]
 }

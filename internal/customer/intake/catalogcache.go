@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -78,26 +77,28 @@ func (s *shelf[T]) choose(found []T, wanted T, bad bool, refused *fault.Fields) 
 	switch {
 	case len(found) > 1:
 		refused.Add(s.field, fmt.Sprintf("%d have this name; give the id in a column %s_id", len(found), s.field))
-		return chosen, nil
 	case len(found) == 1:
-		wanted = found[0]
+		id, _ := s.of(found[0])
+		return input.Some(id), nil
 	case s.add == nil:
 		refused.Add(s.field, "does not exist")
-		return chosen, nil
-	case bad:
-		return chosen, nil
-	default:
+	case !bad:
 		if wanted, err = s.add(wanted); err != nil {
 			return chosen, err
 		}
 		s.put(wanted)
-	}
-	id, _ := s.of(wanted)
-	if len(found) == 0 {
+		id, _ := s.of(wanted)
 		s.made = append(s.made, id)
+		return input.Some(id), nil
 	}
-	return input.Some(id), nil
+	return chosen, nil
 }
+
+// newID is the id of something that a check keeps in the cache alone: negative, as no row's is.
+func (s *shelf[T]) newID() int64 { return int64(-1 - len(s.byID)) }
+
+// keep makes what is missing for a check, which writes nothing.
+func keep[T any](wanted T) (T, error) { return wanted, nil }
 
 func (im *importer) loadCatalog(ctx context.Context, querier sqldb.Querier) (*catalogCache, error) {
 	plans, err := catalog.AllPlans(ctx, querier, im.actor)
@@ -118,25 +119,6 @@ type addedGoods struct {
 	Products []int64 `json:"products,omitempty"`
 }
 
-// addTo lets what is missing be made in the database.
-func (s *catalogCache) addTo(ctx context.Context, tx account.Tx) {
-	s.plans.add = func(plan catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, tx, plan) }
-	s.products.add = func(product catalog.Product) (catalog.Product, error) { return catalog.AddProduct(ctx, tx, product) }
-}
-
-// pretend lets what is missing be made in the cache alone, for a check that
-// writes nothing. Its ids are negative, as no row's is.
-func (s *catalogCache) pretend() {
-	s.plans.add = func(plan catalog.Plan) (catalog.Plan, error) {
-		plan.ID, plan.Active = int64(-1-len(s.plans.byID)), true
-		return plan, nil
-	}
-	s.products.add = func(product catalog.Product) (catalog.Product, error) {
-		product.ID, product.Active = int64(-1-len(s.products.byID)), true
-		return product, nil
-	}
-}
-
 // choose sets the plan and the product that a row names. What cannot be chosen
 // is refused.
 func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error) {
@@ -149,7 +131,8 @@ func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error)
 	if name := draft.product.Value; name != "" && !draft.ProductID.Given() {
 		found := s.products.called(name, func(product catalog.Product) bool { return product.Active })
 		bad := draft.Problems.Any() || !refused.Empty()
-		draft.ProductID, err = s.products.choose(found, catalog.Product{Name: name}, bad, &refused)
+		wanted := catalog.Product{ID: s.products.newID(), Name: name, Active: true}
+		draft.ProductID, err = s.products.choose(found, wanted, bad, &refused)
 	}
 	return refused, err
 }
@@ -166,7 +149,8 @@ func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) (err e
 		refused.Add("value", "must say what the new plan costs")
 		return nil
 	}
-	wanted := catalog.Plan{Name: name, Value: usual, Period: civil.Period{Unit: civil.Month, Count: 1}}
+	monthly := civil.Period{Unit: civil.Month, Count: 1}
+	wanted := catalog.Plan{ID: s.plans.newID(), Name: name, Value: usual, Period: monthly, Active: true}
 	draft.PlanID, err = s.plans.choose(found, wanted, bad, refused)
 	return err
 }

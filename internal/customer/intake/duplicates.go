@@ -38,8 +38,8 @@ func (c *candidate) likenesses() []customer.Likeness {
 func (im *importer) findDuplicates(ctx context.Context, all []*candidate) (kept []*candidate, err error) {
 	var likenesses []customer.Likeness
 	for _, candidate := range all {
-		if candidate.faults.Empty() {
-			likenesses = append(likenesses, candidate.likenesses()...)
+		if candidate.alike = candidate.likenesses(); candidate.faults.Empty() {
+			likenesses = append(likenesses, candidate.alike...)
 		}
 	}
 	there, err := customer.Namesakes(ctx, im.service.db, im.actor.Company.ID, likenesses)
@@ -53,7 +53,7 @@ func (im *importer) findDuplicates(ctx context.Context, all []*candidate) (kept 
 			continue
 		}
 		alike := im.alike(candidate, there)
-		tell(im.options.Duplicate, alike)
+		send(im.options.Duplicate, alike)
 		if len(alike) > 0 {
 			im.total.Duplicates++
 		}
@@ -61,8 +61,8 @@ func (im *importer) findDuplicates(ctx context.Context, all []*candidate) (kept 
 			im.passed[candidate.row.Line] = true
 			continue
 		}
-		for _, likeness := range candidate.likenesses() {
-			if len(im.met.lines) < maxRemembered {
+		for _, likeness := range candidate.alike {
+			if len(im.met) < maxRemembered {
 				im.met.note(likeness.Field, likeness.Value, candidate.row.Line)
 			}
 		}
@@ -74,12 +74,12 @@ func (im *importer) findDuplicates(ctx context.Context, all []*candidate) (kept 
 // alike is what a row has in common with earlier rows and, if it is good, with
 // customers who are there.
 func (im *importer) alike(c *candidate, there map[customer.Likeness]customer.Namesake) (list []Problem) {
-	for _, likeness := range c.likenesses() {
+	for _, likeness := range c.alike {
 		if im.met.line(likeness.Field, likeness.Value) != 0 {
 			list = append(list, c.problem(likeness.Field, c.row.Values[likeness.Field], marks[likeness.Field].before))
 		}
 	}
-	for _, likeness := range c.likenesses() {
+	for _, likeness := range c.alike {
 		if other, found := there[likeness]; found && c.faults.Empty() {
 			reason := fmt.Sprintf(marks[likeness.Field].there, other.ID, other.Name)
 			list = append(list, c.problem(likeness.Field, c.row.Values[likeness.Field], reason))
@@ -87,14 +87,4 @@ func (im *importer) alike(c *candidate, there map[customer.Likeness]customer.Nam
 		}
 	}
 	return list
-}
-
-// passOver finds the duplicates of a file that is written without a check
-// before. Errors of rows are reported when they are written.
-func (im *importer) passOver(ctx context.Context, rows Rows) error {
-	look := *im
-	look.options.Problem, look.options.Warning = nil, nil
-	err := look.check(ctx, rows)
-	im.total.Duplicates, im.met = look.total.Duplicates, newFirstLines()
-	return err
 }

@@ -54,8 +54,8 @@ type ImportOptions struct {
 	Warning   func(Problem) `json:"-"`
 	Duplicate func(Problem) `json:"-"`
 
-	// finished is called in the transaction by which all rows have been imported;
-	// it may be nil, and is not called with KeepGoing, which has none such.
+	// finished is called in the transaction by which the rows have been imported; it
+	// may be nil.
 	finished func(ctx context.Context, tx *sqldb.Tx, done Imported) error
 }
 
@@ -87,21 +87,16 @@ const (
 )
 
 // Import creates a customer of every row, by the rules of Create: all of them
-// or, when a row is bad, none. With KeepGoing the good ones are written, a
-// batch at a time. An error means that the import broke off; what it returns
-// with it has been written all the same.
+// or, when a row is bad, none. With KeepGoing it creates those of all the good rows,
+// or none when it breaks off. An error means that it did; what it returns with it has
+// been written all the same.
 func (s *Service) Import(ctx context.Context, actor account.Actor, rows Rows, options ImportOptions) (Imported, error) {
-	im := &importer{service: s, actor: actor, options: options, met: newFirstLines(), passed: map[int]bool{}}
-	if err := im.roomForRows(ctx, rows); err != nil {
-		return im.total, err
-	}
-	var err error
+	im := &importer{service: s, actor: actor, options: options, met: firstLines{}, passed: map[int]bool{}}
 	if options.CreateMissing {
 		im.prices = usualPrices(rows)
 	}
-	if options.KeepGoing && !options.DryRun {
-		err = im.writeGood(ctx, rows)
-	} else if err = im.check(ctx, rows); err == nil && im.total.Failed == 0 && !options.DryRun {
+	err := im.check(ctx, rows)
+	if err == nil && !options.DryRun && (im.total.Failed == 0 || options.KeepGoing) {
 		err = im.writeAll(ctx, rows)
 	}
 	return im.total, err
@@ -114,23 +109,8 @@ type importer struct {
 	options ImportOptions
 	total   Imported
 	met     firstLines
-	passed  map[int]bool           // lines that are passed over as duplicates
+	passed  map[int]bool           // lines that are not to be written: duplicates, and bad ones
 	prices  map[string]money.Cents // of plans that have to be made, by their folded names
-}
-
-// roomForRows counts the rows of a file, if there is a bound to count for.
-func (im *importer) roomForRows(ctx context.Context, rows Rows) error {
-	if im.actor.Company.Bounds().Customers == 0 {
-		return nil
-	}
-	var n int64
-	for _, err := range rows() {
-		if err != nil {
-			return err
-		}
-		n++
-	}
-	return customer.RoomFor(ctx, im.service.db, im.actor, n)
 }
 
 // batches walks rows a few hundred at a time, without those that are passed
@@ -171,7 +151,7 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 		return err
 	}
 	if im.options.CreateMissing {
-		on.pretend()
+		on.plans.add, on.products.add = keep, keep
 	}
 	for batch, err := range im.batches(ctx, rows) {
 		if err != nil {
@@ -188,18 +168,25 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 		if err := im.refuseTaken(ctx, im.service.db, all); err != nil {
 			return err
 		}
-		var out outcome
-		out.add(all)
-		im.total.Skipped += out.good
-		im.report(out)
+		out := outcomeOf(all)
+		im.total.Skipped, im.total.Failed = im.total.Skipped+out.good, im.total.Failed+out.failed
+		send(im.options.Problem, out.problems)
+		for _, candidate := range all {
+			if candidate.faults.Empty() {
+				send(im.options.Warning, candidate.warnings())
+			} else {
+				im.passed[candidate.row.Line] = true
+			}
+		}
 	}
-	return nil
+	return customer.RoomFor(ctx, im.service.db, im.actor, int64(im.total.Skipped))
 }
 
 var errUndone = errors.New("a row was refused while the others were being written")
 
 // writeAll writes all rows. What was checked before may still be refused:
-// another process may have been faster, and then nothing stays.
+// another process may have been faster, and then nothing stays, or the others
+// with KeepGoing.
 func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 	write := im.writeAtOnce
 	if im.service.db.Engine() == sqldb.SQLite && im.total.Skipped > shortBatch {
@@ -208,16 +195,16 @@ func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 	out, err := write(ctx, rows)
 	if errors.Is(err, errUndone) {
 		im.total.Skipped -= out.failed
-		im.report(out)
-		return nil
+		im.total.Failed, err = out.failed, nil
 	}
+	send(im.options.Problem, out.problems)
 	return err
 }
 
 // writeAtOnce writes all rows in one transaction.
 func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, err error) {
 	err = im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
-		out = outcome{}
+		out = outcomeOf(nil)
 		for batch, err := range im.batches(ctx, rows) {
 			if err != nil {
 				return err
@@ -226,8 +213,8 @@ func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, er
 			if err != nil {
 				return err
 			}
-			if out.join(written); out.failed > 0 {
-				return errUndone
+			if err := im.join(&out, written); err != nil {
+				return err
 			}
 		}
 		return im.finish(ctx, tx, out)
@@ -238,74 +225,39 @@ func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, er
 	return out, err
 }
 
-// writeGood writes what is good, each batch in a transaction of its own.
-func (im *importer) writeGood(ctx context.Context, rows Rows) error {
-	if im.options.SkipDuplicates {
-		if err := im.passOver(ctx, rows); err != nil {
-			return err
-		}
-	}
-	for batch, err := range im.batches(ctx, rows) {
-		if err != nil {
-			return err
-		}
-		var out outcome
-		err := im.service.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			if out, err = im.write(ctx, tx, batch, nil); err != nil {
-				return err
-			}
-			return im.count(ctx, tx, out)
-		})
-		if err != nil {
-			return err
-		}
-		im.total.Imported += out.good
-		im.report(out)
-		if err := im.service.db.Yield(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // outcome is what became of some rows.
 type outcome struct {
 	good, failed int
 	counted      customer.Counts // of those that were written
 	problems     []Problem
-	warnings     []Problem
 }
 
-func (out *outcome) add(all []*candidate) {
+func outcomeOf(all []*candidate) outcome {
+	out := outcome{counted: customer.Counts{}}
 	for _, candidate := range all {
 		if candidate.faults.Empty() {
 			out.good++
-			out.warnings = append(out.warnings, candidate.warnings()...)
 			continue
 		}
 		out.failed++
 		out.problems = append(out.problems, candidate.problems(candidate.faults)...)
 	}
+	return out
 }
 
-// join adds what became of more rows.
-func (out *outcome) join(more outcome) {
+// join adds what became of more rows. It fails when one that was refused is not to
+// be passed over.
+func (im *importer) join(out *outcome, more outcome) error {
 	out.good, out.failed = out.good+more.good, out.failed+more.failed
 	out.problems = append(out.problems, more.problems...)
-	out.warnings = append(out.warnings, more.warnings...)
-	if out.counted == nil {
-		out.counted = customer.Counts{}
-	}
 	out.counted.Join(more.counted)
+	if out.failed > 0 && !im.options.KeepGoing {
+		return errUndone
+	}
+	return nil
 }
 
-func (im *importer) report(out outcome) {
-	im.total.Failed += out.failed
-	tell(im.options.Problem, out.problems)
-	tell(im.options.Warning, out.warnings)
-}
-
-func tell(receive func(Problem), problems []Problem) {
+func send(receive func(Problem), problems []Problem) {
 	if receive == nil {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestWhatAHundredThousandRowsHaveTakesAFewMegabytes(t *testing.T) {
-	met := newFirstLines()
+	met := firstLines{}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

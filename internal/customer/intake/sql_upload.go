@@ -11,16 +11,18 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
+// jsonOf is a column of JSON.
+func jsonOf(value any) string {
+	text, _ := json.Marshal(value) // numbers and texts always have a form
+	return string(text)
+}
+
 func insertUpload(ctx context.Context, tx account.Tx, upload Upload) (int64, error) {
-	choices, err := json.Marshal(upload.Choices)
-	if err != nil {
-		return 0, err
-	}
+	now := tx.Real().UnixMicro()
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_uploads (company_id, name, content, choices, state, outcome, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, '{}', ?, ?) RETURNING id`,
-		tx.Company.ID, upload.Name, upload.content, string(choices), string(upload.State),
-		tx.Real().UnixMicro(), tx.Real().UnixMicro())
+		tx.Company.ID, upload.Name, upload.content, jsonOf(upload.Choices), string(upload.State), now, now)
 }
 
 func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Upload, error) {
@@ -44,27 +46,15 @@ func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 // updateUpload refuses when the upload is not in the state any more that it is to
 // leave: another request or process was faster.
 func updateUpload(ctx context.Context, tx account.Tx, upload Upload, from UploadState) error {
-	choices, err := json.Marshal(upload.Choices)
-	if err != nil {
-		return err
-	}
-	outcome, err := json.Marshal(upload.Outcome)
-	if err != nil {
-		return err
-	}
 	var rejected any // NULL leaves what is stored
 	if upload.rejected != nil {
-		lines, err := json.Marshal(*upload.rejected)
-		if err != nil {
-			return err
-		}
-		rejected = string(lines)
+		rejected = jsonOf(upload.rejected)
 	}
 	changed, err := tx.Exec(ctx, `
 		UPDATE customer_uploads SET choices = ?, state = ?, outcome = ?, updated_at = ?, rejected = COALESCE(?, rejected)
 		WHERE company_id = ? AND id = ? AND state = ?`,
-		string(choices), string(upload.State), string(outcome), tx.Real().UnixMicro(), rejected, tx.Company.ID,
-		upload.ID, string(from))
+		jsonOf(upload.Choices), string(upload.State), jsonOf(upload.Outcome), tx.Real().UnixMicro(), rejected,
+		tx.Company.ID, upload.ID, string(from))
 	switch {
 	case err != nil || changed == 1:
 		return err
@@ -135,15 +125,11 @@ func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
 }
 
 func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
-	choices, err := json.Marshal(st.choices)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `
+	_, err := tx.Exec(ctx, `
 		UPDATE customer_staging SET phase = ?, company_id = ?, hidden_from = ?, hidden_to = ?, next_id = ?, last_id = ?,
 			choices = ?, lease = ?, renewed_at = ? /* every company_id */`,
 		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last,
-		string(choices), st.lease, tx.Real().UnixMicro())
+		jsonOf(st.choices), st.lease, tx.Real().UnixMicro())
 	return err
 }
 

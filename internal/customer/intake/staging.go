@@ -131,7 +131,8 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 }
 
 // stageRows writes the rows, each batch in a transaction of its own.
-func (im *importer) stageRows(ctx context.Context, stager *stager, rows Rows) (out outcome, err error) {
+func (im *importer) stageRows(ctx context.Context, stager *stager, rows Rows) (outcome, error) {
+	out := outcomeOf(nil)
 	for batch, err := range im.batches(ctx, rows) {
 		if err != nil {
 			return out, err
@@ -144,8 +145,8 @@ func (im *importer) stageRows(ctx context.Context, stager *stager, rows Rows) (o
 		if err != nil {
 			return out, err
 		}
-		if out.join(written); out.failed > 0 {
-			return out, errUndone
+		if err := im.join(&out, written); err != nil {
+			return out, err
 		}
 	}
 	return out, nil

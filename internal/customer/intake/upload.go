@@ -57,7 +57,7 @@ type Upload struct {
 	CreatedAt time.Time
 
 	content   []byte
-	rejected  *[]rejectedLine // what a check or an import has found; nil: nothing new
+	rejected  []rejectedLine // what a check or an import has found; nil: nothing new
 	updatedAt time.Time
 }
 
@@ -126,22 +126,34 @@ func (s *Service) Upload(ctx context.Context, actor account.Actor, id int64) (Up
 	return upload, err
 }
 
-// Preview is the columns of an upload with their first values.
+// open reads the file with its columns as they were named.
+func (u Upload) open() (*sheet.Reader, error) {
+	file, err := sheet.Open(bytes.NewReader(u.content))
+	if err != nil {
+		return nil, err
+	}
+	file.Phones = sheet.Phones{Area: u.Choices.AreaCode, Ninth: u.Choices.NinthDigit}
+	for i := range file.Columns {
+		file.Columns[i].Field = u.Choices.Fields[i]
+	}
+	return file, nil
+}
+
+// Preview is a column of an upload with its first values.
 type Preview struct {
-	Heading string
-	Field   string
-	Values  []string
+	sheet.Column
+	Values []string
 }
 
 // Preview shows the beginning of an upload, column by column.
 func (u Upload) Preview() ([]Preview, error) {
-	file, err := sheet.Open(bytes.NewReader(u.content))
+	file, err := u.open()
 	if err != nil {
 		return nil, err
 	}
 	columns := make([]Preview, len(file.Columns))
 	for i, column := range file.Columns {
-		columns[i] = Preview{Heading: column.Heading, Field: u.Choices.Fields[i]}
+		columns[i].Column = column
 	}
 	rows := 0
 	for _, record := range file.Records() {
@@ -178,18 +190,14 @@ func (u Upload) UsualArea() string {
 	return usual
 }
 
-// rows reads the file with its columns as they were named.
+// rows walks the file, and counts the lines of every walk.
 func (u Upload) rows(seen func(n int)) Rows {
 	return func() iter.Seq2[sheet.Row, error] {
 		return func(yield func(sheet.Row, error) bool) {
-			file, err := sheet.Open(bytes.NewReader(u.content))
+			file, err := u.open()
 			if err != nil {
 				yield(sheet.Row{}, err)
 				return
-			}
-			file.Phones = sheet.Phones{Area: u.Choices.AreaCode, Ninth: u.Choices.NinthDigit}
-			for i := range file.Columns {
-				file.Columns[i].Field = u.Choices.Fields[i]
 			}
 			n := 0
 			for row, err := range file.All() {
@@ -218,7 +226,7 @@ func (s *Service) CheckUpload(ctx context.Context, actor account.Actor, id int64
 	out := UploadOutcome{Checked: true}
 	options := upload.options(&out)
 	options.DryRun = true
-	out.Done, err = s.Import(ctx, actor, upload.rows(func(n int) { out.Total = max(out.Total, n) }), options)
+	out.Done, err = s.Import(ctx, actor, upload.rows(func(n int) { out.Total = n }), options)
 	if err != nil {
 		return upload, fault.Field("file", err.Error())
 	}
@@ -249,7 +257,7 @@ func (u *Upload) choose(choices Choices) error {
 
 // options are those of an import that writes down what it finds.
 func (u *Upload) options(out *UploadOutcome) ImportOptions {
-	u.rejected = &[]rejectedLine{}
+	u.rejected = []rejectedLine{}
 	options := u.Choices.ImportOptions
 	options.Problem = func(problem Problem) {
 		out.Problems = addTo(out.Problems, problem)

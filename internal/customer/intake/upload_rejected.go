@@ -1,13 +1,11 @@
 package intake
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"slices"
 
 	"carteira/internal/account"
-	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/fault"
 )
 
@@ -24,13 +22,12 @@ type rejectedLine struct {
 // reject keeps a problem. Those of a line come one after the other.
 func (u *Upload) reject(problem Problem) {
 	problem.Value = ""
-	lines := *u.rejected
-	last := len(lines) - 1
+	last := len(u.rejected) - 1
 	switch {
-	case last >= 0 && lines[last].Line == problem.Line:
-		lines[last].Problems = append(lines[last].Problems, problem)
-	case len(lines) < maxRejected:
-		*u.rejected = append(lines, rejectedLine{problem.Line, []Problem{problem}})
+	case last >= 0 && u.rejected[last].Line == problem.Line:
+		u.rejected[last].Problems = append(u.rejected[last].Problems, problem)
+	case len(u.rejected) < maxRejected:
+		u.rejected = append(u.rejected, rejectedLine{problem.Line, []Problem{problem}})
 	}
 }
 
@@ -57,7 +54,7 @@ func (s *Service) Rejected(ctx context.Context, actor account.Actor, id int64) (
 	for _, line := range lines {
 		problems[line.Line] = append(problems[line.Line], line.Problems...)
 	}
-	file, err := sheet.Open(bytes.NewReader(upload.content))
+	file, err := upload.open()
 	if err != nil {
 		return nil, nil, err
 	}

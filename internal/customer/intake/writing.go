@@ -21,7 +21,10 @@ func (im *importer) write(ctx context.Context, tx *sqldb.Tx, batch []sheet.Row, 
 		return out, err
 	}
 	if im.options.CreateMissing {
-		on.addTo(ctx, im.actor.In(tx))
+		on.plans.add = func(plan catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, im.actor.In(tx), plan) }
+		on.products.add = func(product catalog.Product) (catalog.Product, error) {
+			return catalog.AddProduct(ctx, im.actor.In(tx), product)
+		}
 	}
 	all, err := im.read(batch, on, tx.Now())
 	if err != nil {
@@ -31,11 +34,10 @@ func (im *importer) write(ctx context.Context, tx *sqldb.Tx, batch []sheet.Row, 
 	if err != nil {
 		return out, err
 	}
-	out.counted = customer.Counts{}
+	out = outcomeOf(all)
 	for _, record := range made {
 		out.counted.Add(record, im.actor.Today(tx.Now()))
 	}
-	out.add(all)
 	if st == nil {
 		return out, im.service.customers.Announce(ctx, im.actor.In(tx), im.options.consequences(), made)
 	}
@@ -67,51 +69,37 @@ func (im *importer) insert(ctx context.Context, tx *sqldb.Tx, all []*candidate, 
 			taken = append(taken, candidate)
 			continue
 		}
-		for _, unique := range uniques {
-			im.first(candidate, unique)
-		}
 		made = append(made, candidate.Customer)
 	}
-	return made, im.explain(ctx, tx, taken)
-}
-
-// explain says why good rows were not inserted: an earlier line or another
-// customer has the login or the key.
-func (im *importer) explain(ctx context.Context, tx *sqldb.Tx, taken []*candidate) error {
-	im.refuseRepeated(taken)
 	if err := im.refuseTaken(ctx, tx, taken); err != nil {
-		return err
+		return nil, err
 	}
 	for _, candidate := range taken {
 		if candidate.faults.Empty() {
 			candidate.faults.Add("", "another change was made at the same moment; try again")
 		}
 	}
-	return nil
+	return made, nil
 }
 
 func (o ImportOptions) consequences() customer.Consequences {
 	return customer.Consequences{Events: o.Events, Invoices: o.Invoices}
 }
 
-// finish ends an import of all rows: it counts them, and writes down with them
-// that they were imported.
-func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, out outcome) error {
-	if err := im.count(ctx, tx, out); err != nil || im.options.finished == nil {
-		return err
-	}
-	return im.options.finished(ctx, tx, im.done(out))
-}
-
-// done is what became of a file when all of its rows were written.
+// done is what became of a file when its rows were written.
 func (im *importer) done(out outcome) Imported {
-	return Imported{Imported: out.good, Duplicates: im.total.Duplicates}
+	return Imported{Imported: out.good, Failed: im.total.Failed + out.failed, Duplicates: im.total.Duplicates}
 }
 
-// count counts what was written, and writes one audit line for all of it. It has
-// the company's day looked at: customers that become visible with it may be past
-// their due dates.
-func (im *importer) count(ctx context.Context, tx *sqldb.Tx, out outcome) error {
+// finish ends an import: it counts what was written, writes one audit line for all of
+// it, and writes down that the file was imported. It has the company's day looked at:
+// customers that become visible with it may be past their due dates.
+func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, out outcome) error {
+	if im.options.finished != nil {
+		if err := im.options.finished(ctx, tx, im.done(out)); err != nil {
+			return err
+		}
+	}
 	if err := out.counted.Write(ctx, tx, im.actor.Company.ID); err != nil || out.good == 0 {
 		return err
 	}

@@ -138,10 +138,7 @@ func uploadDataOf(req *kit.Request, upload intake.Upload) uploadData {
 		area = upload.UsualArea()
 	}
 	data.Problems, data.Warnings = groupRows(req, out.Problems, area), groupRows(req, out.Warnings, area)
-	passes := 2 // the file is read once to check and once to write
-	if upload.Choices.KeepGoing && !upload.Choices.SkipDuplicates {
-		passes = 1
-	}
+	passes := 2                       // the file is read once to check and once to write
 	if upload.Choices.CreateMissing { // the plans' prices are read first
 		passes++
 	}
