@@ -153,8 +153,7 @@ func (d *dispatcher) promoteQuickest() {
 		}
 	}
 	first := list[quickest]
-	copy(list[1:quickest+1], list[:quickest])
-	list[0] = first
+	d.wanted[failing] = slices.Insert(slices.Delete(list, quickest, quickest+1), 0, first)
 }
 
 // asking collects requests, for no more than may be prefetched.

@@ -11,7 +11,7 @@
 //     job.go) and decides what is claimed, sent and recorded next,
 //   - the store, which claims deliveries, renews and releases leases, and
 //     records outcomes, each in a transaction of its own,
-//   - workers, which make the requests (executor.go),
+//   - the requests, each in a goroutine of its own (executor.go),
 //   - the recorder, which records accepted attempts in batches.
 //
 // They speak by channels; nothing is shared between them. What a lane may do is

@@ -151,12 +151,6 @@ func endLeases(ctx context.Context, tx *sqldb.Tx, leases []lease) error {
 	return tx.Queue(ctx, text, append(args, tokens)...)
 }
 
-// expireLeases ends all leases with tokens of a prefix. What was being sent
-// stays recorded: the next claim burns those attempts.
-func expireLeases(ctx context.Context, tx *sqldb.Tx, instance string) error {
-	return tx.Do(ctx, `UPDATE delivery_lanes SET until = 0 WHERE until > 0 AND token LIKE ?`, instance+"%")
-}
-
 // joinIDs and splitIDs turn ids into the text that is stored: ",5,6,".
 func joinIDs(ids []int64) string {
 	if len(ids) == 0 {

@@ -88,7 +88,7 @@ func settleAccepted(ctx context.Context, tx *sqldb.Tx, list []attempt) ([]int64,
 	return settled, tx.Queue(ctx, text, append([]any{list[0].job.number, tx.Now().UnixMicro()}, inSettled...)...)
 }
 
-func insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
+func insertAttempts(ctx context.Context, tx *sqldb.Tx, list []attempt) error {
 	for piece := range sqldb.Pieces(list) {
 		args := make([]any, 0, 8*len(piece))
 		for _, attempt := range piece {

@@ -47,11 +47,9 @@ type Sent struct {
 
 // insertAttempts records attempts, and calls the watcher of sent attempts.
 func (s store) insertAttempts(ctx context.Context, tx *sqldb.Tx, list ...attempt) error {
-	if err := insertAttempts(ctx, tx, list...); err != nil {
+	err := insertAttempts(ctx, tx, list)
+	if err != nil || s.sent == nil {
 		return err
-	}
-	if s.sent == nil {
-		return nil
 	}
 	for _, attempt := range list {
 		made := Sent{attempt.job.companyID, attempt.job.id, attempt.outcome.verdict == accepted}
@@ -92,9 +90,12 @@ func (s store) release(ctx context.Context, leases []lease) error {
 	return s.db.WriteRelaxed(ctx, func(tx *sqldb.Tx) error { return endLeases(ctx, tx, leases) })
 }
 
-// inherit ends the leases of dead processes: those with tokens of a prefix.
+// inherit ends the leases of dead processes: those with tokens of a prefix. What was
+// being sent stays recorded: the next claim burns those attempts.
 func (s store) inherit(ctx context.Context, instance string) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return expireLeases(ctx, tx, instance) })
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		return tx.Do(ctx, `UPDATE delivery_lanes SET until = 0 WHERE until > 0 AND token LIKE ?`, instance+"%")
+	})
 }
 
 // recordAccepted records accepted attempts at different deliveries in one
@@ -126,12 +127,7 @@ func (s store) recordGroup(ctx context.Context, tx *sqldb.Tx, list []attempt, ke
 	for _, id := range settled {
 		kept[id] = true
 	}
-	ours := make([]attempt, 0, len(list))
-	for _, attempt := range list {
-		if kept[attempt.job.id] {
-			ours = append(ours, attempt)
-		}
-	}
+	ours := slices.DeleteFunc(slices.Clone(list), func(attempt attempt) bool { return !kept[attempt.job.id] })
 	return s.insertAttempts(ctx, tx, ours...)
 }
 
