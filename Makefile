@@ -12,7 +12,7 @@ CHAOSARGS ?=
 RELEASEARGS ?=
 
 # The programs that tests need besides Go, and Debian's package where it has another name.
-PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli python3
+PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli promtool=prometheus python3
 # Tests with dependencies that the program should not have are modules of their own.
 MODULES = test/acme test/browser tools/release
 WITHPG  = go run ./test/withpg

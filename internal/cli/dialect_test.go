@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/event"
 	"carteira/internal/platform/config"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/webhook"
 	"carteira/test/kit/sqldbtest"
 )
 
@@ -44,6 +46,14 @@ func TestListsAsJSONAreInTheDialectOfTheAPI(t *testing.T) {
 			t.Error(companies)
 		}
 	})
+}
+
+func TestEventsOfAWebhookAreAListAsInTheAPI(t *testing.T) {
+	hook := webhook.Webhook{ID: 1, Events: []event.Name{event.InvoicePaid, event.CustomerCreated}}
+	text, err := json.Marshal(apiValue(object(webhookColumns, webhookRow(call{}, hook))))
+	if err != nil || !bytes.Contains(text, []byte(`"events":["invoice.paid","customer.created"]`)) {
+		t.Error(string(text), err)
+	}
 }
 
 func TestDurationsInTheLogHaveAUnit(t *testing.T) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,15 +45,14 @@ server sends them in the background, beside what is new.`,
 			secret, err := c.Webhooks.RotateCallbackSecret(ctx, c.actor)
 			return map[string]any{"secret": secret}, err
 		}),
-		list(command{short: "List a company's webhooks"}, "ID,URL,EVENTS,ACTIVE,FAILURES,NOTICE",
-			func(ctx context.Context, c call) ([]webhook.Webhook, error) { return c.Webhooks.List(ctx, c.actor) },
-			func(_ call, hook webhook.Webhook) []any {
-				names := make([]string, len(hook.Events))
-				for i, event := range hook.Events {
-					names[i] = string(event)
-				}
-				return []any{hook.ID, hook.URL, strings.Join(names, " "), hook.Active, hook.Failures, hook.Notice}
-			}))
+		list(command{short: "List a company's webhooks"}, webhookColumns,
+			func(ctx context.Context, c call) ([]webhook.Webhook, error) { return c.Webhooks.List(ctx, c.actor) }, webhookRow))
+}
+
+const webhookColumns = "ID,URL,EVENTS,ACTIVE,FAILURES,NOTICE"
+
+func webhookRow(_ call, hook webhook.Webhook) []any {
+	return []any{hook.ID, hook.URL, hook.Events, hook.Active, hook.Failures, hook.Notice}
 }
 
 // readSince reads a day of the company, or a moment.

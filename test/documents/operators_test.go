@@ -68,12 +68,15 @@ func TestAlertsAskForMetricsThatThereAre(t *testing.T) {
 		seen[rule.Alert] = true
 		wantMetrics(t, known, rule.Expr)
 	}
+}
+
+func TestPrometheusAcceptsTheAlerts(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Log("promtool is not installed: the expressions are not parsed")
-		return
+	if err != nil && os.Getenv("CI") != "true" {
+		t.Skip("promtool is not installed; `make test` installs it where it may")
 	}
-	if out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "../../packaging/alerts.yaml").CombinedOutput(); err != nil {
+	out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "../../packaging/alerts.yaml").CombinedOutput()
+	if err != nil {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
 }
