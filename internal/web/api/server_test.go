@@ -37,6 +37,7 @@ import (
 	"carteira/internal/webhook"
 	"carteira/test/kit/housetest"
 	"carteira/test/kit/openapitest"
+	"carteira/test/kit/secrettest"
 	"carteira/test/kit/sqldbtest"
 )
 
@@ -47,6 +48,7 @@ var values, must = housetest.Form, housetest.Must
 // when all tests have run and passed.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	secrettest.QuickHashes()
 	code := m.Run()
 	if code == 0 && flag.Lookup("test.run").Value.String() == "" {
 		var allowed []string

@@ -1,0 +1,12 @@
+package checkout_test
+
+import (
+	"testing"
+
+	"carteira/test/kit/secrettest"
+)
+
+func TestMain(m *testing.M) {
+	secrettest.QuickHashes()
+	m.Run()
+}
