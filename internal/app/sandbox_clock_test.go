@@ -247,17 +247,17 @@ func (x *trial) rows() string {
 	return out.String()
 }
 
-// sandboxMonths is how long the two servers below live; a year takes minutes, and
-// `make year` asks for it.
-func sandboxMonths(t *testing.T) int {
+// trialEnd is how long the two servers below live: until plans of a month and of two weeks
+// were renewed more than once. A year takes minutes, and `make year` asks for it.
+func trialEnd(t *testing.T) time.Time {
 	t.Helper()
 	asked := os.Getenv("CARTEIRA_TEST_MONTHS")
 	if asked == "" {
-		return 2
+		return trialBegin.AddDate(0, 0, 37)
 	}
 	months, err := strconv.Atoi(asked)
 	housetest.Must(t, err)
-	return months
+	return trialBegin.AddDate(0, months, 0)
 }
 
 func TestAdvancingLeavesWhatAServerLeavesWhoseClockMovedByTheHour(t *testing.T) {
@@ -265,7 +265,7 @@ func TestAdvancingLeavesWhatAServerLeavesWhoseClockMovedByTheHour(t *testing.T) 
 		leap, crawl := newTrial(t, engine, 12), newTrial(t, engine, 12)
 		leap.webhook()
 		crawl.webhook()
-		end := trialBegin.AddDate(0, sandboxMonths(t), 0)
+		end := trialEnd(t)
 		for to := trialBegin.AddDate(0, 0, 18); to.Before(end); to = to.AddDate(0, 0, 18) {
 			leap.advance(to)
 			crawl.crawl(to)

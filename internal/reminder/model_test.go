@@ -186,7 +186,7 @@ func TestNinetyDaysAreWhatTheModelSays(t *testing.T) {
 		t.Skip("few goroutines, and many days")
 	}
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		people := 200
+		people := 80
 		if testing.Short() {
 			people /= 10
 		}
