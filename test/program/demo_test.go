@@ -73,23 +73,35 @@ func takeDefaultPort(t *testing.T) {
 	})
 }
 
-func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
-	need(t, "curl")
+// One demo serves all that is asked of a running one: each makes a year of a company anew.
+func TestDemoOfNoFolder(t *testing.T) {
 	t.Parallel()
 	demo := startDemo(t)
+	if made := namesIn(t, demo.cmd.Dir); len(made) != 1 {
+		t.Fatalf("the temporary folder has %v while the demo runs", made)
+	}
+	t.Run("prints a call that works when pasted", demo.wantPastedCall)
+	t.Run("has lived through its past", demo.wantPast)
+	demo.interrupt()
+	if left := namesIn(t, demo.cmd.Dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
 
+func (d *demo) wantPastedCall(t *testing.T) {
+	need(t, "curl")
 	home := t.TempDir()
 	tellStatus := "silent\nwrite-out = \"%{stderr}%{http_code}\"\n"
 	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte(tellStatus), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sh := exec.Command("sh", "-c", demo.curl)
+	sh := exec.Command("sh", "-c", d.curl)
 	sh.Env = []string{"PATH=" + os.Getenv("PATH"), "CURL_HOME=" + home}
 	var status strings.Builder
 	sh.Stderr = &status
 	body, err := sh.Output()
 	if err != nil || status.String() != "200" {
-		t.Fatalf("%s: %v, status %s: %s", demo.curl, err, status.String(), body)
+		t.Fatalf("%s: %v, status %s: %s", d.curl, err, status.String(), body)
 	}
 	var a answer
 	var list []customer
@@ -97,13 +109,13 @@ func TestDemoPrintsACallThatWorksWhenPasted(t *testing.T) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	if err := json.Unmarshal(a.Data, &list); err != nil || !a.Success || len(list) != 3 {
-		t.Errorf("%s: %v: %s", demo.curl, err, body)
+		t.Errorf("%s: %v: %s", d.curl, err, body)
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signIn, err := (&http.Client{Jar: jar}).PostForm(demo.panel+"/login", url.Values{"email": {"demo@example.com"}, "password": {demo.password}})
+	signIn, err := (&http.Client{Jar: jar}).PostForm(d.panel+"/login", url.Values{"email": {"demo@example.com"}, "password": {d.password}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +140,7 @@ func TestDemoTakesAnotherPortWhenTheDefaultIsTaken(t *testing.T) {
 // One that has found the port free has it from then on, while it makes its company.
 func TestDemosThatStartAtOnceAllRun(t *testing.T) {
 	t.Parallel()
-	demos := []*demo{launchDemo(t), launchDemo(t), launchDemo(t)}
+	demos := []*demo{launchDemo(t), launchDemo(t)}
 	for _, demo := range demos {
 		demo.awaitPrinted()
 	}
@@ -139,34 +151,15 @@ func TestDemosThatStartAtOnceAllRun(t *testing.T) {
 	}
 }
 
-func TestDemoPrintsTheAddressOfAPortItWasToldToChoose(t *testing.T) {
-	t.Parallel()
-	demo := startDemo(t, "--listen", "127.0.0.1:0")
-	if page := demo.get("/readyz"); page.status != 200 {
-		t.Errorf("/readyz: %d", page.status)
-	}
-}
-
-func TestDemoLeavesNothingBehindAfterCtrlC(t *testing.T) {
-	t.Parallel()
-	demo := startDemo(t)
-	if made := namesIn(t, demo.cmd.Dir); len(made) != 1 {
-		t.Fatalf("the temporary folder has %v while the demo runs", made)
-	}
-	demo.interrupt()
-	if left := namesIn(t, demo.cmd.Dir); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 func TestDemoKeepsAndReusesTheFolderOfData(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	first := startDemo(t, "--data", dir)
 	before := first.client(first.token).want(200, "GET", "/customers?per_page=1", nil)
+	wantReminders(t, dir)
 	first.interrupt()
 
-	second := startDemo(t, "--data", dir)
+	second := startDemo(t, "--data", dir, "--listen", "127.0.0.1:0") // whose port it prints
 	after := second.client(first.token).want(200, "GET", "/customers?per_page=1", nil)
 	if string(after.Data) != string(before.Data) || after.Meta != before.Meta || before.Meta.Total == 0 {
 		t.Errorf("first %s\nthen %s", before.body, after.body)
@@ -177,10 +170,20 @@ func TestDemoKeepsAndReusesTheFolderOfData(t *testing.T) {
 	}
 }
 
-func TestDemoHasLivedThroughItsPast(t *testing.T) {
-	t.Parallel()
-	demo := startDemo(t, "--listen", "127.0.0.1:0")
-	client := demo.client(demo.token)
+// wantReminders wants rules in the folder of a demo that runs, and something planned.
+func wantReminders(t *testing.T, dir string) {
+	t.Helper()
+	in := &installation{t: t, engine: sqldb.SQLite, env: []string{"CARTEIRA_DATA_DIR=" + dir}}
+	if printed := in.run("reminder", "rule", "list", "--company", "1"); strings.Count(printed, "true") != 3 {
+		t.Errorf("rules:\n%s", printed)
+	}
+	eventually(t, "something is planned", func() bool {
+		return in.run("reminder", "log", "--company", "1", "--json") != "[]\n"
+	})
+}
+
+func (d *demo) wantPast(t *testing.T) {
+	client := d.client(d.token)
 	for path, least := range map[string]int64{
 		"/invoices": 250, "/invoices?status=Pago": 200, "/customers": 60, "/customers?status=Cancelado": 3, "/customers?status=Vencido": 1,
 		"/resellers": 5, "/payments": 300,
@@ -212,7 +215,6 @@ func TestDemoHasLivedThroughItsPast(t *testing.T) {
 	if !strings.Contains(string(clock.Data), `"advancing":false`) {
 		t.Errorf("%s", clock.Data)
 	}
-	demo.interrupt()
 }
 
 func namesIn(t *testing.T, dir string) (names []string) {

@@ -331,15 +331,3 @@ func TestDeletedCustomerTakesItsMessagesAlong(t *testing.T) {
 }
 
 // The demo has rules that are on, and shows what they have planned.
-func TestDemoHasReminders(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "demo")
-	startDemo(t, "--data", dir)
-	in := &installation{t: t, engine: sqldb.SQLite, env: []string{"CARTEIRA_DATA_DIR=" + dir}}
-	if printed := in.run("reminder", "rule", "list", "--company", "1"); strings.Count(printed, "true") != 3 {
-		t.Errorf("rules:\n%s", printed)
-	}
-	eventually(t, "something is planned", func() bool {
-		return in.run("reminder", "log", "--company", "1", "--json") != "[]\n"
-	})
-}
