@@ -128,8 +128,8 @@ func (l look) height() int64 {
 
 // looks are every width, light and dark. A light screen and a light phone are held
 // against all rules, the other looks against those that a width or a colour
-// changes. CI has one shade of each width, and takes pictures of the two usual
-// ones. Those of one shade follow one another: a page is drawn anew in another.
+// changes. CI and `make test` have one shade of each width, and take pictures of the two
+// usual ones. Those of one shade follow one another: a page is drawn anew in another.
 func looks() (all []look) {
 	if os.Getenv("CI") != "" {
 		return []look{
