@@ -436,7 +436,7 @@ func (p *process) waits(t *testing.T, reader Reader, query Query) <-chan waited 
 		page, err := p.feed.Wait(t.Context(), reader, query, time.Minute)
 		done <- waited{page, err}
 	}()
-	for deadline := time.Now().Add(10 * time.Second); p.seated(reader) == before; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); p.seated(reader) == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the reader does not wait")
 		}

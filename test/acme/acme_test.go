@@ -21,7 +21,7 @@ const (
 	first  = "clientes.example.com"
 	second = "pagar.example.com"
 	// patience is how long a test waits for what must happen.
-	patience = 90 * time.Second
+	patience = 4 * time.Minute
 )
 
 var binary string

@@ -30,7 +30,7 @@ import (
 
 // patience is how long anything may take before a test gives up; nothing waits
 // that long when all is well.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 var (
 	binary  string

@@ -12,7 +12,7 @@ import (
 
 // patience is how long a test waits for what must happen. It is long because it
 // only matters when something is wrong.
-const patience = 60 * time.Second
+const patience = 4 * time.Minute
 
 // process is a running carteira.
 type process struct {

@@ -259,7 +259,7 @@ func TestDeadAddressLeavesTimeForTheNext(t *testing.T) {
 	ca := newAuthority(t)
 	receiver := receive(t, "127.0.0.3:0", ca.issue(nil, host), answer)
 	names := resolving(host, "127.0.0.1", "127.0.0.2", "127.0.0.3")
-	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool(), Timeout: 3 * time.Second})
+	c := client(t, NewGate(loopback, names), Options{RootCAs: ca.pool(), Timeout: 6 * time.Second})
 	var tried []string
 	dial := c.dial
 	c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {

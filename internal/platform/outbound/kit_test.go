@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds what must end by itself; no test waits for it to pass.
-const patience = 30 * time.Second
+const patience = 4 * time.Minute
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 

@@ -56,7 +56,7 @@ func TestPagesOfOneCompanyTakeNoPlaceOfAnother(t *testing.T) {
 	busy, quiet := office.owner(t, "ana@example.com"), office.owner(t, "bia@example.com")
 	var leaves []func()
 	for {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // until there is no place left
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // until there is no place left
 		leave, err := office.Fair.Enter(ctx, busy.actor.Company.ID)
 		cancel()
 		if err != nil {
