@@ -68,7 +68,7 @@ func readMigrations(engine Engine) ([]migration, error) {
 		}
 		list = append(list, newMigration(version, entry.Name(), string(text)))
 	}
-	if text := crashpoint.Migration(); text != "" {
+	if text := crashpoint.Migration; text != "" {
 		list = append(list, newMigration(len(list)+1, "of a newer version", text))
 	}
 	return list, nil
