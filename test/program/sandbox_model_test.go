@@ -247,7 +247,7 @@ func modelMonths(t *testing.T) int {
 	t.Helper()
 	asked := os.Getenv("CARTEIRA_TEST_MONTHS")
 	if asked == "" {
-		return 4
+		return 8
 	}
 	months, err := strconv.Atoi(asked)
 	if err != nil {
