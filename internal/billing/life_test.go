@@ -37,13 +37,13 @@ type life struct {
 // crowd is how many customers there are at most, so that each has a history.
 const crowd = 12
 
-// lifeDays is how many days each life has, of more than a day each: half a year, or two
-// years for `make year`.
+// lifeDays is how many days each life has, of more than a day each: a year, or two
+// for `make year`.
 func lifeDays() int {
 	if os.Getenv("CARTEIRA_TEST_MONTHS") != "" {
 		return 480
 	}
-	return 120
+	return 240
 }
 
 // lives are companies in several zones.
