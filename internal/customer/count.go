@@ -20,12 +20,11 @@ const counter = tally.Customers
 
 // counted is a customer as the book sees it.
 func counted(customer Customer, n int64) tally.Change {
-	return tally.Change{N: n, Key: tally.Key{
-		Day:       customer.onTimeThrough().String(),
-		PlanID:    customer.Plan.ID,
-		ProductID: customer.Product.ID,
-		State:     stateOf(customer),
-	}}
+	return tally.Change{N: n, Key: keyOf(customer, customer.onTimeThrough(), stateOf(customer))}
+}
+
+func keyOf(customer Customer, day civil.Date, state string) tally.Key {
+	return tally.Key{Day: day.String(), PlanID: customer.Plan.ID, ProductID: customer.Product.ID, State: state}
 }
 
 // counts is how a change moves the counters of customers and of their creation.
@@ -114,26 +113,22 @@ func (d due) days() []tally.Days {
 }
 
 // CountByPlan returns how many customers each plan has.
-func (s *Service) CountByPlan(ctx context.Context, actor account.Actor, planIDs []int64) (map[int64]tally.Sums, error) {
-	return s.countBy(ctx, actor, "plan_id", planIDs)
+func (s *Service) CountByPlan(ctx context.Context, actor account.Actor, ids []int64) (map[int64]tally.Sums, error) {
+	return s.countBy(ctx, actor, "plan_id", ids)
 }
 
 // CountByProduct returns how many customers each product has.
-func (s *Service) CountByProduct(
-	ctx context.Context, actor account.Actor, productIDs []int64,
-) (map[int64]tally.Sums, error) {
-	return s.countBy(ctx, actor, "product_id", productIDs)
+func (s *Service) CountByProduct(ctx context.Context, actor account.Actor, ids []int64) (map[int64]tally.Sums, error) {
+	return s.countBy(ctx, actor, "product_id", ids)
 }
 
-func (s *Service) countBy(
-	ctx context.Context, actor account.Actor, column string, ids []int64,
-) (map[int64]tally.Sums, error) {
+func (s *Service) countBy(ctx context.Context, actor account.Actor, by string, ids []int64) (map[int64]tally.Sums, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	filter := tally.Filter{Days: []tally.Days{{}}}
-	filter.And(column+" {in ?}", ids)
-	return tally.By[int64](ctx, s.db, counter, actor.Company.ID, column, filter)
+	filter.And(by+" {in ?}", ids)
+	return tally.By[int64](ctx, s.db, counter, actor.Company.ID, by, filter)
 }
 
 // smallSum is up to how many customers are added up at every look.
@@ -227,7 +222,7 @@ const (
 		FROM customers WHERE company_id = ? AND ` + Visible
 	creationRecords = `SELECT created_on AS day, COALESCE(plan_id, 0) AS plan_id, COALESCE(product_id, 0) AS product_id,
 		'' AS state, 1 AS n, 0 AS cents
-		FROM customers WHERE company_id = ? AND ` + Visible + ` AND created_on <> ''`
+		FROM customers WHERE company_id = ? AND ` + Visible
 )
 
 // movedThisMonth are the movements of the present month, as movement counts

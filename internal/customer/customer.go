@@ -237,7 +237,8 @@ func RoomFor(ctx context.Context, querier sqldb.Querier, actor account.Actor, mo
 	if most == 0 {
 		return nil
 	}
-	n, err := countUpTo(ctx, querier, actor.Company.ID, most)
+	n, err := sqldb.Value[int64](ctx, querier,
+		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND `+Visible+` LIMIT ?) AS counted`, actor.Company.ID, most)
 	if err == nil && n+more > most {
 		err = fault.Forbidden(fmt.Sprintf("a company on trial has at most %d customers; subscribe to have more", most))
 	}

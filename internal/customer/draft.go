@@ -67,17 +67,12 @@ var ReadOnly = []string{
 // ReadNew reads the draft of a new customer.
 func ReadNew(in *input.Form) Draft {
 	in.Require("name")
-	return readDraft(in).withoutUnread(in)
-}
-
-// withoutUnread refuses a phone that the rules do not take: a new customer has
-// none from before.
-func (d Draft) withoutUnread(in *input.Form) Draft {
-	if d.unreadPhone.Reason != "" {
-		in.Refuse("whatsapp", d.unreadPhone.Reason)
-		d.Problems = in.Problems()
+	draft := readDraft(in)
+	if draft.unreadPhone.Reason != "" { // a new customer has none from before
+		in.Refuse("whatsapp", draft.unreadPhone.Reason)
+		draft.Problems = in.Problems()
 	}
-	return d
+	return draft
 }
 
 // ReadChanges reads the draft of a change.

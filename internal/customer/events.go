@@ -85,8 +85,7 @@ func briefOf(customer Customer) brief {
 
 func contactOf(customer Customer) contact {
 	return contact{
-		customer.ID, customer.UUID, customer.Name, orNull(customer.Usuario),
-		orNull(customer.Whatsapp), orNull(customer.Email),
+		customer.ID, customer.UUID, customer.Name, orNull(customer.Usuario), orNull(customer.Whatsapp), orNull(customer.Email),
 	}
 }
 

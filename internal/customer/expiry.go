@@ -112,8 +112,8 @@ const expireBatch = 100
 // look; what was missed while no process ran is found by the next run, and any
 // number of processes may run it at once. It returns how many it recorded.
 func (s *Service) Expire(ctx context.Context, actor account.Actor) (int, error) {
-	due, err := anyLapsed(ctx, s.db, actor.Company.ID, actor.Today(s.db.Now()).String())
-	if err != nil || !due {
+	due, err := sqldb.Value[int64](ctx, s.db, anyLapsedText, actor.Company.ID, actor.Today(s.db.Now()).String())
+	if err != nil || due == 0 {
 		return 0, err
 	}
 	total := 0
@@ -186,8 +186,8 @@ func (s *Service) expire(ctx context.Context, tx account.Tx, id int64) (first bo
 func addRenewal(ctx context.Context, tx account.Tx, id int64, month string) (bool, error) {
 	count, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO customer_renewals AS r (company_id, customer_id, month, n) VALUES (?, ?, ?, 1)
-		ON CONFLICT (company_id, customer_id, month) DO UPDATE SET n = r.n + 1 RETURNING n`, tx.Company.ID,
-		id, month)
+		ON CONFLICT (company_id, customer_id, month) DO UPDATE SET n = r.n + 1 RETURNING n`,
+		tx.Company.ID, id, month)
 	return count == 1, err
 }
 
@@ -195,14 +195,14 @@ func addRenewal(ctx context.Context, tx account.Tx, id int64, month string) (boo
 // the only one.
 func removeRenewal(ctx context.Context, tx account.Tx, id int64, month string) (bool, error) {
 	changed, err := tx.Exec(ctx, `
-		DELETE FROM customer_renewals WHERE company_id = ? AND customer_id = ? AND month = ? AND n = 1`, tx.Company.ID,
-		id, month)
+		DELETE FROM customer_renewals WHERE company_id = ? AND customer_id = ? AND month = ? AND n = 1`,
+		tx.Company.ID, id, month)
 	if err != nil || changed == 1 {
 		return changed == 1, err
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE customer_renewals SET n = n - 1 WHERE company_id = ? AND customer_id = ? AND month = ?`, tx.Company.ID,
-		id, month)
+		UPDATE customer_renewals SET n = n - 1 WHERE company_id = ? AND customer_id = ? AND month = ?`,
+		tx.Company.ID, id, month)
 	return false, err
 }
 
@@ -213,13 +213,7 @@ func removeRenewal(ctx context.Context, tx account.Tx, id int64, month string) (
 const lapsedText = `SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND ` + Visible + `
 	ORDER BY expiry_on, id LIMIT ? {for update skip locked}`
 
-// anyLapsed keeps a run with nothing due away from the writer.
-func anyLapsed(ctx context.Context, querier sqldb.Querier, companyID int64, today string) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, querier, anyLapsedText, companyID, today)
-	return n > 0, err
-}
-
-// The order keeps PostgreSQL from the table even where it expects many.
+// anyLapsedText keeps a run with nothing due away from the writer. The order keeps PostgreSQL from the table even where it expects many.
 const anyLapsedText = `SELECT count(*) FROM (
 	SELECT id FROM customers WHERE company_id = ? AND expiry_on < ? AND ` + Visible + ` ORDER BY expiry_on, id LIMIT 1) AS due`
 

@@ -291,9 +291,7 @@ type Figure struct {
 }
 
 // Movements are how a customer's recurring revenue can have moved this month.
-var Movements = []string{
-	tally.RecurringNew, tally.RecurringLost, tally.RecurringUp, tally.RecurringDown,
-}
+var Movements = []string{tally.RecurringNew, tally.RecurringLost, tally.RecurringUp, tally.RecurringDown}
 
 func readFigure(in *input.Form) Figure {
 	figure := Figure{

@@ -74,8 +74,7 @@ func CanRenew(record Customer) error {
 // passed by that day and the company counts so.
 func PrepareExtension(actor account.Actor, before Customer, extension Extension) (Renewal, error) {
 	after := before
-	lapsed := before.onTimeThrough().Before(extension.On) &&
-		actor.Company.Settings.RenewFrom == account.FromToday
+	lapsed := before.onTimeThrough().Before(extension.On) && actor.Company.Settings.RenewFrom == account.FromToday
 	if before.DueOn.IsZero() || lapsed {
 		after.DueOn, after.OwnDay = extension.On, extension.On.Day()
 	}

@@ -14,10 +14,7 @@ import (
 // searchText is what a customer is found by: its texts folded, one per line so
 // that no match runs from one into the next, and the spellings of its phone.
 func searchText(customer Customer) string {
-	parts := []string{
-		text.Fold(customer.Name), text.Fold(customer.Email), text.Fold(customer.Usuario),
-		customer.Whatsapp,
-	}
+	parts := []string{text.Fold(customer.Name), text.Fold(customer.Email), text.Fold(customer.Usuario), customer.Whatsapp}
 	if other := otherSpelling(customer.Whatsapp); other != "" {
 		parts = append(parts, other)
 	}
@@ -93,8 +90,7 @@ type Namesake struct {
 
 // Alike is a customer who has what a draft has.
 type Alike struct {
-	ID    int64
-	Name  string
+	Namesake
 	Field string // whatsapp or cpf_cnpj
 }
 
@@ -109,7 +105,7 @@ func (s *Service) Alike(ctx context.Context, actor account.Actor, draft Draft) (
 	var alike []Alike
 	for _, key := range keys {
 		if other, there := found[key]; there {
-			alike = append(alike, Alike{other.ID, other.Name, key.Field})
+			alike = append(alike, Alike{other, key.Field})
 		}
 	}
 	return alike, err

@@ -80,35 +80,13 @@ func scanner() func(sqldb.Row, *Customer) error {
 func places(customer *Customer, times *times) []any {
 	return slices.Concat([]any{&customer.ID, &customer.UUID}, stored.Places(customer), []any{
 		&customer.OwnDay, (*sqldb.OrZero)(&customer.Plan.ID), (*sqldb.OrZero)(&customer.Product.ID),
-		&times.created,
-		filledDay{&customer.CreatedOn},
-		&customer.createdOffset,
+		&times.created, &customer.CreatedOn, &customer.createdOffset,
 		(*sqldb.OrZero)(&times.cancelled), &times.updated, (*string)(&customer.Autopay), (*int64)(&customer.Credit),
 		&customer.expiry.on, &customer.expiry.expired,
 	}, customer.recurring.places(), []any{
 		&customer.Plan.Name, (*int64)(&customer.Plan.Value), (*string)(&customer.period.Unit), &customer.period.Count,
 		&customer.Product.Name,
 	})
-}
-
-// filledDay reads a day that is "" until it is filled in. In the statement, NULLIF
-// would cost as much as three more columns.
-type filledDay struct{ day *civil.Date }
-
-// Scan reads a text.
-func (f filledDay) Scan(src any) error {
-	if src == "" {
-		src = nil
-	}
-	return f.day.Scan(src)
-}
-
-// ScanRaw is Scan of a text in SQLite's memory.
-func (f filledDay) ScanRaw(text []byte) error {
-	if len(text) == 0 {
-		return f.day.Scan(nil)
-	}
-	return f.day.ScanRaw(text)
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Customer, error) {
@@ -301,10 +279,8 @@ func refuseTaken(ctx context.Context, querier sqldb.Querier, companyID int64, cu
 	return sqldb.Each(ctx, querier, `SELECT
 		(SELECT count(*) FROM customers WHERE company_id = ? AND usuario_key = ? AND usuario_key <> '' AND id <> ?),
 		(SELECT count(*) FROM customers WHERE company_id = ? AND external_id = ? AND external_id <> '' AND id <> ?)`,
-		[]any{
-			companyID, text.Lower(customer.Usuario), customer.ID, companyID, customer.ExternalID,
-			customer.ID,
-		}, func(row sqldb.Row) error {
+		[]any{companyID, text.Lower(customer.Usuario), customer.ID, companyID, customer.ExternalID, customer.ID},
+		func(row sqldb.Row) error {
 			var logins, keys int64
 			err := row.Scan(&logins, &keys)
 			if logins > 0 {
@@ -315,12 +291,6 @@ func refuseTaken(ctx context.Context, querier sqldb.Querier, companyID int64, cu
 			}
 			return err
 		})
-}
-
-// countUpTo counts the customers of a company, and no further than a bound.
-func countUpTo(ctx context.Context, querier sqldb.Querier, companyID, most int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier,
-		`SELECT COUNT(*) FROM (SELECT id FROM customers WHERE company_id = ? AND `+Visible+` LIMIT ?) AS counted`, companyID, most)
 }
 
 // NamesIn reads the names of customers for another room's list, by their ids.

@@ -123,20 +123,12 @@ func (w worth) entry(month, state string, n int64, amount money.Cents) tally.Ent
 
 // countedCreation is a customer as the counter of creations has it.
 func countedCreation(customer Customer, n int64, state string) tally.Entry {
-	return tally.Entry{Counter: tally.Created, Change: tally.Change{N: n, Key: tally.Key{
-		Day:       customer.CreatedOn.String(),
-		PlanID:    customer.Plan.ID,
-		ProductID: customer.Product.ID,
-		State:     state,
-	}}}
+	return tally.Entry{Counter: tally.Created, Change: tally.Change{N: n, Key: keyOf(customer, customer.CreatedOn, state)}}
 }
 
 // places are where the columns of recurring revenue are scanned to.
 func (r *recurring) places() []any {
-	return []any{
-		(*int64)(&r.amount), &r.month, (*int64)(&r.start.amount), &r.start.planID,
-		&r.start.productID,
-	}
+	return []any{(*int64)(&r.amount), &r.month, (*int64)(&r.start.amount), &r.start.planID, &r.start.productID}
 }
 
 // values are the columns of recurring revenue.
@@ -175,8 +167,7 @@ func lockAlike(ctx context.Context, tx account.Tx, of planMembers) ([]alike, err
 		places := append([]any{&alike.OwnPrice, &alike.Product.ID}, alike.recurring.places()...)
 		err = row.Scan(append(places, &alike.n)...)
 		return alike, err
-	}, `SELECT `+columns+`, count(*) FROM customers`+where.String()+` GROUP BY `+columns,
-		where.Args...)
+	}, `SELECT `+columns+`, count(*) FROM customers`+where.String()+` GROUP BY `+columns, where.Args...)
 }
 
 // updateWorth writes what members of a plan with one price are worth, and begins

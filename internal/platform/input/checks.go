@@ -69,15 +69,16 @@ func (f *Form) Phone(name string) Opt[string] {
 	return number
 }
 
-// Unread is a number that the rules refuse. A record may have it from before
-// the rules: what was read can be sent back.
+// Unread is a number that the rules refuse. A record may have it all the same: what was
+// read can be sent back.
 type Unread struct {
 	Digits string
 	Reason string // why it is refused; "": it is not
 }
 
-// StoredPhone is Phone for a record that may have a number from before the
-// rules. What they refuse is left to the use case, which knows what is stored.
+// StoredPhone is Phone for a record that may have the number already: a foreign one is
+// answered without its plus, and refused by the rules of Brazil. That is left to the use
+// case, which knows what is stored.
 func (f *Form) StoredPhone(name string) (Opt[string], Unread) {
 	line := f.Line(name, 40)
 	if !line.HasValue() {
