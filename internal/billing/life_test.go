@@ -32,6 +32,7 @@ type life struct {
 	done      map[string]int
 	last      string // what was done last
 	atOnce    bool   // what was done last was done by several processes at once
+	shut      bool   // what was done last was refused, since it would change a closed day
 }
 
 // crowd is how many customers there are at most, so that each has a history.
@@ -216,6 +217,8 @@ var deeds = []deed{
 	{"refund", 6, func(life *life, _ *person) { life.refundSome() }},
 	{"again", 5, func(life *life, _ *person) { life.payAgain() }},
 	{"credit", 4, func(life *life, _ *person) { life.useCredit() }},
+	{"undo payment", 5, func(life *life, _ *person) { life.undoPayment() }},
+	{"close", 4, func(life *life, _ *person) { life.closeBooks() }},
 	{"settings", 5, func(life *life, _ *person) { life.changeSettings() }},
 	{"plan's value", 3, func(life *life, _ *person) { life.repricePlan() }},
 }
@@ -237,7 +240,7 @@ func (l *life) act() {
 		if len(l.people) > 0 {
 			p = pick(l.random, l.people)
 		}
-		deed.do(l, p)
+		l.keptOut(func() { deed.do(l, p) })
 		return
 	}
 }
@@ -267,8 +270,10 @@ var choices = [][]string{
 	{"overdue_invoices", "3", "renew_from", string(account.FromDueDate)},
 }
 
-func (l *life) changeSettings() {
-	chosen := pick(l.random, choices)
+func (l *life) changeSettings() { l.set(pick(l.random, choices)...) }
+
+// set changes settings of the company.
+func (l *life) set(chosen ...string) {
 	l.last = fmt.Sprint("settings ", chosen)
 	l.w.configure(l.t, chosen...)
 	for _, process := range l.processes {
@@ -392,6 +397,9 @@ func (l *life) editSome() {
 // wantRefused wants the error to name a field; "": none.
 func (l *life) wantRefused(field string, err error) {
 	l.t.Helper()
+	if l.onClosedDay(err) {
+		return
+	}
 	if field == "" {
 		must(l.t, err)
 		return
@@ -422,18 +430,18 @@ func (l *life) changeStatus() {
 	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(asked...)))
 	switch {
 	case bill.status == to:
-		must(l.t, err)
+		l.wantRefused("", err)
 	case bill.status == Open && to == Cancelled && bill.received > 0 && len(asked) == 2:
 		wantField(l.t, err, "money")
 	case bill.status == Open && to == Cancelled && bill.received > 0:
-		must(l.t, err)
-		bill.status, bill.withdrawn = to, ""
+		l.wantRefused("", err)
+		bill.status, bill.withdrawn, bill.lost, bill.lostOn = to, "", 0, civil.Date{}
 		l.giveBack(bill, asked[3])
 	case bill.status == Paid && to == Open:
 		l.wantIf(l.undo(bill), err)
 	case bill.status == Cancelled && to == Open && !bill.superseded, bill.status == Open && to == Cancelled:
-		must(l.t, err)
-		bill.status, bill.withdrawn = to, ""
+		l.wantRefused("", err)
+		bill.status, bill.withdrawn, bill.lost, bill.lostOn = to, "", 0, civil.Date{}
 	default:
 		wantField(l.t, err, "status")
 	}
@@ -441,11 +449,7 @@ func (l *life) changeStatus() {
 
 func (l *life) wantIf(done bool, err error) {
 	l.t.Helper()
-	if done {
-		must(l.t, err)
-		return
-	}
-	wantField(l.t, err, "status")
+	l.wantRefused(map[bool]string{true: "", false: "status"}[done], err)
 }
 
 func (l *life) payByHand(bill *bill) {
@@ -469,15 +473,15 @@ func (l *life) payByHand(bill *bill) {
 		"status", Paid.String(), "paid_at", e.on.String(), "renew", fmt.Sprint(e.renew),
 		"amount", e.amount.String(), "difference", string(e.difference), "note", "visto no caixa")))
 	if e.amount == 0 && bill.received == 0 {
-		must(l.t, err)
-		bill.status = Cancelled
+		l.wantRefused("", err)
+		bill.status, bill.lost, bill.lostOn = Cancelled, bill.amount, e.on
 		return
 	}
 	if !l.receive(bill, e) {
 		wantField(l.t, err, "difference")
 		return
 	}
-	must(l.t, err)
+	l.wantRefused("", err)
 }
 
 // payByGateway pays an open invoice at an instant that has passed.
@@ -497,10 +501,11 @@ func (l *life) payByGateway() {
 		}})
 		return err
 	}))
-	l.receive(bill, entry{amount: rest, on: l.w.actor.Today(paidAt), renew: true})
+	on := l.w.actor.Today(paidAt)
+	l.receive(bill, entry{amount: rest, on: l.openDay(on), asOf: on, renew: true})
 }
 
-// refundSome gives a payment back, or a part of it.
+// refundSome gives a payment back, or a part of it, as a gateway or a person reports it.
 func (l *life) refundSome() {
 	if len(l.money) == 0 {
 		return
@@ -513,10 +518,48 @@ func (l *life) refundSome() {
 	if l.random.IntN(2) == 0 {
 		amount = 1 + money.Cents(l.random.Int64N(int64(amount)))
 	}
-	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
 	effect := pick(l.random, []Effect{"", "", EffectReopen, EffectDiscount})
+	if l.random.IntN(2) == 0 {
+		l.refundByHand(deposit, amount, effect)
+		return
+	}
+	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
 	l.w.refund(l.t, Refund{PaymentID: deposit.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at, Effect: effect})
-	l.refund(deposit, amount, l.w.actor.Today(at), effect)
+	if !deposit.bill.paidOn.IsZero() && !deposit.bill.paidOn.After(l.settings.ClosedThrough) {
+		effect = EffectDiscount // the day on which it was paid is closed
+	}
+	l.refund(deposit, amount, l.openDay(l.w.actor.Today(at)), effect)
+}
+
+func (l *life) refundByHand(deposit *deposit, amount money.Cents, effect Effect) {
+	on := l.today.AddDays(-l.random.IntN(40))
+	_, err := l.w.RefundPayment(l.t.Context(), l.w.actor, deposit.id, ReadRefund(values(
+		"amount", amount.String(), "refunded_on", on.String(), "effect", string(effect), "note", "devolvido")))
+	switch there := slices.Contains(l.people, deposit.bill.of); {
+	case on.Before(deposit.on):
+		wantField(l.t, err, "refunded_on")
+	case deposit.credit && there && amount > deposit.bill.of.credit:
+		wantField(l.t, err, "amount")
+	default:
+		l.wantRefused("", err)
+		l.refund(deposit, amount, on, effect)
+	}
+}
+
+// undoPayment takes one payment back, or tries to.
+func (l *life) undoPayment() {
+	if len(l.money) == 0 {
+		return
+	}
+	deposit := pick(l.random, l.money)
+	_, err := l.w.UndoPayment(l.t.Context(), l.w.actor, deposit.id)
+	if !slices.Contains(l.people, deposit.bill.of) {
+		if err == nil {
+			l.t.Error("a payment of a deleted customer was undone")
+		}
+		return
+	}
+	l.wantRefused(l.undoOne(deposit), err)
 }
 
 // payAgain has money come for an invoice, which must be paid already.
@@ -532,7 +575,7 @@ func (l *life) payAgain() {
 		wantField(l.t, err, "status")
 		return
 	}
-	must(l.t, err)
+	l.wantRefused("", err)
 	l.money = append(l.money, &deposit{id: int64(len(l.money) + 1), bill: bill, amount: amount, on: on, byPerson: true, credit: true})
 	l.received[on] += amount
 	l.addCredit(bill.of, amount)

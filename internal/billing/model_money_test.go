@@ -12,6 +12,7 @@ import (
 type entry struct {
 	amount     money.Cents
 	on         civil.Date
+	asOf       civil.Date // whose amount was to pay; zero: on
 	byPerson   bool
 	difference Difference
 	renew      bool
@@ -21,11 +22,14 @@ type entry struct {
 // receive books money for an open invoice. It reports false for less than is to
 // pay, unless it was declared as a part.
 func (m *model) receive(bill *bill, entry entry) bool {
-	rest := m.rest(bill, entry.on)
+	if entry.asOf.IsZero() {
+		entry.asOf = entry.on
+	}
+	rest := m.rest(bill, entry.asOf)
 	if entry.amount < rest && entry.difference == "" {
 		return false
 	}
-	costs := m.due(bill, entry.on)
+	costs := m.due(bill, entry.asOf)
 	if entry.amount > 0 {
 		m.money = append(m.money, &deposit{
 			id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true, spent: entry.spent,
@@ -42,6 +46,9 @@ func (m *model) receive(bill *bill, entry entry) bool {
 		m.money[len(m.money)-1].completed = true
 	}
 	bill.forgiven = max(0, rest-entry.amount)
+	if entry.difference == DifferenceWriteOff && bill.forgiven > 0 {
+		bill.lost, bill.lostOn = bill.forgiven, entry.on
+	}
 	bill.cost, bill.settled = costs, bill.received
 	bill.status, bill.paidOn = Paid, entry.on
 	m.tell(event.InvoicePaid, bill.of, bill.dueOn)
@@ -82,6 +89,35 @@ func (m *model) undo(bill *bill) bool {
 	return true
 }
 
+// undoOne takes one payment of a person who is there back. It names the field that is
+// refused.
+func (m *model) undoOne(deposit *deposit) (refused string) {
+	bill := deposit.bill
+	switch {
+	case !deposit.counts && !deposit.credit, !deposit.byPerson, deposit.back > 0:
+		return "payment"
+	case deposit.credit && bill.of.credit < deposit.amount:
+		return "amount"
+	case !deposit.spent:
+		m.received[deposit.on] -= deposit.amount
+	}
+	if deposit.credit {
+		deposit.credit = false
+		m.addCredit(bill.of, -deposit.amount)
+		return ""
+	}
+	deposit.counts = false
+	bill.received -= deposit.amount
+	bill.settled = max(0, bill.settled-deposit.amount)
+	if bill.status == Paid && (deposit.completed || bill.received < bill.cost.of(bill)-bill.forgiven) {
+		m.reopen(bill)
+	}
+	if deposit.spent {
+		m.addCredit(bill.of, deposit.amount)
+	}
+	return ""
+}
+
 // addCredit changes what a person has to spend.
 func (m *model) addCredit(person *person, amount money.Cents) {
 	if amount == 0 {
@@ -110,6 +146,7 @@ func (m *model) reopen(bill *bill) {
 		}
 	}
 	bill.status, bill.paidOn, bill.forgiven, bill.settled, bill.cost = Open, civil.Date{}, 0, 0, due{}
+	bill.lost, bill.lostOn = 0, civil.Date{}
 	if bill.superseded {
 		bill.status = Cancelled
 	}

@@ -20,6 +20,7 @@ type model struct {
 	settings account.Settings
 	people   []*person
 	bills    []*bill                  // in order of issue
+	gone     []*bill                  // of customers who are deleted
 	money    []*deposit               // in order of arrival, also of customers who are gone
 	told     []string                 // events: name, customer and, where it has one, the due date
 	renewed  map[string]map[int64]int // how often
@@ -47,6 +48,14 @@ func (p *person) pays() money.Cents {
 	return p.plan.value
 }
 
+// followPlan has a price that is the plan's be no price of the person's own, as every
+// edit of the record does.
+func (p *person) followPlan() {
+	if p.plan != nil && p.price == p.plan.value {
+		p.price = 0
+	}
+}
+
 type bill struct {
 	id         int64
 	of         *person
@@ -68,6 +77,8 @@ type bill struct {
 	settled    money.Cents // what had come when it was paid
 	cost       due         // what it cost when it was paid
 	own        OwnDiscount
+	lost       money.Cents // written off
+	lostOn     civil.Date
 }
 
 // deposit is money that came.
@@ -222,9 +233,7 @@ func (m *model) add(bill *bill) {
 func (m *model) change(person *person, to person) {
 	was := *person
 	person.plan, person.price = to.plan, to.price
-	if person.plan != nil && person.price == person.plan.value {
-		person.price = 0 // it is the plan's
-	}
+	person.followPlan()
 	if to.dueOn != was.dueOn {
 		m.setDue(person, to.dueOn, to.ownDay)
 	}
@@ -290,6 +299,7 @@ func (m *model) cancel(person *person, keep bool) string {
 		return "money"
 	}
 	person.cancelled, person.expired = true, false
+	person.followPlan()
 	m.tell(event.CustomerUpdated, person, civil.Date{})
 	for _, bill := range m.bills {
 		if bill.of == person && bill.status == Open && !keep {
@@ -301,6 +311,7 @@ func (m *model) cancel(person *person, keep bool) string {
 
 func (m *model) restore(person *person) {
 	person.cancelled = false
+	person.followPlan()
 	m.tell(event.CustomerUpdated, person, civil.Date{})
 	for _, bill := range m.bills {
 		if bill.of == person && bill.withdrawn == "customer" {
@@ -335,7 +346,12 @@ func (m *model) renewedTo(person *person, by *offer, on civil.Date) (civil.Date,
 func (m *model) remove(p *person) {
 	m.tell(event.CustomerDeleted, p, civil.Date{})
 	m.people = slices.DeleteFunc(m.people, func(person *person) bool { return person == p })
-	m.bills = slices.DeleteFunc(m.bills, func(bill *bill) bool { return bill.of == p })
+	m.bills = slices.DeleteFunc(m.bills, func(bill *bill) bool {
+		if bill.of == p {
+			m.gone = append(m.gone, bill)
+		}
+		return bill.of == p
+	})
 }
 
 // dayWork records every due date that has passed and bills every one that is
