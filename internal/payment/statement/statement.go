@@ -130,12 +130,13 @@ func isOFX(content string) bool {
 	return strings.Contains(strings.ToUpper(content[:min(len(content), 4<<10)]), "<OFX>")
 }
 
-// debitTypes are the types of movements that take money. Some banks write their
-// amounts without a sign.
-var debitTypes = map[string]bool{
-	"DEBIT": true, "FEE": true, "SRVCHG": true, "ATM": true, "POS": true, "CHECK": true, "PAYMENT": true,
-	"CASH": true, "DIRECTDEBIT": true, "REPEATPMT": true,
-}
+// debitTypes are the types of movements that take money. Some banks write their amounts
+// without a sign. What one of eitherTypes does is known by the sign alone, since money
+// can also be paid in at an ATM; in a file without signs it takes money.
+var (
+	debitTypes  = map[string]bool{"DEBIT": true, "FEE": true, "SRVCHG": true, "CHECK": true, "DIRECTDEBIT": true}
+	eitherTypes = map[string]bool{"ATM": true, "POS": true, "PAYMENT": true, "CASH": true, "REPEATPMT": true}
+)
 
 // readOFX reads both editions: of SGML, with values that may have no closing tag, and
 // of XML. A value goes to the next tag in either.
@@ -143,18 +144,23 @@ func readOFX(content string) (Statement, error) {
 	var statement Statement
 	var account string
 	var fields map[string]string // of the movement that is being read
+	signed, either := false, map[int]bool{}
 	for rest := content; ; {
 		name, value, more, ok := nextTag(rest)
 		rest = more
 		switch {
 		case !ok, strings.TrimPrefix(name, "/") == "STMTTRN": // some files do not end a movement
 			if fields != nil {
+				amount, _ := parseAmount(fields["TRNAMT"])
+				signed = signed || amount < 0
+				either[len(statement.Lines)] = eitherTypes[strings.ToUpper(fields["TRNTYPE"])]
 				if err := statement.add(movement(fields, account)); err != nil {
 					return statement, err
 				}
 			}
 			fields = nil
 			if !ok {
+				statement.take(either, signed)
 				return statement, nil
 			}
 			if name == "STMTTRN" {
@@ -164,6 +170,15 @@ func readOFX(content string) (Statement, error) {
 			account = value
 		case fields != nil && fields[name] == "":
 			fields[name] = value
+		}
+	}
+}
+
+// take has some lines be money that left the account, unless the file has signs.
+func (s *Statement) take(some map[int]bool, signed bool) {
+	for n := range s.Lines {
+		if some[n] && !signed {
+			s.Lines[n].Amount = -s.Lines[n].Amount
 		}
 	}
 }

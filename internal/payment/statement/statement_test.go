@@ -25,7 +25,7 @@ func read(t *testing.T, name string) Statement {
 	return statement
 }
 
-// The files have the encodings, dates, signs and columns of ten ways in which
+// The files have the encodings, dates, signs and columns of thirteen ways, seven of them OFX, in which
 // Brazilian banks write statements.
 func TestDialectsOfBanksAreRead(t *testing.T) {
 	tests := map[string][]string{
@@ -46,6 +46,19 @@ func TestDialectsOfBanksAreRead(t *testing.T) {
 		"comma_unsigned.ofx": {
 			"2026-03-09 1049.90 RECEBIMENTO PIX E00416968202603091200abcDEF12345 JOÃO ARAÚJO LIMA",
 			"2026-03-09 -20.00 TARIFA",
+		},
+		"utf16.ofx": {
+			"2026-03-05 35.00 PIX RECEBIDO JOÃO ARAÚJO LIMA",
+			"2026-03-05 -9.90 TARIFA MANUTENÇÃO",
+		},
+		"signed_types.ofx": { // where one amount has a sign, no type says another
+			"2026-03-05 59.90 COB INTERNET JOSÉ ANTÔNIO",
+			"2026-03-06 100.00 DEP DINHEIRO ATM",
+			"2026-03-06 -12.00 CESTA DE SERVIÇOS",
+		},
+		"bare_lower.ofx": {
+			"2026-03-05 1049.90 ANA & PAULA LTDA - ANA & PAULA LTDA 11222333000181",
+			"2026-03-06 -35.00 PIX ENVIADO LOJA EXEMPLO",
 		},
 		"credit_debit.csv": {
 			"2026-03-05 35.00 TRANSFERENCIA PIX - REM: JOÃO ARAÚJO LIMA 05/03",
