@@ -33,7 +33,7 @@ func newServer(call api, all bool) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "carteira", Title: "Carteira", Version: "1"},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, PageSize: maxTools})
 	for _, op := range operations() {
-		if !op.writes() || all {
+		if all || op.forReading() {
 			server.AddTool(op.tool(), op.handler(call))
 		}
 	}

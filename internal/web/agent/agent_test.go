@@ -59,6 +59,15 @@ func TestArgumentsBecomeOneCall(t *testing.T) {
 	}
 }
 
+// The API refuses the callback secret to a token for reading: its holder could sign.
+func TestTokenForReadingHasNoToolForASecret(t *testing.T) {
+	for name, want := range map[string]bool{"getCallbackSecret": false, "createCustomer": false, "getCustomer": true} {
+		if got := find(t, name).forReading(); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // A client resolves no reference into a document that it does not have.
 func TestToolsAreWholeAndSayWhetherTheyWrite(t *testing.T) {
 	for _, op := range operations() {

@@ -40,6 +40,10 @@ type operation struct {
 
 func (op *operation) writes() bool { return op.method != http.MethodGet }
 
+// forReading reports whether a token for reading may use it. It reads no secret: with
+// that it could sign as we do.
+func (op *operation) forReading() bool { return !op.writes() && op.name != "getCallbackSecret" }
+
 // operations are those of the document, in the order of their names.
 var operations = sync.OnceValue(func() []*operation {
 	var doc document
