@@ -15,7 +15,7 @@ import (
 )
 
 // public shows a page outside the panel's frame, with the status of a refusal.
-func (s *Server) public(req *kit.Request, name, title string, refusal error, data any) error {
+func (s *companyPages) public(req *kit.Request, name, title string, refusal error, data any) error {
 	s.Pages.Render(req.Writer, req.Request, page.View{Name: name, Title: title, Status: kit.StatusOf(refusal), Data: data})
 	return nil
 }
@@ -26,7 +26,7 @@ type loginData struct {
 	Mail bool // there is a mail server: a forgotten password can be asked for
 }
 
-func (s *Server) loginPage(req *kit.Request) error {
+func (s *companyPages) loginPage(req *kit.Request) error {
 	_, err := s.Accounts.Authenticate(req.Context(), kit.Token(req.Request), req.Visitor())
 	if err == nil {
 		return req.GoOn(page.LocalPath(req.URL.Query().Get("next")))
@@ -34,12 +34,12 @@ func (s *Server) loginPage(req *kit.Request) error {
 	return s.loginForm(req, nil, nil)
 }
 
-func (s *Server) loginForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) loginForm(req *kit.Request, form *page.Form, refusal error) error {
 	data := loginData{cmp.Or(form, page.NewForm()), req.FormValue("next"), s.Accounts.SendsMail()}
 	return s.public(req, "login", "Sign in", refusal, data)
 }
 
-func (s *Server) login(req *kit.Request) error {
+func (s *companyPages) login(req *kit.Request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.Input()), req.Visitor())
 	if err != nil {
 		return req.Again(err, s.loginForm)
@@ -49,7 +49,7 @@ func (s *Server) login(req *kit.Request) error {
 
 // enter begins the session of who has signed in, and asks for the code where there is
 // a second factor.
-func (s *Server) enter(req *kit.Request, in account.SignedIn, next string) error {
+func (s *companyPages) enter(req *kit.Request, in account.SignedIn, next string) error {
 	if err := s.Accounts.EndFormer(req.Context(), kit.Token(req.Request)); err != nil {
 		return err
 	}
@@ -60,12 +60,12 @@ func (s *Server) enter(req *kit.Request, in account.SignedIn, next string) error
 	return req.GoOn(next)
 }
 
-func (s *Server) codeForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) codeForm(req *kit.Request, form *page.Form, refusal error) error {
 	data := loginData{Form: cmp.Or(form, page.NewForm()), Next: req.FormValue("next")}
 	return s.public(req, "code", "Second factor", refusal, data)
 }
 
-func (s *Server) code(req *kit.Request) error {
+func (s *companyPages) code(req *kit.Request) error {
 	in, err := s.Accounts.ConfirmCode(req.Context(), kit.Token(req.Request), account.ReadCode(req.Input()), req.Visitor())
 	if err != nil {
 		return req.Again(err, s.codeForm)
@@ -74,7 +74,7 @@ func (s *Server) code(req *kit.Request) error {
 	return req.GoOn(page.LocalPath(req.PostFormValue("next")))
 }
 
-func (s *Server) logout(req *kit.Request) error {
+func (s *companyPages) logout(req *kit.Request) error {
 	if err := s.Accounts.SignOut(req.Context(), req.Visit); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ type setupData struct {
 
 const goneSetupLink = "This set-up link was used or has run out. Sign in, or start the server again for a new one."
 
-func (s *Server) setupForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) setupForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
 			return s.gone(req, err, goneSetupLink)
@@ -101,7 +101,7 @@ func (s *Server) setupForm(req *kit.Request, form *page.Form, refusal error) err
 	return s.public(req, "setup", "Welcome to Carteira", refusal, setupData{form, zoneOptions(""), s.Reach, s.PublicURL})
 }
 
-func (s *Server) setup(req *kit.Request) error {
+func (s *companyPages) setup(req *kit.Request) error {
 	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.Input()), req.Visitor())
 	if err != nil {
 		return s.gone(req, req.Again(err, s.setupForm), goneSetupLink)
@@ -117,7 +117,7 @@ type passwordData struct {
 
 const gonePasswordLink = "This link was used or has run out. Ask an owner of the company for a new one."
 
-func (s *Server) passwordForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) passwordForm(req *kit.Request, form *page.Form, refusal error) error {
 	user, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
 	if err != nil && form == nil {
 		return s.gone(req, err, gonePasswordLink)
@@ -126,7 +126,7 @@ func (s *Server) passwordForm(req *kit.Request, form *page.Form, refusal error) 
 	return s.public(req, "password", "Choose a password", refusal, data)
 }
 
-func (s *Server) password(req *kit.Request) error {
+func (s *companyPages) password(req *kit.Request) error {
 	draft := account.ReadNewPassword(req.Input())
 	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, req.Visitor())
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Server) password(req *kit.Request) error {
 }
 
 // gone explains a link that no longer works; other errors stay what they are.
-func (s *Server) gone(req *kit.Request, err error, text string) error {
+func (s *companyPages) gone(req *kit.Request, err error, text string) error {
 	if err == nil || fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
@@ -157,7 +157,7 @@ type forgotData struct {
 	Sent bool
 }
 
-func (s *Server) forgotPage(req *kit.Request) error {
+func (s *companyPages) forgotPage(req *kit.Request) error {
 	if !s.Accounts.SendsMail() {
 		return fault.NotFound("page")
 	}
@@ -165,7 +165,7 @@ func (s *Server) forgotPage(req *kit.Request) error {
 }
 
 // forgot answers the same whether the address is known or not.
-func (s *Server) forgot(req *kit.Request) error {
+func (s *companyPages) forgot(req *kit.Request) error {
 	err := s.Accounts.Forget(req.Context(), account.ReadEmail(req.Input()), req.Visitor())
 	if err != nil && !kit.Refused(err) {
 		return err
@@ -175,7 +175,7 @@ func (s *Server) forgot(req *kit.Request) error {
 
 const goneAddressLink = "This link was used or has run out."
 
-func (s *Server) addressPage(req *kit.Request) error {
+func (s *companyPages) addressPage(req *kit.Request) error {
 	link, err := s.Accounts.FindAddressLink(req.Context(), req.PathValue("link"))
 	if err != nil {
 		return s.gone(req, err, goneAddressLink)
@@ -183,7 +183,7 @@ func (s *Server) addressPage(req *kit.Request) error {
 	return s.public(req, "address", "Your e-mail address", nil, link)
 }
 
-func (s *Server) useAddressLink(req *kit.Request) error {
+func (s *companyPages) useAddressLink(req *kit.Request) error {
 	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), req.Visitor())
 	switch {
 	case err != nil:
@@ -196,11 +196,11 @@ func (s *Server) useAddressLink(req *kit.Request) error {
 	return req.Done("/login", "%s is confirmed.", link.User.Email)
 }
 
-func (s *Server) confirmAddress(req *kit.Request) error {
+func (s *companyPages) confirmAddress(req *kit.Request) error {
 	return req.Did(s.Accounts.ConfirmAddress(req.Context(), req.Visit), "/profile", "A link was sent to %s.", req.User.Email)
 }
 
-func (s *Server) changeEmail(req *kit.Request) error {
+func (s *companyPages) changeEmail(req *kit.Request) error {
 	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Email: form}, refusal)
@@ -225,9 +225,9 @@ type sessionRow struct {
 	Current      bool
 }
 
-func (s *Server) profile(req *kit.Request) error { return s.profilePage(req, profileData{}, nil) }
+func (s *companyPages) profile(req *kit.Request) error { return s.profilePage(req, profileData{}, nil) }
 
-func (s *Server) profilePage(req *kit.Request, data profileData, refusal error) (err error) {
+func (s *companyPages) profilePage(req *kit.Request, data profileData, refusal error) (err error) {
 	for _, one := range kit.Read(req, s.Accounts.Sessions) {
 		seen := req.Lang.Ago(one.SeenAt, s.DB.Now())
 		data.Sessions = append(data.Sessions, sessionRow{one, seen, device(one.Agent), one.ID == req.Session.ID})
@@ -260,7 +260,7 @@ func device(agent string) string {
 	return browser + " · " + system
 }
 
-func (s *Server) changePassword(req *kit.Request) error {
+func (s *companyPages) changePassword(req *kit.Request) error {
 	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Form: form}, refusal)
@@ -274,7 +274,7 @@ type factorData struct {
 	Codes  []string // recovery codes, this once
 }
 
-func (s *Server) secondFactor(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) secondFactor(req *kit.Request, form *page.Form, refusal error) error {
 	factor, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
 	if err != nil {
 		return req.Complain("/profile", err)
@@ -283,7 +283,7 @@ func (s *Server) secondFactor(req *kit.Request, form *page.Form, refusal error) 
 	return req.ShowForm("second_factor", "Second factor", refusal, data)
 }
 
-func (s *Server) confirmSecondFactor(req *kit.Request) error {
+func (s *companyPages) confirmSecondFactor(req *kit.Request) error {
 	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.Input()))
 	if err != nil {
 		return req.Again(err, s.secondFactor)
@@ -291,7 +291,7 @@ func (s *Server) confirmSecondFactor(req *kit.Request) error {
 	return req.Show("recovery", "Recovery codes", codes)
 }
 
-func (s *Server) dropSecondFactor(req *kit.Request) error {
+func (s *companyPages) dropSecondFactor(req *kit.Request) error {
 	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Off: form}, refusal)

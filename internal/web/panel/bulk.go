@@ -69,7 +69,7 @@ func (s *Server) renewWork(req *kit.Request, list []customer.Customer) *kit.Work
 	}
 	hand := billing.ReadRenewal(req.Input())
 	job.Page.Form = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
-	job.Page.Choices = renewChoices(req)
+	job.Page.Choices = kit.RenewChoices(req)
 	var first, last civil.Date
 	job.List = customerItems(list, func(ctx context.Context, actor account.Actor, id int64) error {
 		_, err := s.Billing.Renew(ctx, actor, id, hand)

@@ -48,7 +48,7 @@ func (s *Server) charging(req *kit.Request, invoice billing.Invoice, record cust
 		Through: s.through(req, link.Provider), Owner: kit.Allows(req.User.Role, owner), Here: invoicePath(invoice.ID),
 	}
 	if record.Whatsapp != "" {
-		d.WhatsApp = chatWith(record.Whatsapp, d.Message)
+		d.WhatsApp = kit.ChatWith(record.Whatsapp, d.Message)
 	}
 	if record.Email != "" {
 		d.Mail = mailTo(record.Email, "Fatura de "+req.Actor.Company.Name, d.Message)
@@ -252,7 +252,7 @@ func (s *Server) showQueue(req *kit.Request, data queueData, invoice billing.Inv
 	}
 	data.charging = *charging
 	if code := data.Link.Current; code != nil && code.PixCode != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
-		data.WhatsApp = chatWith(record.Whatsapp, data.Message+"\n\n"+page.Portuguese.T("Or copy this PIX code:")+"\n\n"+code.PixCode)
+		data.WhatsApp = kit.ChatWith(record.Whatsapp, data.Message+"\n\n"+page.Portuguese.T("Or copy this PIX code:")+"\n\n"+code.PixCode)
 	}
 	return req.Show("queue", "Charge from my WhatsApp", data)
 }
@@ -357,12 +357,7 @@ func (s *Server) ownPage(req *kit.Request, record customer.Customer) (shown ownP
 	if shown.URL != "" && record.Whatsapp != "" && s.Reach == config.Reachable {
 		first, _, _ := strings.Cut(record.Name, " ")
 		text := page.Portuguese.T("Hello, %s! Here are your invoices, second copies and receipts: %s", first, shown.URL)
-		shown.WhatsApp = chatWith(record.Whatsapp, text)
+		shown.WhatsApp = kit.ChatWith(record.Whatsapp, text)
 	}
 	return shown
-}
-
-// chatWith opens a chat with a text typed in.
-func chatWith(number, text string) string {
-	return "https://wa.me/" + number + "?text=" + strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 }

@@ -51,7 +51,7 @@ func (s *Server) customer(req *kit.Request, record customer.Customer) error {
 	const shown = 12
 	data := newCustomerData(req, record)
 	data.Renewal = page.NewForm("invoice", string(req.Actor.Company.Settings.RenewInvoice))
-	data.Choices = renewChoices(req)
+	data.Choices = kit.RenewChoices(req)
 	byCustomer, err := s.Billing.Latest(req.Context(), req.Actor, []int64{record.ID}, shown+1)
 	req.Note(err)
 	data.Invoices = byCustomer[record.ID]

@@ -23,9 +23,9 @@ type webhooksData struct {
 	MadeID int64
 }
 
-func (s *Server) webhooks(req *kit.Request) error { return s.webhooksPage(req, webhooksData{}) }
+func (s *companyPages) webhooks(req *kit.Request) error { return s.webhooksPage(req, webhooksData{}) }
 
-func (s *Server) webhooksPage(req *kit.Request, data webhooksData) error {
+func (s *companyPages) webhooksPage(req *kit.Request, data webhooksData) error {
 	data.List = kit.Read(req, s.Webhooks.List)
 	return req.Show("webhooks", "Webhooks", data)
 }
@@ -36,7 +36,7 @@ type webhookForm struct {
 }
 
 // webhookForm is the form of a webhook; a new one gets every event.
-func (s *Server) webhookForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) webhookForm(req *kit.Request, form *page.Form, refusal error) error {
 	hook := webhook.Webhook{Events: webhook.Subscribable()}
 	if req.ID != 0 {
 		hook = kit.ReadOf(req, s.Webhooks.Find, req.ID)
@@ -56,7 +56,7 @@ func (s *Server) webhookForm(req *kit.Request, form *page.Form, refusal error) e
 	return req.ShowForm("webhook_form", data.Title("New webhook", "Edit webhook"), refusal, data)
 }
 
-func (s *Server) createWebhook(req *kit.Request) error {
+func (s *companyPages) createWebhook(req *kit.Request) error {
 	hook, secret, err := s.Webhooks.Create(req.Context(), req.Actor, webhook.ReadNew(req.InputWith([]string{"events"})))
 	if err != nil {
 		return req.Again(err, s.webhookForm)
@@ -66,13 +66,13 @@ func (s *Server) createWebhook(req *kit.Request) error {
 
 func webhookPath(id int64) string { return "/webhooks/" + kit.IDText(id) }
 
-func (s *Server) updateWebhook(req *kit.Request) error {
+func (s *companyPages) updateWebhook(req *kit.Request) error {
 	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.ID, webhook.ReadChanges(req.InputWith([]string{"events"})))
 	return req.Sent(err, s.webhookForm, webhookPath(req.ID), "The webhook was saved.")
 }
 
 // switchWebhook turns a webhook on or off.
-func (s *Server) switchWebhook(req *kit.Request) error {
+func (s *companyPages) switchWebhook(req *kit.Request) error {
 	back := req.Back(webhookPath(req.ID))
 	hook, err := s.Webhooks.Update(req.Context(), req.Actor, req.ID, webhook.Draft{Active: req.ReadActive()})
 	return req.Did(err, back, kit.Either(hook.Active, "The webhook is on. What was waiting is being sent.",
@@ -94,9 +94,9 @@ type tested struct {
 	Delivered bool
 }
 
-func (s *Server) webhook(req *kit.Request) error { return s.webhookPage(req, webhookData{}, nil) }
+func (s *companyPages) webhook(req *kit.Request) error { return s.webhookPage(req, webhookData{}, nil) }
 
-func (s *Server) webhookPage(req *kit.Request, data webhookData, refusal error) error {
+func (s *companyPages) webhookPage(req *kit.Request, data webhookData, refusal error) error {
 	if req.Method == http.MethodPost { // the answer to a form is the page, and its links lead to the page
 		req.Request = req.WithContext(req.Context()) // the log has the address as it came
 		req.URL = &url.URL{Path: webhookPath(req.ID)}
@@ -112,7 +112,7 @@ func (s *Server) webhookPage(req *kit.Request, data webhookData, refusal error) 
 	return req.ShowForm("webhook", "Webhook", refusal, data)
 }
 
-func (s *Server) testWebhook(req *kit.Request) error {
+func (s *companyPages) testWebhook(req *kit.Request) error {
 	attempt, delivered, err := s.Webhooks.Test(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return req.Complain(webhookPath(req.ID), err)
@@ -120,7 +120,7 @@ func (s *Server) testWebhook(req *kit.Request) error {
 	return s.webhookPage(req, webhookData{Tested: &tested{attempt, delivered}}, nil)
 }
 
-func (s *Server) rotateWebhookSecret(req *kit.Request) error {
+func (s *companyPages) rotateWebhookSecret(req *kit.Request) error {
 	secret, err := s.Webhooks.RotateSecret(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s *Server) rotateWebhookSecret(req *kit.Request) error {
 	return s.webhookPage(req, webhookData{Secret: secret}, nil)
 }
 
-func (s *Server) replayWebhook(req *kit.Request) error {
+func (s *companyPages) replayWebhook(req *kit.Request) error {
 	since, err := readSince(req)
 	if err == nil {
 		_, err = s.Webhooks.StartReplay(req.Context(), req.Actor, req.ID, since)
@@ -156,16 +156,16 @@ type signatureData struct {
 	Steps   []webhook.Step
 }
 
-func (s *Server) signatureForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) signatureForm(req *kit.Request, form *page.Form, refusal error) error {
 	return s.signaturePage(req, signatureData{Form: cmp.Or(form, page.NewForm("webhook_id", req.URL.Query().Get("webhook_id")))}, refusal)
 }
 
-func (s *Server) signaturePage(req *kit.Request, data signatureData, refusal error) error {
-	data.Secrets = append(kit.NamedOptions(kit.Read(req, s.Webhooks.List), hookName), req.Option("0", "Callback secret (single invoices)"))
+func (s *companyPages) signaturePage(req *kit.Request, data signatureData, refusal error) error {
+	data.Secrets = append(kit.NamedOptions(kit.Read(req, s.Webhooks.List), func(hook webhook.Webhook) (int64, string) { return hook.ID, hook.URL }), req.Option("0", "Callback secret (single invoices)"))
 	return req.ShowForm("signature", "Signature checker", refusal, data)
 }
 
-func (s *Server) checkSignature(req *kit.Request) error {
+func (s *companyPages) checkSignature(req *kit.Request) error {
 	steps, err := s.Webhooks.Explain(req.Context(), req.Actor, req.Input())
 	if err != nil && !kit.Refused(err) {
 		return err
@@ -173,12 +173,12 @@ func (s *Server) checkSignature(req *kit.Request) error {
 	return s.signaturePage(req, signatureData{Form: page.Sent(req.Request, err), Steps: steps}, err)
 }
 
-func (s *Server) callbackSecret(req *kit.Request) error {
+func (s *companyPages) callbackSecret(req *kit.Request) error {
 	secret := kit.Read(req, s.Webhooks.CallbackSecret)
 	return req.Show("callback_secret", "Callback secret", secret)
 }
 
-func (s *Server) rotateCallbackSecret(req *kit.Request) error {
+func (s *companyPages) rotateCallbackSecret(req *kit.Request) error {
 	_, err := s.Webhooks.RotateCallbackSecret(req.Context(), req.Actor)
 	return req.Did(err, "/webhooks/callback-secret", "There is a new callback secret. The old one signs too for 24 hours.")
 }
@@ -216,14 +216,14 @@ func (d deliveryRow) Last() *webhook.Attempt {
 	return &d.Attempts[len(d.Attempts)-1]
 }
 
-func (s *Server) delivery(req *kit.Request, found webhook.Delivery) error {
+func (s *companyPages) delivery(req *kit.Request, found webhook.Delivery) error {
 	data := deliveryData{deliveryRow{found}, s.deliveryPlace(req, found.WebhookID)}
 	return req.Show("delivery", "Delivery", data)
 }
 
 // deliveryPlace is where a delivery is in the list of its webhook. The notification
 // of a single invoice is in none.
-func (s *Server) deliveryPlace(req *kit.Request, webhookID int64) kit.Place {
+func (s *companyPages) deliveryPlace(req *kit.Request, webhookID int64) kit.Place {
 	if webhookID == 0 {
 		return kit.Place{Back: "/webhooks"}
 	}
@@ -232,14 +232,14 @@ func (s *Server) deliveryPlace(req *kit.Request, webhookID int64) kit.Place {
 }
 
 // deliveryList is how the deliveries of a webhook are listed.
-func (s *Server) deliveryList(webhookID int64) kit.Source[webhook.DeliveryFilter, webhook.Delivery] {
+func (s *companyPages) deliveryList(webhookID int64) kit.Source[webhook.DeliveryFilter, webhook.Delivery] {
 	rows := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, int64, error) {
 		return s.Webhooks.Deliveries(ctx, actor, webhookID, filter, at)
 	}
 	return kit.ListOf(account.DeliveryList, webhook.ReadDeliveryFilter, kit.ByTime, rows)
 }
 
-func (s *Server) resendDelivery(req *kit.Request) error {
+func (s *companyPages) resendDelivery(req *kit.Request) error {
 	delivery, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.ID)
 	if err == nil && delivery.Status != webhook.Delivered {
 		err = fault.Upstream("it was sent again, and not accepted; see its attempts", nil)
@@ -265,11 +265,11 @@ type tokenRow struct {
 }
 
 // tokens shows the tokens, and the form of a new one.
-func (s *Server) tokens(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) tokens(req *kit.Request, form *page.Form, refusal error) error {
 	return s.tokensPage(req, tokensData{Form: cmp.Or(form, page.NewForm())}, refusal)
 }
 
-func (s *Server) tokensPage(req *kit.Request, data tokensData, refusal error) error {
+func (s *companyPages) tokensPage(req *kit.Request, data tokensData, refusal error) error {
 	for _, t := range kit.Read(req, s.Accounts.Tokens) {
 		data.List = append(data.List, tokenRow{
 			t, req.Lang.Ago(t.LastUsedAt, s.DB.Real()), t.Scope == account.ScopeRead, t.Expired(s.DB.Real()),
@@ -282,10 +282,23 @@ func (s *Server) tokensPage(req *kit.Request, data tokensData, refusal error) er
 	return req.ShowForm("tokens", "API tokens", refusal, data)
 }
 
-func (s *Server) createToken(req *kit.Request) error {
+func (s *companyPages) createToken(req *kit.Request) error {
 	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, account.ReadNewToken(req.Input()))
 	if err != nil {
 		return req.Again(err, s.tokens)
 	}
 	return s.tokensPage(req, tokensData{Form: page.NewForm(), Made: plain, Name: t.Name}, nil)
+}
+
+func (s *companyPages) exportDeliveries(req *kit.Request, hook webhook.Webhook) error {
+	walk := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, do func(webhook.Delivery) error) error {
+		return s.Webhooks.WalkDeliveries(ctx, actor, hook.ID, filter, do)
+	}
+	return kit.Exported("entregas", []string{"entrega", "evento", "identificação", "situação", "criada em", "entregue em"},
+		webhook.ReadDeliveryFilter, walk, func(req *kit.Request, delivery webhook.Delivery) []string {
+			return []string{
+				kit.IDText(delivery.ID), string(delivery.Event), delivery.EventID, page.Portuguese.T(string(delivery.Status)),
+				req.Moment(delivery.CreatedAt), req.Moment(delivery.DeliveredAt),
+			}
+		})(req)
 }

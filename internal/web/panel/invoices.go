@@ -253,11 +253,6 @@ func (s *Server) useCredit(req *kit.Request) error {
 	return req.Done(invoicePath(req.ID), "The invoice is paid.")
 }
 
-// renewChoices are what may become of the open invoice of a renewal by hand.
-func renewChoices(req *kit.Request) []page.Option {
-	return req.Options("keep", "still owed", "paid", "paid with the renewal", "cancelled", "cancelled")
-}
-
 // means are how money comes that a person reports.
 func means(req *kit.Request) []page.Option {
 	return kit.WordOptions(req, billing.HandMeans, nil)

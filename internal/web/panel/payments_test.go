@@ -170,7 +170,7 @@ func TestMessageOfAnOverdueInvoice(t *testing.T) {
 	invoice := billing.Invoice{Amount: 9000} // and the late fee
 	record := customer.Customer{Name: "Ana Lima"}
 	link := payment.Link{URL: "https://x/pay/y", Amount: 9990}
-	server := &Server{new(kit.Panel)}
+	server := &Server{Panel: new(kit.Panel)}
 	if got := server.chargeText(invoice, record, link, true); got != "Olá, Ana! Sua fatura de R$ 99,90 venceu em . Você pode pagar por aqui: https://x/pay/y" {
 		t.Error(got)
 	}

@@ -151,7 +151,7 @@ func (s *Server) resellerPage(req *kit.Request, data resellerData) error {
 	where := kit.PlaceIn(req, "/resellers", s.resellerList().Nth(req, func(seller reseller.Reseller) int64 { return seller.ID }))
 	data.Place = kit.PlaceFrom(req, where)
 	if data.Link != "" {
-		data.WhatsApp = chatWith(seller.Whatsapp, inviting(seller.Name, data.Link))
+		data.WhatsApp = kit.ChatWith(seller.Whatsapp, kit.Inviting(seller.Name, data.Link))
 	}
 	data.Reseller, data.LevelHelp = resellerRowOf(req, seller, s.DB.Now()), levelHelp[seller.Level]
 	for _, name := range seller.Subscription.Functions.Names() {

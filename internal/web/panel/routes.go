@@ -37,7 +37,10 @@ type pathRow struct {
 }
 
 // Server is the panel with its pages.
-type Server struct{ *kit.Panel }
+type Server struct {
+	*kit.Panel
+	company companyPages
+}
 
 //go:embed templates/*.html
 var templates embed.FS
@@ -48,7 +51,8 @@ func New(deps kit.Deps) *Server {
 	if err != nil {
 		panic(err) // embedded
 	}
-	server := &Server{kit.New(deps, files)}
+	panel := kit.New(deps, files)
+	server := &Server{panel, companyPages{panel}}
 	server.AnswerTo(server.table())
 	return server
 }
@@ -69,19 +73,19 @@ func (s *Server) table() []kit.Route {
 // ownRoutes are the paths but for those of records that are edited alike.
 func (s *Server) ownRoutes() []pathRow {
 	return []pathRow{
-		{"/login", public, basic, s.loginPage, s.login},
-		{"/login/code", public, basic, kit.Opened(s.codeForm), s.code},
-		{"/setup/{link}", public, basic, kit.Opened(s.setupForm), s.setup},
-		{"/password/{link}", public, basic, kit.Opened(s.passwordForm), s.password},
-		{"/forgot", public, basic, s.forgotPage, s.forgot},
-		{"/email/{link}", public, basic, s.addressPage, s.useAddressLink},
-		{"/logout", self, basic, nil, s.logout},
+		{"/login", public, basic, s.company.loginPage, s.company.login},
+		{"/login/code", public, basic, kit.Opened(s.company.codeForm), s.company.code},
+		{"/setup/{link}", public, basic, kit.Opened(s.company.setupForm), s.company.setup},
+		{"/password/{link}", public, basic, kit.Opened(s.company.passwordForm), s.company.password},
+		{"/forgot", public, basic, s.company.forgotPage, s.company.forgot},
+		{"/email/{link}", public, basic, s.company.addressPage, s.company.useAddressLink},
+		{"/logout", self, basic, nil, s.company.logout},
 
 		{"/{$}", reader, basic, s.home, nil},
 		{"/search", reader, basic, s.search, nil},
 
-		{"/sandbox", reader, basic, kit.Opened(s.clock), nil},
-		{"/sandbox", owner, basic, nil, s.moveClock},
+		{"/sandbox", reader, basic, kit.Opened(s.company.clock), nil},
+		{"/sandbox", owner, basic, nil, s.company.moveClock},
 
 		{"/views", self, basic, nil, s.SaveView},
 		{"/views/{id}/delete", self, basic, nil, s.DeleteView},
@@ -200,44 +204,44 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/messages/log/{id}", reader, reminders, s.message, nil},
 		{"/messages/log/{id}/decide", staff, reminders, nil, s.decideMessage},
 
-		{"/api", owner, api, kit.Opened(s.tokens), nil},
-		{"/api/tokens", owner, api, nil, s.createToken},
-		{"/webhooks", owner, webhooks, s.webhooks, nil},
-		{"/webhooks/new", owner, webhooks, kit.Opened(s.webhookForm), s.createWebhook},
-		{"/webhooks/signature", owner, webhooks, kit.Opened(s.signatureForm), s.checkSignature},
-		{"/webhooks/callback-secret", owner, webhooks, s.callbackSecret, s.rotateCallbackSecret},
-		{"/webhooks/{id}", owner, webhooks, s.webhook, nil},
-		{"/webhooks/{id}/export", owner, webhooks, kit.Of(s.Webhooks.Find, s.exportDeliveries), nil},
-		{"/webhooks/{id}/secret", owner, webhooks, nil, s.rotateWebhookSecret},
-		{"/webhooks/{id}/edit", owner, webhooks, kit.Opened(s.webhookForm), s.updateWebhook},
-		{"/webhooks/{id}/active", owner, webhooks, nil, s.switchWebhook},
-		{"/webhooks/{id}/test", owner, webhooks, nil, s.testWebhook},
-		{"/webhooks/{id}/replay", owner, webhooks, nil, s.replayWebhook},
-		{"/deliveries/{id}", owner, webhooks, kit.Of(s.Webhooks.Delivery, s.delivery), nil},
-		{"/deliveries/{id}/resend", owner, webhooks, nil, s.resendDelivery},
+		{"/api", owner, api, kit.Opened(s.company.tokens), nil},
+		{"/api/tokens", owner, api, nil, s.company.createToken},
+		{"/webhooks", owner, webhooks, s.company.webhooks, nil},
+		{"/webhooks/new", owner, webhooks, kit.Opened(s.company.webhookForm), s.company.createWebhook},
+		{"/webhooks/signature", owner, webhooks, kit.Opened(s.company.signatureForm), s.company.checkSignature},
+		{"/webhooks/callback-secret", owner, webhooks, s.company.callbackSecret, s.company.rotateCallbackSecret},
+		{"/webhooks/{id}", owner, webhooks, s.company.webhook, nil},
+		{"/webhooks/{id}/export", owner, webhooks, kit.Of(s.Webhooks.Find, s.company.exportDeliveries), nil},
+		{"/webhooks/{id}/secret", owner, webhooks, nil, s.company.rotateWebhookSecret},
+		{"/webhooks/{id}/edit", owner, webhooks, kit.Opened(s.company.webhookForm), s.company.updateWebhook},
+		{"/webhooks/{id}/active", owner, webhooks, nil, s.company.switchWebhook},
+		{"/webhooks/{id}/test", owner, webhooks, nil, s.company.testWebhook},
+		{"/webhooks/{id}/replay", owner, webhooks, nil, s.company.replayWebhook},
+		{"/deliveries/{id}", owner, webhooks, kit.Of(s.Webhooks.Delivery, s.company.delivery), nil},
+		{"/deliveries/{id}/resend", owner, webhooks, nil, s.company.resendDelivery},
 
-		{"/settings", owner, basic, kit.Opened(s.settings), s.saveSettings},
+		{"/settings", owner, basic, kit.Opened(s.company.settings), s.company.saveSettings},
 		{"/settings/steps", owner, basic, nil, s.hideStep},
-		{"/settings/logo", owner, basic, nil, kit.Long(s.saveLogo)},
-		{"/settings/logo/remove", owner, basic, nil, s.removeLogo},
+		{"/settings/logo", owner, basic, nil, kit.Long(s.company.saveLogo)},
+		{"/settings/logo/remove", owner, basic, nil, s.company.removeLogo},
 		{"/settings/address", owner, basic, s.publicAddress, nil},
-		{"/settings/users", owner, basic, s.users, nil},
-		{"/settings/users/new", owner, basic, kit.Opened(s.userForm), s.createUser},
-		{"/settings/users/{id}", owner, basic, kit.Opened(s.userForm), s.updateUser},
-		{"/settings/users/{id}/link", owner, basic, nil, s.userLink},
+		{"/settings/users", owner, basic, s.company.users, nil},
+		{"/settings/users/new", owner, basic, kit.Opened(s.company.userForm), s.company.createUser},
+		{"/settings/users/{id}", owner, basic, kit.Opened(s.company.userForm), s.company.updateUser},
+		{"/settings/users/{id}/link", owner, basic, nil, s.company.userLink},
 		{"/settings/users/{id}/second-factor", owner, basic, nil, kit.Deed(kit.Quietly(s.Accounts.RemoveSecondFactor),
 			usersPath, "The second factor is off.")},
-		{"/settings/users/{id}/remove", owner, basic, kit.Of(s.Accounts.User, s.askRemoveUser), s.removeUser},
+		{"/settings/users/{id}/remove", owner, basic, kit.Of(s.Accounts.User, s.company.askRemoveUser), s.company.removeUser},
 		{"/settings/audit", owner, basic, s.audit, nil},
 		{"/settings/audit/export", owner, exports, s.exportAudit, nil},
-		{"/profile", self, basic, s.profile, nil},
-		{"/profile/password", self, basic, nil, s.changePassword},
+		{"/profile", self, basic, s.company.profile, nil},
+		{"/profile/password", self, basic, nil, s.company.changePassword},
 		{"/profile/sessions/{id}/end", self, basic, nil, kit.Deed(s.Accounts.EndSession, "/profile", "The session was ended.")},
-		{"/profile/second-factor", self, basic, kit.Opened(s.secondFactor), s.confirmSecondFactor},
-		{"/profile/second-factor/off", self, basic, nil, s.dropSecondFactor},
+		{"/profile/second-factor", self, basic, kit.Opened(s.company.secondFactor), s.company.confirmSecondFactor},
+		{"/profile/second-factor/off", self, basic, nil, s.company.dropSecondFactor},
 		{"/profile/proof", self, basic, nil, s.Prove},
-		{"/profile/email", self, basic, nil, s.changeEmail},
-		{"/profile/email/confirm", self, basic, nil, s.confirmAddress},
+		{"/profile/email", self, basic, nil, s.company.changeEmail},
+		{"/profile/email/confirm", self, basic, nil, s.company.confirmAddress},
 	}
 }
 

@@ -18,6 +18,9 @@ import (
 	"carteira/internal/web/panel/kit"
 )
 
+// companyPages are the pages about the company itself.
+type companyPages struct{ *kit.Panel }
+
 type settingsData struct {
 	Form        *page.Form
 	Zones, From []page.Option
@@ -63,7 +66,7 @@ func zoneOptions(current string) []page.Option {
 }
 
 // settingsValues is the form of the settings as they are.
-func (s *Server) settingsValues(req *kit.Request) *page.Form {
+func (s *companyPages) settingsValues(req *kit.Request) *page.Form {
 	company := req.Actor.Company
 	form := page.NewForm()
 	for _, field := range account.CompanyFields {
@@ -84,15 +87,15 @@ func (s *Server) settingsValues(req *kit.Request) *page.Form {
 	return form
 }
 
-func (s *Server) settings(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) settings(req *kit.Request, form *page.Form, refusal error) error {
 	return req.ShowForm("settings", "Settings", refusal, settingsData{
-		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: renewChoices(req),
+		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: kit.RenewChoices(req),
 		From: req.Options(string(account.FromDueDate), "the due date, as if nothing had happened",
 			string(account.FromToday), "the day of the renewal"),
 	})
 }
 
-func (s *Server) saveSettings(req *kit.Request) error {
+func (s *companyPages) saveSettings(req *kit.Request) error {
 	req.PostForm.Del("level") // which is the parent's to give
 	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(settingsForm(req)))
 	return req.Sent(err, s.settings, "/settings", "The settings were saved.")
@@ -127,9 +130,9 @@ type userRow struct {
 	Seen, RoleText string
 }
 
-func (s *Server) users(req *kit.Request) error { return s.usersPage(req, usersData{}) }
+func (s *companyPages) users(req *kit.Request) error { return s.usersPage(req, usersData{}) }
 
-func (s *Server) usersPage(req *kit.Request, data usersData) error {
+func (s *companyPages) usersPage(req *kit.Request, data usersData) error {
 	for _, person := range kit.Read(req, s.Accounts.Users) {
 		data.List = append(data.List, userRow{person, req.Lang.Ago(person.SeenAt, s.DB.Now()), kit.Word(req.Lang, string(person.Role))})
 	}
@@ -144,7 +147,7 @@ type userForm struct {
 }
 
 // userForm is the form of a user, or of a new one.
-func (s *Server) userForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) userForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		user := account.User{Role: account.RoleStaff}
 		if req.ID != 0 {
@@ -163,7 +166,7 @@ func (s *Server) userForm(req *kit.Request, form *page.Form, refusal error) erro
 
 const usersPath = "/settings/users"
 
-func (s *Server) createUser(req *kit.Request) error {
+func (s *companyPages) createUser(req *kit.Request) error {
 	user, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.Input()))
 	if err != nil {
 		return req.Again(err, s.userForm)
@@ -172,21 +175,16 @@ func (s *Server) createUser(req *kit.Request) error {
 }
 
 // invitation is a link by which a user chooses a password, ready to be sent.
-func (s *Server) invitation(name, link string) usersData {
-	return usersData{Link: link, Name: name, WhatsApp: chatWith("", inviting(name, link))}
+func (s *companyPages) invitation(name, link string) usersData {
+	return usersData{Link: link, Name: name, WhatsApp: kit.ChatWith("", kit.Inviting(name, link))}
 }
 
-// inviting is what an invitation says.
-func inviting(name, link string) string {
-	return page.Portuguese.T("Hello, %s! Choose your password here to begin: %s (it works once, for 7 days)", name, link)
-}
-
-func (s *Server) updateUser(req *kit.Request) error {
+func (s *companyPages) updateUser(req *kit.Request) error {
 	user, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.ID, account.ReadUserChanges(req.Input()))
 	return req.Sent(err, s.userForm, usersPath, "%s was saved.", user.Name)
 }
 
-func (s *Server) userLink(req *kit.Request) error {
+func (s *companyPages) userLink(req *kit.Request) error {
 	user, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
@@ -194,7 +192,7 @@ func (s *Server) userLink(req *kit.Request) error {
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
 
-func (s *Server) askRemoveUser(req *kit.Request, user account.User) error {
+func (s *companyPages) askRemoveUser(req *kit.Request, user account.User) error {
 	made := kit.ReadOf(req, s.Accounts.TokensMadeBy, user.ID)
 	confirm := page.Confirm{
 		Question: "Remove %s?", Args: []any{user.Name}, Danger: true, Button: "Remove user", Back: usersPath,
@@ -207,7 +205,7 @@ func (s *Server) askRemoveUser(req *kit.Request, user account.User) error {
 	return req.Ask(confirm)
 }
 
-func (s *Server) removeUser(req *kit.Request) error {
+func (s *companyPages) removeUser(req *kit.Request) error {
 	err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.ID, req.PostFormValue("keep_tokens") == "true")
 	return req.Did(err, usersPath, "The user was removed.")
 }
@@ -224,7 +222,7 @@ type sandboxData struct {
 const moveTime = 2 * time.Second
 
 // clock shows the clock of a sandbox, and the buttons that move it.
-func (s *Server) clock(req *kit.Request, form *page.Form, refusal error) error {
+func (s *companyPages) clock(req *kit.Request, form *page.Form, refusal error) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
@@ -241,14 +239,14 @@ func (s *Server) clock(req *kit.Request, form *page.Form, refusal error) error {
 }
 
 // moveClock is a button or the date.
-func (s *Server) moveClock(req *kit.Request) error {
+func (s *companyPages) moveClock(req *kit.Request) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
 	return req.Sent(s.advance(req, req.Input()), s.clock, "/sandbox", "The clock goes forward.")
 }
 
-func (s *Server) advance(req *kit.Request, in *input.Form) error {
+func (s *companyPages) advance(req *kit.Request, in *input.Form) error {
 	target := sandbox.ReadTarget(in, req.Actor.Company.Zone)
 	if err := s.Sandbox.Begin(req.Context(), req.Actor, target); err != nil {
 		return err
@@ -257,7 +255,7 @@ func (s *Server) advance(req *kit.Request, in *input.Form) error {
 }
 
 // saveLogo takes the picture. Its size is bounded before it is read.
-func (s *Server) saveLogo(req *kit.Request) error {
+func (s *companyPages) saveLogo(req *kit.Request) error {
 	_ = http.NewResponseController(req.Writer).SetReadDeadline(time.Now().Add(time.Minute))
 	req.Body = http.MaxBytesReader(req.Writer, req.Body, account.MaxLogoFile+kit.MaxForm)
 	content, err := readLogo(req.Request)
@@ -282,6 +280,6 @@ func readLogo(r *http.Request) ([]byte, error) {
 	return content, err
 }
 
-func (s *Server) removeLogo(req *kit.Request) error {
+func (s *companyPages) removeLogo(req *kit.Request) error {
 	return req.Did(s.Accounts.RemoveLogo(req.Context(), req.Actor), "/settings#brand", "The logo was removed.")
 }

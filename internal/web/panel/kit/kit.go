@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -358,3 +359,18 @@ func PlanName(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name }
 
 // ProductName is the name of a product.
 func ProductName(product catalog.Product) (int64, string) { return product.ID, product.Name }
+
+// RenewChoices are what may become of the open invoice of a renewal by hand.
+func RenewChoices(req *Request) []page.Option {
+	return req.Options("keep", "still owed", "paid", "paid with the renewal", "cancelled", "cancelled")
+}
+
+// ChatWith opens a chat with a text typed in.
+func ChatWith(number, text string) string {
+	return "https://wa.me/" + number + "?text=" + strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+}
+
+// Inviting is what an invitation says.
+func Inviting(name, link string) string {
+	return page.Portuguese.T("Hello, %s! Choose your password here to begin: %s (it works once, for 7 days)", name, link)
+}
