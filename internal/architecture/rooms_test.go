@@ -210,10 +210,15 @@ var rooms = []room{
 		may: slices.Concat([]arrow{tools, kit, pages}, panelRooms, capabilities),
 	},
 	{
+		path: "internal/web/panel/company", place: "pages about the company itself; no other page is made of them",
+		may: slices.Concat([]arrow{tools, kit, pages, {"internal/web/panel/kit", "what its pages are made of"}}, capabilities),
+	},
+	{
 		path: "internal/web/panel", place: "edges are leaves: they call rooms, and never each other",
 		may: slices.Concat([]arrow{
 			tools, kit, pages,
 			{"internal/web/panel/kit", "what its pages are made of"},
+			{"internal/web/panel/company", "its pages are in the one table"},
 			{"internal/customer/sheet", "an import begins with a file"},
 		}, panelRooms, capabilities),
 		tests: slices.Concat(edgeTests, []arrow{

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"carteira/internal/account"
+	"carteira/internal/billing"
+	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/text"
 	"carteira/internal/web/page"
@@ -126,4 +128,33 @@ func (s *Server) audit(req *kit.Request) error {
 	data.Bounded = data.Pager.Total == account.Countable
 	data.Total = kit.CountedTo(req.Lang, data.Pager.Total, account.Countable, "1 line", "%s lines")
 	return req.Show("audit", "Audit log", data)
+}
+
+// historyRows is how many lines the page of a customer shows.
+const historyRows = 12
+
+// history is what was done with a customer and with the invoices that the page
+// shows, so that a payment and its undoing are next to the renewal. Only
+// owners see it; the others see what they can still undo.
+func (s *Server) history(req *kit.Request, record customer.Customer, invoices []billing.Invoice) []kit.DeedRow {
+	ids := make([]int64, len(invoices))
+	for n, invoice := range invoices {
+		ids[n] = invoice.ID
+	}
+	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
+		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
+	}, historyRows)
+	req.Note(err)
+	rows := kit.DeedRows(req, lines)
+	s.offerUndo(req, rows)
+	for n, line := range lines { // the page names the customer
+		rows[n].Name = ""
+		if line.Record == "invoice" {
+			rows[n].Name, rows[n].Link = req.Lang.T("no. %d", line.RecID), invoicePath(line.RecID)
+		}
+	}
+	if !kit.Allows(req.User.Role, owner) {
+		rows = slices.DeleteFunc(rows, func(row kit.DeedRow) bool { return row.Undo == nil })
+	}
+	return rows
 }

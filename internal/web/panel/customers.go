@@ -15,7 +15,6 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/taxid"
-	"carteira/internal/reminder"
 	"carteira/internal/web/page"
 	"carteira/internal/web/panel/kit"
 )
@@ -378,11 +377,6 @@ func (s *Server) alike(req *kit.Request, draft customer.Draft) ([]customer.Alike
 	return s.Customers.Alike(req.Context(), req.Actor, draft)
 }
 
-// customersOf reads the customers of picks, as long as they are not too many.
-func (s *Server) customersOf(req *kit.Request, chosen kit.Picks, limit int) ([]customer.Customer, error) {
-	return kit.Picked(req, chosen, limit, readCustomers, s.Customers.Find, s.Customers.Walk)
-}
-
 func (s *Server) customerPlace(req *kit.Request) kit.Place {
 	return kit.PlaceIn(req, "/customers", s.customerList().Nth(req, func(record customer.Customer) int64 { return record.ID }))
 }
@@ -391,41 +385,4 @@ func customerChips(req *kit.Request) []kit.ChipLine {
 	all := []customer.Status{customer.Active, customer.DueToday, customer.Expired, customer.Cancelled}
 	statuses := kit.WordOptions(req, all, nil, req.Option("", "All"))
 	return []kit.ChipLine{kit.ChoiceChips(req, "Status", "status", statuses), kit.DateChips(req, "due_from", "due_to", true)}
-}
-
-// historyRows is how many lines the page of a customer shows.
-const historyRows = 12
-
-// history is what was done with a customer and with the invoices that the page
-// shows, so that a payment and its undoing are next to the renewal. Only
-// owners see it; the others see what they can still undo.
-func (s *Server) history(req *kit.Request, record customer.Customer, invoices []billing.Invoice) []kit.DeedRow {
-	ids := make([]int64, len(invoices))
-	for n, invoice := range invoices {
-		ids[n] = invoice.ID
-	}
-	lines, err := s.Accounts.History(req.Context(), req.Actor, []account.AuditSubject{
-		{Record: "customer", IDs: []int64{record.ID}}, {Record: "invoice", IDs: ids},
-	}, historyRows)
-	req.Note(err)
-	rows := kit.DeedRows(req, lines)
-	s.offerUndo(req, rows)
-	for n, line := range lines { // the page names the customer
-		rows[n].Name = ""
-		if line.Record == "invoice" {
-			rows[n].Name, rows[n].Link = req.Lang.T("no. %d", line.RecID), invoicePath(line.RecID)
-		}
-	}
-	if !kit.Allows(req.User.Role, owner) {
-		rows = slices.DeleteFunc(rows, func(row kit.DeedRow) bool { return row.Undo == nil })
-	}
-	return rows
-}
-
-// limitOf is how many records an action may be for.
-func limitOf(action string) int {
-	if action == "remind" {
-		return reminder.MaxRound
-	}
-	return kit.MaxPicked
 }

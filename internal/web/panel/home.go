@@ -11,6 +11,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/dashboard"
+	"carteira/internal/payment"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
@@ -283,4 +284,23 @@ func (s *Server) endingSoon(req *kit.Request, standing account.Standing) (ending
 		ending.List = append(ending.List, resellerRowOf(req, seller, s.DB.Now()))
 	}
 	return ending
+}
+
+// troubles are what the home page says about payments.
+type troubles struct {
+	Reviews int64
+	Gateway *payment.Setup // that fails; nil: none does
+	Title   string         // its name
+}
+
+// paymentTroubles finds what the people of the company should act on.
+func (s *Server) paymentTroubles(req *kit.Request) (troubles troubles) {
+	if !kit.Allows(req.User.Role, staff) || !req.Actor.May(payments) {
+		return troubles
+	}
+	troubles.Reviews = s.paymentTabs(req, "").Open
+	if setup, found := s.gateway(req); found && setup.Failing() {
+		troubles.Gateway, troubles.Title = &setup, optionWord(req.Lang, setup.Provider.Title)
+	}
+	return troubles
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
@@ -291,4 +292,66 @@ func shownRule(rule reminder.Rule) *page.Form {
 func (s *Server) updateRule(req *kit.Request) error {
 	rule, err := s.Reminders.UpdateRule(req.Context(), req.Actor, req.ID, reminder.ReadRuleChanges(ruleInput(req)))
 	return req.Sent(err, s.ruleForm, "/messages", "The rule %s was saved. What it has not sent yet is planned anew.", rule.Name)
+}
+
+type roundData struct {
+	Round                        reminder.Round
+	Percent                      int64
+	Back                         string
+	Sent, Doubt, Failed, Skipped int64
+}
+
+// round shows how far a reminder to many is.
+func (s *Server) round(req *kit.Request, round reminder.Round) error {
+	data := roundData{
+		Round: round, Back: page.LocalPath(req.URL.Query().Get("back")), Percent: 100,
+		Sent: round.Counts[reminder.Sent], Doubt: round.Counts[reminder.Unknown],
+		Failed: round.Counts[reminder.Failed], Skipped: round.Counts[reminder.Skipped],
+	}
+	if total := round.Total(); total > 0 {
+		data.Percent = 100 * (total - round.Waiting()) / total
+	}
+	return req.Show("messages_round", "Reminders", data)
+}
+
+// turnOnUsual turns the usual set of rules on, in one click.
+func (s *Server) turnOnUsual(req *kit.Request) error {
+	draft := reminder.UsualDraft{Link: s.canPayByLink(req)}
+	for _, channel := range kit.Read(req, s.Reminders.Channels) {
+		if channel.Active && len(draft.Channels) < reminder.MaxChannels {
+			draft.Channels = append(draft.Channels, channel.ID)
+		}
+	}
+	if req.Failed != nil {
+		return req.Failed
+	}
+	made, err := s.Reminders.TurnOnUsual(req.Context(), req.Actor, draft)
+	return req.Did(err, "/messages", "Rules turned on: %d.", made)
+}
+
+// reachedToday is how many customers a rule for some days after the due date, or
+// before it, would reach today; of one that sends receipts, how many invoices were
+// paid today. Counters know it.
+func (s *Server) reachedToday(req *kit.Request, rule reminder.Rule) int64 {
+	first := input.Page{Number: 1, Size: 1}
+	if rule.On == reminder.OnPaid {
+		_, total, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
+			Status: billing.Paid, PaidFrom: req.Today, PaidTo: req.Today, PlanID: rule.PlanID, ProductID: rule.ProductID,
+		}, first)
+		req.Note(err)
+		return total
+	}
+	day := req.Today.AddDays(-rule.OffsetDays)
+	filter := customer.Filter{
+		Status: customer.DueToday, DueFrom: day, DueTo: day, PlanID: rule.PlanID, ProductID: rule.ProductID,
+	}
+	if rule.OffsetDays < 0 {
+		filter.Status = customer.Active
+	}
+	if rule.OffsetDays > 0 {
+		filter.Status = customer.Expired
+	}
+	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, first)
+	req.Note(err)
+	return total
 }

@@ -19,6 +19,7 @@ import (
 	"carteira/internal/customer/intake"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/web/panel/company"
 	"carteira/internal/webhook"
 	"carteira/test/kit/housetest"
 )
@@ -331,7 +332,7 @@ func TestWebhookPages(t *testing.T) {
 		if err != nil || len(list) != 1 || len(list[0].Events) != 2 {
 			t.Fatalf("webhooks %+v, %v", list, err)
 		}
-		path := webhookPath(list[0].ID)
+		path := company.WebhookPath(list[0].ID)
 		person.get(path).want(t, http.StatusOK).lacks(t, secret)
 		person.post(path+"/test").want(t, http.StatusOK, "O teste foi aceito.", "thank &lt;you&gt;", "ping", "200")
 		person.follow(path+"/active", "active", "false").want(t, http.StatusOK, "O webhook foi desligado")
@@ -383,7 +384,7 @@ func TestWebhookFormHasRefusalsTriedAgain(t *testing.T) {
 		wants("/webhooks/new", true)
 		list, err := office.Webhooks.List(t.Context(), person.actor)
 		housetest.Must(t, err)
-		edit := webhookPath(list[0].ID) + "/edit"
+		edit := company.WebhookPath(list[0].ID) + "/edit"
 		person.get(edit).want(t, http.StatusOK, ticked)
 		person.follow(edit, "url", list[0].URL, "events", "invoice.paid", "retry_refused", "false").want(t, http.StatusOK, "O webhook foi salvo.")
 		wants(edit, false)

@@ -353,25 +353,6 @@ func (s *Server) resolveReview(req *kit.Request) error {
 	return req.Sent(err, s.review, "/payments/reviews", "The payment was dismissed.")
 }
 
-// troubles are what the home page says about payments.
-type troubles struct {
-	Reviews int64
-	Gateway *payment.Setup // that fails; nil: none does
-	Title   string         // its name
-}
-
-// paymentTroubles finds what the people of the company should act on.
-func (s *Server) paymentTroubles(req *kit.Request) (troubles troubles) {
-	if !kit.Allows(req.User.Role, staff) || !req.Actor.May(payments) {
-		return troubles
-	}
-	troubles.Reviews = s.paymentTabs(req, "").Open
-	if setup, found := s.gateway(req); found && setup.Failing() {
-		troubles.Gateway, troubles.Title = &setup, optionWord(req.Lang, setup.Provider.Title)
-	}
-	return troubles
-}
-
 // maxOrphans is how many payments without a page a step in the list passes over.
 const maxOrphans = 20
 

@@ -11,7 +11,13 @@ import (
 	"slices"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
+	"carteira/internal/reminder"
+	"carteira/internal/reseller"
+	"carteira/internal/web/page"
+	"carteira/internal/web/panel/company"
 	"carteira/internal/web/panel/kit"
+	"carteira/internal/webhook"
 )
 
 // The roles and functions of the table, as the kit names them.
@@ -39,7 +45,7 @@ type pathRow struct {
 // Server is the panel with its pages.
 type Server struct {
 	*kit.Panel
-	company companyPages
+	company company.Pages
 }
 
 //go:embed templates/*.html
@@ -52,7 +58,7 @@ func New(deps kit.Deps) *Server {
 		panic(err) // embedded
 	}
 	panel := kit.New(deps, files)
-	server := &Server{panel, companyPages{panel}}
+	server := &Server{Panel: panel, company: company.Pages{Panel: panel}}
 	server.AnswerTo(server.table())
 	return server
 }
@@ -73,19 +79,19 @@ func (s *Server) table() []kit.Route {
 // ownRoutes are the paths but for those of records that are edited alike.
 func (s *Server) ownRoutes() []pathRow {
 	return []pathRow{
-		{"/login", public, basic, s.company.loginPage, s.company.login},
-		{"/login/code", public, basic, kit.Opened(s.company.codeForm), s.company.code},
-		{"/setup/{link}", public, basic, kit.Opened(s.company.setupForm), s.company.setup},
-		{"/password/{link}", public, basic, kit.Opened(s.company.passwordForm), s.company.password},
-		{"/forgot", public, basic, s.company.forgotPage, s.company.forgot},
-		{"/email/{link}", public, basic, s.company.addressPage, s.company.useAddressLink},
-		{"/logout", self, basic, nil, s.company.logout},
+		{"/login", public, basic, s.company.LoginPage, s.company.Login},
+		{"/login/code", public, basic, kit.Opened(s.company.CodeForm), s.company.Code},
+		{"/setup/{link}", public, basic, kit.Opened(s.company.SetupForm), s.company.Setup},
+		{"/password/{link}", public, basic, kit.Opened(s.company.PasswordForm), s.company.Password},
+		{"/forgot", public, basic, s.company.ForgotPage, s.company.Forgot},
+		{"/email/{link}", public, basic, s.company.AddressPage, s.company.UseAddressLink},
+		{"/logout", self, basic, nil, s.company.Logout},
 
 		{"/{$}", reader, basic, s.home, nil},
 		{"/search", reader, basic, s.search, nil},
 
-		{"/sandbox", reader, basic, kit.Opened(s.company.clock), nil},
-		{"/sandbox", owner, basic, nil, s.company.moveClock},
+		{"/sandbox", reader, basic, kit.Opened(s.company.Clock), nil},
+		{"/sandbox", owner, basic, nil, s.company.MoveClock},
 
 		{"/views", self, basic, nil, s.SaveView},
 		{"/views/{id}/delete", self, basic, nil, s.DeleteView},
@@ -204,44 +210,44 @@ func (s *Server) ownRoutes() []pathRow {
 		{"/messages/log/{id}", reader, reminders, s.message, nil},
 		{"/messages/log/{id}/decide", staff, reminders, nil, s.decideMessage},
 
-		{"/api", owner, api, kit.Opened(s.company.tokens), nil},
-		{"/api/tokens", owner, api, nil, s.company.createToken},
-		{"/webhooks", owner, webhooks, s.company.webhooks, nil},
-		{"/webhooks/new", owner, webhooks, kit.Opened(s.company.webhookForm), s.company.createWebhook},
-		{"/webhooks/signature", owner, webhooks, kit.Opened(s.company.signatureForm), s.company.checkSignature},
-		{"/webhooks/callback-secret", owner, webhooks, s.company.callbackSecret, s.company.rotateCallbackSecret},
-		{"/webhooks/{id}", owner, webhooks, s.company.webhook, nil},
-		{"/webhooks/{id}/export", owner, webhooks, kit.Of(s.Webhooks.Find, s.company.exportDeliveries), nil},
-		{"/webhooks/{id}/secret", owner, webhooks, nil, s.company.rotateWebhookSecret},
-		{"/webhooks/{id}/edit", owner, webhooks, kit.Opened(s.company.webhookForm), s.company.updateWebhook},
-		{"/webhooks/{id}/active", owner, webhooks, nil, s.company.switchWebhook},
-		{"/webhooks/{id}/test", owner, webhooks, nil, s.company.testWebhook},
-		{"/webhooks/{id}/replay", owner, webhooks, nil, s.company.replayWebhook},
-		{"/deliveries/{id}", owner, webhooks, kit.Of(s.Webhooks.Delivery, s.company.delivery), nil},
-		{"/deliveries/{id}/resend", owner, webhooks, nil, s.company.resendDelivery},
+		{"/api", owner, api, kit.Opened(s.company.Tokens), nil},
+		{"/api/tokens", owner, api, nil, s.company.CreateToken},
+		{"/webhooks", owner, webhooks, s.company.WebhookList, nil},
+		{"/webhooks/new", owner, webhooks, kit.Opened(s.company.WebhookForm), s.company.CreateWebhook},
+		{"/webhooks/signature", owner, webhooks, kit.Opened(s.company.SignatureForm), s.company.CheckSignature},
+		{"/webhooks/callback-secret", owner, webhooks, s.company.CallbackSecret, s.company.RotateCallbackSecret},
+		{"/webhooks/{id}", owner, webhooks, s.company.Webhook, nil},
+		{"/webhooks/{id}/export", owner, webhooks, kit.Of(s.Webhooks.Find, s.company.ExportDeliveries), nil},
+		{"/webhooks/{id}/secret", owner, webhooks, nil, s.company.RotateWebhookSecret},
+		{"/webhooks/{id}/edit", owner, webhooks, kit.Opened(s.company.WebhookForm), s.company.UpdateWebhook},
+		{"/webhooks/{id}/active", owner, webhooks, nil, s.company.SwitchWebhook},
+		{"/webhooks/{id}/test", owner, webhooks, nil, s.company.TestWebhook},
+		{"/webhooks/{id}/replay", owner, webhooks, nil, s.company.ReplayWebhook},
+		{"/deliveries/{id}", owner, webhooks, kit.Of(s.Webhooks.Delivery, s.company.Delivery), nil},
+		{"/deliveries/{id}/resend", owner, webhooks, nil, s.company.ResendDelivery},
 
-		{"/settings", owner, basic, kit.Opened(s.company.settings), s.company.saveSettings},
+		{"/settings", owner, basic, kit.Opened(s.company.Settings), s.company.SaveSettings},
 		{"/settings/steps", owner, basic, nil, s.hideStep},
-		{"/settings/logo", owner, basic, nil, kit.Long(s.company.saveLogo)},
-		{"/settings/logo/remove", owner, basic, nil, s.company.removeLogo},
+		{"/settings/logo", owner, basic, nil, kit.Long(s.company.SaveLogo)},
+		{"/settings/logo/remove", owner, basic, nil, s.company.RemoveLogo},
 		{"/settings/address", owner, basic, s.publicAddress, nil},
-		{"/settings/users", owner, basic, s.company.users, nil},
-		{"/settings/users/new", owner, basic, kit.Opened(s.company.userForm), s.company.createUser},
-		{"/settings/users/{id}", owner, basic, kit.Opened(s.company.userForm), s.company.updateUser},
-		{"/settings/users/{id}/link", owner, basic, nil, s.company.userLink},
+		{"/settings/users", owner, basic, s.company.Users, nil},
+		{"/settings/users/new", owner, basic, kit.Opened(s.company.UserForm), s.company.CreateUser},
+		{"/settings/users/{id}", owner, basic, kit.Opened(s.company.UserForm), s.company.UpdateUser},
+		{"/settings/users/{id}/link", owner, basic, nil, s.company.UserLink},
 		{"/settings/users/{id}/second-factor", owner, basic, nil, kit.Deed(kit.Quietly(s.Accounts.RemoveSecondFactor),
-			usersPath, "The second factor is off.")},
-		{"/settings/users/{id}/remove", owner, basic, kit.Of(s.Accounts.User, s.company.askRemoveUser), s.company.removeUser},
+			company.UsersPath, "The second factor is off.")},
+		{"/settings/users/{id}/remove", owner, basic, kit.Of(s.Accounts.User, s.company.AskRemoveUser), s.company.RemoveUser},
 		{"/settings/audit", owner, basic, s.audit, nil},
 		{"/settings/audit/export", owner, exports, s.exportAudit, nil},
-		{"/profile", self, basic, s.company.profile, nil},
-		{"/profile/password", self, basic, nil, s.company.changePassword},
+		{"/profile", self, basic, s.company.Profile, nil},
+		{"/profile/password", self, basic, nil, s.company.ChangePassword},
 		{"/profile/sessions/{id}/end", self, basic, nil, kit.Deed(s.Accounts.EndSession, "/profile", "The session was ended.")},
-		{"/profile/second-factor", self, basic, kit.Opened(s.company.secondFactor), s.company.confirmSecondFactor},
-		{"/profile/second-factor/off", self, basic, nil, s.company.dropSecondFactor},
+		{"/profile/second-factor", self, basic, kit.Opened(s.company.SecondFactor), s.company.ConfirmSecondFactor},
+		{"/profile/second-factor/off", self, basic, nil, s.company.DropSecondFactor},
 		{"/profile/proof", self, basic, nil, s.Prove},
-		{"/profile/email", self, basic, nil, s.company.changeEmail},
-		{"/profile/email/confirm", self, basic, nil, s.company.confirmAddress},
+		{"/profile/email", self, basic, nil, s.company.ChangeEmail},
+		{"/profile/email/confirm", self, basic, nil, s.company.ConfirmAddress},
 	}
 }
 
@@ -254,3 +260,109 @@ func (s *Server) Patterns() []string {
 	}
 	return list
 }
+
+const (
+	templatesPath = "/messages/templates"
+	channelsPath  = "/messages/channels"
+)
+
+// questions are what is asked before something is done that cannot be taken back.
+func (s *Server) questions() []kit.Question {
+	const record, resold = "/customers/{id}", "/subscription-plans/{id}"
+	customers := kit.Named(s.Customers.Find, customerName)
+	return []kit.Question{
+		{
+			Path: record + "/delete", Role: staff, Of: customers,
+			Ask: page.Confirm{Question: "Delete %s?", Button: "Delete customer", Back: record, Effects: []string{
+				"Its invoices are deleted too. The numbers of past months stay.", "Messages that are scheduled for it are not sent.",
+				"Webhooks are told that the customer was deleted.", "This cannot be undone.",
+			}},
+			Do: s.Customers.Delete, To: "/customers", Said: "%s was deleted.",
+		},
+		{
+			Path: record + "/page/withdraw", Role: desk, Of: customers,
+			Ask: page.Confirm{Question: "Withdraw the link of %s?", Button: "Withdraw the link", Back: record, Effects: []string{
+				"The link stops working at once, for everybody who has it.", "You can make another one whenever you like.",
+			}},
+			Do: s.Payments.WithdrawCustomerPage, To: record + "#own-page", Said: "The link was withdrawn.",
+		},
+		{
+			Path: record + "/autopay/end", Role: desk, Function: payments, Of: customers,
+			Ask: page.Confirm{Question: "End PIX Automático of %s?", Button: "End PIX Automático", Back: record, Effects: []string{
+				"Debits that are announced are cancelled, as far as the bank can still stop them.",
+				"The customer pays by code from then on, and can be asked again.",
+			}},
+			Do: kit.Quietly(s.Payments.EndAutopay), To: record + "#autopay", Said: "PIX Automático was ended.",
+		},
+		{
+			Path: record + "/erase", Role: owner, Of: customers,
+			Ask: page.Confirm{Question: "Erase everything about %s?", Button: "Erase", Back: record, Effects: []string{
+				"The customer, invoices, messages, events and what the audit log says of them are gone for good.",
+				"The money that came stays in the books without a name, as the law wants it.", "This cannot be undone.",
+			}},
+			Do: s.Privacy.Erase, To: "/customers", Said: "Everything about the customer was erased.",
+		},
+		{
+			Path: "/messages/rules/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindRule, ruleName),
+			Ask: page.Confirm{Question: "Delete the rule %s?", Button: "Delete rule", Back: "/messages", Effects: []string{
+				"What it had scheduled is not sent.", "What it has sent stays in the log.", "This cannot be undone.",
+			}},
+			Do: s.Reminders.DeleteRule, To: "/messages", Said: "The rule was deleted.",
+		},
+		{
+			Path: templatesPath + "/{id}/delete", Role: staff, Function: reminders, Of: kit.Named(s.Reminders.FindTemplate, templateName),
+			Ask: page.Confirm{Question: "Delete the template %s?", Button: "Delete template", Back: templatesPath, Effects: []string{
+				"A template that a rule sends cannot be deleted.", "This cannot be undone.",
+			}},
+			Do: s.Reminders.DeleteTemplate, To: templatesPath, Said: "The template was deleted.",
+		},
+		{
+			Path: channelsPath + "/{id}/delete", Role: owner, Function: reminders, Of: kit.Named(s.Reminders.FindChannel, channelName),
+			Ask: page.Confirm{Question: "Delete the channel %s?", Button: "Delete channel", Back: channelsPath + "/{id}", Effects: []string{
+				"A channel that a rule uses cannot be deleted.", "Its credentials are deleted.",
+				"What waits for it is not sent.", "This cannot be undone.",
+			}},
+			Do: s.Reminders.DeleteChannel, To: channelsPath, Said: "The channel was deleted.",
+		},
+		{
+			Path: "/api/tokens/{id}/delete", Role: owner, Function: api, Of: kit.Named(s.Accounts.Token, tokenName),
+			Ask: page.Confirm{Question: "Delete the token %s?", Button: "Delete token", Back: "/api", Effects: []string{
+				"The very next call with it fails.", "This cannot be undone.",
+			}},
+			Do: s.Accounts.DeleteToken, To: "/api", Said: "The token was deleted.",
+		},
+		{
+			Path: "/webhooks/{id}/delete", Role: owner, Function: webhooks, Of: kit.Named(s.Webhooks.Find, hookName),
+			Ask: page.Confirm{Question: "Delete the webhook to %s?", Button: "Delete webhook", Back: "/webhooks/{id}", Effects: []string{
+				"Its history goes with it, and so do deliveries that are pending.", "A new one gets another secret.", "This cannot be undone.",
+			}},
+			Do: s.Webhooks.Delete, To: "/webhooks", Said: "The webhook was deleted.",
+		},
+		{
+			Path: "/resellers/{id}/suspend", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.Find, sellerName),
+			Ask: page.Confirm{Question: "Suspend %s?", Button: "Suspend reseller", Back: "/resellers/{id}", Effects: []string{
+				"It can sign in and look, and change nothing. Its webhooks stop.",
+				"Its days go on: the subscription ends when it would have.", "You can resume it at any time. A renewal resumes it too.",
+			}},
+			Do: kit.Quietly(s.Resellers.Suspend), To: "/resellers/{id}", Said: "%s is suspended.",
+		},
+		{
+			Path: resold + "/link", Role: owner, Function: resellers, Of: kit.Named(s.Resellers.FindPlan, resoldPlanName),
+			Ask: page.Confirm{Question: "Replace the signup link of %s?", Button: "Replace the link", Back: resold, Effects: []string{
+				"The link that you have given out stops working at once, wherever it stands.",
+				"Whoever has signed up with it keeps everything.", "This cannot be undone.",
+			}},
+			Do: kit.Quietly(s.Resellers.RenewSignupLink), To: resold, Said: "%s has a new signup link.",
+		},
+	}
+}
+
+// The names by which people know records.
+func customerName(record customer.Customer) (int64, string)   { return record.ID, record.Name }
+func ruleName(rule reminder.Rule) (int64, string)             { return rule.ID, rule.Name }
+func templateName(template reminder.Template) (int64, string) { return template.ID, template.Name }
+func channelName(channel reminder.Channel) (int64, string)    { return channel.ID, channel.Name }
+func tokenName(token account.Token) (int64, string)           { return token.ID, token.Name }
+func hookName(hook webhook.Webhook) (int64, string)           { return hook.ID, hook.URL }
+func sellerName(seller reseller.Reseller) (int64, string)     { return seller.ID, seller.Name }
+func resoldPlanName(plan reseller.Plan) (int64, string)       { return plan.ID, plan.Name }

@@ -1,4 +1,4 @@
-package panel
+package company
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 )
 
 // public shows a page outside the panel's frame, with the status of a refusal.
-func (s *companyPages) public(req *kit.Request, name, title string, refusal error, data any) error {
+func (s *Pages) public(req *kit.Request, name, title string, refusal error, data any) error {
 	s.Pages.Render(req.Writer, req.Request, page.View{Name: name, Title: title, Status: kit.StatusOf(refusal), Data: data})
 	return nil
 }
@@ -26,7 +26,8 @@ type loginData struct {
 	Mail bool // there is a mail server: a forgotten password can be asked for
 }
 
-func (s *companyPages) loginPage(req *kit.Request) error {
+// LoginPage shows the sign-in; who is signed in goes on.
+func (s *Pages) LoginPage(req *kit.Request) error {
 	_, err := s.Accounts.Authenticate(req.Context(), kit.Token(req.Request), req.Visitor())
 	if err == nil {
 		return req.GoOn(page.LocalPath(req.URL.Query().Get("next")))
@@ -34,12 +35,13 @@ func (s *companyPages) loginPage(req *kit.Request) error {
 	return s.loginForm(req, nil, nil)
 }
 
-func (s *companyPages) loginForm(req *kit.Request, form *page.Form, refusal error) error {
+func (s *Pages) loginForm(req *kit.Request, form *page.Form, refusal error) error {
 	data := loginData{cmp.Or(form, page.NewForm()), req.FormValue("next"), s.Accounts.SendsMail()}
 	return s.public(req, "login", "Sign in", refusal, data)
 }
 
-func (s *companyPages) login(req *kit.Request) error {
+// Login signs a user in.
+func (s *Pages) Login(req *kit.Request) error {
 	in, err := s.Accounts.SignIn(req.Context(), account.ReadCredentials(req.Input()), req.Visitor())
 	if err != nil {
 		return req.Again(err, s.loginForm)
@@ -49,7 +51,7 @@ func (s *companyPages) login(req *kit.Request) error {
 
 // enter begins the session of who has signed in, and asks for the code where there is
 // a second factor.
-func (s *companyPages) enter(req *kit.Request, in account.SignedIn, next string) error {
+func (s *Pages) enter(req *kit.Request, in account.SignedIn, next string) error {
 	if err := s.Accounts.EndFormer(req.Context(), kit.Token(req.Request)); err != nil {
 		return err
 	}
@@ -60,21 +62,24 @@ func (s *companyPages) enter(req *kit.Request, in account.SignedIn, next string)
 	return req.GoOn(next)
 }
 
-func (s *companyPages) codeForm(req *kit.Request, form *page.Form, refusal error) error {
+// CodeForm asks for a code of the second factor.
+func (s *Pages) CodeForm(req *kit.Request, form *page.Form, refusal error) error {
 	data := loginData{Form: cmp.Or(form, page.NewForm()), Next: req.FormValue("next")}
 	return s.public(req, "code", "Second factor", refusal, data)
 }
 
-func (s *companyPages) code(req *kit.Request) error {
+// Code takes the code of the second factor.
+func (s *Pages) Code(req *kit.Request) error {
 	in, err := s.Accounts.ConfirmCode(req.Context(), kit.Token(req.Request), account.ReadCode(req.Input()), req.Visitor())
 	if err != nil {
-		return req.Again(err, s.codeForm)
+		return req.Again(err, s.CodeForm)
 	}
 	req.Remember(in)
 	return req.GoOn(page.LocalPath(req.PostFormValue("next")))
 }
 
-func (s *companyPages) logout(req *kit.Request) error {
+// Logout ends the session.
+func (s *Pages) Logout(req *kit.Request) error {
 	if err := s.Accounts.SignOut(req.Context(), req.Visit); err != nil {
 		return err
 	}
@@ -91,7 +96,8 @@ type setupData struct {
 
 const goneSetupLink = "This set-up link was used or has run out. Sign in, or start the server again for a new one."
 
-func (s *companyPages) setupForm(req *kit.Request, form *page.Form, refusal error) error {
+// SetupForm asks for the first company and its owner.
+func (s *Pages) SetupForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		if err := s.Accounts.SetupWorks(req.Context(), req.PathValue("link")); err != nil {
 			return s.gone(req, err, goneSetupLink)
@@ -101,10 +107,11 @@ func (s *companyPages) setupForm(req *kit.Request, form *page.Form, refusal erro
 	return s.public(req, "setup", "Welcome to Carteira", refusal, setupData{form, zoneOptions(""), s.Reach, s.PublicURL})
 }
 
-func (s *companyPages) setup(req *kit.Request) error {
+// Setup makes the first company and its owner.
+func (s *Pages) Setup(req *kit.Request) error {
 	in, err := s.Accounts.Setup(req.Context(), req.PathValue("link"), account.ReadSetup(req.Input()), req.Visitor())
 	if err != nil {
-		return s.gone(req, req.Again(err, s.setupForm), goneSetupLink)
+		return s.gone(req, req.Again(err, s.SetupForm), goneSetupLink)
 	}
 	req.Remember(in)
 	return req.Done("/", "The company is ready. Begin with what you sell: a plan.")
@@ -117,7 +124,8 @@ type passwordData struct {
 
 const gonePasswordLink = "This link was used or has run out. Ask an owner of the company for a new one."
 
-func (s *companyPages) passwordForm(req *kit.Request, form *page.Form, refusal error) error {
+// PasswordForm asks for the password that a link sets.
+func (s *Pages) PasswordForm(req *kit.Request, form *page.Form, refusal error) error {
 	user, err := s.Accounts.LinkedUser(req.Context(), req.PathValue("link"))
 	if err != nil && form == nil {
 		return s.gone(req, err, gonePasswordLink)
@@ -126,11 +134,12 @@ func (s *companyPages) passwordForm(req *kit.Request, form *page.Form, refusal e
 	return s.public(req, "password", "Choose a password", refusal, data)
 }
 
-func (s *companyPages) password(req *kit.Request) error {
+// Password sets a password by a link, and signs in with it.
+func (s *Pages) Password(req *kit.Request) error {
 	draft := account.ReadNewPassword(req.Input())
 	user, err := s.Accounts.UsePasswordLink(req.Context(), req.PathValue("link"), draft, req.Visitor())
 	if err != nil {
-		return s.gone(req, req.Again(err, s.passwordForm), gonePasswordLink)
+		return s.gone(req, req.Again(err, s.PasswordForm), gonePasswordLink)
 	}
 	credentials := account.Credentials{Email: user.Email, Password: req.PostFormValue("password")}
 	in, err := s.Accounts.SignIn(req.Context(), credentials, req.Visitor())
@@ -145,7 +154,7 @@ func (s *companyPages) password(req *kit.Request) error {
 }
 
 // gone explains a link that no longer works; other errors stay what they are.
-func (s *companyPages) gone(req *kit.Request, err error, text string) error {
+func (s *Pages) gone(req *kit.Request, err error, text string) error {
 	if err == nil || fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
@@ -157,15 +166,16 @@ type forgotData struct {
 	Sent bool
 }
 
-func (s *companyPages) forgotPage(req *kit.Request) error {
+// ForgotPage asks for the address to send a link to.
+func (s *Pages) ForgotPage(req *kit.Request) error {
 	if !s.Accounts.SendsMail() {
 		return fault.NotFound("page")
 	}
 	return s.public(req, "forgot", "Forgot the password", nil, forgotData{Form: page.NewForm()})
 }
 
-// forgot answers the same whether the address is known or not.
-func (s *companyPages) forgot(req *kit.Request) error {
+// Forgot answers the same whether the address is known or not.
+func (s *Pages) Forgot(req *kit.Request) error {
 	err := s.Accounts.Forget(req.Context(), account.ReadEmail(req.Input()), req.Visitor())
 	if err != nil && !kit.Refused(err) {
 		return err
@@ -175,7 +185,8 @@ func (s *companyPages) forgot(req *kit.Request) error {
 
 const goneAddressLink = "This link was used or has run out."
 
-func (s *companyPages) addressPage(req *kit.Request) error {
+// AddressPage shows what a link to an e-mail address does.
+func (s *Pages) AddressPage(req *kit.Request) error {
 	link, err := s.Accounts.FindAddressLink(req.Context(), req.PathValue("link"))
 	if err != nil {
 		return s.gone(req, err, goneAddressLink)
@@ -183,7 +194,8 @@ func (s *companyPages) addressPage(req *kit.Request) error {
 	return s.public(req, "address", "Your e-mail address", nil, link)
 }
 
-func (s *companyPages) useAddressLink(req *kit.Request) error {
+// UseAddressLink does what a link to an e-mail address says.
+func (s *Pages) UseAddressLink(req *kit.Request) error {
 	link, err := s.Accounts.UseAddressLink(req.Context(), req.PathValue("link"), req.Visitor())
 	switch {
 	case err != nil:
@@ -196,11 +208,13 @@ func (s *companyPages) useAddressLink(req *kit.Request) error {
 	return req.Done("/login", "%s is confirmed.", link.User.Email)
 }
 
-func (s *companyPages) confirmAddress(req *kit.Request) error {
+// ConfirmAddress sends a link to the address of the user.
+func (s *Pages) ConfirmAddress(req *kit.Request) error {
 	return req.Did(s.Accounts.ConfirmAddress(req.Context(), req.Visit), "/profile", "A link was sent to %s.", req.User.Email)
 }
 
-func (s *companyPages) changeEmail(req *kit.Request) error {
+// ChangeEmail changes the address of the user.
+func (s *Pages) ChangeEmail(req *kit.Request) error {
 	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Email: form}, refusal)
@@ -225,9 +239,10 @@ type sessionRow struct {
 	Current      bool
 }
 
-func (s *companyPages) profile(req *kit.Request) error { return s.profilePage(req, profileData{}, nil) }
+// Profile shows the account of the user.
+func (s *Pages) Profile(req *kit.Request) error { return s.profilePage(req, profileData{}, nil) }
 
-func (s *companyPages) profilePage(req *kit.Request, data profileData, refusal error) (err error) {
+func (s *Pages) profilePage(req *kit.Request, data profileData, refusal error) (err error) {
 	for _, one := range kit.Read(req, s.Accounts.Sessions) {
 		seen := req.Lang.Ago(one.SeenAt, s.DB.Now())
 		data.Sessions = append(data.Sessions, sessionRow{one, seen, device(one.Agent), one.ID == req.Session.ID})
@@ -260,7 +275,8 @@ func device(agent string) string {
 	return browser + " · " + system
 }
 
-func (s *companyPages) changePassword(req *kit.Request) error {
+// ChangePassword changes the password of the user.
+func (s *Pages) ChangePassword(req *kit.Request) error {
 	err := s.Accounts.ChangePassword(req.Context(), req.Visit, account.ReadPasswordChange(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Form: form}, refusal)
@@ -274,7 +290,8 @@ type factorData struct {
 	Codes  []string // recovery codes, this once
 }
 
-func (s *companyPages) secondFactor(req *kit.Request, form *page.Form, refusal error) error {
+// SecondFactor shows the code to scan.
+func (s *Pages) SecondFactor(req *kit.Request, form *page.Form, refusal error) error {
 	factor, err := s.Accounts.BeginSecondFactor(req.Context(), req.Actor)
 	if err != nil {
 		return req.Complain("/profile", err)
@@ -283,15 +300,17 @@ func (s *companyPages) secondFactor(req *kit.Request, form *page.Form, refusal e
 	return req.ShowForm("second_factor", "Second factor", refusal, data)
 }
 
-func (s *companyPages) confirmSecondFactor(req *kit.Request) error {
+// ConfirmSecondFactor switches the second factor on, and shows its recovery codes.
+func (s *Pages) ConfirmSecondFactor(req *kit.Request) error {
 	codes, err := s.Accounts.ConfirmSecondFactor(req.Context(), req.Visit, account.ReadCode(req.Input()))
 	if err != nil {
-		return req.Again(err, s.secondFactor)
+		return req.Again(err, s.SecondFactor)
 	}
 	return req.Show("recovery", "Recovery codes", codes)
 }
 
-func (s *companyPages) dropSecondFactor(req *kit.Request) error {
+// DropSecondFactor switches the second factor off.
+func (s *Pages) DropSecondFactor(req *kit.Request) error {
 	err := s.Accounts.DropSecondFactor(req.Context(), req.Actor, account.ReadPasswordProof(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Off: form}, refusal)

@@ -1,4 +1,6 @@
-package panel
+// Package company has the pages about the company itself and who works in it: sign-in,
+// users, settings, API tokens and webhooks. Its paths are in the table of panel.
+package company
 
 import (
 	"cmp"
@@ -18,8 +20,8 @@ import (
 	"carteira/internal/web/panel/kit"
 )
 
-// companyPages are the pages about the company itself.
-type companyPages struct{ *kit.Panel }
+// Pages are the pages about the company itself.
+type Pages struct{ *kit.Panel }
 
 type settingsData struct {
 	Form        *page.Form
@@ -66,7 +68,7 @@ func zoneOptions(current string) []page.Option {
 }
 
 // settingsValues is the form of the settings as they are.
-func (s *companyPages) settingsValues(req *kit.Request) *page.Form {
+func (s *Pages) settingsValues(req *kit.Request) *page.Form {
 	company := req.Actor.Company
 	form := page.NewForm()
 	for _, field := range account.CompanyFields {
@@ -87,7 +89,8 @@ func (s *companyPages) settingsValues(req *kit.Request) *page.Form {
 	return form
 }
 
-func (s *companyPages) settings(req *kit.Request, form *page.Form, refusal error) error {
+// Settings shows the settings of the company.
+func (s *Pages) Settings(req *kit.Request, form *page.Form, refusal error) error {
 	return req.ShowForm("settings", "Settings", refusal, settingsData{
 		Form: cmp.Or(form, s.settingsValues(req)), Zones: zoneOptions(req.Actor.Company.Zone.String()), RenewInvoice: kit.RenewChoices(req),
 		From: req.Options(string(account.FromDueDate), "the due date, as if nothing had happened",
@@ -95,10 +98,11 @@ func (s *companyPages) settings(req *kit.Request, form *page.Form, refusal error
 	})
 }
 
-func (s *companyPages) saveSettings(req *kit.Request) error {
+// SaveSettings changes the settings of the company.
+func (s *Pages) SaveSettings(req *kit.Request) error {
 	req.PostForm.Del("level") // which is the parent's to give
 	_, err := s.Accounts.SetCompany(req.Context(), req.Actor, account.ReadCompanyDraft(settingsForm(req)))
-	return req.Sent(err, s.settings, "/settings", "The settings were saved.")
+	return req.Sent(err, s.Settings, "/settings", "The settings were saved.")
 }
 
 // settingsForm is what was sent, with amounts and percentages as people in Brazil
@@ -130,9 +134,10 @@ type userRow struct {
 	Seen, RoleText string
 }
 
-func (s *companyPages) users(req *kit.Request) error { return s.usersPage(req, usersData{}) }
+// Users lists the users.
+func (s *Pages) Users(req *kit.Request) error { return s.usersPage(req, usersData{}) }
 
-func (s *companyPages) usersPage(req *kit.Request, data usersData) error {
+func (s *Pages) usersPage(req *kit.Request, data usersData) error {
 	for _, person := range kit.Read(req, s.Accounts.Users) {
 		data.List = append(data.List, userRow{person, req.Lang.Ago(person.SeenAt, s.DB.Now()), kit.Word(req.Lang, string(person.Role))})
 	}
@@ -146,8 +151,8 @@ type userForm struct {
 	Me    bool
 }
 
-// userForm is the form of a user, or of a new one.
-func (s *companyPages) userForm(req *kit.Request, form *page.Form, refusal error) error {
+// UserForm is the form of a user, or of a new one.
+func (s *Pages) UserForm(req *kit.Request, form *page.Form, refusal error) error {
 	if form == nil {
 		user := account.User{Role: account.RoleStaff}
 		if req.ID != 0 {
@@ -155,7 +160,7 @@ func (s *companyPages) userForm(req *kit.Request, form *page.Form, refusal error
 		}
 		form = page.NewForm("name", user.Name, "email", user.Email, "role", string(user.Role))
 	}
-	data := userForm{RecordForm: req.RecordForm(usersPath, form), Me: req.ID == req.User.ID, Roles: req.Options(
+	data := userForm{RecordForm: req.RecordForm(UsersPath, form), Me: req.ID == req.User.ID, Roles: req.Options(
 		string(account.RoleOwner), "Owner: everything, users and settings too",
 		string(account.RoleStaff), "Staff: customers, invoices, plans and products",
 		string(account.RoleAttendant), "Attendant: works with customers, without totals, export and deleting",
@@ -164,27 +169,31 @@ func (s *companyPages) userForm(req *kit.Request, form *page.Form, refusal error
 	return req.ShowForm("user_form", data.Title("New user", "Edit user"), refusal, data)
 }
 
-const usersPath = "/settings/users"
+// UsersPath is the address of the users.
+const UsersPath = "/settings/users"
 
-func (s *companyPages) createUser(req *kit.Request) error {
+// CreateUser makes a user, and shows the link of the invitation this once.
+func (s *Pages) CreateUser(req *kit.Request) error {
 	user, link, err := s.Accounts.CreateUser(req.Context(), req.Actor, account.ReadNewUser(req.Input()))
 	if err != nil {
-		return req.Again(err, s.userForm)
+		return req.Again(err, s.UserForm)
 	}
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
 
 // invitation is a link by which a user chooses a password, ready to be sent.
-func (s *companyPages) invitation(name, link string) usersData {
+func (s *Pages) invitation(name, link string) usersData {
 	return usersData{Link: link, Name: name, WhatsApp: kit.ChatWith("", kit.Inviting(name, link))}
 }
 
-func (s *companyPages) updateUser(req *kit.Request) error {
+// UpdateUser changes a user.
+func (s *Pages) UpdateUser(req *kit.Request) error {
 	user, err := s.Accounts.UpdateUser(req.Context(), req.Actor, req.ID, account.ReadUserChanges(req.Input()))
-	return req.Sent(err, s.userForm, usersPath, "%s was saved.", user.Name)
+	return req.Sent(err, s.UserForm, UsersPath, "%s was saved.", user.Name)
 }
 
-func (s *companyPages) userLink(req *kit.Request) error {
+// UserLink makes another link to set a password.
+func (s *Pages) UserLink(req *kit.Request) error {
 	user, link, err := s.Accounts.NewPasswordLink(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
@@ -192,10 +201,11 @@ func (s *companyPages) userLink(req *kit.Request) error {
 	return s.usersPage(req, s.invitation(user.Name, s.PublicURL+"/password/"+link))
 }
 
-func (s *companyPages) askRemoveUser(req *kit.Request, user account.User) error {
+// AskRemoveUser asks before a user is removed.
+func (s *Pages) AskRemoveUser(req *kit.Request, user account.User) error {
 	made := kit.ReadOf(req, s.Accounts.TokensMadeBy, user.ID)
 	confirm := page.Confirm{
-		Question: "Remove %s?", Args: []any{user.Name}, Danger: true, Button: "Remove user", Back: usersPath,
+		Question: "Remove %s?", Args: []any{user.Name}, Danger: true, Button: "Remove user", Back: UsersPath,
 		Effects: []string{"They are signed out at once and cannot sign in again.", "What they did stays in the audit log."},
 	}
 	if len(made) > 0 {
@@ -205,9 +215,10 @@ func (s *companyPages) askRemoveUser(req *kit.Request, user account.User) error 
 	return req.Ask(confirm)
 }
 
-func (s *companyPages) removeUser(req *kit.Request) error {
+// RemoveUser removes a user.
+func (s *Pages) RemoveUser(req *kit.Request) error {
 	err := s.Accounts.RemoveUser(req.Context(), req.Actor, req.ID, req.PostFormValue("keep_tokens") == "true")
-	return req.Did(err, usersPath, "The user was removed.")
+	return req.Did(err, UsersPath, "The user was removed.")
 }
 
 type sandboxData struct {
@@ -221,8 +232,8 @@ type sandboxData struct {
 // far a longer one has come.
 const moveTime = 2 * time.Second
 
-// clock shows the clock of a sandbox, and the buttons that move it.
-func (s *companyPages) clock(req *kit.Request, form *page.Form, refusal error) error {
+// Clock shows the clock of a sandbox, and the buttons that move it.
+func (s *Pages) Clock(req *kit.Request, form *page.Form, refusal error) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
@@ -238,15 +249,15 @@ func (s *companyPages) clock(req *kit.Request, form *page.Form, refusal error) e
 	return req.ShowForm("sandbox", "The clock", refusal, data)
 }
 
-// moveClock is a button or the date.
-func (s *companyPages) moveClock(req *kit.Request) error {
+// MoveClock is a button or the date.
+func (s *Pages) MoveClock(req *kit.Request) error {
 	if s.Sandbox == nil {
 		return fault.NotFound("page")
 	}
-	return req.Sent(s.advance(req, req.Input()), s.clock, "/sandbox", "The clock goes forward.")
+	return req.Sent(s.advance(req, req.Input()), s.Clock, "/sandbox", "The clock goes forward.")
 }
 
-func (s *companyPages) advance(req *kit.Request, in *input.Form) error {
+func (s *Pages) advance(req *kit.Request, in *input.Form) error {
 	target := sandbox.ReadTarget(in, req.Actor.Company.Zone)
 	if err := s.Sandbox.Begin(req.Context(), req.Actor, target); err != nil {
 		return err
@@ -254,8 +265,8 @@ func (s *companyPages) advance(req *kit.Request, in *input.Form) error {
 	return s.Sandbox.Wait(req.Context(), moveTime, nil)
 }
 
-// saveLogo takes the picture. Its size is bounded before it is read.
-func (s *companyPages) saveLogo(req *kit.Request) error {
+// SaveLogo takes the picture. Its size is bounded before it is read.
+func (s *Pages) SaveLogo(req *kit.Request) error {
 	_ = http.NewResponseController(req.Writer).SetReadDeadline(time.Now().Add(time.Minute))
 	req.Body = http.MaxBytesReader(req.Writer, req.Body, account.MaxLogoFile+kit.MaxForm)
 	content, err := readLogo(req.Request)
@@ -265,7 +276,7 @@ func (s *companyPages) saveLogo(req *kit.Request) error {
 	return req.Sent(err, func(req *kit.Request, _ *page.Form, refusal error) error {
 		form := s.settingsValues(req)
 		form.Fail(refusal)
-		return s.settings(req, form, refusal)
+		return s.Settings(req, form, refusal)
 	}, "/settings#brand", "The logo was saved.")
 }
 
@@ -280,6 +291,7 @@ func readLogo(r *http.Request) ([]byte, error) {
 	return content, err
 }
 
-func (s *companyPages) removeLogo(req *kit.Request) error {
+// RemoveLogo removes the logo.
+func (s *Pages) RemoveLogo(req *kit.Request) error {
 	return req.Did(s.Accounts.RemoveLogo(req.Context(), req.Actor), "/settings#brand", "The logo was removed.")
 }

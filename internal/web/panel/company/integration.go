@@ -1,4 +1,4 @@
-package panel
+package company
 
 import (
 	"cmp"
@@ -23,9 +23,10 @@ type webhooksData struct {
 	MadeID int64
 }
 
-func (s *companyPages) webhooks(req *kit.Request) error { return s.webhooksPage(req, webhooksData{}) }
+// WebhookList lists the webhooks.
+func (s *Pages) WebhookList(req *kit.Request) error { return s.webhooksPage(req, webhooksData{}) }
 
-func (s *companyPages) webhooksPage(req *kit.Request, data webhooksData) error {
+func (s *Pages) webhooksPage(req *kit.Request, data webhooksData) error {
 	data.List = kit.Read(req, s.Webhooks.List)
 	return req.Show("webhooks", "Webhooks", data)
 }
@@ -35,8 +36,8 @@ type webhookForm struct {
 	Events []event.Entry
 }
 
-// webhookForm is the form of a webhook; a new one gets every event.
-func (s *companyPages) webhookForm(req *kit.Request, form *page.Form, refusal error) error {
+// WebhookForm is the form of a webhook; a new one gets every event.
+func (s *Pages) WebhookForm(req *kit.Request, form *page.Form, refusal error) error {
 	hook := webhook.Webhook{Events: webhook.Subscribable()}
 	if req.ID != 0 {
 		hook = kit.ReadOf(req, s.Webhooks.Find, req.ID)
@@ -56,24 +57,27 @@ func (s *companyPages) webhookForm(req *kit.Request, form *page.Form, refusal er
 	return req.ShowForm("webhook_form", data.Title("New webhook", "Edit webhook"), refusal, data)
 }
 
-func (s *companyPages) createWebhook(req *kit.Request) error {
+// CreateWebhook makes a webhook, and shows its secret this once.
+func (s *Pages) CreateWebhook(req *kit.Request) error {
 	hook, secret, err := s.Webhooks.Create(req.Context(), req.Actor, webhook.ReadNew(req.InputWith([]string{"events"})))
 	if err != nil {
-		return req.Again(err, s.webhookForm)
+		return req.Again(err, s.WebhookForm)
 	}
 	return s.webhooksPage(req, webhooksData{Made: secret, MadeID: hook.ID})
 }
 
-func webhookPath(id int64) string { return "/webhooks/" + kit.IDText(id) }
+// WebhookPath is the address of a webhook.
+func WebhookPath(id int64) string { return "/webhooks/" + kit.IDText(id) }
 
-func (s *companyPages) updateWebhook(req *kit.Request) error {
+// UpdateWebhook changes a webhook.
+func (s *Pages) UpdateWebhook(req *kit.Request) error {
 	_, err := s.Webhooks.Update(req.Context(), req.Actor, req.ID, webhook.ReadChanges(req.InputWith([]string{"events"})))
-	return req.Sent(err, s.webhookForm, webhookPath(req.ID), "The webhook was saved.")
+	return req.Sent(err, s.WebhookForm, WebhookPath(req.ID), "The webhook was saved.")
 }
 
-// switchWebhook turns a webhook on or off.
-func (s *companyPages) switchWebhook(req *kit.Request) error {
-	back := req.Back(webhookPath(req.ID))
+// SwitchWebhook turns a webhook on or off.
+func (s *Pages) SwitchWebhook(req *kit.Request) error {
+	back := req.Back(WebhookPath(req.ID))
 	hook, err := s.Webhooks.Update(req.Context(), req.Actor, req.ID, webhook.Draft{Active: req.ReadActive()})
 	return req.Did(err, back, kit.Either(hook.Active, "The webhook is on. What was waiting is being sent.",
 		"The webhook is off. What is pending waits."))
@@ -94,15 +98,16 @@ type tested struct {
 	Delivered bool
 }
 
-func (s *companyPages) webhook(req *kit.Request) error { return s.webhookPage(req, webhookData{}, nil) }
+// Webhook shows a webhook and its deliveries.
+func (s *Pages) Webhook(req *kit.Request) error { return s.webhookPage(req, webhookData{}, nil) }
 
-func (s *companyPages) webhookPage(req *kit.Request, data webhookData, refusal error) error {
+func (s *Pages) webhookPage(req *kit.Request, data webhookData, refusal error) error {
 	if req.Method == http.MethodPost { // the answer to a form is the page, and its links lead to the page
 		req.Request = req.WithContext(req.Context()) // the log has the address as it came
-		req.URL = &url.URL{Path: webhookPath(req.ID)}
+		req.URL = &url.URL{Path: WebhookPath(req.ID)}
 	}
 	data.Webhook = kit.ReadOf(req, s.Webhooks.Find, req.ID)
-	data.Listing = kit.NewList(req, webhookPath(req.ID)+"/export", deliveryChips(req), "event", "from", "to")
+	data.Listing = kit.NewList(req, WebhookPath(req.ID)+"/export", deliveryChips(req), "event", "from", "to")
 	list, _ := kit.Fill(req, &data.Listing, s.deliveryList(req.ID))
 	for _, found := range list {
 		data.List = append(data.List, deliveryRow{found})
@@ -112,15 +117,17 @@ func (s *companyPages) webhookPage(req *kit.Request, data webhookData, refusal e
 	return req.ShowForm("webhook", "Webhook", refusal, data)
 }
 
-func (s *companyPages) testWebhook(req *kit.Request) error {
+// TestWebhook sends a test, and shows what came of it.
+func (s *Pages) TestWebhook(req *kit.Request) error {
 	attempt, delivered, err := s.Webhooks.Test(req.Context(), req.Actor, req.ID)
 	if err != nil {
-		return req.Complain(webhookPath(req.ID), err)
+		return req.Complain(WebhookPath(req.ID), err)
 	}
 	return s.webhookPage(req, webhookData{Tested: &tested{attempt, delivered}}, nil)
 }
 
-func (s *companyPages) rotateWebhookSecret(req *kit.Request) error {
+// RotateWebhookSecret replaces the secret, and shows the new one this once.
+func (s *Pages) RotateWebhookSecret(req *kit.Request) error {
 	secret, err := s.Webhooks.RotateSecret(req.Context(), req.Actor, req.ID)
 	if err != nil {
 		return err
@@ -128,7 +135,8 @@ func (s *companyPages) rotateWebhookSecret(req *kit.Request) error {
 	return s.webhookPage(req, webhookData{Secret: secret}, nil)
 }
 
-func (s *companyPages) replayWebhook(req *kit.Request) error {
+// ReplayWebhook sends what happened since a day again.
+func (s *Pages) ReplayWebhook(req *kit.Request) error {
 	since, err := readSince(req)
 	if err == nil {
 		_, err = s.Webhooks.StartReplay(req.Context(), req.Actor, req.ID, since)
@@ -136,7 +144,7 @@ func (s *companyPages) replayWebhook(req *kit.Request) error {
 	again := func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.webhookPage(req, webhookData{Replay: form}, refusal)
 	}
-	return req.Sent(err, again, webhookPath(req.ID), "What happened since %s is being sent again.",
+	return req.Sent(err, again, WebhookPath(req.ID), "What happened since %s is being sent again.",
 		page.FormatDate(civil.Of(since.In(req.Actor.Company.Zone))))
 }
 
@@ -156,16 +164,19 @@ type signatureData struct {
 	Steps   []webhook.Step
 }
 
-func (s *companyPages) signatureForm(req *kit.Request, form *page.Form, refusal error) error {
+// SignatureForm asks for a signature to be checked.
+func (s *Pages) SignatureForm(req *kit.Request, form *page.Form, refusal error) error {
 	return s.signaturePage(req, signatureData{Form: cmp.Or(form, page.NewForm("webhook_id", req.URL.Query().Get("webhook_id")))}, refusal)
 }
 
-func (s *companyPages) signaturePage(req *kit.Request, data signatureData, refusal error) error {
-	data.Secrets = append(kit.NamedOptions(kit.Read(req, s.Webhooks.List), func(hook webhook.Webhook) (int64, string) { return hook.ID, hook.URL }), req.Option("0", "Callback secret (single invoices)"))
+func (s *Pages) signaturePage(req *kit.Request, data signatureData, refusal error) error {
+	hookName := func(hook webhook.Webhook) (int64, string) { return hook.ID, hook.URL }
+	data.Secrets = append(kit.NamedOptions(kit.Read(req, s.Webhooks.List), hookName), req.Option("0", "Callback secret (single invoices)"))
 	return req.ShowForm("signature", "Signature checker", refusal, data)
 }
 
-func (s *companyPages) checkSignature(req *kit.Request) error {
+// CheckSignature shows step by step why a signature fits or does not.
+func (s *Pages) CheckSignature(req *kit.Request) error {
 	steps, err := s.Webhooks.Explain(req.Context(), req.Actor, req.Input())
 	if err != nil && !kit.Refused(err) {
 		return err
@@ -173,12 +184,14 @@ func (s *companyPages) checkSignature(req *kit.Request) error {
 	return s.signaturePage(req, signatureData{Form: page.Sent(req.Request, err), Steps: steps}, err)
 }
 
-func (s *companyPages) callbackSecret(req *kit.Request) error {
+// CallbackSecret shows the secret of callbacks.
+func (s *Pages) CallbackSecret(req *kit.Request) error {
 	secret := kit.Read(req, s.Webhooks.CallbackSecret)
 	return req.Show("callback_secret", "Callback secret", secret)
 }
 
-func (s *companyPages) rotateCallbackSecret(req *kit.Request) error {
+// RotateCallbackSecret replaces the secret of callbacks.
+func (s *Pages) RotateCallbackSecret(req *kit.Request) error {
 	_, err := s.Webhooks.RotateCallbackSecret(req.Context(), req.Actor)
 	return req.Did(err, "/webhooks/callback-secret", "There is a new callback secret. The old one signs too for 24 hours.")
 }
@@ -216,30 +229,32 @@ func (d deliveryRow) Last() *webhook.Attempt {
 	return &d.Attempts[len(d.Attempts)-1]
 }
 
-func (s *companyPages) delivery(req *kit.Request, found webhook.Delivery) error {
+// Delivery shows a delivery with its attempts.
+func (s *Pages) Delivery(req *kit.Request, found webhook.Delivery) error {
 	data := deliveryData{deliveryRow{found}, s.deliveryPlace(req, found.WebhookID)}
 	return req.Show("delivery", "Delivery", data)
 }
 
 // deliveryPlace is where a delivery is in the list of its webhook. The notification
 // of a single invoice is in none.
-func (s *companyPages) deliveryPlace(req *kit.Request, webhookID int64) kit.Place {
+func (s *Pages) deliveryPlace(req *kit.Request, webhookID int64) kit.Place {
 	if webhookID == 0 {
 		return kit.Place{Back: "/webhooks"}
 	}
-	at := kit.Listed{List: webhookPath(webhookID), Records: "/deliveries"}
+	at := kit.Listed{List: WebhookPath(webhookID), Records: "/deliveries"}
 	return at.Place(req, s.deliveryList(webhookID).Nth(req, func(record webhook.Delivery) int64 { return record.ID }))
 }
 
 // deliveryList is how the deliveries of a webhook are listed.
-func (s *companyPages) deliveryList(webhookID int64) kit.Source[webhook.DeliveryFilter, webhook.Delivery] {
+func (s *Pages) deliveryList(webhookID int64) kit.Source[webhook.DeliveryFilter, webhook.Delivery] {
 	rows := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, at input.Page) ([]webhook.Delivery, int64, error) {
 		return s.Webhooks.Deliveries(ctx, actor, webhookID, filter, at)
 	}
 	return kit.ListOf(account.DeliveryList, webhook.ReadDeliveryFilter, kit.ByTime, rows)
 }
 
-func (s *companyPages) resendDelivery(req *kit.Request) error {
+// ResendDelivery sends a delivery again.
+func (s *Pages) ResendDelivery(req *kit.Request) error {
 	delivery, err := s.Webhooks.Resend(context.WithoutCancel(req.Context()), req.Actor, "", req.ID)
 	if err == nil && delivery.Status != webhook.Delivered {
 		err = fault.Upstream("it was sent again, and not accepted; see its attempts", nil)
@@ -264,12 +279,12 @@ type tokenRow struct {
 	Expired bool
 }
 
-// tokens shows the tokens, and the form of a new one.
-func (s *companyPages) tokens(req *kit.Request, form *page.Form, refusal error) error {
+// Tokens shows the tokens, and the form of a new one.
+func (s *Pages) Tokens(req *kit.Request, form *page.Form, refusal error) error {
 	return s.tokensPage(req, tokensData{Form: cmp.Or(form, page.NewForm())}, refusal)
 }
 
-func (s *companyPages) tokensPage(req *kit.Request, data tokensData, refusal error) error {
+func (s *Pages) tokensPage(req *kit.Request, data tokensData, refusal error) error {
 	for _, t := range kit.Read(req, s.Accounts.Tokens) {
 		data.List = append(data.List, tokenRow{
 			t, req.Lang.Ago(t.LastUsedAt, s.DB.Real()), t.Scope == account.ScopeRead, t.Expired(s.DB.Real()),
@@ -282,15 +297,17 @@ func (s *companyPages) tokensPage(req *kit.Request, data tokensData, refusal err
 	return req.ShowForm("tokens", "API tokens", refusal, data)
 }
 
-func (s *companyPages) createToken(req *kit.Request) error {
+// CreateToken makes a token, and shows it this once.
+func (s *Pages) CreateToken(req *kit.Request) error {
 	t, plain, err := s.Accounts.CreateToken(req.Context(), req.Actor, account.ReadNewToken(req.Input()))
 	if err != nil {
-		return req.Again(err, s.tokens)
+		return req.Again(err, s.Tokens)
 	}
 	return s.tokensPage(req, tokensData{Form: page.NewForm(), Made: plain, Name: t.Name}, nil)
 }
 
-func (s *companyPages) exportDeliveries(req *kit.Request, hook webhook.Webhook) error {
+// ExportDeliveries sends the deliveries of a webhook as a file.
+func (s *Pages) ExportDeliveries(req *kit.Request, hook webhook.Webhook) error {
 	walk := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, do func(webhook.Delivery) error) error {
 		return s.Webhooks.WalkDeliveries(ctx, actor, hook.ID, filter, do)
 	}
