@@ -223,6 +223,16 @@ func (a Actor) Write(ctx context.Context, db *sqldb.DB, fn func(tx Tx) error) er
 	return db.Write(ctx, a.accompanied(ctx, fn))
 }
 
+// Write is Actor.Write for a use case that returns something: what fn returned in the run
+// that was committed, or in the last one that failed.
+func Write[T any](ctx context.Context, actor Actor, db *sqldb.DB, fn func(tx Tx) (T, error)) (result T, err error) {
+	err = actor.Write(ctx, db, func(tx Tx) (err error) {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
 // MoveClock is Write for the request that moves the clock of a sandbox.
 func (a Actor) MoveClock(ctx context.Context, db *sqldb.DB, fn func(tx Tx) error) error {
 	return db.MoveClock(ctx, a.accompanied(ctx, fn))

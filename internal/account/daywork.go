@@ -206,21 +206,20 @@ func (s *Service) EndDayWork(ctx context.Context, list []DayWork) (ended int, er
 	if len(list) == 0 {
 		return 0, nil
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (ended int, err error) {
 		days, err := unchanged(ctx, tx, list)
 		if err != nil {
-			return err
+			return ended, err
 		}
 		ended = 0
 		for today, works := range days {
 			ended += len(works)
 			if err := endDay(ctx, tx, today, works); err != nil {
-				return err
+				return ended, err
 			}
 		}
-		return nil
+		return ended, nil
 	})
-	return ended, err
 }
 
 // unchanged locks the companies that still have the day that was looked at, by

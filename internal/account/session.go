@@ -296,24 +296,22 @@ func (s *Service) Setup(ctx context.Context, link string, company NewCompany, fr
 	if err != nil {
 		return SignedIn{}, err
 	}
-	var out SignedIn
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (out SignedIn, err error) {
 		if err := claimSetup(ctx, tx, link); err != nil {
-			return err
+			return out, err
 		}
 		done := made()
 		if err := s.applyCompany(ctx, actorOf(done.owner.User, from).In(tx), &done); err != nil {
-			return err
+			return out, err
 		}
 		out.User = done.owner.User
 		out.Token, err = startSession(ctx, tx, sessionStart{user: out.User, from: from})
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Device, err = rememberDevice(ctx, tx, out.User, from)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // claimSetup uses the set-up links up, and refuses where there is a company.

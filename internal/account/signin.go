@@ -163,23 +163,20 @@ func (s *Service) signIn(ctx context.Context, attempt attempt, password string) 
 			return SignedIn{}, err
 		}
 	}
-	var in SignedIn
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	return sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (in SignedIn, err error) {
 		if err := s.rehash(ctx, tx, user, renewed); err != nil {
-			return err
+			return in, err
 		}
 		if err := uncountAttempt(ctx, tx, attempt.quotas); err != nil {
-			return err
+			return in, err
 		}
 		if user.totp != "" {
 			in = SignedIn{User: user.User, NeedsCode: true}
 			in.Token, err = startSession(ctx, tx, sessionStart{user: user.User, from: attempt.from, pending: true})
-			return err
+			return in, err
 		}
-		in, err = s.welcome(ctx, tx, user.User, attempt.from)
-		return err
+		return s.welcome(ctx, tx, user.User, attempt.from)
 	})
-	return in, err
 }
 
 // welcome starts the session of a user who has proved everything.

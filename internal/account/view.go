@@ -106,12 +106,10 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 
 // DeleteView deletes a view of the user, and returns it.
 func (s *Service) DeleteView(ctx context.Context, actor Actor, id int64) (View, error) {
-	var view View
-	err := actor.Write(ctx, s.db, func(tx Tx) (err error) {
+	return Write(ctx, actor, s.db, func(tx Tx) (view View, err error) {
 		view, err = deleteView(ctx, tx, id)
-		return sqldb.Found(err, "view")
+		return view, sqldb.Found(err, "view")
 	})
-	return view, err
 }
 
 // ColumnChoice is which columns of a list a user wants.

@@ -53,14 +53,13 @@ func (s *Service) ReceiveAgain(ctx context.Context, actor account.Actor, invoice
 	if err := again.Problems.With(refused).Err(); err != nil {
 		return PaymentRecord{}, err
 	}
-	var record PaymentRecord
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (record PaymentRecord, err error) {
 		invoice, _, err := lock(ctx, tx, invoiceID)
 		if err != nil {
-			return err
+			return record, err
 		}
 		if invoice.Status != Paid {
-			return fault.Field("status", "the invoice is "+invoice.Status.String()+"; money that comes for it pays it")
+			return record, fault.Field("status", "the invoice is "+invoice.Status.String()+"; money that comes for it pays it")
 		}
 		change := StatusChange{PaidOn: again.PaidOn, Via: again.Via, Note: input.Some(again.Note)}
 		came := change.receipt(actor, tx.Now(), invoice).Payment
@@ -70,12 +69,10 @@ func (s *Service) ReceiveAgain(ctx context.Context, actor account.Actor, invoice
 		came.dated(actor, tx.Now())
 		kept := paymentChange{after: came}
 		if err := s.moveCredit(ctx, tx, &kept); err != nil {
-			return err
+			return record, err
 		}
-		record, err = paymentRecord(ctx, tx, actor.Company.ID, kept.after.ID)
-		return err
+		return paymentRecord(ctx, tx, actor.Company.ID, kept.after.ID)
 	})
-	return record, err
 }
 
 // KeepCreditTx keeps a payment under review as the customer's credit, inside the
@@ -149,12 +146,9 @@ func (p Payment) credit() money.Cents {
 
 // UseCredit pays an open invoice with its customer's credit, as far as that goes.
 func (s *Service) UseCredit(ctx context.Context, actor account.Actor, invoiceID int64) (Outcome, error) {
-	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		out, err = s.UseCreditTx(ctx, tx, invoiceID)
-		return err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (Outcome, error) {
+		return s.UseCreditTx(ctx, tx, invoiceID)
 	})
-	return out, err
 }
 
 // UseCreditTx is UseCredit inside the transaction of another use case.

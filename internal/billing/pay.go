@@ -112,12 +112,9 @@ func (s *Service) SetStatus(
 	if err := change.Problems.With(refused).With(change.Difference.Refused(change.Note.Value)).Err(); err != nil {
 		return Outcome{}, err
 	}
-	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		out, err = s.statusTx(ctx, tx, invoiceID, change)
-		return err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (Outcome, error) {
+		return s.statusTx(ctx, tx, invoiceID, change)
 	})
-	return out, err
 }
 
 // statusTx changes a status inside a transaction. The same status again changes

@@ -223,14 +223,13 @@ func ReadRefund(in *input.Form) RefundByHand {
 func (s *Service) RefundPayment(
 	ctx context.Context, actor account.Actor, paymentID int64, hand RefundByHand,
 ) (PaymentRecord, error) {
-	var refunded PaymentRecord
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (refunded PaymentRecord, err error) {
 		record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
-			return err
+			return refunded, err
 		}
 		if err := hand.Problems.With(hand.refused(record, actor.Today(tx.Now()))).Err(); err != nil {
-			return err
+			return refunded, err
 		}
 		_, err = s.RefundTx(ctx, tx, Refund{
 			PaymentID: paymentID,
@@ -243,12 +242,10 @@ func (s *Service) RefundPayment(
 			byHand:    true,
 		})
 		if err != nil {
-			return err
+			return refunded, err
 		}
-		refunded, err = paymentRecord(ctx, tx, actor.Company.ID, paymentID)
-		return err
+		return paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 	})
-	return refunded, err
 }
 
 func (r RefundByHand) refused(record PaymentRecord, today civil.Date) (refused fault.Fields) {

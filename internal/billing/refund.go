@@ -201,35 +201,29 @@ func (i Invoice) cost() money.Cents {
 
 // UndoPayment takes one payment back that a person reported: it never happened.
 func (s *Service) UndoPayment(ctx context.Context, actor account.Actor, paymentID int64) (Outcome, error) {
-	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (out Outcome, err error) {
 		record, err := paymentRecord(ctx, tx, actor.Company.ID, paymentID)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if record.Status == PaymentCredit {
-			return s.undoCredit(ctx, tx, record.Payment)
+			return out, s.undoCredit(ctx, tx, record.Payment)
 		}
-		out, err = s.undoTx(ctx, tx, record.InvoiceID, func() ([]Payment, error) {
+		return s.undoTx(ctx, tx, record.InvoiceID, func() ([]Payment, error) {
 			payment, err := lockPayment(ctx, tx, paymentID)
 			return []Payment{payment}, err
 		})
-		return err
 	})
-	return out, err
 }
 
 // UndoPaymentsIn takes back the payments that a piece of work registered for an
 // invoice, and no earlier ones.
 func (s *Service) UndoPaymentsIn(ctx context.Context, actor account.Actor, invoiceID int64, batch string) (Outcome, error) {
-	var out Outcome
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		out, err = s.undoTx(ctx, tx, invoiceID, func() ([]Payment, error) {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (out Outcome, err error) {
+		return s.undoTx(ctx, tx, invoiceID, func() ([]Payment, error) {
 			return lockPaymentsIn(ctx, tx, invoiceID, batch)
 		})
-		return err
 	})
-	return out, err
 }
 
 // undoTx takes payments of an invoice back, which it reads once the invoice is

@@ -37,27 +37,25 @@ func (s *Service) Renew(
 	if hand.Invoice == "" {
 		hand.Invoice = actor.Company.Settings.RenewInvoice
 	}
-	var renewed customer.Renewal
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (renewed customer.Renewal, err error) {
 		if _, err := customer.LockTx(ctx, tx, customerID); err != nil {
-			return err
+			return renewed, err
 		}
 		if err := hand.Problems.Err(); err != nil {
-			return err
+			return renewed, err
 		}
 		for n := range hand.Periods {
 			step, err := s.renewStep(ctx, tx, customerID, hand.Invoice)
 			if err != nil {
-				return err
+				return renewed, err
 			}
 			if n > 0 {
 				step.Previous = renewed.Previous
 			}
 			renewed = step
 		}
-		return nil
+		return renewed, nil
 	})
-	return renewed, err
 }
 
 // renewStep renews by one period.
@@ -154,23 +152,20 @@ type RenewalToUndo struct {
 // UndoRenewal takes a renewal by hand back, as long as the due date is where the
 // renewal put it: what was done since relies on it.
 func (s *Service) UndoRenewal(ctx context.Context, actor account.Actor, undo RenewalToUndo) (customer.Customer, error) {
-	var record customer.Customer
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (record customer.Customer, err error) {
 		before, err := customer.LockTx(ctx, tx, undo.CustomerID)
 		if err != nil {
-			return err
+			return record, err
 		}
 		if before.DueOn != undo.To {
-			return fault.Conflict("the due date was changed since")
+			return record, fault.Conflict("the due date was changed since")
 		}
-		record, err = s.customers.ReverseRenewalTx(ctx, tx, undo.CustomerID, customer.Reversal{
+		return s.customers.ReverseRenewalTx(ctx, tx, undo.CustomerID, customer.Reversal{
 			DueOn:  undo.From,
 			OwnDay: undo.ownDay(before),
 			On:     undo.On,
 		})
-		return err
 	})
-	return record, err
 }
 
 // UndoOpening cancels an open invoice again that a piece of work issued or opened.

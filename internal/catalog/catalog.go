@@ -138,34 +138,32 @@ func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *produ
 
 // DeletePlan deletes a plan that neither a customer nor an invoice has.
 func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64) (plan Plan, err error) {
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (plan Plan, err error) {
 		if plan, err = lockPlan(ctx, tx, id); err != nil {
-			return err
+			return plan, err
 		}
 		if err := deletePlan(ctx, tx, id); err != nil {
-			return inUse(err, "customers or invoices have this plan; take it off sale instead")
+			return plan, inUse(err, "customers or invoices have this plan; take it off sale instead")
 		}
-		return account.WriteAudit(ctx, tx, account.AuditEntry{
+		return plan, account.WriteAudit(ctx, tx, account.AuditEntry{
 			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Audit(&plan),
 		})
 	})
-	return plan, err
 }
 
 // DeleteProduct deletes a product that no plan, customer or invoice has.
 func (s *Service) DeleteProduct(ctx context.Context, actor account.Actor, id int64) (product Product, err error) {
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (product Product, err error) {
 		if product, err = lockProduct(ctx, tx, id); err != nil {
-			return err
+			return product, err
 		}
 		if err := deleteProduct(ctx, tx, id); err != nil {
-			return inUse(err, "plans, customers or invoices have this product; take it off sale instead")
+			return product, inUse(err, "plans, customers or invoices have this product; take it off sale instead")
 		}
-		return account.WriteAudit(ctx, tx, account.AuditEntry{
+		return product, account.WriteAudit(ctx, tx, account.AuditEntry{
 			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Audit(&product),
 		})
 	})
-	return product, err
 }
 
 // inUse is the refusal for a row that others refer to.

@@ -44,24 +44,22 @@ func (s *Service) CustomerPageLink(ctx context.Context, actor account.Actor, cus
 // ShareCustomerPage opens the customer's own page. One that is open already keeps
 // its address.
 func (s *Service) ShareCustomerPage(ctx context.Context, actor account.Actor, customerID int64) (CustomerLink, error) {
-	var link CustomerLink
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (link CustomerLink, err error) {
 		record, err := customer.FindTx(ctx, tx, customerID)
 		if err != nil {
-			return err
+			return link, err
 		}
 		page, err := pageOfCustomer(ctx, tx, actor.Company.ID, customerID)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			page = customerPage{record, id.NewCode(customerPageCode), tx.Now()}
 			if err = applyCustomerPage(ctx, tx, customerPageChange{after: &page}); err != nil {
-				return err
+				return link, err
 			}
 			page, err = pageOfCustomer(ctx, tx, actor.Company.ID, customerID) // another process may have been first
 		}
 		link = s.customerLink(page)
-		return err
+		return link, err
 	})
-	return link, err
 }
 
 // WithdrawCustomerPage closes the customer's own page: its address leads nowhere

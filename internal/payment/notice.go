@@ -183,14 +183,12 @@ func (s *Service) NoticeFile(ctx context.Context, actor account.Actor, id int64)
 // DismissNotices removes what was said about the invoice of a notice: the money was
 // not found.
 func (s *Service) DismissNotices(ctx context.Context, actor account.Actor, id int64) (Notice, error) {
-	var notice Notice
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (notice Notice, err error) {
 		if notice, _, err = noticeWithFile(ctx, tx, actor.Company.ID, id); err != nil {
-			return err
+			return notice, err
 		}
-		return removeNotices(ctx, tx, notice.InvoiceID)
+		return notice, removeNotices(ctx, tx, notice.InvoiceID)
 	})
-	return notice, err
 }
 
 const noticeColumns = `n.id, n.invoice_id, n.kind, n.created_at`

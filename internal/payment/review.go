@@ -208,26 +208,23 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, decision Deci
 	if err := decision.check(); err != nil {
 		return Review{}, err
 	}
-	var decided Review
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (decided Review, err error) {
 		review, err := reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
 		if err != nil {
-			return err
+			return decided, err
 		}
 		if !review.ResolvedAt.IsZero() {
-			return fault.Field("resolution", "this payment was "+string(review.Resolution)+" already")
+			return decided, fault.Field("resolution", "this payment was "+string(review.Resolution)+" already")
 		}
 		change, err := decision.change(ctx, tx, review)
 		if err != nil {
-			return err
+			return decided, err
 		}
 		if err := s.applyPayment(ctx, tx, &change); err != nil {
-			return err
+			return decided, err
 		}
-		decided, err = reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
-		return err
+		return reviewByID(ctx, tx, actor.Company.ID, decision.ReviewID)
 	})
-	return decided, err
 }
 
 // change is the change of the payment that the decision makes. It locks the

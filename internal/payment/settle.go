@@ -299,12 +299,9 @@ func (s *Service) ConfirmByHand(
 	if err := confirmed.Problems.With(refused).With(confirmed.Difference.Refused(confirmed.Note)).Err(); err != nil {
 		return billing.Outcome{}, err
 	}
-	var out billing.Outcome
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		out, err = s.confirmTx(ctx, tx, confirmed)
-		return err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (billing.Outcome, error) {
+		return s.confirmTx(ctx, tx, confirmed)
 	})
-	return out, err
 }
 
 func (s *Service) confirmTx(ctx context.Context, tx account.Tx, confirmed Confirmation) (out billing.Outcome, err error) {

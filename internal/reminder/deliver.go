@@ -280,35 +280,34 @@ type transition struct {
 // when the message is no longer ours. One that was given up as unknown meanwhile gets
 // the true outcome, unless a person has decided.
 func (s *Service) recordAttempt(ctx context.Context, job job, begun begun, outcome outcome) (kept bool, err error) {
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+	return sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (kept bool, err error) {
 		if kept, err = lockSending(ctx, tx, job); err != nil || !kept {
-			return err
+			return kept, err
 		}
 		list, err := candidates(ctx, tx, job.companyID, []int64{job.id})
 		if err != nil || len(list) == 0 {
-			return err
+			return kept, err
 		}
 		state, err := s.companyStateOf(ctx, job.actor.In(tx))
 		if err != nil {
-			return err
+			return kept, err
 		}
 		outcome, err := writeAttempt(ctx, tx, job, begun, outcome)
 		if err != nil {
-			return err
+			return kept, err
 		}
 		transition := begun.following(state, list[0], outcome)
 		if err := recordHealth(ctx, tx, job.companyID, begun.channel, outcome); err != nil {
-			return err
+			return kept, err
 		}
 		tx.OnCommit(func() { s.metrics.count(begun.kind.Name, transition.outcome()) })
 		if transition.status == Scheduled {
 			tx.OnCommit(s.wake.Hint)
 		} else if err := s.options.Settled(ctx, tx, Settled{job.companyID, job.id, transition.status}); err != nil {
-			return err
+			return kept, err
 		}
-		return settle(ctx, tx, job.companyID, job.id, transition)
+		return kept, settle(ctx, tx, job.companyID, job.id, transition)
 	})
-	return kept, err
 }
 
 // outcome is what the metrics call it.

@@ -173,13 +173,12 @@ func (m Message) Decisions() []Decision { return decisions[m.Status] }
 // goes out at once, whatever the hour, unless the customer has paid, has opted
 // out or has another due date by now.
 func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int64, decision Decision) (Message, error) {
-	var message Message
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (message Message, err error) {
 		if message, err = lockMessage(ctx, tx, messageID); err != nil {
-			return err
+			return message, err
 		}
 		if !slices.Contains(message.Decisions(), decision) {
-			return fault.Conflict("a message that is " + string(message.Status) + " cannot be decided so: " + string(decision))
+			return message, fault.Conflict("a message that is " + string(message.Status) + " cannot be decided so: " + string(decision))
 		}
 		before := message
 		switch decision {
@@ -191,11 +190,10 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int
 			message.Status, message.Reason = Dismissed, "dismissed by a person"
 		}
 		if err != nil {
-			return err
+			return message, err
 		}
-		return s.applyDecision(ctx, tx, change[Message]{&before, &message})
+		return message, s.applyDecision(ctx, tx, change[Message]{&before, &message})
 	})
-	return message, err
 }
 
 // reschedule puts a message back at the first channel of its rule.

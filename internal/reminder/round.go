@@ -237,11 +237,9 @@ func (s *Service) SendRound(ctx context.Context, actor account.Actor, draft Roun
 	if reason := mutedReason(actor.Company, s.db.Now()); reason != "" {
 		return round, fault.Conflict(reason)
 	}
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
-		round, err = s.writeRound(ctx, tx, draft)
-		return err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (Round, error) {
+		return s.writeRound(ctx, tx, draft)
 	})
-	return round, err
 }
 
 func (s *Service) writeRound(ctx context.Context, tx account.Tx, draft RoundDraft) (round Round, err error) {

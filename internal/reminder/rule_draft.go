@@ -217,21 +217,20 @@ func (s *Service) TurnOnUsual(ctx context.Context, actor account.Actor, draft Us
 	if len(draft.Channels) == 0 {
 		return 0, fault.Field("channels", "is required")
 	}
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (made int, err error) {
 		made = 0
 		present, err := lockRules(ctx, tx)
 		if err != nil {
-			return err
+			return made, err
 		}
 		for _, words := range lacking(present) {
 			if err := s.turnOn(ctx, tx, draft, words); err != nil {
-				return err
+				return made, err
 			}
 			made++
 		}
-		return nil
+		return made, nil
 	})
-	return made, err
 }
 
 func (s *Service) turnOn(ctx context.Context, tx account.Tx, draft UsualDraft, words words) error {

@@ -121,19 +121,17 @@ func (s *Service) CreateRule(ctx context.Context, actor account.Actor, draft Rul
 	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
-	var rule Rule
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (rule Rule, err error) {
 		rule = Rule{On: OnDue}
 		draft.to(&rule)
 		if err := s.checkRule(ctx, tx, rule); err != nil {
-			return err
+			return rule, err
 		}
 		if err := s.restart(ctx, tx, &rule); err != nil {
-			return err
+			return rule, err
 		}
-		return s.applyRule(ctx, tx, change[Rule]{after: &rule})
+		return rule, s.applyRule(ctx, tx, change[Rule]{after: &rule})
 	})
-	return rule, err
 }
 
 // UpdateRule changes what is given, and plans again what is not yet sent.
@@ -141,26 +139,24 @@ func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID in
 	if err := draft.Problems.Err(); err != nil {
 		return Rule{}, err
 	}
-	var rule Rule
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (rule Rule, err error) {
 		before, err := lockRule(ctx, tx, ruleID)
 		if err != nil {
-			return err
+			return rule, err
 		}
 		rule = before
 		draft.to(&rule)
 		if rule.On != before.On {
-			return fault.Field("on", "cannot be changed; make another rule instead")
+			return rule, fault.Field("on", "cannot be changed; make another rule instead")
 		}
 		if err := s.checkRule(ctx, tx, rule); err != nil {
-			return err
+			return rule, err
 		}
 		if err := s.replan(ctx, tx, change[Rule]{&before, &rule}); err != nil {
-			return err
+			return rule, err
 		}
-		return s.applyRule(ctx, tx, change[Rule]{&before, &rule})
+		return rule, s.applyRule(ctx, tx, change[Rule]{&before, &rule})
 	})
-	return rule, err
 }
 
 // DeleteRule removes a rule and what it has scheduled. What it has sent stays

@@ -169,13 +169,11 @@ func (s *Service) CreateTemplate(ctx context.Context, actor account.Actor, draft
 	if err := draft.Problems.With(s.check(draft)).Err(); err != nil {
 		return Template{}, err
 	}
-	var template Template
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (template Template, err error) {
 		template = Template{}
 		draft.to(&template)
-		return s.applyTemplate(ctx, tx, change[Template]{after: &template})
+		return template, s.applyTemplate(ctx, tx, change[Template]{after: &template})
 	})
-	return template, err
 }
 
 // UpdateTemplate changes what is given. Messages that are not sent yet will
@@ -184,26 +182,24 @@ func (s *Service) UpdateTemplate(
 	ctx context.Context, actor account.Actor, templateID int64, draft TemplateDraft,
 ) (Template, error) {
 	wrong := draft.Problems.With(s.check(draft))
-	var template Template
-	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (template Template, err error) {
 		before, err := lockTemplate(ctx, tx, templateID)
 		if err != nil {
-			return err
+			return template, err
 		}
 		template = before
 		draft.to(&template)
 		var refused fault.Fields
 		if template.Approved.Name == "" {
 			if err := s.refuseUnapproved(ctx, tx, template.ID, &refused); err != nil {
-				return err
+				return template, err
 			}
 		}
 		if err := wrong.With(refused).Err(); err != nil {
-			return err
+			return template, err
 		}
-		return s.applyTemplate(ctx, tx, change[Template]{&before, &template})
+		return template, s.applyTemplate(ctx, tx, change[Template]{&before, &template})
 	})
-	return template, err
 }
 
 // refuseUnapproved keeps a template that a rule sends through Meta from losing

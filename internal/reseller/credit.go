@@ -116,15 +116,14 @@ func (s *Service) Grant(ctx context.Context, actor account.Actor, request Credit
 	if actor.Company.ParentID != 0 {
 		return 0, fault.Forbidden("credits are granted to a company at the top of the tree, which hands them on to its resellers")
 	}
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (balance int64, err error) {
 		if err := lockBalances(ctx, tx.Tx, actor.Company.ID); err != nil {
-			return err
+			return balance, err
 		}
 		after, err := s.applyCredits(ctx, tx, creditChange{ours: Granted, gain: request.Amount, note: request.Note})
 		balance = after.Balance
-		return err
+		return balance, err
 	})
-	return balance, err
 }
 
 // Moved is what two companies have after credits went from one to the other.
@@ -162,27 +161,25 @@ func (s *Service) TakeBack(ctx context.Context, actor account.Actor, id int64, r
 }
 
 func (s *Service) move(ctx context.Context, actor account.Actor, transfer transfer) (moved Moved, err error) {
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (moved Moved, err error) {
 		child, err := account.FindChild(ctx, tx, actor, transfer.resellerID)
 		if err != nil {
-			return err
+			return moved, err
 		}
 		if err := transfer.request.err(); err != nil {
-			return err
+			return moved, err
 		}
 		if err := lockBalances(ctx, tx.Tx, actor.Company.ID, transfer.resellerID); err != nil {
-			return err
+			return moved, err
 		}
-		moved, err = s.applyCredits(ctx, tx, creditChange{
+		return s.applyCredits(ctx, tx, creditChange{
 			ours:     transfer.direction.ours,
 			theirs:   transfer.direction.theirs,
 			gain:     transfer.direction.sign * transfer.request.Amount,
 			reseller: child,
 			note:     transfer.request.Note,
 		})
-		return err
 	})
-	return moved, err
 }
 
 func tooFew(needed, balance int64) error {

@@ -14,11 +14,9 @@ import (
 // another. One that has ended counts from today, a live one from its end. It
 // also ends a trial, and a suspension.
 func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64, request RenewRequest) (paid Paid, err error) {
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
-		paid, err = s.renewTx(ctx, tx, renewal{id, request})
-		return err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (Paid, error) {
+		return s.renewTx(ctx, tx, renewal{id, request})
 	})
-	return paid, err
 }
 
 // renewal is a renewal of one reseller.

@@ -157,22 +157,20 @@ type edit struct {
 
 // change runs an edit in a transaction and reads the record that comes of it.
 func (s *Service) change(ctx context.Context, actor account.Actor, edit edit) (reseller Reseller, err error) {
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (reseller Reseller, err error) {
 		before, err := s.lock(ctx, tx, edit.id)
 		if err != nil {
-			return err
+			return reseller, err
 		}
 		change := account.Change{Action: edit.action, Before: before.profile(), After: before.profile()}
 		if err := edit.do(tx.Tx, &change.After); err != nil {
-			return err
+			return reseller, err
 		}
 		if err := s.accounts.SaveTx(ctx, tx, &change); err != nil {
-			return err
+			return reseller, err
 		}
-		reseller, err = s.find(ctx, tx, actor, edit.id)
-		return err
+		return s.find(ctx, tx, actor, edit.id)
 	})
-	return reseller, err
 }
 
 // lock reads a reseller for a change: until the commit no other transaction

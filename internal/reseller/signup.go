@@ -87,27 +87,25 @@ func (s *Service) SignUp(ctx context.Context, signup Signup) (reseller Reseller,
 	if order.child.PasswordHash, err = account.HashPassword(hashing, signup.Password); err != nil {
 		return reseller, err
 	}
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (reseller Reseller, err error) {
 		if err := lockBalances(ctx, tx, offer.Company.ID); err != nil {
-			return err
+			return reseller, err
 		}
 		// It may have changed since.
 		current, err := s.findOffer(ctx, tx, signup.Code, tx.Now())
 		if err != nil {
-			return err
+			return reseller, err
 		}
 		taken, err := account.EmailTaken(ctx, tx, signup.Email)
 		if err != nil {
-			return err
+			return reseller, err
 		}
 		if taken {
 			reseller = Reseller{}
-			return s.accounts.AddressWantedTx(ctx, tx, signup.Email)
+			return reseller, s.accounts.AddressWantedTx(ctx, tx, signup.Email)
 		}
-		reseller, err = s.signUpTx(ctx, tx, current, order)
-		return err
+		return s.signUpTx(ctx, tx, current, order)
 	})
-	return reseller, err
 }
 
 func (s *Service) signUpTx(ctx context.Context, tx *sqldb.Tx, offer Offer, order order) (reseller Reseller, err error) {

@@ -73,11 +73,9 @@ func (s *Service) create(ctx context.Context, actor account.Actor, reseller NewR
 	if order.child.PasswordHash, err = account.HashPassword(hashingFor(ctx, actor), reseller.Password); err != nil {
 		return paid, err
 	}
-	err = actor.Write(ctx, s.db, func(tx account.Tx) error {
-		paid, err = s.createTx(ctx, tx, order)
-		return err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (Paid, error) {
+		return s.createTx(ctx, tx, order)
 	})
-	return paid, err
 }
 
 // hashingFor puts the hash of a password that a company chooses for another behind

@@ -148,12 +148,9 @@ func (g *gateway) Authorise(ctx context.Context, mandate payment.Mandate) (payme
 			return payment.Authorisation{}, err
 		}
 	}
-	var shown payment.Authorisation
-	err = g.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		shown, err = storeAuthorisation(ctx, tx, made, first)
-		return err
+	return sqldb.Write(ctx, g.db, func(tx *sqldb.Tx) (payment.Authorisation, error) {
+		return storeAuthorisation(ctx, tx, made, first)
 	})
-	return shown, err
 }
 
 func newAuthorisation(mandate payment.Mandate) (authorisation, error) {

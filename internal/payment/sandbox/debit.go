@@ -80,22 +80,21 @@ func (g *gateway) Announce(ctx context.Context, order payment.Debit) (report pay
 		ExpiresAt:   order.On.AddDays(30).Start(bankZone),
 		secret:      id.NewCode(32),
 	}, on: order.On}
-	err = g.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return sqldb.Write(ctx, g.db, func(tx *sqldb.Tx) (report payment.DebitReport, err error) {
 		by, err := lockAuthorisation(ctx, tx, wire.Pick(order.Authorisation.ID, order.Authorisation.Reference))
 		if errors.Is(err, payment.ErrNoCharge) || err == nil && by.state != payment.AuthorisationActive {
-			return &payment.Refusal{Reason: "the payer has not authorised"}
+			return report, &payment.Refusal{Reason: "the payer has not authorised"}
 		}
 		if err != nil {
-			return err
+			return report, err
 		}
 		if err := insertDebit(ctx, tx, made, by.id); err != nil {
-			return err
+			return report, err
 		}
 		known, err := debitNamed(ctx, tx, order.Reference)
 		report = known.report(by)
-		return err
+		return report, err
 	})
-	return report, err
 }
 
 // FetchDebit reads a debit back. What the bank does on its day is done by then.

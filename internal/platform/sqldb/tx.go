@@ -83,6 +83,16 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.writeWith(ctx, terms{lock: shared}, fn)
 }
 
+// Write is DB.Write for work that returns something: what fn returned in the run that was
+// committed, or in the last one that failed.
+func Write[T any](ctx context.Context, db *DB, fn func(tx *Tx) (T, error)) (result T, err error) {
+	err = db.Write(ctx, func(tx *Tx) (err error) {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
 // WriteRelaxed is Write that does not wait for the disk, for what may be done
 // again: a power cut, or a crash of PostgreSQL's server, may take the last
 // moments of it back. It is never lost alone: if a later flushed commit is
