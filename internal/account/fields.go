@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/rows"
 )
 
 // CompanyFields are the fields of a company. Those without a column are in the
@@ -197,7 +197,7 @@ func (f Field[T, D]) Of(record *T) any {
 	if f.Show != nil {
 		return f.Show(record)
 	}
-	switch value := sqldb.ValueAt(f.At(record)).(type) {
+	switch value := rows.ValueAt(f.At(record)).(type) {
 	case money.Percent:
 		return value.String()
 	case money.Cents:
@@ -226,10 +226,10 @@ func (t Table[T, D]) To(draft *D, record *T) {
 }
 
 // Stored are the fields that have a column.
-func (t Table[T, D]) Stored() (list sqldb.Fields[T]) {
+func (t Table[T, D]) Stored() (list rows.Fields[T]) {
 	for _, field := range t {
 		if field.Column != "" {
-			list = append(list, sqldb.Field[T]{Column: field.Column, At: field.At})
+			list = append(list, rows.Field[T]{Column: field.Column, At: field.At})
 		}
 	}
 	return list

@@ -313,8 +313,8 @@ func onlyLetters(value string) string {
 	}, value)
 }
 
-// rows are what fingers find in order.
-var rows = []string{
+// keyRows are what fingers find in order.
+var keyRows = []string{
 	"01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm", "abcdefghijklmnopqrstuvwxyz",
 	"1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0", "1qaz2wsx3edc4rfv5tgb", "147258369", "159357",
 }
@@ -327,7 +327,7 @@ func isPattern(plain string) bool {
 			return true
 		}
 	}
-	for _, row := range rows {
+	for _, row := range keyRows {
 		for _, run := range []string{row, reversed(row)} {
 			if strings.Contains(run+run, plain) {
 				return true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -242,25 +243,21 @@ func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, change F
 // emailTaken looks among the users of all companies: an address signs in to
 // one.
 func emailTaken(ctx context.Context, querier sqldb.Querier, userID int64, emailKey string) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier, `
+	return rows.Some(ctx, querier, `
 		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`, emailKey,
 		userID)
-	return count > 0, err
 }
 
 // ownersOfChildren are the addresses of the owners of all companies directly below one.
 func ownersOfChildren(ctx context.Context, querier sqldb.Querier, parentID int64) ([]string, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (address string, err error) {
-		err = row.Scan(&address)
-		return address, err
-	}, `SELECT u.email_key FROM companies c JOIN users u ON u.company_id = c.id AND u.role = 'owner' WHERE c.parent_id = ?`, parentID)
+	return sqldb.Values[string](ctx, querier, `
+		SELECT u.email_key FROM companies c JOIN users u ON u.company_id = c.id AND u.role = 'owner' WHERE c.parent_id = ?`, parentID)
 }
 
 // inUse reports whether any user of a company has a password.
 func inUse(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier,
+	return rows.Some(ctx, querier,
 		`SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`, companyID)
-	return count > 0, err
 }
 
 // lockChildren locks the companies directly below one.
@@ -277,10 +274,9 @@ func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above)
 }
 
 func zonesInUse(ctx context.Context, querier sqldb.Querier) ([]zoneInUse, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (zone zoneInUse, err error) {
-		err = row.Scan(&zone.name, &zone.first, &zone.last)
-		return zone, err
-	}, zonesInUseText)
+	return sqldb.All(ctx, querier, rows.Into(func(zone *zoneInUse) []any {
+		return []any{&zone.name, &zone.first, &zone.last}
+	}), zonesInUseText)
 }
 
 // zonesInUseText leaps through the index from one zone to the next, and reads the
@@ -338,18 +334,16 @@ func holdLeadDays(ctx context.Context, tx Tx) (int, error) {
 type askedRow struct{ id, companyID int64 }
 
 func askedAfter(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]askedRow, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (asked askedRow, err error) {
-		err = row.Scan(&asked.id, &asked.companyID)
-		return asked, err
-	}, askedText, after, limit)
+	return sqldb.All(ctx, querier, rows.Into(func(asked *askedRow) []any {
+		return []any{&asked.id, &asked.companyID}
+	}), askedText, after, limit)
 }
 
 const askedText = `SELECT id, company_id FROM day_work_asked WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`
 
 func anyAsked(ctx context.Context, querier sqldb.Querier) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier, `
+	return rows.Some(ctx, querier, `
 		SELECT count(*) FROM (SELECT id FROM day_work_asked LIMIT 1) AS one /* every company_id */`)
-	return count > 0, err
 }
 
 func removeAsked(ctx context.Context, tx *sqldb.Tx, ids []int64) error {

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -60,27 +61,13 @@ var auditTable = listing.Table[AuditLine]{
 
 func (f AuditFilter) query(companyID int64) listing.Query {
 	query := listing.Query{CompanyID: companyID}
-	if f.Record != "" {
-		query.Where.And("l.record = ?", f.Record)
-	}
-	if f.ID != 0 {
-		query.Where.And("l.record_id = ?", f.ID)
-	}
-	if f.UserID != 0 {
-		query.Where.And("l.user_id = ?", f.UserID)
-	}
-	if f.TokenID != 0 {
-		query.Where.And("l.token_id = ?", f.TokenID)
-	}
-	if f.Batch != "" {
-		query.Where.And("l.batch = ? AND l.batch <> ''", f.Batch)
-	}
-	if !f.Since.IsZero() {
-		query.Where.And("l.at >= ?", f.Since.UnixMicro())
-	}
-	if !f.Until.IsZero() {
-		query.Where.And("l.at < ?", f.Until.UnixMicro())
-	}
+	query.Where.If(f.Record != "", "l.record = ?", f.Record)
+	query.Where.If(f.ID != 0, "l.record_id = ?", f.ID)
+	query.Where.If(f.UserID != 0, "l.user_id = ?", f.UserID)
+	query.Where.If(f.TokenID != 0, "l.token_id = ?", f.TokenID)
+	query.Where.If(f.Batch != "", "l.batch = ? AND l.batch <> ''", f.Batch)
+	query.Where.If(!f.Since.IsZero(), "l.at >= ?", f.Since.UnixMicro())
+	query.Where.If(!f.Until.IsZero(), "l.at < ?", f.Until.UnixMicro())
 	return query
 }
 
@@ -149,10 +136,7 @@ func deleteView(ctx context.Context, tx Tx, id int64) (View, error) {
 
 // readingColumns reads nothing for who has chosen none.
 func readingColumns(actor Actor, list List, into *[]string) sqldb.Statement {
-	scan := func(row sqldb.Row) (columns string, err error) {
-		err = row.Scan(&columns)
-		return columns, err
-	}
+	scan := rows.Into(func(columns *string) []any { return []any{columns} })
 	return sqldb.Listing(into, scan, `
 		SELECT columns FROM list_columns WHERE company_id = ? AND user_id = ? AND list = ?`,
 		actor.Company.ID, actor.UserID, string(list))

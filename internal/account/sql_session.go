@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -95,17 +96,15 @@ func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
 }
 
 func deviceKnown(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier, `
+	return rows.Some(ctx, querier, `
 		SELECT count(*) FROM known_devices WHERE company_id = ? AND user_id = ? AND hash = ?`, user.CompanyID,
 		user.ID, hash)
-	return count > 0, err
 }
 
 func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
-	changed, err := tx.Exec(ctx,
+	return rows.Changed(ctx, tx,
 		`UPDATE known_devices SET seen_at = ? WHERE company_id = ? AND user_id = ? AND hash = ?`,
 		tx.Real().UnixMicro(), user.CompanyID, user.ID, hash)
-	return changed == 1, err
 }
 
 func insertDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) error {
@@ -156,20 +155,18 @@ func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedM
 
 // dueMails finds the due mails of all companies, the oldest first.
 func dueMails(ctx context.Context, querier sqldb.Querier, now time.Time, limit int) ([]queuedMail, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (mail queuedMail, err error) {
-		err = row.Scan(&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, (*civil.Instant)(&mail.runAt))
-		return mail, err
-	}, `SELECT id, company_id, address, content, attempts, run_at FROM user_mails WHERE run_at <= ?
+	return sqldb.All(ctx, querier, rows.Into(func(mail *queuedMail) []any {
+		return []any{&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, (*civil.Instant)(&mail.runAt)}
+	}), `SELECT id, company_id, address, content, attempts, run_at FROM user_mails WHERE run_at <= ?
 		ORDER BY run_at, id LIMIT CAST(? AS BIGINT) /* every company_id */`, now.UnixMicro(), limit)
 }
 
 // claimMail reports whether no other process has taken the mail since it was
 // read.
 func claimMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) (bool, error) {
-	changed, err := tx.Exec(ctx,
+	return rows.Changed(ctx, tx,
 		`UPDATE user_mails SET run_at = ?, attempts = attempts + 1 WHERE company_id = ? AND id = ? AND run_at = ?`,
 		until.UnixMicro(), mail.companyID, mail.id, mail.runAt.UnixMicro())
-	return changed == 1, err
 }
 
 func postponeMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) error {

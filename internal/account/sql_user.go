@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -151,16 +152,14 @@ func userByLink(ctx context.Context, querier sqldb.Querier, hash []byte, now tim
 }
 
 func usePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
-	changed, err := tx.Exec(ctx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
+	return rows.Changed(ctx, tx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
 		user.CompanyID, user.ID, hash)
-	return changed == 1, err
 }
 
 // spendStep reports whether no code of this step or a later one was used.
 func spendStep(ctx context.Context, tx *sqldb.Tx, user User, step int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ?
+	return rows.Changed(ctx, tx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ?
 		AND totp_step < ?`, step, user.CompanyID, user.ID, step)
-	return n == 1, err
 }
 
 func replaceRecovery(ctx context.Context, tx *sqldb.Tx, user User, codes []string) error {
@@ -179,9 +178,8 @@ func replaceRecovery(ctx context.Context, tx *sqldb.Tx, user User, codes []strin
 }
 
 func spendRecovery(ctx context.Context, tx *sqldb.Tx, user User, code string) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?
+	return rows.Changed(ctx, tx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?
 		AND hash = ?`, user.CompanyID, user.ID, recoveryHash(code))
-	return n == 1, err
 }
 
 func countRecovery(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
@@ -215,6 +213,5 @@ func useSetupLinks(ctx context.Context, tx *sqldb.Tx, hash []byte) error {
 }
 
 func anyCompany(ctx context.Context, querier sqldb.Querier) (bool, error) {
-	count, err := sqldb.Value[int](ctx, querier, `SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`)
-	return count > 0, err
+	return rows.Some(ctx, querier, `SELECT count(*) FROM (SELECT id FROM companies LIMIT 1) AS one`)
 }

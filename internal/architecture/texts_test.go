@@ -359,18 +359,22 @@ func (s scope) foldConditions(call *ast.CallExpr) string {
 	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// conditions lists the first arguments of name.And in a function; of anything's
-// And when name is "".
+// conditions lists what name.And and name.If are given in a function; of anything's
+// when name is "".
 func (s scope) conditions(fn *ast.FuncDecl, name string) []string {
 	var list []string
 	ast.Inspect(fn, func(node ast.Node) bool {
 		call, ok := node.(*ast.CallExpr)
-		if !ok || calledName(call) != "And" || len(call.Args) == 0 {
+		if !ok {
+			return true
+		}
+		place, adds := map[string]int{"And": 0, "If": 1}[calledName(call)]
+		if !adds || len(call.Args) <= place {
 			return true
 		}
 		on, ok := call.Fun.(*ast.SelectorExpr).X.(*ast.Ident)
 		if name == "" || ok && on.Name == name {
-			list = append(list, s.fold(call.Args[0]))
+			list = append(list, s.fold(call.Args[place]))
 		}
 		return true
 	})

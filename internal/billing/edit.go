@@ -13,7 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/rows"
 )
 
 // Edit is what a person changes of an open invoice.
@@ -233,17 +233,17 @@ func auditFields(invoice Invoice) account.AuditFields {
 		case field.shown != nil:
 			audit[field.name] = fmt.Sprint(field.shown(&invoice))
 		default:
-			audit[field.name] = fmt.Sprint(sqldb.ValueAt(field.at(&invoice)))
+			audit[field.name] = fmt.Sprint(rows.ValueAt(field.at(&invoice)))
 		}
 	}
 	return audit
 }
 
 // stored are the columns of the table.
-var stored = func() (list sqldb.Fields[Invoice]) {
+var stored = func() (list rows.Fields[Invoice]) {
 	for _, field := range fields {
 		if field.column != "" {
-			list = append(list, sqldb.Field[Invoice]{Column: field.column, At: field.at})
+			list = append(list, rows.Field[Invoice]{Column: field.column, At: field.at})
 		}
 	}
 	return list

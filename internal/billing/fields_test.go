@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/housetest"
 	"carteira/test/kit/sqldbtest"
@@ -126,7 +127,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 			t.Errorf("updated to %+v, read %+v", changed, got)
 		}
 		for n, field := range fields {
-			if sqldb.ValueAt(field.at(&want)) == sqldb.ValueAt(field.at(&changed)) {
+			if rows.ValueAt(field.at(&want)) == rows.ValueAt(field.at(&changed)) {
 				t.Errorf("%s (field %d) was not changed: the test above must", field.name, n)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -162,9 +163,7 @@ func (q ForecastQuestion) source(companyID int64, today civil.Date) (string, []a
 	} else {
 		where.And("day >= ?", today)
 	}
-	if !q.Day.IsZero() {
-		where.And("day = ?", q.Day)
-	}
+	where.If(!q.Day.IsZero(), "day = ?", q.Day)
 	return `(` + text + `) AS part` + where.String(), append(args, where.Args...)
 }
 
@@ -173,8 +172,7 @@ func forecastSums(
 	ctx context.Context, querier sqldb.Querier, companyID int64, question ForecastQuestion, today civil.Date,
 ) ([]MonthFigure, error) {
 	text, args := question.source(companyID, today)
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (sum MonthFigure, err error) {
-		err = row.Scan(&sum.Key, &sum.Count, (*int64)(&sum.Amount))
-		return sum, err
-	}, `SELECT day, COUNT(*), CAST(SUM(cents) AS BIGINT) FROM `+text+` GROUP BY day`, args...)
+	return sqldb.All(ctx, querier, rows.Into(func(sum *MonthFigure) []any {
+		return []any{&sum.Key, &sum.Count, (*int64)(&sum.Amount)}
+	}), `SELECT day, COUNT(*), CAST(SUM(cents) AS BIGINT) FROM `+text+` GROUP BY day`, args...)
 }

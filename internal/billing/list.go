@@ -199,15 +199,9 @@ type filterColumns struct{ plan, product, status, due string }
 // conditions are the filters that both the counter and the table have.
 func (l asked) conditions(where *sqldb.Where, on filterColumns) {
 	filter := l.filter
-	if filter.Status != "" {
-		where.And(on.status+" = ?", string(filter.Status))
-	}
-	if filter.PlanID != 0 {
-		where.And(on.plan+" = ?", filter.PlanID)
-	}
-	if filter.ProductID != 0 {
-		where.And(on.product+" = ?", filter.ProductID)
-	}
+	where.If(filter.Status != "", on.status+" = ?", string(filter.Status))
+	where.If(filter.PlanID != 0, on.plan+" = ?", filter.PlanID)
+	where.If(filter.ProductID != 0, on.product+" = ?", filter.ProductID)
 	span(where, on.due, filter.DueFrom, filter.DueTo)
 	switch filter.Overdue {
 	case "true":
@@ -248,12 +242,8 @@ func countedDays(from, to civil.Date) tally.Days {
 }
 
 func span(where *sqldb.Where, column string, from, to civil.Date) {
-	if !from.IsZero() {
-		where.And(column+" >= ?", from.String())
-	}
-	if !to.IsZero() {
-		where.And(column+" <= ?", to.String())
-	}
+	where.If(!from.IsZero(), column+" >= ?", from.String())
+	where.If(!to.IsZero(), column+" <= ?", to.String())
 }
 
 // where adds the conditions of the filter. A list is walked along the index of its
@@ -267,13 +257,9 @@ func (l asked) where(where *sqldb.Where, sort input.Sort) {
 	case input.ByUpdated:
 		updated = "i.updated_at"
 	}
-	if filter.CustomerID != 0 {
-		where.And("i.customer_id = ?", filter.CustomerID)
-	}
+	where.If(filter.CustomerID != 0, "i.customer_id = ?", filter.CustomerID)
 	l.conditions(where, filterColumns{plan: "i.plan_id", product: "i.product_id", status: "i.status", due: due})
 	span(where, "i.paid_on", filter.PaidFrom, filter.PaidTo)
 	span(where, "i.created_on", filter.CreatedFrom, filter.CreatedTo)
-	if filter.UpdatedSince != 0 {
-		where.And(updated+" >= ?", filter.UpdatedSince)
-	}
+	where.If(filter.UpdatedSince != 0, updated+" >= ?", filter.UpdatedSince)
 }

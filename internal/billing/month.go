@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -269,15 +270,9 @@ func (q MonthQuestion) rows(companyID int64) (string, []any) {
 
 func (q MonthQuestion) where() (string, []any) {
 	var where sqldb.Where
-	if q.Via != "" {
-		where.And("via = ?", q.Via)
-	}
-	if q.PlanID.HasValue() {
-		where.And("plan_id = ?", q.PlanID.Value)
-	}
-	if !q.Day.IsZero() {
-		where.And("day = ?", q.Day)
-	}
+	where.If(q.Via != "", "via = ?", q.Via)
+	where.If(q.PlanID.HasValue(), "plan_id = ?", q.PlanID.Value)
+	where.If(!q.Day.IsZero(), "day = ?", q.Day)
 	return where.String(), where.Args
 }
 
@@ -290,10 +285,9 @@ type monthSum struct {
 func monthSums(ctx context.Context, querier sqldb.Querier, companyID int64, question MonthQuestion) ([]monthSum, error) {
 	text, args := question.source(companyID)
 	where, more := question.where()
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (sum monthSum, err error) {
-		err = row.Scan(&sum.via, &sum.Key, &sum.Name, &sum.day, &sum.Count, (*int64)(&sum.Amount))
-		return sum, err
-	}, `SELECT via, CAST(plan_id AS TEXT), plan, day, COUNT(*), CAST(SUM(cents) AS BIGINT) FROM (`+text+`) AS part`+where+`
+	return sqldb.All(ctx, querier, rows.Into(func(sum *monthSum) []any {
+		return []any{&sum.via, &sum.Key, &sum.Name, &sum.day, &sum.Count, (*int64)(&sum.Amount)}
+	}), `SELECT via, CAST(plan_id AS TEXT), plan, day, COUNT(*), CAST(SUM(cents) AS BIGINT) FROM (`+text+`) AS part`+where+`
 		GROUP BY via, plan_id, plan, day`, append(args, more...)...)
 }
 

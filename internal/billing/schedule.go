@@ -10,6 +10,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -240,8 +241,7 @@ const lateText = `SELECT c.id, c.due_on, c.own_day, p.period_unit, p.period_coun
 func lateCustomers(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, today civil.Date, customerID int64,
 ) ([]latePayer, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (found latePayer, err error) {
-		err = row.Scan(&found.customerID, &found.dueOn, &found.ownDay, (*string)(&found.period.Unit), &found.period.Count, &found.last)
-		return found, err
-	}, lateText, actor.Company.ID, today, customerID, customerID, actor.Company.Settings.OverdueInvoices)
+	return sqldb.All(ctx, querier, rows.Into(func(found *latePayer) []any {
+		return []any{&found.customerID, &found.dueOn, &found.ownDay, (*string)(&found.period.Unit), &found.period.Count, &found.last}
+	}), lateText, actor.Company.ID, today, customerID, customerID, actor.Company.Settings.OverdueInvoices)
 }

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -222,8 +223,7 @@ func unschedule(ctx context.Context, tx account.Tx, customerID int64) error {
 
 // anyScheduled spares a run with nothing due its write transaction.
 func anyScheduled(ctx context.Context, querier sqldb.Querier, companyID int64, until civil.Date) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, querier, anyScheduledText, companyID, until)
-	return n > 0, err
+	return rows.Some(ctx, querier, anyScheduledText, companyID, until)
 }
 
 // The order keeps PostgreSQL from the table even where it expects many.

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -52,10 +53,7 @@ func debtorByID(ctx context.Context, tx account.Tx, customerID int64) (debtor, e
 // has none. The least of an expression: for that of the column SQLite walks along
 // the due dates of the whole company until it meets one of the customer's.
 func oldestOpen(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (civil.Date, error) {
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (on civil.Date, err error) {
-		err = row.Scan(&on)
-		return on, err
-	}, `SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
+	return sqldb.Value[civil.Date](ctx, querier, `SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
 		companyID, customerID, string(Open))
 }
 
@@ -94,10 +92,9 @@ func overdueOf(
 	ctx context.Context, querier sqldb.Querier, companyID int64, customerIDs []int64, today civil.Date,
 ) (map[int64]money.Cents, error) {
 	type debt struct{ customer, cents int64 }
-	list, err := sqldb.All(ctx, querier, func(row sqldb.Row) (owed debt, err error) {
-		err = row.Scan(&owed.customer, &owed.cents)
-		return owed, err
-	}, overdueText, companyID, customerIDs, today.String())
+	list, err := sqldb.All(ctx, querier, rows.Into(func(owed *debt) []any {
+		return []any{&owed.customer, &owed.cents}
+	}), overdueText, companyID, customerIDs, today.String())
 	owed := make(map[int64]money.Cents, len(list))
 	for _, debt := range list {
 		owed[debt.customer] = money.Cents(debt.cents)

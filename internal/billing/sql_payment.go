@@ -10,6 +10,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -128,10 +129,9 @@ func refundsOf(ctx context.Context, querier sqldb.Querier, companyID int64, paym
 }
 
 func refundKnown(ctx context.Context, querier sqldb.Querier, companyID int64, row refundRow) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier,
+	return rows.Some(ctx, querier,
 		`SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
 		companyID, row.payment, row.id)
-	return count > 0, err
 }
 
 const (
@@ -175,23 +175,15 @@ func (f PaymentFilter) where(sort input.Sort) sqldb.Where {
 
 // wherePayment are the conditions on a payment, whatever its day.
 func (f PaymentFilter) wherePayment() (where sqldb.Where) {
-	if f.CustomerID != 0 {
-		where.And("p.customer_id = ?", f.CustomerID)
-	}
-	if f.InvoiceID != 0 {
-		where.And("p.invoice_id = ?", f.InvoiceID)
-	}
-	if f.Via != "" {
-		where.And("p.paid_via = ?", f.Via)
-	}
+	where.If(f.CustomerID != 0, "p.customer_id = ?", f.CustomerID)
+	where.If(f.InvoiceID != 0, "p.invoice_id = ?", f.InvoiceID)
+	where.If(f.Via != "", "p.paid_via = ?", f.Via)
 	if f.Status != "" {
 		where.And("p.status = ?", string(f.Status))
 	} else if f.Came {
 		where.And("p.status <> ?", string(PaymentDismissed))
 	}
-	if !f.withCredit() {
-		where.And("p.paid_via <> ?", Credit)
-	}
+	where.If(!f.withCredit(), "p.paid_via <> ?", Credit)
 	return where
 }
 
@@ -213,10 +205,9 @@ func paymentRecord(ctx context.Context, querier sqldb.Querier, companyID, paymen
 // payerOf reads what the events of a payment say of its customer; nil when that
 // was deleted.
 func payerOf(ctx context.Context, tx account.Tx, customerID int64) (*payer, error) {
-	found, err := sqldb.One(ctx, tx, func(row sqldb.Row) (found payer, err error) {
-		err = row.Scan(&found.ID, &found.UUID, &found.Name)
-		return found, err
-	}, `SELECT id, uuid, name FROM customers WHERE company_id = ? AND id = ? AND `+customer.Visible, tx.Company.ID, customerID)
+	found, err := sqldb.One(ctx, tx, rows.Into(func(found *payer) []any {
+		return []any{&found.ID, &found.UUID, &found.Name}
+	}), `SELECT id, uuid, name FROM customers WHERE company_id = ? AND id = ? AND `+customer.Visible, tx.Company.ID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}

@@ -154,9 +154,7 @@ func (s *Service) Amount(
 	if err != nil {
 		return 0, false, err
 	}
-	if filter.Status == "" {
-		query.Where.And("c.cancelled_at IS NULL")
-	}
+	query.Where.If(filter.Status == "", "c.cancelled_at IS NULL")
 	ids, err := table.IDs(ctx, s.db, query)
 	if err != nil {
 		return 0, false, err

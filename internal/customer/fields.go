@@ -6,7 +6,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/input"
-	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/rows"
 )
 
 // field is a field of the record that requests can set. The table below is
@@ -108,7 +108,7 @@ var fields = []field{
 func changedFields(before, after Customer) []string {
 	var names []string
 	for _, field := range fields {
-		if sqldb.ValueAt(field.at(&before)) != sqldb.ValueAt(field.at(&after)) {
+		if rows.ValueAt(field.at(&before)) != rows.ValueAt(field.at(&after)) {
 			names = append(names, field.name)
 		}
 	}
@@ -140,7 +140,7 @@ func auditText(place any) string {
 	if text, ok := place.(*string); ok {
 		return *text
 	}
-	return fmt.Sprint(sqldb.ValueAt(place))
+	return fmt.Sprint(rows.ValueAt(place))
 }
 
 // noAuditFields are those of a customer who does not exist yet. They are never
@@ -148,10 +148,10 @@ func auditText(place any) string {
 var noAuditFields = auditFields(Customer{})
 
 // stored are the fields that a column holds as they are.
-var stored = func() (list sqldb.Fields[Customer]) {
+var stored = func() (list rows.Fields[Customer]) {
 	for _, field := range fields {
 		if field.column != "" {
-			list = append(list, sqldb.Field[Customer]{Column: field.column, At: field.at})
+			list = append(list, rows.Field[Customer]{Column: field.column, At: field.at})
 		}
 	}
 	return list

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -157,10 +158,9 @@ func (s *Service) heldFor(ctx context.Context, companyID int64, filter Filter, t
 	if (filter.Status == "" || filter.Status == Cancelled) && !filter.dated() {
 		return nil, nil
 	}
-	return sqldb.All(ctx, s.db, func(row sqldb.Row) (customer Customer, err error) {
-		err = row.Scan(&customer.ID, &customer.DueOn, &customer.expiry.on)
-		return customer, err
-	}, heldText, companyID, today.String())
+	return sqldb.All(ctx, s.db, rows.Into(func(customer *Customer) []any {
+		return []any{&customer.ID, &customer.DueOn, &customer.expiry.on}
+	}), heldText, companyID, today.String())
 }
 
 // heldText finds the customers with a debit that is arranged for a day or later,
@@ -178,21 +178,11 @@ func (f Filter) splits(held []Customer) bool { return f.dated() && len(held) > 0
 // conditions hold for customers c. Expressions keep planners from other indexes
 // than that of the order, which has these columns.
 func (f Filter) conditions(where *sqldb.Where, today civil.Date, held []Customer) {
-	if f.ExternalID != "" {
-		where.And("c.external_id = ? AND c.external_id <> ''", f.ExternalID)
-	}
-	if f.CpfCnpj != "" {
-		where.And("c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", f.CpfCnpj)
-	}
-	if f.PlanID != 0 {
-		where.And("c.plan_id + 0 = ?", f.PlanID)
-	}
-	if f.ProductID != 0 {
-		where.And("c.product_id + 0 = ?", f.ProductID)
-	}
-	if f.UpdatedSince != 0 {
-		where.And("c.updated_at >= ?", f.UpdatedSince)
-	}
+	where.If(f.ExternalID != "", "c.external_id = ? AND c.external_id <> ''", f.ExternalID)
+	where.If(f.CpfCnpj != "", "c.cpf_cnpj = ? AND c.cpf_cnpj <> ''", f.CpfCnpj)
+	where.If(f.PlanID != 0, "c.plan_id + 0 = ?", f.PlanID)
+	where.If(f.ProductID != 0, "c.product_id + 0 = ?", f.ProductID)
+	where.If(f.UpdatedSince != 0, "c.updated_at >= ?", f.UpdatedSince)
 	switch f.Status {
 	case "":
 	case Cancelled:
@@ -255,9 +245,7 @@ func (d due) conditions(where *sqldb.Where) {
 		where.And("(c.due_on IS NULL OR c.due_on >= ?)", d.from.String())
 	default:
 		where.And("c.due_on >= ?", later(d.from, firstDate).String())
-		if !d.to.IsZero() {
-			where.And("c.due_on <= ?", d.to.String())
-		}
+		where.If(!d.to.IsZero(), "c.due_on <= ?", d.to.String())
 	}
 }
 
@@ -330,9 +318,7 @@ func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 	case "false":
 		where.And("c.mrr_cents = 0")
 	}
-	if f.OwnPrice {
-		where.And("c.price_cents IS NOT NULL AND c.cancelled_at IS NULL")
-	}
+	where.If(f.OwnPrice, "c.price_cents IS NOT NULL AND c.cancelled_at IS NULL")
 	if f.Moved != "" {
 		where.And("c.mrr_month = ? AND c.mrr_month <> ''", month)
 		where.And(movements[slices.IndexFunc(movements, func(part movementPart) bool { return part.state == f.Moved })].condition)
@@ -340,10 +326,6 @@ func (f Figure) conditions(where *sqldb.Where, companyID int64, month string) {
 }
 
 func between(where *sqldb.Where, column string, from, to civil.Date) {
-	if !from.IsZero() {
-		where.And(column+" >= ?", from.String())
-	}
-	if !to.IsZero() {
-		where.And(column+" <= ?", to.String())
-	}
+	where.If(!from.IsZero(), column+" >= ?", from.String())
+	where.If(!to.IsZero(), column+" <= ?", to.String())
 }

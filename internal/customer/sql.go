@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -296,17 +297,9 @@ func refuseTaken(ctx context.Context, querier sqldb.Querier, companyID int64, cu
 // NamesIn reads the names of customers for another room's list, by their ids.
 // Those that are deleted are left out.
 func NamesIn(ctx context.Context, querier sqldb.Querier, actor account.Actor, ids []int64) (map[int64]string, error) {
-	names := make(map[int64]string, len(ids))
 	if len(ids) == 0 {
-		return names, nil
+		return map[int64]string{}, nil
 	}
-	err := sqldb.Each(ctx, querier, `SELECT id, name FROM customers WHERE company_id = ? AND id {in ?} AND `+Visible,
-		[]any{actor.Company.ID, ids}, func(row sqldb.Row) error {
-			var id int64
-			var name string
-			err := row.Scan(&id, &name)
-			names[id] = name
-			return err
-		})
-	return names, err
+	return rows.Map[int64, string](ctx, querier,
+		`SELECT id, name FROM customers WHERE company_id = ? AND id {in ?} AND `+Visible, actor.Company.ID, ids)
 }

@@ -16,6 +16,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/tally"
 )
@@ -236,10 +237,9 @@ type Begun struct {
 // Begun reads in one statement which of the first steps are done.
 func (s *Service) Begun(ctx context.Context, actor account.Actor) (Begun, error) {
 	company := actor.Company.ID
-	begun, err := sqldb.One(ctx, s.db, func(row sqldb.Row) (begun Begun, err error) {
-		err = row.Scan(&begun.Plan, &begun.Gateway, &begun.Rules, &begun.Team)
-		return begun, err
-	}, `SELECT EXISTS (SELECT 1 FROM customer_plans WHERE company_id = ?),
+	begun, err := sqldb.One(ctx, s.db, rows.Into(func(begun *Begun) []any {
+		return []any{&begun.Plan, &begun.Gateway, &begun.Rules, &begun.Team}
+	}), `SELECT EXISTS (SELECT 1 FROM customer_plans WHERE company_id = ?),
 			EXISTS (SELECT 1 FROM gateways WHERE company_id = ? AND active = ?),
 			EXISTS (SELECT 1 FROM reminder_rules WHERE company_id = ?),
 			(SELECT count(*) FROM users WHERE company_id = ?) > 1`, company, company, true, company, company)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -18,10 +19,9 @@ type cursor struct {
 
 // readCursor is the one statement that a reader costs when nothing is new.
 func readCursor(ctx context.Context, querier sqldb.Querier, companyID int64, after string) (cursor, error) {
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (found cursor, err error) {
-		err = row.Scan(&found.after, &found.last, &found.floor, &found.unplaced)
-		return found, err
-	}, `
+	return sqldb.One(ctx, querier, rows.Into(func(found *cursor) []any {
+		return []any{&found.after, &found.last, &found.floor, &found.unplaced}
+	}), `
 		SELECT COALESCE(
 				(SELECT position FROM events WHERE company_id = ? AND event_id = ?),
 				(SELECT position FROM event_marks WHERE company_id = ? AND event_id = ?), -1),
@@ -35,10 +35,9 @@ func readCursor(ctx context.Context, querier sqldb.Querier, companyID int64, aft
 type feed struct{ last, floor int64 }
 
 func lockFeed(ctx context.Context, tx *sqldb.Tx, companyID int64) (feed, error) {
-	return sqldb.One(ctx, tx, func(row sqldb.Row) (found feed, err error) {
-		err = row.Scan(&found.last, &found.floor)
-		return found, err
-	}, `SELECT last_position, floor_position FROM event_feeds WHERE company_id = ? {for update}`, companyID)
+	return sqldb.One(ctx, tx, rows.Into(func(found *feed) []any {
+		return []any{&found.last, &found.floor}
+	}), `SELECT last_position, floor_position FROM event_feeds WHERE company_id = ? {for update}`, companyID)
 }
 
 func insertFeed(ctx context.Context, tx *sqldb.Tx, companyID int64) error {
@@ -101,16 +100,13 @@ type placed struct {
 func readSpan(ctx context.Context, querier sqldb.Querier, companyID int64, span span) ([]placed, error) {
 	var where sqldb.Where
 	where.And("company_id = ? AND position > ? AND position <= ?", companyID, span.from, span.until)
-	if len(span.query.Names) > 0 {
-		where.And("name {in ?}", wordsOf(span.query.Names))
-	}
+	where.If(len(span.query.Names) > 0, "name {in ?}", wordsOf(span.query.Names))
 	if !span.query.Since.IsZero() {
 		where.And("occurred_at + 0 >= ?", span.query.Since.UnixMicro()) // the order of positions is the one to walk
 	}
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (found placed, err error) {
-		err = row.Scan(&found.position, &found.eventID, &found.body)
-		return found, err
-	}, `SELECT position, event_id, body FROM events`+where.String()+` ORDER BY position LIMIT ?`,
+	return sqldb.All(ctx, querier, rows.Into(func(found *placed) []any {
+		return []any{&found.position, &found.eventID, &found.body}
+	}), `SELECT position, event_id, body FROM events`+where.String()+` ORDER BY position LIMIT ?`,
 		append(where.Args, span.query.Limit+1)...)
 }
 
@@ -142,10 +138,9 @@ type news struct {
 
 // readNews looks at the feeds of companies, for readers that wait.
 func readNews(ctx context.Context, querier sqldb.Querier, companyIDs []int64) ([]news, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (found news, err error) {
-		err = row.Scan(&found.companyID, &found.last, &found.unplaced)
-		return found, err
-	}, `
+	return sqldb.All(ctx, querier, rows.Into(func(found *news) []any {
+		return []any{&found.companyID, &found.last, &found.unplaced}
+	}), `
 		SELECT company_id, last_position, FALSE FROM event_feeds WHERE company_id {in ?}
 		UNION ALL
 		SELECT DISTINCT company_id, 0, TRUE FROM events WHERE position IS NULL AND company_id {in ?}`,

@@ -148,20 +148,17 @@ type Metrics struct {
 
 func newMetrics(providers []Provider) *Metrics {
 	metrics := &Metrics{
-		charges: counter("carteira_payment_charges_total",
+		charges: worker.Counter("carteira_payment_charges_total",
 			"Charges asked of gateways, by provider and whether they were made.", "provider", "outcome"),
-		calls: counter("carteira_payment_gateway_calls_total",
+		calls: worker.Counter("carteira_payment_gateway_calls_total",
 			"Calls to gateways, by provider, operation and outcome.", "provider", "operation", "outcome"),
-		callbacks: counter("carteira_payment_callbacks_total",
+		callbacks: worker.Counter("carteira_payment_callbacks_total",
 			"Callbacks of gateways, by provider and outcome.", "provider", "outcome"),
-		reviews: counter("carteira_payment_reviews_total", "Payments put aside for a person, by reason.", "reason"),
-		aside: counter("carteira_payment_set_aside_total",
+		reviews: worker.Counter("carteira_payment_reviews_total", "Payments put aside for a person, by reason.", "reason"),
+		aside: worker.Counter("carteira_payment_set_aside_total",
 			"Charges and callbacks set aside because they kept panicking.", "what"),
-		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "carteira_payment_settlement_lag_seconds",
-			Help:    "Time from a payment to the invoice being paid.",
-			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400},
-		}),
+		lag: worker.Histogram("carteira_payment_settlement_lag_seconds", "Time from a payment to the invoice being paid.",
+			.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21600, 86400),
 	}
 	for _, provider := range providers { // there from the start, so that the first one is an increase
 		for _, outcome := range []string{"made", "failed"} {
@@ -175,10 +172,6 @@ func newMetrics(providers []Provider) *Metrics {
 		metrics.reviews.WithLabelValues(string(reason))
 	}
 	return metrics
-}
-
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
 // Metrics returns the room's metrics for registration.

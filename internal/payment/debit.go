@@ -360,5 +360,5 @@ func (s *Service) DebitDays(ctx context.Context, actor account.Actor, invoiceIDs
 	if len(invoiceIDs) == 0 {
 		return map[int64]civil.Date{}, nil
 	}
-	return announcedOn(ctx, s.db, actor.Company.ID, invoiceIDs)
+	return announcedOn(ctx, s.db, actor.Company.ID, invoiceIDs...)
 }

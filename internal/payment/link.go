@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -94,7 +95,8 @@ func (s *Service) PayPages(ctx context.Context, actor account.Actor, invoices []
 	if _, has, err := s.activeIf(ctx, actor.Company.ID); !has {
 		return nil, err
 	}
-	pages, err := codesOfInvoices(ctx, s.db, actor.Company.ID, open)
+	pages, err := rows.Map[int64, string](ctx, s.db,
+		`SELECT invoice_id, code FROM pay_links WHERE company_id = ? AND invoice_id {in ?}`, actor.Company.ID, open)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +210,7 @@ func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {
 		page.Payable = payableOf(wanted, charge)
 		return nil
 	}
-	announced, err := announcedOn(ctx, s.db, setup.CompanyID, []int64{page.Invoice.ID})
+	announced, err := announcedOn(ctx, s.db, setup.CompanyID, page.Invoice.ID)
 	if err != nil {
 		return err
 	}

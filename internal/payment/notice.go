@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/picture"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -221,10 +222,9 @@ func countNoticed(ctx context.Context, querier sqldb.Querier, companyID int64) (
 }
 
 func noticeWithFile(ctx context.Context, querier sqldb.Querier, companyID, id int64) (notice Notice, content []byte, err error) {
-	notice, err = sqldb.One(ctx, querier, func(row sqldb.Row) (notice Notice, err error) {
-		err = row.Scan(&notice.ID, &notice.InvoiceID, &notice.Kind, (*civil.Instant)(&notice.CreatedAt), &content)
-		return notice, err
-	}, `SELECT `+noticeColumns+`, n.content FROM paid_notices n WHERE n.company_id = ? AND n.id = ?`, companyID, id)
+	notice, err = sqldb.One(ctx, querier, rows.Into(func(notice *Notice) []any {
+		return []any{&notice.ID, &notice.InvoiceID, &notice.Kind, (*civil.Instant)(&notice.CreatedAt), &content}
+	}), `SELECT `+noticeColumns+`, n.content FROM paid_notices n WHERE n.company_id = ? AND n.id = ?`, companyID, id)
 	return notice, content, sqldb.Found(err, "page")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/crashpoint"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -311,10 +312,9 @@ const nextCheckText = `SELECT COALESCE(MIN(t.at), 0) FROM (
 // InFlight reports whether a gateway is being called for a charge or an
 // authorisation.
 func (s *Service) InFlight(ctx context.Context) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, s.db, `SELECT count(*) FROM (
+	return rows.Some(ctx, s.db, `SELECT count(*) FROM (
 		SELECT id FROM charges WHERE claim <> '' AND next_check_at > ?
 		UNION ALL
 		SELECT id FROM authorisations WHERE claim <> '' AND next_check_at > ?) AS busy /* every company_id */`,
 		s.db.Now().UnixMicro(), s.db.Now().UnixMicro())
-	return n > 0, err
 }

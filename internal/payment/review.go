@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -317,12 +318,8 @@ func scanReview(row sqldb.Row) (review Review, err error) {
 func reviewsOf(companyID int64, filter ReviewFilter) sqldb.Where {
 	var where sqldb.Where
 	where.And(`r.company_id = ?`, companyID)
-	if filter.Open {
-		where.And(`r.resolved_at IS NULL`)
-	}
-	if filter.Resolved {
-		where.And(`r.resolved_at IS NOT NULL`)
-	}
+	where.If(filter.Open, `r.resolved_at IS NULL`)
+	where.If(filter.Resolved, `r.resolved_at IS NOT NULL`)
 	return where
 }
 
@@ -355,12 +352,11 @@ func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 // resolveReview closes the open reviews of a payment. It reports false when another
 // decision was first.
 func resolveReview(ctx context.Context, tx account.Tx, review Review) (bool, error) {
-	changed, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		UPDATE payment_reviews SET resolved_at = ?, resolution = ?, resolved_by = ?, note = ?
 		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`,
 		review.ResolvedAt.UnixMicro(), string(review.Resolution), review.ResolvedBy, review.Note,
 		tx.Company.ID, review.paymentRowID)
-	return changed > 0, err
 }
 
 // openReviewOf finds the oldest open review of a payment; 0: there is none.

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -158,22 +159,6 @@ func codeOfInvoice(ctx context.Context, querier sqldb.Querier, companyID, invoic
 		companyID, invoiceID)
 }
 
-// codesOfInvoices returns the codes of the pages of invoices, by invoice.
-func codesOfInvoices(
-	ctx context.Context, querier sqldb.Querier, companyID int64, invoiceIDs []int64,
-) (map[int64]string, error) {
-	codes := make(map[int64]string, len(invoiceIDs))
-	err := sqldb.Each(ctx, querier, `SELECT invoice_id, code FROM pay_links WHERE company_id = ? AND invoice_id {in ?}`,
-		[]any{companyID, invoiceIDs}, func(row sqldb.Row) error {
-			var invoiceID int64
-			var code string
-			err := row.Scan(&invoiceID, &code)
-			codes[invoiceID] = code
-			return err
-		})
-	return codes, err
-}
-
 func insertPayLink(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64, code string) error {
 	return tx.Queue(ctx, `INSERT INTO pay_links (company_id, invoice_id, code, created_at) VALUES (?, ?, ?, ?)`,
 		companyID, invoiceID, code, tx.Now().UnixMicro())
@@ -192,18 +177,16 @@ func payCode(ctx context.Context, tx *sqldb.Tx, companyID, invoiceID int64) (str
 }
 
 func invoiceOfCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, invoiceID int64, err error) {
-	ids, err := sqldb.One(ctx, querier, func(row sqldb.Row) (ids [2]int64, err error) {
-		err = row.Scan(&ids[0], &ids[1])
-		return ids, err
-	}, `SELECT company_id, invoice_id FROM pay_links WHERE code = ? /* every company_id */`, code)
+	ids, err := sqldb.One(ctx, querier, rows.Into(func(ids *[2]int64) []any {
+		return []any{&ids[0], &ids[1]}
+	}), `SELECT company_id, invoice_id FROM pay_links WHERE code = ? /* every company_id */`, code)
 	return ids[0], ids[1], sqldb.Found(err, "page")
 }
 
 func pageOfCustomer(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (customerPage, error) {
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (page customerPage, err error) {
-		err = row.Scan(&page.code, (*civil.Instant)(&page.createdAt))
-		return page, err
-	}, `SELECT code, created_at FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
+	return sqldb.One(ctx, querier, rows.Into(func(page *customerPage) []any {
+		return []any{&page.code, (*civil.Instant)(&page.createdAt)}
+	}), `SELECT code, created_at FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID, customerID)
 }
 
 func insertCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page customerPage) error {
@@ -219,10 +202,9 @@ func deleteCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page
 }
 
 func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, customerID int64, err error) {
-	ids, err := sqldb.One(ctx, querier, func(row sqldb.Row) (ids [2]int64, err error) {
-		err = row.Scan(&ids[0], &ids[1])
-		return ids, err
-	}, `SELECT company_id, customer_id FROM customer_pages WHERE code = ? /* every company_id */`, code)
+	ids, err := sqldb.One(ctx, querier, rows.Into(func(ids *[2]int64) []any {
+		return []any{&ids[0], &ids[1]}
+	}), `SELECT company_id, customer_id FROM customer_pages WHERE code = ? /* every company_id */`, code)
 	return ids[0], ids[1], sqldb.Found(err, "page")
 }
 
@@ -233,10 +215,9 @@ func setupNamed(ctx context.Context, querier sqldb.Querier, companyID int64, pro
 
 // liveCharges reads only those that are open, which have an index of their own.
 func liveCharges(ctx context.Context, querier sqldb.Querier, setup Setup, now time.Time) (Live, error) {
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (live Live, err error) {
-		err = row.Scan(&live.Charges, (*int64)(&live.Amount))
-		return live, err
-	}, `SELECT COUNT(*), CAST(COALESCE(SUM(amount_cents), 0) AS BIGINT) FROM charges
+	return sqldb.One(ctx, querier, rows.Into(func(live *Live) []any {
+		return []any{&live.Charges, (*int64)(&live.Amount)}
+	}), `SELECT COUNT(*), CAST(COALESCE(SUM(amount_cents), 0) AS BIGINT) FROM charges
 		WHERE company_id = ? AND state IN ('reserved', 'pending') AND gateway_id = ? AND expires_at > ?`,
 		setup.CompanyID, setup.ID, now.UnixMicro())
 }

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -86,10 +87,9 @@ func insertStep(ctx context.Context, tx *sqldb.Tx, of authorisation, step author
 
 // stepsOf reads the history of a customer's authorisations, the newest step first.
 func stepsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]authorisationStep, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (step authorisationStep, err error) {
-		err = row.Scan((*string)(&step.State), &step.By, &step.Reason, (*civil.Instant)(&step.At))
-		return step, err
-	}, `SELECT s.state, s.made_by, s.reason, s.at FROM authorisation_steps s
+	return sqldb.All(ctx, querier, rows.Into(func(step *authorisationStep) []any {
+		return []any{(*string)(&step.State), &step.By, &step.Reason, (*civil.Instant)(&step.At)}
+	}), `SELECT s.state, s.made_by, s.reason, s.at FROM authorisation_steps s
 		JOIN authorisations a ON a.company_id = s.company_id AND a.id = s.authorisation_id
 		WHERE s.company_id = ? AND a.customer_id = ? ORDER BY s.id DESC LIMIT 50`, companyID, customerID)
 }
@@ -179,27 +179,16 @@ func debitsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID 
 // debitGivenUp reports whether an invoice had a debit that the payer or the bank
 // made fail: it is not announced again.
 func debitGivenUp(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
+	return rows.Some(ctx, querier, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
 		AND authorisation_id > 0 AND debit_on <> '' AND (state = 'refused' OR debit_failure <> '')`, companyID, invoiceID)
-	return count > 0, err
 }
 
 // announcedOn are the days on which open invoices will be debited, as far as
 // debits are announced for them.
-func announcedOn(
-	ctx context.Context, querier sqldb.Querier, companyID int64, invoiceIDs []int64,
-) (map[int64]civil.Date, error) {
-	days := make(map[int64]civil.Date, len(invoiceIDs))
-	err := sqldb.Each(ctx, querier, `SELECT invoice_id, debit_on FROM charges
+func announcedOn(ctx context.Context, querier sqldb.Querier, companyID int64, invoices ...int64) (map[int64]civil.Date, error) {
+	return rows.Map[int64, civil.Date](ctx, querier, `SELECT invoice_id, debit_on FROM charges
 		WHERE company_id = ? AND invoice_id {in ?} AND authorisation_id > 0 AND debit_on <> '' AND state IN ('reserved', 'pending')`,
-		[]any{companyID, invoiceIDs}, func(row sqldb.Row) error {
-			var invoiceID int64
-			var on civil.Date
-			err := row.Scan(&invoiceID, &on)
-			days[invoiceID] = on
-			return err
-		})
-	return days, err
+		companyID, invoices)
 }
 
 // authorisationQuery is a page of the newest authorisations of a company's
@@ -232,9 +221,7 @@ func (q authorisationQuery) where() sqldb.Where {
 		where.And(`a.state IN ('ending', 'ended')`)
 	case customer.AutopayNone:
 	}
-	if q.filter.Failed {
-		where.And(failedDebit)
-	}
+	where.If(q.filter.Failed, failedDebit)
 	return where
 }
 

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -175,10 +176,9 @@ type backlog struct {
 
 func readBacklog(ctx context.Context, querier sqldb.Querier, now time.Time) (backlog, error) {
 	at := now.UnixMicro()
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (backlog backlog, err error) {
-		err = row.Scan(&backlog.reviews, (*civil.Instant)(&backlog.reservedSince), (*civil.Instant)(&backlog.dueSince))
-		return backlog, err
-	}, `SELECT (SELECT COUNT(*) FROM payment_reviews WHERE resolved_at IS NULL),
+	return sqldb.One(ctx, querier, rows.Into(func(backlog *backlog) []any {
+		return []any{&backlog.reviews, (*civil.Instant)(&backlog.reservedSince), (*civil.Instant)(&backlog.dueSince)}
+	}), `SELECT (SELECT COUNT(*) FROM payment_reviews WHERE resolved_at IS NULL),
 			(SELECT COALESCE(MIN(created_at), CAST(? AS BIGINT)) FROM charges WHERE state = 'reserved'),
 			(SELECT COALESCE(MIN(next_check_at), CAST(? AS BIGINT)) FROM charges WHERE next_check_at <= ?) /* every company_id */`,
 		at, at, at)
@@ -217,10 +217,9 @@ func setUnknown(ctx context.Context, tx *sqldb.Tx, genuine genuine, unknown []Re
 }
 
 func anyCallbackDue(ctx context.Context, querier sqldb.Querier, now time.Time) (bool, error) {
-	count, err := sqldb.Value[int64](ctx, querier, `
+	return rows.Some(ctx, querier, `
 		SELECT COUNT(*) FROM (SELECT id FROM gateway_callbacks WHERE next_try_at <= ? LIMIT 1) AS due /* every company_id */`,
 		now.UnixMicro())
-	return count > 0, err
 }
 
 func claimCallbacks(ctx context.Context, tx *sqldb.Tx, limit int, until time.Time) ([]storedCallback, error) {

@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -305,10 +306,9 @@ func statementPaymentOf(line statement.Line, invoice billing.Invoice) Payment {
 func bookedLines(
 	ctx context.Context, querier sqldb.Querier, companyID int64, first, last civil.Date,
 ) ([]bookedLine, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (line bookedLine, err error) {
-		err = row.Scan(&line.on, (*int64)(&line.amount), &line.account, &line.bankID, &line.paymentID, &line.note)
-		return line, err
-	}, `SELECT l.line_on, l.amount_cents, l.account, l.bank_id, p.payment_id, p.note
+	return sqldb.All(ctx, querier, rows.Into(func(line *bookedLine) []any {
+		return []any{&line.on, (*int64)(&line.amount), &line.account, &line.bankID, &line.paymentID, &line.note}
+	}), `SELECT l.line_on, l.amount_cents, l.account, l.bank_id, p.payment_id, p.note
 		FROM statement_lines l JOIN payments p ON p.company_id = l.company_id AND p.id = l.payment_id
 		WHERE l.company_id = ? AND l.line_on >= ? AND l.line_on <= ? AND p.status <> 'dismissed'
 		ORDER BY l.line_on, l.amount_cents, l.occurrence`, companyID, first, last)
@@ -324,14 +324,13 @@ func nextOccurrence(ctx context.Context, tx account.Tx, line statement.Line) (in
 // insertBookedLine writes that a line was booked as a payment; false: another
 // transaction has just booked one of the same occurrence.
 func insertBookedLine(ctx context.Context, tx account.Tx, line statedLine, payment Payment) (first bool, err error) {
-	written, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		INSERT INTO statement_lines (company_id, line_on, amount_cents, occurrence, account, bank_id, payment_id, created_at)
 		SELECT p.company_id, CAST(? AS TEXT), p.amount_cents, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), p.id,
 			CAST(? AS BIGINT)
 		FROM payments p WHERE p.company_id = ? AND p.provider = ? AND p.payment_id = ?
 		ON CONFLICT DO NOTHING`,
 		line.On, line.occurrence, line.Account, line.ID, tx.Now().UnixMicro(), tx.Company.ID, billing.Hand, payment.ID)
-	return written == 1, err
 }
 
 // recordedIDs are those of some end-to-end ids that a payment has which was not
@@ -361,10 +360,9 @@ func chargesByTxID(
 	if len(txids) == 0 {
 		return charges, nil
 	}
-	list, err := sqldb.All(ctx, querier, func(row sqldb.Row) (charge statementCharge, err error) {
-		err = row.Scan(&charge.txid, &charge.reference, &charge.invoiceID, (*int64)(&charge.amount))
-		return charge, err
-	}, `SELECT gateway_ref, reference, invoice_id, amount_cents FROM charges
+	list, err := sqldb.All(ctx, querier, rows.Into(func(charge *statementCharge) []any {
+		return []any{&charge.txid, &charge.reference, &charge.invoiceID, (*int64)(&charge.amount)}
+	}), `SELECT gateway_ref, reference, invoice_id, amount_cents FROM charges
 		WHERE company_id = ? AND (lower(gateway_ref) {in ?} OR lower(reference) {in ?}) ORDER BY id`, companyID, txids, txids)
 	for _, charge := range list {
 		charges[strings.ToLower(charge.txid)] = charge
@@ -378,10 +376,9 @@ func chargesByTxID(
 func unstatedPayments(
 	ctx context.Context, querier sqldb.Querier, companyID int64, first, last civil.Date,
 ) ([]statementPayment, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (paid statementPayment, err error) {
-		err = row.Scan(&paid.id, &paid.customerID, &paid.customerName, (*int64)(&paid.amount), &paid.paidOn)
-		return paid, err
-	}, `SELECT p.id, p.customer_id, p.customer_name, p.amount_cents, p.paid_on FROM payments p
+	return sqldb.All(ctx, querier, rows.Into(func(paid *statementPayment) []any {
+		return []any{&paid.id, &paid.customerID, &paid.customerName, (*int64)(&paid.amount), &paid.paidOn}
+	}), `SELECT p.id, p.customer_id, p.customer_name, p.amount_cents, p.paid_on FROM payments p
 		WHERE p.company_id = ? AND p.paid_on >= ? AND p.paid_on <= ? AND p.status <> 'dismissed' AND NOT EXISTS (
 			SELECT 1 FROM statement_lines l WHERE l.company_id = p.company_id AND l.payment_id = p.id)
 		ORDER BY p.paid_on, p.id`, companyID, first, last)

@@ -97,27 +97,18 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	return &metrics{
-		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "carteira_reminder_lag_seconds",
-			Help:    "Time from when a message was due to when it was taken up.",
-			Buckets: []float64{.1, .5, 1, 5, 30, 120, 600, 3600, 4 * 3600, 12 * 3600},
-		}),
-		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_reminder_messages_total",
-			Help: "What became of messages, by kind of channel.",
-		}, []string{"kind", "outcome"}),
+		lag: worker.Histogram("carteira_reminder_lag_seconds", "Time from when a message was due to when it was taken up.",
+			.1, .5, 1, 5, 30, 120, 600, 3600, 4*3600, 12*3600),
+		messages: worker.Counter("carteira_reminder_messages_total",
+			"What became of messages, by kind of channel.", "kind", "outcome"),
 		aside: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "carteira_reminder_set_aside_total",
 			Help: "Messages set aside because they kept panicking.",
 		}),
-		reports: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_reminder_reports_total",
-			Help: "What carriers reported of messages that they had taken, by kind of channel.",
-		}, []string{"kind", "arrival"}),
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_reminder_carrier_calls_total",
-			Help: "Calls of carriers, by kind of channel and what became of them.",
-		}, []string{"kind", "outcome"}),
+		reports: worker.Counter("carteira_reminder_reports_total",
+			"What carriers reported of messages that they had taken, by kind of channel.", "kind", "arrival"),
+		calls: worker.Counter("carteira_reminder_carrier_calls_total",
+			"Calls of carriers, by kind of channel and what became of them.", "kind", "outcome"),
 	}
 }
 

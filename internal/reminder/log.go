@@ -13,7 +13,7 @@ import (
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
-	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/rows"
 )
 
 // Filter chooses messages of the log.
@@ -53,27 +53,15 @@ func ReadFilter(in *input.Form) Filter {
 func (f Filter) query(companyID int64, sort input.Sort) listing.Query {
 	query := listing.Query{CompanyID: companyID, Sort: sort}
 	where := &query.Where
-	if f.Status != "" {
-		where.And("m.status = ?", string(f.Status))
-	}
+	where.If(f.Status != "", "m.status = ?", string(f.Status))
 	if f.Arrival != "" { // by the index of those that have one
 		where.And("m.arrival = ? AND m.arrival <> ''", string(f.Arrival))
 	}
-	if f.CustomerID != 0 {
-		where.And("m.customer_id = ?", f.CustomerID)
-	}
-	if f.RuleID != 0 {
-		where.And("m.rule_id = ?", f.RuleID)
-	}
-	if f.ChannelID != 0 {
-		where.And("m.channel_id = ?", f.ChannelID)
-	}
-	if !f.DueFrom.IsZero() {
-		where.And("m.due_on >= ?", f.DueFrom.String())
-	}
-	if !f.DueTo.IsZero() {
-		where.And("m.due_on <= ?", f.DueTo.String())
-	}
+	where.If(f.CustomerID != 0, "m.customer_id = ?", f.CustomerID)
+	where.If(f.RuleID != 0, "m.rule_id = ?", f.RuleID)
+	where.If(f.ChannelID != 0, "m.channel_id = ?", f.ChannelID)
+	where.If(!f.DueFrom.IsZero(), "m.due_on >= ?", f.DueFrom.String())
+	where.If(!f.DueTo.IsZero(), "m.due_on <= ?", f.DueTo.String())
 	return query
 }
 
@@ -136,16 +124,8 @@ func (s *Service) shown(ctx context.Context, actor account.Actor, template Templ
 
 // Counts returns how many messages of the company have each status.
 func (s *Service) Counts(ctx context.Context, actor account.Actor) (map[Status]int64, error) {
-	n := map[Status]int64{}
-	err := sqldb.Each(ctx, s.db, `SELECT status, count(*) FROM reminder_messages
-		WHERE company_id = ? GROUP BY status`, []any{actor.Company.ID}, func(row sqldb.Row) error {
-		var status string
-		var count int64
-		err := row.Scan(&status, &count)
-		n[Status(status)] = count
-		return err
-	})
-	return n, err
+	return rows.Map[Status, int64](ctx, s.db,
+		`SELECT status, count(*) FROM reminder_messages WHERE company_id = ? GROUP BY status`, actor.Company.ID)
 }
 
 // Decision is what a person says of a message.
@@ -192,7 +172,8 @@ func (s *Service) Decide(ctx context.Context, actor account.Actor, messageID int
 		if err != nil {
 			return message, err
 		}
-		return message, s.applyDecision(ctx, tx, change[Message]{&before, &message})
+		err = s.applyDecision(ctx, tx, change[Message]{&before, &message})
+		return message, err
 	})
 }
 

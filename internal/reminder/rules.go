@@ -130,7 +130,8 @@ func (s *Service) CreateRule(ctx context.Context, actor account.Actor, draft Rul
 		if err := s.restart(ctx, tx, &rule); err != nil {
 			return rule, err
 		}
-		return rule, s.applyRule(ctx, tx, change[Rule]{after: &rule})
+		err = s.applyRule(ctx, tx, change[Rule]{after: &rule})
+		return rule, err
 	})
 }
 
@@ -155,7 +156,8 @@ func (s *Service) UpdateRule(ctx context.Context, actor account.Actor, ruleID in
 		if err := s.replan(ctx, tx, change[Rule]{&before, &rule}); err != nil {
 			return rule, err
 		}
-		return rule, s.applyRule(ctx, tx, change[Rule]{&before, &rule})
+		err = s.applyRule(ctx, tx, change[Rule]{&before, &rule})
+		return rule, err
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -127,10 +128,9 @@ type sealedSecrets struct {
 }
 
 func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]sealedSecrets, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (secrets sealedSecrets, err error) {
-		err = row.Scan(&secrets.companyID, &secrets.channelID, &secrets.sealed)
-		return secrets, err
-	}, `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ?
+	return sqldb.All(ctx, querier, rows.Into(func(secrets *sealedSecrets) []any {
+		return []any{&secrets.companyID, &secrets.channelID, &secrets.sealed}
+	}), `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ?
 		AND secrets <> '' /* every company_id */`, "v1."+keyID+".%")
 }
 
@@ -191,10 +191,7 @@ const waiting = `company_id = ? AND rule_id = ? AND status = 'scheduled' AND run
 
 // waitingDates are the due dates of messages that were not tried.
 func waitingDates(ctx context.Context, tx account.Tx, ruleID int64) ([]civil.Date, error) {
-	return sqldb.All(ctx, tx, func(row sqldb.Row) (dueOn civil.Date, err error) {
-		err = row.Scan(&dueOn)
-		return dueOn, err
-	}, `SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
+	return sqldb.Values[civil.Date](ctx, tx, `SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
 		tx.Company.ID, ruleID, tx.Now().UnixMicro())
 }
 
@@ -208,10 +205,9 @@ func moveDate(ctx context.Context, tx account.Tx, ruleID int64, to moved) error 
 // waitingTries are the messages that wait for another try, and receipts, tried or
 // not.
 func waitingTries(ctx context.Context, tx account.Tx, ruleID int64) ([]moved, error) {
-	return sqldb.All(ctx, tx, func(row sqldb.Row) (moved moved, err error) {
-		err = row.Scan(&moved.id, (*civil.Instant)(&moved.at))
-		return moved, err
-	}, `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
+	return sqldb.All(ctx, tx, rows.Into(func(moved *moved) []any {
+		return []any{&moved.id, (*civil.Instant)(&moved.at)}
+	}), `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
 		tx.Company.ID, ruleID, tx.Now().UnixMicro())
 }
 

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -64,17 +65,8 @@ func scanRecipient(row sqldb.Row) (recipient recipient, err error) {
 
 // roundCounts are the messages of a round by status.
 func roundCounts(ctx context.Context, querier sqldb.Querier, companyID, ruleID int64) (map[Status]int64, error) {
-	counts := map[Status]int64{}
-	err := sqldb.Each(ctx, querier, `SELECT status, count(*) FROM reminder_messages
-		WHERE company_id = ? AND rule_id = ? AND invoice_id <> 0 GROUP BY status`,
-		[]any{companyID, ruleID}, func(row sqldb.Row) error {
-			var status string
-			var count int64
-			err := row.Scan(&status, &count)
-			counts[Status(status)] = count
-			return err
-		})
-	return counts, err
+	return rows.Map[Status, int64](ctx, querier, `SELECT status, count(*) FROM reminder_messages
+		WHERE company_id = ? AND rule_id = ? AND invoice_id <> 0 GROUP BY status`, companyID, ruleID)
 }
 
 // checkRounds refuses to delete a template while a round under way needs its

@@ -7,6 +7,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -129,10 +130,9 @@ type ruleRef struct{ companyID, ruleID int64 }
 
 // rulesToPlan finds the rules of all companies that have days to plan.
 func rulesToPlan(ctx context.Context, querier sqldb.Querier, now time.Time) ([]ruleRef, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (ref ruleRef, err error) {
-		err = row.Scan(&ref.companyID, &ref.ruleID)
-		return ref, err
-	}, rulesToPlanText, now.UnixMicro())
+	return sqldb.All(ctx, querier, rows.Into(func(ref *ruleRef) []any {
+		return []any{&ref.companyID, &ref.ruleID}
+	}), rulesToPlanText, now.UnixMicro())
 }
 
 const rulesToPlanText = `SELECT company_id, id FROM reminder_rules
@@ -168,10 +168,9 @@ const owingCustomersText = `SELECT id, COALESCE(plan_id, 0), COALESCE(product_id
 // debtsOf reads customers at the due dates of their open invoices, each date once.
 // A cancelled customer gets no messages.
 func debtsOf(ctx context.Context, tx account.Tx, customerIDs []int64) ([]customer.Customer, error) {
-	return sqldb.All(ctx, tx, func(row sqldb.Row) (record customer.Customer, err error) {
-		err = row.Scan(&record.ID, &record.DueOn, &record.Plan.ID, &record.Product.ID)
-		return record, err
-	}, `SELECT DISTINCT c.id, i.due_on, COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0)
+	return sqldb.All(ctx, tx, rows.Into(func(record *customer.Customer) []any {
+		return []any{&record.ID, &record.DueOn, &record.Plan.ID, &record.Product.ID}
+	}), `SELECT DISTINCT c.id, i.due_on, COALESCE(c.plan_id, 0), COALESCE(c.product_id, 0)
 		FROM customers c JOIN invoices i ON i.company_id = c.company_id AND i.customer_id = c.id AND i.status = 'open'
 		WHERE c.company_id = ? AND c.id {in ?} AND c.cancelled_at IS NULL AND `+customer.VisibleC, tx.Company.ID, customerIDs)
 }

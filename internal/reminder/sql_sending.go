@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -22,10 +23,9 @@ func lanes(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lane, e
 	if err != nil {
 		return nil, err
 	}
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (lane lane, err error) {
-		err = row.Scan(&lane.companyID, &lane.channelID, (*civil.Instant)(&lane.nextAt))
-		return lane, err
-	}, lanesText, now.UnixMicro())
+	return sqldb.All(ctx, querier, rows.Into(func(lane *lane) []any {
+		return []any{&lane.companyID, &lane.channelID, (*civil.Instant)(&lane.nextAt)}
+	}), lanesText, now.UnixMicro())
 }
 
 const firstDueText = `SELECT run_at + 0 FROM reminder_messages WHERE status = 'scheduled' AND run_at + 0 <= ?
@@ -137,10 +137,9 @@ type lostMessage struct {
 }
 
 func lostMessages(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lostMessage, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (message lostMessage, err error) {
-		err = row.Scan(&message.companyID, &message.id, &message.kind)
-		return message, err
-	}, lostText, now.UnixMicro())
+	return sqldb.All(ctx, querier, rows.Into(func(message *lostMessage) []any {
+		return []any{&message.companyID, &message.id, &message.kind}
+	}), lostText, now.UnixMicro())
 }
 
 const lostText = `SELECT m.company_id, m.id, COALESCE(c.kind, '') FROM reminder_messages m
@@ -155,12 +154,11 @@ func settleLost(ctx context.Context, tx *sqldb.Tx, message lostMessage, again bo
 	if again {
 		status, keep = string(Scheduled), false
 	}
-	changed, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		UPDATE reminder_messages SET status = ?, reason = ?, run_at = ?, updated_at = ?, claim = CASE WHEN ? THEN claim ELSE '' END
 		WHERE company_id = ? AND id = ? AND status = 'sending' AND run_at <= ?`,
 		status, reasonLost, tx.Now().UnixMicro(), tx.Now().UnixMicro(), keep, message.companyID,
 		message.id, tx.Now().UnixMicro())
-	return changed == 1, err
 }
 
 // channelByCallback finds the channel of an address that a carrier calls.
@@ -211,10 +209,9 @@ func ignoreMissing(err error) error {
 
 // markOfReceipt finds an attempt by what the carrier calls it.
 func markOfReceipt(ctx context.Context, tx account.Tx, kind, receipt string) (Mark, error) {
-	return sqldb.One(ctx, tx, func(row sqldb.Row) (mark Mark, err error) {
-		err = row.Scan(&mark.MessageID, &mark.Number)
-		return mark, err
-	}, `SELECT message_id, number FROM reminder_attempts WHERE company_id = ? AND receipt = ? AND receipt <> ''
+	return sqldb.One(ctx, tx, rows.Into(func(mark *Mark) []any {
+		return []any{&mark.MessageID, &mark.Number}
+	}), `SELECT message_id, number FROM reminder_attempts WHERE company_id = ? AND receipt = ? AND receipt <> ''
 		AND kind = ? ORDER BY message_id DESC LIMIT 1`, tx.Company.ID, receipt, kind)
 }
 

@@ -15,100 +15,34 @@ import (
 type Variable struct {
 	Name   string // in braces: {name}
 	Local  string // the same in Portuguese: {nome}
-	Help   string
 	Sample string
-	fill   func(f filling) string
-	pays   bool // it is made of an open invoice, through a gateway
+	fill   func(filling) string
+	Help   string
 }
+
+// pays reports whether it is made of an open invoice, through a gateway.
+func (v Variable) pays() bool { return v.Name == paymentLink || v.Name == pixCode }
 
 // Variables lists them.
 var Variables = []Variable{
-	{
-		Name:   "name",
-		Local:  "nome",
-		Help:   "the customer's name",
-		Sample: "Ana Souza",
-		fill:   func(filling filling) string { return filling.customer.Name },
-	},
-	{
-		Name:   "first_name",
-		Local:  "primeiro_nome",
-		Help:   "the first word of it",
-		Sample: "Ana",
-		fill:   func(filling filling) string { return firstWord(filling.customer.Name) },
-	},
-	{
-		Name:   "plan",
-		Local:  "plano",
-		Help:   "the plan's name",
-		Sample: "Mensal",
-		fill:   func(filling filling) string { return filling.customer.Plan.Name },
-	},
-	{
-		Name:   "value",
-		Local:  "valor",
-		Help:   "what is to pay on the day of the message, or was paid; without an invoice, the customer's price",
-		Sample: "R$ 35,00",
-		fill:   func(filling filling) string { return filling.amount.BR() },
-	},
-	{
-		Name:   "original_value",
-		Local:  "valor_original",
-		Help:   "the invoice's amount, before late charges and discount",
-		Sample: "R$ 35,00",
-		fill:   func(filling filling) string { return filling.face.BR() },
-	},
-	{
-		Name:   "late_charges",
-		Local:  "encargos",
-		Help:   "late fee and interest that are part of what is to pay",
-		Sample: "R$ 0,82",
-		fill:   func(filling filling) string { return filling.charges.BR() },
-	},
-	{
-		Name:   "discount",
-		Local:  "desconto",
-		Help:   "the discount until the due date that is taken off what is to pay",
-		Sample: "R$ 1,75",
-		fill:   func(filling filling) string { return filling.discount.BR() },
-	},
-	{
-		Name:   "due_date",
-		Local:  "vencimento",
-		Help:   "the due date",
-		Sample: "31/01/2027",
-		fill:   func(filling filling) string { return filling.dueOn.BR() },
-	},
-	{
-		Name:   "login",
-		Local:  "usuario",
-		Help:   "the customer's login",
-		Sample: "ana.souza",
-		fill:   func(filling filling) string { return filling.customer.Usuario },
-	},
-	{
-		Name:   "company",
-		Local:  "empresa",
-		Help:   "the company's name",
-		Sample: "Ana Internet",
-		fill:   func(filling filling) string { return filling.company },
-	},
-	{
-		Name:   "payment_link",
-		Local:  "link_pagamento",
-		Help:   "the page where the invoice is paid; once it is, its receipt",
-		Sample: "https://example.com/pay/abc",
-		fill:   func(filling filling) string { return filling.link },
-		pays:   true,
-	},
-	{
-		Name:   "pix_code",
-		Local:  "pix",
-		Help:   "the PIX code to copy and paste",
-		Sample: "00020126…6304ABCD",
-		fill:   func(filling filling) string { return filling.pix },
-		pays:   true,
-	},
+	{"name", "nome", "Ana Souza", func(f filling) string { return f.customer.Name }, "the customer's name"},
+	{"first_name", "primeiro_nome", "Ana", func(f filling) string { return firstWord(f.customer.Name) },
+		"the first word of it"},
+	{"plan", "plano", "Mensal", func(f filling) string { return f.customer.Plan.Name }, "the plan's name"},
+	{"value", "valor", "R$ 35,00", func(f filling) string { return f.amount.BR() },
+		"what is to pay on the day of the message, or was paid; without an invoice, the customer's price"},
+	{"original_value", "valor_original", "R$ 35,00", func(f filling) string { return f.face.BR() },
+		"the invoice's amount, before late charges and discount"},
+	{"late_charges", "encargos", "R$ 0,82", func(f filling) string { return f.charges.BR() },
+		"late fee and interest that are part of what is to pay"},
+	{"discount", "desconto", "R$ 1,75", func(f filling) string { return f.discount.BR() },
+		"the discount until the due date that is taken off what is to pay"},
+	{"due_date", "vencimento", "31/01/2027", func(f filling) string { return f.dueOn.BR() }, "the due date"},
+	{"login", "usuario", "ana.souza", func(f filling) string { return f.customer.Usuario }, "the customer's login"},
+	{"company", "empresa", "Ana Internet", func(f filling) string { return f.company }, "the company's name"},
+	{"payment_link", "link_pagamento", "https://example.com/pay/abc", func(f filling) string { return f.link },
+		"the page where the invoice is paid; once it is, its receipt"},
+	{"pix_code", "pix", "00020126…6304ABCD", func(f filling) string { return f.pix }, "the PIX code to copy and paste"},
 }
 
 const (

@@ -157,7 +157,7 @@ func (s *Service) checkText(field, text string, refused *fault.Fields) {
 		refused.Add(field, err.Error())
 	}
 	for _, part := range parts {
-		if part.variable != nil && part.variable.pays && s.options.Links == nil {
+		if part.variable != nil && part.variable.pays() && s.options.Links == nil {
 			refused.Add(field,
 				fmt.Sprintf("{%s} needs payments, which this installation does not have", part.variable.Name))
 		}
@@ -172,7 +172,8 @@ func (s *Service) CreateTemplate(ctx context.Context, actor account.Actor, draft
 	return account.Write(ctx, actor, s.db, func(tx account.Tx) (template Template, err error) {
 		template = Template{}
 		draft.to(&template)
-		return template, s.applyTemplate(ctx, tx, change[Template]{after: &template})
+		err = s.applyTemplate(ctx, tx, change[Template]{after: &template})
+		return template, err
 	})
 }
 
@@ -198,7 +199,8 @@ func (s *Service) UpdateTemplate(
 		if err := wrong.With(refused).Err(); err != nil {
 			return template, err
 		}
-		return template, s.applyTemplate(ctx, tx, change[Template]{&before, &template})
+		err = s.applyTemplate(ctx, tx, change[Template]{&before, &template})
+		return template, err
 	})
 }
 

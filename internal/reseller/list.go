@@ -218,12 +218,8 @@ func (f Filter) keys(days []day) (keys tally.Filter) {
 }
 
 func (f Filter) expires(where *sqldb.Where, column string) {
-	if !f.ExpiresFrom.IsZero() {
-		where.And(column+" >= ?", f.ExpiresFrom.String())
-	}
-	if !f.ExpiresTo.IsZero() {
-		where.And(column+" > '' AND "+column+" <= ?", f.ExpiresTo.String())
-	}
+	where.If(!f.ExpiresFrom.IsZero(), column+" >= ?", f.ExpiresFrom.String())
+	where.If(!f.ExpiresTo.IsZero(), column+" > '' AND "+column+" <= ?", f.ExpiresTo.String())
 }
 
 // where adds the conditions of the filter on rows.
@@ -233,9 +229,7 @@ func (f Filter) where(where *sqldb.Where, days []day) {
 	if f.PlanID != 0 {
 		where.And("c.subscription_plan_id + 0 = ?", f.PlanID) // in no index: those are for orders
 	}
-	if f.Level != "" {
-		where.And("c.level = ?", string(f.Level))
-	}
+	where.If(f.Level != "", "c.level = ?", string(f.Level))
 	f.standing(where, days, lastDay)
 }
 

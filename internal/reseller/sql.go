@@ -9,6 +9,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 )
@@ -106,15 +107,9 @@ var statement = listing.Table[Entry]{
 // the id.
 func (f EntryFilter) query(actor account.Actor) listing.Query {
 	query := listing.Query{CompanyID: actor.Company.ID}
-	if f.Kind != "" {
-		query.Where.And("e.kind = ?", string(f.Kind))
-	}
-	if !f.From.IsZero() {
-		query.Where.And("e.created_at >= ?", f.From.Start(actor.Company.Zone).UnixMicro())
-	}
-	if !f.To.IsZero() {
-		query.Where.And("e.created_at < ?", f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
-	}
+	query.Where.If(f.Kind != "", "e.kind = ?", string(f.Kind))
+	query.Where.If(!f.From.IsZero(), "e.created_at >= ?", f.From.Start(actor.Company.Zone).UnixMicro())
+	query.Where.If(!f.To.IsZero(), "e.created_at < ?", f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
 	return query
 }
 
@@ -122,10 +117,9 @@ func sumEntries(ctx context.Context, querier sqldb.Querier, actor account.Actor,
 	var where sqldb.Where
 	where.And("e.company_id = ?", actor.Company.ID)
 	where.Join(filter.query(actor).Where)
-	return sqldb.One(ctx, querier, func(row sqldb.Row) (sums Sums, err error) {
-		err = row.Scan(&sums.Count, &sums.Came, &sums.Left)
-		return sums, err
-	}, `SELECT count(*), CAST(COALESCE(SUM(CASE WHEN amount > 0 THEN amount ELSE 0 END), 0) AS BIGINT),
+	return sqldb.One(ctx, querier, rows.Into(func(sums *Sums) []any {
+		return []any{&sums.Count, &sums.Came, &sums.Left}
+	}), `SELECT count(*), CAST(COALESCE(SUM(CASE WHEN amount > 0 THEN amount ELSE 0 END), 0) AS BIGINT),
 			CAST(COALESCE(SUM(CASE WHEN amount < 0 THEN -amount ELSE 0 END), 0) AS BIGINT)
 		FROM (SELECT e.amount FROM credit_entries e`+where.String()+` ORDER BY e.created_at DESC, e.id DESC LIMIT ?) counted`,
 		append(where.Args, Countable)...)

@@ -8,20 +8,19 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
 func exists(ctx context.Context, querier sqldb.Querier) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM sandbox_clock`)
-	return n > 0, err
+	return rows.Some(ctx, querier, `SELECT count(*) FROM sandbox_clock`)
 }
 
 // isUsed reports whether a database has been an installation already. A link to
 // make the first company is there as soon as it was served once.
 func isUsed(ctx context.Context, querier sqldb.Querier) (bool, error) {
-	n, err := sqldb.Value[int64](ctx, querier, `
+	return rows.Some(ctx, querier, `
 		SELECT (SELECT count(*) FROM companies) + (SELECT count(*) FROM setup_links) /* every company_id */`)
-	return n > 0, err
 }
 
 func insertClock(ctx context.Context, tx *sqldb.Tx) error {
@@ -58,11 +57,10 @@ func setBack(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
 // moveTo moves a stopped clock for the process that drives the sandbox. It
 // reports false when another process drives it by now.
 func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		UPDATE sandbox_clock SET stopped_at = ?, moves = moves + 1
 		WHERE id = 1 AND driver = ? AND stopped_at IS NOT NULL AND stopped_at <= ?`,
 		at.UnixMicro(), token, at.UnixMicro())
-	return n == 1, err
 }
 
 // endAdvance lets the clock run on from its present instant.
@@ -74,11 +72,10 @@ func endAdvance(ctx context.Context, tx *sqldb.Tx, token string) error {
 
 // takeLease makes a process the driver for a while, or lengthens its lease.
 func takeLease(ctx context.Context, tx *sqldb.Tx, token string, length time.Duration) (bool, error) {
-	n, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		UPDATE sandbox_clock SET driver = ?, driver_until = {clock ?} + ?
 		WHERE id = 1 AND (driver = ? OR driver_until <= {clock ?})`,
 		token, tx.Clock(), length.Microseconds(), token, tx.Clock())
-	return n == 1, err
 }
 
 func endLease(ctx context.Context, tx *sqldb.Tx, token string) error {

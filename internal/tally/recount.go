@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -212,10 +213,9 @@ func differentMonths(ctx context.Context, querier sqldb.Querier, companyID int64
 
 // differences are the keys at which what is compared does not add up to zero.
 func differences(ctx context.Context, querier sqldb.Querier, compared string, args []any) ([]Change, error) {
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (change Change, err error) {
-		err = row.Scan(&change.Day, &change.PlanID, &change.ProductID, &change.State, &change.N, &change.Cents)
-		return change, err
-	}, `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (`+compared+`) AS compared
+	return sqldb.All(ctx, querier, rows.Into(func(change *Change) []any {
+		return []any{&change.Day, &change.PlanID, &change.ProductID, &change.State, &change.N, &change.Cents}
+	}), `SELECT day, plan_id, product_id, state, CAST(SUM(n) AS BIGINT), CAST(SUM(cents) AS BIGINT) FROM (`+compared+`) AS compared
 		GROUP BY day, plan_id, product_id, state
 		HAVING SUM(n) <> 0 OR SUM(cents) <> 0 ORDER BY day, plan_id, product_id, state LIMIT ?`, append(args, maxDifferences)...)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
 )
@@ -93,10 +94,9 @@ func (o sealedSecret) replace(ctx context.Context, tx *sqldb.Tx, sealed string) 
 // sealedBefore finds what is not sealed with a key, of every company_id.
 func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]sealedSecret, error) {
 	current := "v1." + keyID + ".%"
-	return sqldb.All(ctx, querier, func(row sqldb.Row) (secret sealedSecret, err error) {
-		err = row.Scan(&secret.companyID, &secret.webhookID, &secret.old, &secret.sealed)
-		return secret, err
-	}, `SELECT company_id, id, false, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
+	return sqldb.All(ctx, querier, rows.Into(func(secret *sealedSecret) []any {
+		return []any{&secret.companyID, &secret.webhookID, &secret.old, &secret.sealed}
+	}), `SELECT company_id, id, false, secret FROM webhooks WHERE secret NOT LIKE ? AND secret <> ''
 		UNION ALL SELECT company_id, id, true, old_secret FROM webhooks WHERE old_secret NOT LIKE ? AND old_secret <> ''
 		UNION ALL SELECT company_id, 0, false, secret FROM callback_secrets WHERE secret NOT LIKE ?
 		UNION ALL SELECT company_id, 0, true, old_secret FROM callback_secrets WHERE old_secret NOT LIKE ? AND old_secret <> ''

@@ -51,15 +51,9 @@ func (f DeliveryFilter) query(actor account.Actor, webhookID int64) listing.Quer
 	default:
 		where.And(`d.status = ?`, string(f.Status))
 	}
-	if f.Event != "" {
-		where.And(`d.event = ?`, string(f.Event))
-	}
-	if !f.From.IsZero() {
-		where.And(`d.created_at >= ?`, f.From.Start(actor.Company.Zone).UnixMicro())
-	}
-	if !f.To.IsZero() {
-		where.And(`d.created_at < ?`, f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
-	}
+	where.If(f.Event != "", `d.event = ?`, string(f.Event))
+	where.If(!f.From.IsZero(), `d.created_at >= ?`, f.From.Start(actor.Company.Zone).UnixMicro())
+	where.If(!f.To.IsZero(), `d.created_at < ?`, f.To.AddDays(1).Start(actor.Company.Zone).UnixMicro())
 	return query
 }
 

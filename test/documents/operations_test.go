@@ -56,8 +56,8 @@ func checkMetrics(text, source string) []string {
 }
 
 // declared is where source names a metric: as the name of its options, or as the
-// first argument of its description or of counter.
-var declared = regexp.MustCompile(`(?:Name:|NewDesc\(|counter\()\s*"carteira_[a-z_]+"`)
+// first argument of its description, of Counter or of Histogram.
+var declared = regexp.MustCompile(`(?:Name:|NewDesc\(|Counter\(|Histogram\()\s*"carteira_[a-z_]+"`)
 
 func TestOperatingNamesEveryMetric(t *testing.T) {
 	var source []string

@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -119,9 +120,8 @@ func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
 // renewStage reports whether the import is still the process's that has the
 // lease.
 func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
-	changed, err := tx.Exec(ctx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
+	return rows.Changed(ctx, tx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
 		tx.Real().UnixMicro(), lease)
-	return changed == 1, err
 }
 
 func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {

@@ -8,6 +8,7 @@ import (
 	"carteira/internal/payment"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -154,10 +155,9 @@ func debitNamed(ctx context.Context, querier sqldb.Querier, name string) (debit,
 	if err != nil {
 		return debit{}, err
 	}
-	d, err := sqldb.One(ctx, querier, func(row sqldb.Row) (d debit, err error) {
-		err = row.Scan(&d.authorisationID, &d.on, &d.attempts, &d.waiting)
-		return d, err
-	}, `SELECT authorisation_id, attempt_on, attempts, waiting FROM sandbox_debits WHERE charge_id = ?`, made.ID)
+	d, err := sqldb.One(ctx, querier, rows.Into(func(d *debit) []any {
+		return []any{&d.authorisationID, &d.on, &d.attempts, &d.waiting}
+	}), `SELECT authorisation_id, attempt_on, attempts, waiting FROM sandbox_debits WHERE charge_id = ?`, made.ID)
 	d.Charge = made
 	return d, unknown(err)
 }

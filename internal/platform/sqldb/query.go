@@ -137,6 +137,13 @@ func (w *Where) And(cond string, args ...any) {
 	w.Args = append(w.Args, args...)
 }
 
+// If adds a condition that is wanted.
+func (w *Where) If(wanted bool, cond string, args ...any) {
+	if wanted {
+		w.And(cond, args...)
+	}
+}
+
 // Join adds the conditions of another Where.
 func (w *Where) Join(other Where) {
 	w.conds = append(w.conds, other.conds...)

@@ -14,6 +14,16 @@ type Gauges struct {
 	Read  func(ctx context.Context) ([]float64, error) // a value for each of Descs
 }
 
+// Counter makes a counter for each value of its labels.
+func Counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// Histogram counts seconds in buckets that end at these.
+func Histogram(name, help string, buckets ...float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+}
+
 // gaugesTimeout keeps a slow database from delaying the other metrics.
 const gaugesTimeout = time.Second
 

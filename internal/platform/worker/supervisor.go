@@ -22,21 +22,14 @@ type Supervisor struct {
 
 // NewSupervisor makes one that runs nothing yet.
 func NewSupervisor(log *slog.Logger) *Supervisor {
-	labels := []string{"task"}
 	return &Supervisor{
-		log: log,
-		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_worker_panics_total",
-			Help: "Panics that were recovered, by loop or job.",
-		}, labels),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carteira_worker_failures_total",
-			Help: "Rounds and turns that failed, by loop or job.",
-		}, labels),
+		log:      log,
+		panics:   Counter("carteira_worker_panics_total", "Panics that were recovered, by loop or job.", "task"),
+		failures: Counter("carteira_worker_failures_total", "Rounds and turns that failed, by loop or job.", "task"),
 		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "carteira_worker_last_success_timestamp_seconds",
 			Help: "When a round or turn last succeeded, by loop or job; its start before the first.",
-		}, labels),
+		}, []string{"task"}),
 	}
 }
 

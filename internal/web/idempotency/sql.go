@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -21,13 +22,12 @@ type record struct {
 
 // insert reports whether the key was free.
 func insert(ctx context.Context, tx *sqldb.Tx, ticket ticket) (bool, error) {
-	changed, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		INSERT INTO idempotency_keys (company_id, token_id, key, fingerprint, holder, lease_until, carried_out, status, answer, created_at)
 		VALUES (?, ?, ?, ?, ?, {clock ?} + ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
 		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key,
 		ticket.request.Fingerprint[:], ticket.holder,
 		tx.Clock(), lease.Microseconds(), false, tx.Real().UnixMicro())
-	return changed == 1, err
 }
 
 func lock(ctx context.Context, tx *sqldb.Tx, ticket ticket) (record, error) {
@@ -57,10 +57,9 @@ func takeOver(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 
 // markCarriedOut reports whether t still holds the key.
 func markCarriedOut(ctx context.Context, tx *sqldb.Tx, ticket ticket, recordID int64) (bool, error) {
-	changed, err := tx.Exec(ctx, `
+	return rows.Changed(ctx, tx, `
 		UPDATE idempotency_keys SET carried_out = ?, record_id = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
 		true, recordID, ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key, ticket.holder)
-	return changed == 1, err
 }
 
 func store(ctx context.Context, tx *sqldb.Tx, ticket ticket, status int, sealed string) error {

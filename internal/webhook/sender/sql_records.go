@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -18,10 +19,9 @@ type health struct {
 const forChange = ` {for no key update}`
 
 func readHealth(ctx context.Context, tx *sqldb.Tx, job Job, lock string) (health, error) {
-	return sqldb.One(ctx, tx, func(row sqldb.Row) (health health, err error) {
-		err = row.Scan(&health.active, &health.failures)
-		return health, err
-	}, `SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`+lock, job.companyID, job.webhookID)
+	return sqldb.One(ctx, tx, rows.Into(func(health *health) []any {
+		return []any{&health.active, &health.failures}
+	}), `SELECT active, failures FROM webhooks WHERE company_id = ? AND id = ?`+lock, job.companyID, job.webhookID)
 }
 
 func saveFailures(ctx context.Context, tx *sqldb.Tx, companyID, webhookID int64, failures int) error {
@@ -43,12 +43,11 @@ func settle(ctx context.Context, tx *sqldb.Tx, job Job, transition transition) (
 		if transition.status == Parked {
 			line = parkedLine
 		}
-		changed, err := tx.Exec(ctx, `
+		return rows.Changed(ctx, tx, `
 			UPDATE delivery_queue SET attempts = ?, claim = '', line = ?, step = ?, panics = ?, run_at = {clock ?} + ?
 			WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
 			job.number, line, transition.step, transition.panics, tx.DueClock(),
 			transition.wait.Microseconds(), job.companyID, job.id, job.begun)
-		return changed == 1, err
 	}
 	changed, err := tx.Exec(ctx, `DELETE FROM delivery_queue WHERE company_id = ? AND delivery_id = ? AND attempts = ?`,
 		job.companyID, job.id, job.begun)
