@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"carteira/internal/account"
@@ -70,6 +71,9 @@ func (s *Service) Watch(watcher watch.Watcher[Changes]) {
 // an import, which does the same for many at once. Watchers of a deletion run
 // before the row goes, because their rows refer to it.
 func (s *Service) apply(ctx context.Context, tx account.Tx, change *Change) error {
+	if change.Before.listed {
+		return fmt.Errorf("customer %d was read for a list, not for a change", change.Before.ID)
+	}
 	if change.Action == ActionDeleted {
 		if err := s.tellWatchers(ctx, tx, change); err != nil {
 			return err

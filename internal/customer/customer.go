@@ -48,13 +48,13 @@ type Customer struct {
 	Credit  money.Cents // the billing room's: what came and has paid no invoice yet; negative where it went back after it had paid
 
 	CreatedAt time.Time
-	CreatedOn civil.Date // the company's day of CreatedAt, in the zone that it had at that time
 	UpdatedAt time.Time
 
-	createdOffset int // of that zone, in seconds east of UTC
+	createdOffset int // of the company's zone at CreatedAt, in seconds east of UTC
 	expiry        expiry
 	period        civil.Period // of the plan
 	recurring     recurring
+	listed        bool // it was read without what only changes need
 }
 
 // Period is what the customer's price is for: that of its plan.
@@ -66,11 +66,15 @@ func (c Customer) CreatedZone() *time.Location {
 	return time.FixedZone("", c.createdOffset)
 }
 
+// CreatedOn is the company's day of CreatedAt, in the zone that it had at that time.
+func (c Customer) CreatedOn() civil.Date {
+	return civil.Of(c.CreatedAt.In(c.CreatedZone()))
+}
+
 // createdAt sets when the customer was created.
 func (c *Customer) createdAt(now time.Time, zone *time.Location) {
-	local := now.In(zone)
-	_, c.createdOffset = local.Zone()
-	c.CreatedAt, c.CreatedOn = now, civil.Of(local)
+	c.CreatedAt = now
+	_, c.createdOffset = now.In(zone).Zone()
 }
 
 // Plan is what a customer's record shows of the plan; ID 0 means none.

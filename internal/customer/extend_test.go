@@ -144,8 +144,8 @@ func TestDayOfCreationStaysWhenTheZoneChanges(t *testing.T) {
 		must(t, err)
 		customer, err := world.Find(t.Context(), world.actor, id)
 		must(t, err)
-		if got := civil.Timestamp(customer.CreatedAt, customer.CreatedZone()); customer.CreatedOn.String() != "2026-01-31" || got != "2026-01-31T22:30:00-03:00" {
-			t.Errorf("created on %v at %s", customer.CreatedOn, got)
+		if got := civil.Timestamp(customer.CreatedAt, customer.CreatedZone()); customer.CreatedOn().String() != "2026-01-31" || got != "2026-01-31T22:30:00-03:00" {
+			t.Errorf("created on %v at %s", customer.CreatedOn(), got)
 		}
 	})
 }

@@ -23,7 +23,6 @@ var settled = map[string]string{
 	"UUID":      "made once, never changed",
 	"OwnDay":    "follows from the due date; the audit log has it where it differs",
 	"CreatedAt": "the instant of the creation",
-	"CreatedOn": "the day of that instant",
 	"UpdatedAt": "the instant of the last change",
 	"Credit":    "the billing room's; its own action is audited",
 	"Autopay":   "the payment room's; its own action is audited, and autopay.changed tells it",
@@ -35,7 +34,6 @@ var notToldByEvents = map[string]string{
 	"Notes":      "the seed's event has no notes: they are the company's own",
 	"ExternalID": "the seed's event has none; GET /customers/{id} shows it",
 	"UpdatedAt":  "it is created_at at that moment",
-	"CreatedOn":  "created_at has the day",
 
 	"Credit":       "customer.updated names it in changed",
 	"Autopay":      "autopay.changed tells it",

@@ -71,7 +71,7 @@ func ReadQuery(in *input.Form, zone *time.Location) Query {
 var table = listing.Table[Customer]{
 	From: "customers c", ID: "c.id", Owner: "c.company_id",
 	Hidden:  listing.Hidden{From: "customer_staging s", None: "s.id = 1 AND s.hidden_to < s.hidden_from", Shown: visible},
-	Columns: columns, Joins: joins, Scan: scanJoined,
+	Columns: listColumns, Joins: joins, Scan: scanListed,
 	RowID: func(customer Customer) int64 { return customer.ID },
 	Orders: map[string]listing.Order{
 		input.ByName:    {Column: "c.name_key"},

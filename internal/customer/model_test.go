@@ -22,7 +22,7 @@ type model []Customer
 
 func (w *world) model(tb testing.TB, actor account.Actor) model {
 	tb.Helper()
-	list, err := sqldb.All(tb.Context(), w.db, scanJoined, `SELECT `+columns+` FROM customers c`+joins+` WHERE c.company_id = ? ORDER BY c.id DESC`, actor.Company.ID)
+	list, err := sqldb.All(tb.Context(), w.db, scanListed, `SELECT `+listColumns+` FROM customers c`+joins+` WHERE c.company_id = ? ORDER BY c.id DESC`, actor.Company.ID)
 	must(tb, err)
 	return list
 }

@@ -123,7 +123,7 @@ func (w worth) entry(month, state string, n int64, amount money.Cents) tally.Ent
 
 // countedCreation is a customer as the counter of creations has it.
 func countedCreation(customer Customer, n int64, state string) tally.Entry {
-	return tally.Entry{Counter: tally.Created, Change: tally.Change{N: n, Key: keyOf(customer, customer.CreatedOn, state)}}
+	return tally.Entry{Counter: tally.Created, Change: tally.Change{N: n, Key: keyOf(customer, customer.CreatedOn(), state)}}
 }
 
 // places are where the columns of recurring revenue are scanned to.

@@ -388,7 +388,7 @@ func (w *world) addUp(t *testing.T, question Question) Month {
 		}
 	}
 	for _, record := range w.deleted {
-		if s.of(record.Plan.ID) && s.in(record.CreatedOn) {
+		if s.of(record.Plan.ID) && s.in(record.CreatedOn()) {
 			s.Customers.New++
 			s.Customers.NewDeleted++
 		}
@@ -419,7 +419,7 @@ func (s *sums) addCustomer(record customer.Customer) {
 	case customer.Cancelled:
 		s.Customers.Cancelled++
 	}
-	if s.in(record.CreatedOn) {
+	if s.in(record.CreatedOn()) {
 		s.Customers.New++
 	}
 }

@@ -275,15 +275,6 @@ func (d *Date) Scan(src any) error {
 	return nil
 }
 
-// ScanRaw is Scan of a text that belongs to the caller and may change; it is never
-// NULL. Its name is not that of pgx's ScanBytes, which is called for NULL, too.
-func (d *Date) ScanRaw(text []byte) (err error) {
-	if *d, err = Parse(string(text)); err != nil {
-		return fmt.Errorf("scan date %q: %w", text, err)
-	}
-	return nil
-}
-
 // MarshalJSON writes "2027-01-31", or null when there is no date.
 func (d Date) MarshalJSON() ([]byte, error) {
 	if d.IsZero() {

@@ -17,8 +17,7 @@ import (
 // The fields of records that the API does not show, each with a reason.
 var (
 	notInCustomer = map[string]string{
-		"OwnDay":    "how renewals count is ours",
-		"CreatedOn": "created_at has the day",
+		"OwnDay": "how renewals count is ours",
 	}
 	notInInvoice = map[string]string{
 		"Generated":  "the contract does not tell them apart",

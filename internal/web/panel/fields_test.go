@@ -23,7 +23,6 @@ var (
 		"ID":           "of the path",
 		"UUID":         "for programs",
 		"OwnDay":       "follows from the due date",
-		"CreatedAt":    "its day is shown",
 		"UpdatedAt":    "the history has every change",
 		"CancelReason": "shown with the day of the cancellation",
 	}
@@ -34,7 +33,6 @@ var (
 		"UUID":         "made once, never changed",
 		"OwnDay":       "follows from the due date",
 		"CreatedAt":    "not to be changed",
-		"CreatedOn":    "not to be changed",
 		"UpdatedAt":    "not to be changed",
 		"CancelledAt":  "a cancellation has its own form",
 		"CancelReason": "a cancellation has its own form",
@@ -46,7 +44,6 @@ var (
 		"UUID":         "an import would give another",
 		"OwnDay":       "follows from the due date",
 		"CreatedAt":    "an import is another creation",
-		"CreatedOn":    "an import is another creation",
 		"UpdatedAt":    "an import is another change",
 		"Custom":       "each company has other names, a file has one header for all",
 		"CancelReason": "an import takes no cancelled customers; status shows who is",

@@ -35,8 +35,9 @@ const MaxCompiled = 400
 
 // Conn is a connection to a database file.
 type Conn struct {
-	conn *sqlite.Conn
-	kept map[string]*sqlite.Stmt
+	conn  *sqlite.Conn
+	kept  map[string]*sqlite.Stmt
+	ended chan struct{} // interrupts the running statement when it is closed
 }
 
 // patch corrects the library on linux/arm64 with pages of 64 KB, once, before the
@@ -54,7 +55,8 @@ func Open(path string, options Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &Conn{opened, map[string]*sqlite.Stmt{}}
+	conn := &Conn{conn: opened, kept: map[string]*sqlite.Stmt{}}
+	conn.watch()
 	for _, pragma := range options.Pragmas {
 		if err := conn.script("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -142,14 +144,26 @@ func (c *Conn) script(text string) error {
 	return nil
 }
 
+// watch has the library interrupt statements once c.ended is closed. The library
+// starts a goroutine for each such channel, so one serves many statements.
+func (c *Conn) watch() {
+	c.ended = make(chan struct{})
+	c.conn.SetInterrupt(c.ended)
+}
+
 // within interrupts what use runs when ctx ends. The error is then the context's.
 func (c *Conn) within(ctx context.Context, use func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if ctx.Done() != nil {
-		c.conn.SetInterrupt(ctx.Done())
-		defer c.conn.SetInterrupt(nil)
+		stop := context.AfterFunc(ctx, func() { close(c.ended) })
+		defer func() {
+			if !stop() {
+				<-c.ended
+				c.watch()
+			}
+		}()
 	}
 	err := use()
 	if Code(err).ToPrimary() == sqlite.ResultInterrupt && ctx.Err() != nil {
