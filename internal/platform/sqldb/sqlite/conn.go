@@ -111,7 +111,12 @@ func (c *Conn) Each(ctx context.Context, text string, args []any, scan func(*Row
 			return err
 		}
 		defer c.end(text, statement)
-		return step(statement, scan)
+		return step(statement, func(row *Row) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return scan(row)
+		})
 	})
 }
 
