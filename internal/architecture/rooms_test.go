@@ -277,7 +277,6 @@ var rooms = []room{
 	{path: "internal/architecture", place: "reads the source and imports none of it"},
 	{path: "cmd/carteira", place: "signals and exit code; nothing else", may: []arrow{{"internal/cli", "the commands"}}},
 	{path: "openapi/...", place: "describes the API from outside"},
-	{path: "tools/...", place: "programs of the workshop, not of the house"},
 	{
 		path: "test/...", place: "drives the whole program",
 		may: []arrow{
@@ -455,7 +454,6 @@ func TestAnImportAgainstTheArrowsIsFound(t *testing.T) {
 		"testing in the program": {"internal/account/a.go", imports("account", "testing"), "what only tests need"},
 		"a test up the line":     {"internal/account/a_test.go", imports("account_test", "carteira/internal/app"), "every room asks it who acts"},
 		"a package in no room":   {"internal/utils/a.go", "package utils", "internal/utils stands in no room"},
-		"the house's tools":      {"tools/x/main.go", imports("main", "carteira/internal/cli"), "it may import nothing of this module"},
 
 		"down the line":      {"internal/billing/a.go", imports("billing", "carteira/internal/customer", "carteira/internal/platform/money"), ""},
 		"within a room":      {"internal/platform/money/a.go", imports("money", "carteira/internal/platform/sqldb"), ""},

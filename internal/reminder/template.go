@@ -26,22 +26,34 @@ func (v Variable) pays() bool { return v.Name == paymentLink || v.Name == pixCod
 // Variables lists them.
 var Variables = []Variable{
 	{"name", "nome", "Ana Souza", func(f filling) string { return f.customer.Name }, "the customer's name"},
-	{"first_name", "primeiro_nome", "Ana", func(f filling) string { return firstWord(f.customer.Name) },
-		"the first word of it"},
+	{
+		"first_name", "primeiro_nome", "Ana", func(f filling) string { return firstWord(f.customer.Name) },
+		"the first word of it",
+	},
 	{"plan", "plano", "Mensal", func(f filling) string { return f.customer.Plan.Name }, "the plan's name"},
-	{"value", "valor", "R$ 35,00", func(f filling) string { return f.amount.BR() },
-		"what is to pay on the day of the message, or was paid; without an invoice, the customer's price"},
-	{"original_value", "valor_original", "R$ 35,00", func(f filling) string { return f.face.BR() },
-		"the invoice's amount, before late charges and discount"},
-	{"late_charges", "encargos", "R$ 0,82", func(f filling) string { return f.charges.BR() },
-		"late fee and interest that are part of what is to pay"},
-	{"discount", "desconto", "R$ 1,75", func(f filling) string { return f.discount.BR() },
-		"the discount until the due date that is taken off what is to pay"},
+	{
+		"value", "valor", "R$ 35,00", func(f filling) string { return f.amount.BR() },
+		"what is to pay on the day of the message, or was paid; without an invoice, the customer's price",
+	},
+	{
+		"original_value", "valor_original", "R$ 35,00", func(f filling) string { return f.face.BR() },
+		"the invoice's amount, before late charges and discount",
+	},
+	{
+		"late_charges", "encargos", "R$ 0,82", func(f filling) string { return f.charges.BR() },
+		"late fee and interest that are part of what is to pay",
+	},
+	{
+		"discount", "desconto", "R$ 1,75", func(f filling) string { return f.discount.BR() },
+		"the discount until the due date that is taken off what is to pay",
+	},
 	{"due_date", "vencimento", "31/01/2027", func(f filling) string { return f.dueOn.BR() }, "the due date"},
 	{"login", "usuario", "ana.souza", func(f filling) string { return f.customer.Usuario }, "the customer's login"},
 	{"company", "empresa", "Ana Internet", func(f filling) string { return f.company }, "the company's name"},
-	{"payment_link", "link_pagamento", "https://example.com/pay/abc", func(f filling) string { return f.link },
-		"the page where the invoice is paid; once it is, its receipt"},
+	{
+		"payment_link", "link_pagamento", "https://example.com/pay/abc", func(f filling) string { return f.link },
+		"the page where the invoice is paid; once it is, its receipt",
+	},
 	{"pix_code", "pix", "00020126…6304ABCD", func(f filling) string { return f.pix }, "the PIX code to copy and paste"},
 }
 

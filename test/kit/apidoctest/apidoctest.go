@@ -1,5 +1,5 @@
 // Package apidoctest owns the documents that providers publish of their APIs, as
-// tools/apiextract extracts them, and compares the exchanges of a test with
+// test/kit/apidoctest/apiextract extracts them, and compares the exchanges of a test with
 // them: a request that breaks the document is refused, and an answer of the
 // double that breaks it is reported. It does not know what any call means. Only
 // tests import it.
