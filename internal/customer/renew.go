@@ -55,7 +55,8 @@ func (s *Service) RenewTx(ctx context.Context, tx account.Tx, id int64) (Renewal
 	if err != nil {
 		return Renewal{}, err
 	}
-	return renewal, s.ApplyRenewalTx(ctx, tx, &renewal)
+	err = s.ApplyRenewalTx(ctx, tx, &renewal)
+	return renewal, err
 }
 
 // CanRenew says why a person cannot renew a customer: nil when one can.

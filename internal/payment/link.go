@@ -194,7 +194,8 @@ func (s *Service) Page(ctx context.Context, code string) (Page, error) {
 	if !has {
 		return page, err
 	}
-	return page, s.fill(ctx, &page, setup)
+	err = s.fill(ctx, &page, setup)
+	return page, err
 }
 
 func (s *Service) fill(ctx context.Context, page *Page, setup Setup) error {

@@ -297,7 +297,8 @@ func (s *Service) roundRule(ctx context.Context, tx account.Tx, draft RoundDraft
 		planAt:     tx.Now(),
 		round:      true,
 	}
-	return rule, s.applyRule(ctx, tx, change[Rule]{after: &rule})
+	err := s.applyRule(ctx, tx, change[Rule]{after: &rule})
+	return rule, err
 }
 
 func roundMessages(tx *sqldb.Tx, rule Rule, verdicts []verdictOn) ([]Message, error) {
