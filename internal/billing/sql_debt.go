@@ -53,7 +53,8 @@ func debtorByID(ctx context.Context, tx account.Tx, customerID int64) (debtor, e
 // has none. The least of an expression: for that of the column SQLite walks along
 // the due dates of the whole company until it meets one of the customer's.
 func oldestOpen(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (civil.Date, error) {
-	return sqldb.Value[civil.Date](ctx, querier, `SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
+	return sqldb.Value[civil.Date](ctx, querier,
+		`SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
 		companyID, customerID, string(Open))
 }
 

@@ -12,5 +12,6 @@ func freeBytes(path string) (uint64, error) {
 		return 0, err
 	}
 	var free uint64
-	return free, windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return free, err
 }

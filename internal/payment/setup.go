@@ -44,7 +44,8 @@ func (s *Service) unseal(setup Setup) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("options of gateway %d: %w", setup.ID, err)
 	}
-	return options, json.Unmarshal(plain, &options)
+	err = json.Unmarshal(plain, &options)
+	return options, err
 }
 
 // describe fills in what people are shown.

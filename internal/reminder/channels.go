@@ -345,7 +345,8 @@ func (s *Service) open(channel Channel) (map[string]string, error) {
 		return nil, fmt.Errorf("secrets of channel %d: %w", channel.ID, err)
 	}
 	secrets := map[string]string{}
-	return secrets, json.Unmarshal(plain, &secrets)
+	err = json.Unmarshal(plain, &secrets)
+	return secrets, err
 }
 
 // SecretNames lists the secrets that a channel has, by the names of its options.

@@ -191,7 +191,8 @@ const waiting = `company_id = ? AND rule_id = ? AND status = 'scheduled' AND run
 
 // waitingDates are the due dates of messages that were not tried.
 func waitingDates(ctx context.Context, tx account.Tx, ruleID int64) ([]civil.Date, error) {
-	return sqldb.Values[civil.Date](ctx, tx, `SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
+	return sqldb.Values[civil.Date](ctx, tx,
+		`SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
 		tx.Company.ID, ruleID, tx.Now().UnixMicro())
 }
 

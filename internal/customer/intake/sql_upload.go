@@ -72,7 +72,8 @@ func rejectedOf(ctx context.Context, querier sqldb.Querier, companyID, id int64)
 	if err != nil || column == "" {
 		return nil, sqldb.Found(err, "import")
 	}
-	return lines, json.Unmarshal([]byte(column), &lines)
+	err = json.Unmarshal([]byte(column), &lines)
+	return lines, err
 }
 
 func pruneUploads(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
