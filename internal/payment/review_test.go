@@ -9,7 +9,7 @@ import (
 	"carteira/internal/platform/fault"
 )
 
-// A gateway gives back a part of money that is credit by then. Whoever looks at the
+// A gateway gives back a part of money that is credit by then. A person who looks at the
 // review of that cannot have the money pay an invoice a second time.
 func TestMoneyThatIsCreditIsNotAppliedToo(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
