@@ -12,6 +12,7 @@ import (
 	"carteira/internal/event"
 	"carteira/internal/platform/address"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/housetest"
 	"carteira/test/kit/sqldbtest"
@@ -148,4 +149,17 @@ func asJSON(t *testing.T, v any) string {
 	b, err := json.Marshal(v)
 	must(t, err)
 	return string(b)
+}
+
+// A record of a list lacks what the counts of a change are made of.
+func TestCustomerOfAListIsNotChanged(t *testing.T) {
+	world := newWorld(t, sqldb.SQLite)
+	world.create(t, `{"name":"Ana"}`)
+	list, _, err := world.List(t.Context(), world.actor, Filter{}, input.Page{Number: 1, Size: 50})
+	must(t, err)
+	change := Change{Action: ActionUpdated, Before: list[0], After: list[0]}
+	err = world.db.Write(t.Context(), func(tx *sqldb.Tx) error { return world.apply(t.Context(), world.actor.In(tx), &change) })
+	if err == nil || !strings.Contains(err.Error(), "for a list") {
+		t.Errorf("got %v, want a refusal", err)
+	}
 }

@@ -46,11 +46,11 @@ const joins = ` LEFT JOIN customer_plans p ON p.company_id = c.company_id AND p.
 	LEFT JOIN products r ON r.company_id = c.company_id AND r.id = c.product_id`
 
 // scanListed reads one row of listColumns, and scanJoined one of columns.
-var scanListed, scanJoined = pooled(true), pooled(false)
+var scanListed, scanJoined = pooled(Customer{listed: true}), pooled(Customer{})
 
-// pooled reads one row, with what others have allocated.
-func pooled(listed bool) func(sqldb.Row) (Customer, error) {
-	idle := sync.Pool{New: func() any { return scanner(listed) }}
+// pooled reads one row into a copy of blank, with what others have allocated.
+func pooled(blank Customer) func(sqldb.Row) (Customer, error) {
+	idle := sync.Pool{New: func() any { return scanner(blank) }}
 	return func(row sqldb.Row) (customer Customer, err error) {
 		read := idle.Get().(func(sqldb.Row, *Customer) error) // only scanners
 		defer idle.Put(read)
@@ -64,11 +64,10 @@ type times struct{ created, cancelled, updated int64 }
 
 // scanner reads one row after the other with what it allocates once: a list of
 // fifty makes a quarter less garbage.
-func scanner(listed bool) func(sqldb.Row, *Customer) error {
-	customer := Customer{listed: listed}
+func scanner(customer Customer) func(sqldb.Row, *Customer) error {
 	var times times
 	places := places(&customer, &times)
-	if !listed {
+	if !customer.listed {
 		places = append(append(places, &customer.expiry.expired), customer.recurring.places()...)
 	}
 	return func(row sqldb.Row, into *Customer) error {
