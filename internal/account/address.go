@@ -178,24 +178,17 @@ func (s *Service) AddressWantedTx(ctx context.Context, tx *sqldb.Tx, email strin
 		return sqldb.Found(err, "user")
 	}
 	err = countAttemptTx(ctx, tx, []quota{{"wanted:" + text.Lower(email), resetsOfPerson, time.Hour}})
+	if fault.KindOf(err) == fault.KindRateLimited {
+		return nil // the mailbox got the mail already
+	}
 	if err != nil {
-		if fault.KindOf(err) == fault.KindRateLimited {
-			return nil // the mailbox got the mail already
-		}
 		return err
 	}
 	if user.confirmedAt != 0 {
 		return s.mailTx(ctx, tx, user.CompanyID, alreadyKnown(user.User, s.publicURL))
 	}
 	link, hash := newLink()
-	if err := deleteLinks(ctx, tx, user.User, forRelease); err != nil {
-		return err
-	}
-	err = insertPasswordLink(ctx, tx, user.User, newPasswordLink{hash: hash, purpose: forRelease, life: confirmLife})
-	if err != nil {
-		return err
-	}
-	return s.mailTx(ctx, tx, user.CompanyID, s.letters(user.User, link)[forRelease])
+	return s.sendLinkTx(ctx, tx, user.User, newPasswordLink{hash: hash, purpose: forRelease, life: confirmLife}, link)
 }
 
 // ConfirmAddress writes to the actor's user a link by which the address is
@@ -280,31 +273,18 @@ func (s *Service) settleAddress(ctx context.Context, tx *sqldb.Tx, link AddressL
 	return s.applyUser(ctx, actorOf(before.User, from).In(tx), &change)
 }
 
-// EmailChange is another address for the actor's user.
-type EmailChange struct {
-	Email string
-
-	Problems input.Problems // what the form had wrong
-}
-
-// ReadEmailChange reads the field email.
-func ReadEmailChange(in *input.Form) EmailChange {
-	in.Require("email")
-	return EmailChange{Email: in.Email("email").Value, Problems: in.Problems()}
-}
-
 // ChangeEmail gives the actor's user another address to sign in with, and writes
 // to both where there is a mail server.
-func (s *Service) ChangeEmail(ctx context.Context, visit Visit, change EmailChange) error {
-	if err := change.Problems.Err(); err != nil {
+func (s *Service) ChangeEmail(ctx context.Context, visit Visit, wanted NewEmail) error {
+	if err := wanted.Problems.Err(); err != nil {
 		return err
 	}
-	return s.LimitProbes(ctx, visit.Actor, change.Email, func() error {
+	return s.LimitProbes(ctx, visit.Actor, wanted.Email, func() error {
 		return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-			if err := s.countEmailChange(ctx, tx, visit, change.Email); err != nil {
+			if err := s.countEmailChange(ctx, tx, visit, wanted.Email); err != nil {
 				return err
 			}
-			return s.changeEmailTx(ctx, tx, visit, change.Email)
+			return s.changeEmailTx(ctx, tx, visit, wanted.Email)
 		})
 	})
 }
@@ -330,12 +310,8 @@ func (s *Service) changeEmailTx(ctx context.Context, tx *sqldb.Tx, visit Visit, 
 	if err != nil || before.Email == email {
 		return err
 	}
-	taken, err := emailTaken(ctx, tx, before.ID, text.Lower(email))
-	if err != nil {
+	if err := refuseTaken(ctx, tx, before.ID, email); err != nil {
 		return err
-	}
-	if taken {
-		return errEmailTaken()
 	}
 	if err := deletePasswordLinks(ctx, tx, before.User); err != nil {
 		return err
@@ -368,10 +344,8 @@ func (s *Service) LimitProbes(ctx context.Context, actor Actor, email string, do
 }
 
 func errProbing() error {
-	return fault.Later(
-		fault.New(fault.KindRateLimited, "too many e-mail addresses of other users were tried; try again tomorrow"),
-		time.Hour,
-	)
+	refused := fault.New(fault.KindRateLimited, "too many e-mail addresses of other users were tried; try again tomorrow")
+	return fault.Later(refused, time.Hour)
 }
 
 // countProbe counts a refusal, sends the mail, and leaves a line in the audit
@@ -384,12 +358,8 @@ func (s *Service) countProbe(ctx context.Context, actor Actor, email string, quo
 		if err := s.AddressWantedTx(ctx, tx, email); err != nil {
 			return err
 		}
-		return WriteAudit(ctx, actor.In(tx), AuditEntry{
-			Action: "email.refused",
-			Record: "user",
-			Name:   email,
-			After:  AuditFields{"email": email},
-		})
+		entry := AuditEntry{Action: "email.refused", Record: "user", Name: email, After: AuditFields{"email": email}}
+		return WriteAudit(ctx, actor.In(tx), entry)
 	})
 	if fault.KindOf(err) == fault.KindRateLimited {
 		return nil // the next one is refused

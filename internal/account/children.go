@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
 	"carteira/internal/tally"
@@ -27,12 +28,8 @@ type NewChild struct {
 // AddChildTx makes a child of the actor's company, with its calendar, inside
 // another use case's transaction.
 func (s *Service) AddChildTx(ctx context.Context, tx Tx, child NewChild) (Company, error) {
-	taken, err := EmailTaken(ctx, tx, child.Email)
-	if err != nil {
+	if err := refuseTaken(ctx, tx.Tx, 0, child.Email); err != nil {
 		return Company{}, err
-	}
-	if taken {
-		return Company{}, errEmailTaken()
 	}
 	made := Change{Action: ResellerCreated, owner: newOwner(child.Email, child.PasswordHash)}
 	made.After = Profile{OwnerEmail: child.Email, PlanName: child.PlanName, Company: Company{
@@ -61,6 +58,15 @@ func newOwner(email, passwordHash string) *storedUser {
 }
 
 func errEmailTaken() error { return fault.Field("email", takenReason) }
+
+// refuseTaken refuses an address with which another user than this one signs in.
+func refuseTaken(ctx context.Context, tx *sqldb.Tx, userID int64, email string) error {
+	taken, err := emailTaken(ctx, tx, userID, text.Lower(email))
+	if err == nil && taken {
+		err = errEmailTaken()
+	}
+	return err
+}
 
 // EmailTaken reports whether a user of any company signs in with an address.
 func EmailTaken(ctx context.Context, querier sqldb.Querier, email string) (bool, error) {
@@ -123,13 +129,13 @@ func (s *Service) Parent(ctx context.Context, actor Actor) (Contact, error) {
 	if actor.Company.ParentID == 0 {
 		return Contact{}, nil
 	}
-	company, err := companyByID(ctx, s.db, actor.Company.ParentID)
+	company, err := FindCompany(ctx, s.db, actor.Company.ParentID)
 	return Contact{company.Name, company.Whatsapp}, err
 }
 
 // InUse reports whether a user of a company has ever had a password.
-func InUse(ctx context.Context, querier sqldb.Querier, company Company) (bool, error) {
-	return inUse(ctx, querier, company.ID)
+func InUse(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, error) {
+	return rows.Some(ctx, querier, `SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`, companyID)
 }
 
 // SetOwnerEmailTx gives the owner of a company another address, which no other
@@ -144,7 +150,7 @@ func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, company Com
 	if _, err := lockUser(ctx, tx, company.ID, owner.ID); err != nil { // a password may be set at this moment
 		return err
 	}
-	used, err := inUse(ctx, tx, company.ID)
+	used, err := InUse(ctx, tx, company.ID)
 	if err != nil {
 		return err
 	}
@@ -154,12 +160,8 @@ func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, company Com
 	if err := deletePasswordLinks(ctx, tx, owner); err != nil { // they were sent to the address before
 		return err
 	}
-	taken, err := emailTaken(ctx, tx, owner.ID, text.Lower(email))
-	if err != nil {
+	if err := refuseTaken(ctx, tx, owner.ID, email); err != nil {
 		return err
-	}
-	if taken {
-		return errEmailTaken()
 	}
 	before, err := lockUser(ctx, tx, company.ID, owner.ID)
 	if err != nil {
@@ -188,7 +190,10 @@ type FunctionsChange struct {
 // Watchers are not called: functions only become more, and what was recorded
 // while one was missing can be replayed.
 func (s *Service) applyFunctions(ctx context.Context, tx Tx, change FunctionsChange) error {
-	if err := updateFunctions(ctx, tx.Tx, tx.Company.ID, change); err != nil {
+	err := tx.Do(ctx, `
+		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
+		change.After, tx.Now().UnixMicro(), tx.Company.ID, change.PlanID)
+	if err != nil {
 		return err
 	}
 	return auditFunctions(ctx, tx, change)

@@ -206,11 +206,8 @@ func (s *Service) SetCompany(ctx context.Context, actor Actor, draft CompanyDraf
 		if err := draft.Problems.With(refused).Err(); err != nil {
 			return err
 		}
-		return s.applyCompany(ctx, tx, &Change{
-			Action: CompanyUpdated,
-			Before: Profile{Company: before},
-			After:  Profile{Company: after},
-		})
+		change := Change{Action: CompanyUpdated, Before: Profile{Company: before}, After: Profile{Company: after}}
+		return s.applyCompany(ctx, tx, &change)
 	})
 	return after, err
 }
@@ -228,8 +225,9 @@ func (s *Service) Program(ctx context.Context, companyID int64, work string) (Ac
 }
 
 // FindCompany reads a company as it is now, for another use case's transaction.
-func FindCompany(ctx context.Context, querier sqldb.Querier, companyID int64) (Company, error) {
-	return companyByID(ctx, querier, companyID)
+func FindCompany(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
+	company, err := sqldb.One(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ?`, id)
+	return company, sqldb.Found(err, "company")
 }
 
 // LockTx keeps other transactions from counting what the company has while this
@@ -247,8 +245,10 @@ func ClosedThroughTx(ctx context.Context, tx Tx) (civil.Date, error) {
 }
 
 // Companies lists all companies, oldest first.
-func (s *Service) Companies(ctx context.Context) ([]Company, error) {
-	return companies(ctx, s.db)
+func (s *Service) Companies(ctx context.Context) ([]Company, error) { return companies(ctx, s.db) }
+
+func companies(ctx context.Context, querier sqldb.Querier) ([]Company, error) {
+	return sqldb.All(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c ORDER BY c.id`)
 }
 
 // Owner finds the first owner of the actor's company.

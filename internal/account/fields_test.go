@@ -183,7 +183,7 @@ func apply(t *testing.T, service *Service, change *Change) {
 
 func wantStored(t *testing.T, service *Service, want Company) {
 	t.Helper()
-	got, err := companyByID(t.Context(), service.db, want.ID)
+	got, err := FindCompany(t.Context(), service.db, want.ID)
 	got.CreatedAt, want.CreatedAt = got.CreatedAt.UTC(), want.CreatedAt.UTC()
 	got.Subscription.SuspendedAt, want.Subscription.SuspendedAt = got.Subscription.SuspendedAt.UTC(), want.Subscription.SuspendedAt.UTC()
 	if err != nil || got != want {

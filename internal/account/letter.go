@@ -9,7 +9,6 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/text"
 )
 
 // restoreLife is how long a former address can be had back from its mailbox.
@@ -194,12 +193,8 @@ func (s *Service) restoreAddress(ctx context.Context, tx *sqldb.Tx, link Address
 	if err != nil {
 		return err
 	}
-	taken, err := emailTaken(ctx, tx, before.ID, text.Lower(link.Restores))
-	if err != nil {
+	if err := refuseTaken(ctx, tx, before.ID, link.Restores); err != nil {
 		return err
-	}
-	if taken {
-		return errEmailTaken()
 	}
 	change := userChange{EmailRestored, before, before}
 	change.after.Email, change.after.confirmedAt = link.Restores, tx.Now().UnixMicro()

@@ -41,8 +41,8 @@ func (h house) confirm(t *testing.T, post *post, visit account.Visit) {
 	housetest.Must(t, err)
 }
 
-func change(address string) account.EmailChange {
-	return account.ReadEmailChange(form("email", address))
+func change(address string) account.NewEmail {
+	return account.ReadEmail(form("email", address))
 }
 
 func TestFormerAddressIsWrittenToAndComesBack(t *testing.T) {

@@ -163,7 +163,7 @@ func TestUnconfirmedAddressIsReleasedFromItsMailbox(t *testing.T) {
 
 		// The first owner confirms another address, which then stays.
 		_, visit := house.signInAs(t, fmt.Sprintf("liberado-%d@invalid", house.owner.ID))
-		housetest.Must(t, house.ChangeEmail(t.Context(), visit, account.ReadEmailChange(form("email", "nova@example.com"))))
+		housetest.Must(t, house.ChangeEmail(t.Context(), visit, account.ReadEmail(form("email", "nova@example.com"))))
 		_, code = house.last(t, post)
 		_, err = house.UseAddressLink(t.Context(), code, here)
 		housetest.Must(t, err)
@@ -245,7 +245,7 @@ func TestOurLettersAreNoRelay(t *testing.T) {
 		change := func(address string) error {
 			current, err := house.Authenticate(t.Context(), token, here)
 			housetest.Must(t, err)
-			return house.ChangeEmail(t.Context(), current, account.ReadEmailChange(form("email", address)))
+			return house.ChangeEmail(t.Context(), current, account.ReadEmail(form("email", address)))
 		}
 		for n := range 3 {
 			housetest.Must(t, change(fmt.Sprintf("vitima%d@example.com", n)))

@@ -170,7 +170,7 @@ func (s *Service) acceptable(ctx context.Context, user User, password NewPasswor
 	if err := password.Problems.Err(); err != nil {
 		return err
 	}
-	company, err := companyByID(ctx, s.db, user.CompanyID)
+	company, err := FindCompany(ctx, s.db, user.CompanyID)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *Service) acceptable(ctx context.Context, user User, password NewPasswor
 // invitedInTime refuses an invitation from above to a company that is in use by
 // now: it would be a way in.
 func invitedInTime(ctx context.Context, tx *sqldb.Tx, user User) error {
-	used, err := inUse(ctx, tx, user.CompanyID)
+	used, err := InUse(ctx, tx, user.CompanyID)
 	if err == nil && used {
 		err = fault.NotFound("link")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/text"
@@ -145,13 +146,8 @@ func (s *Service) auditRefusal(ctx context.Context, user User, from Visitor, wha
 }
 
 func actorOf(user User, from Visitor) Actor {
-	return Actor{
-		Company: Company{ID: user.CompanyID},
-		UserID:  user.ID,
-		Role:    user.Role,
-		Name:    user.Name,
-		From:    from.Address,
-	}
+	company := Company{ID: user.CompanyID}
+	return Actor{Company: company, UserID: user.ID, Role: user.Role, Name: user.Name, From: from.Address}
 }
 
 // signIn starts the session of a user after the right password.
@@ -310,7 +306,8 @@ func (s *Service) knows(ctx context.Context, user User, from Visitor) (bool, err
 	if from.Device == "" {
 		return false, nil
 	}
-	return deviceKnown(ctx, s.db, user, linkHash(from.Device))
+	return rows.Some(ctx, s.db, `SELECT count(*) FROM known_devices WHERE company_id = ? AND user_id = ? AND hash = ?`,
+		user.CompanyID, user.ID, linkHash(from.Device))
 }
 
 // rememberDevice makes the visitor's device one that is known for the user. It

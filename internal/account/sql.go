@@ -65,19 +65,10 @@ func companyValues(tx *sqldb.Tx, company Company, search string) []any {
 	}, storedCompany.Values(&company)...)
 }
 
-func companyByID(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ?`, id)
-	return company, sqldb.Found(err, "company")
-}
-
 func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
 	company, err := sqldb.One(ctx, tx, scanCompany,
 		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ? {for update}`, id)
 	return company, sqldb.Found(err, "company")
-}
-
-func companies(ctx context.Context, querier sqldb.Querier) ([]Company, error) {
-	return sqldb.All(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c ORDER BY c.id`)
 }
 
 func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User, error) {
@@ -118,10 +109,6 @@ func insertToken(ctx context.Context, tx *sqldb.Tx, token Token, hash []byte) (i
 func tokensMadeBy(ctx context.Context, querier sqldb.Querier, companyID, userID int64) ([]Token, error) {
 	return sqldb.All(ctx, querier, scanToken, `
 		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? AND made_by = ? ORDER BY id`, companyID, userID)
-}
-
-func countTokens(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `SELECT count(*) FROM api_tokens WHERE company_id = ?`, companyID)
 }
 
 func tokenByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Token, error) {
@@ -234,12 +221,6 @@ func oldestCall(ctx context.Context, querier sqldb.Querier, tokenID int64, limit
 	return oldest, now, err
 }
 
-func updateFunctions(ctx context.Context, tx *sqldb.Tx, parentID int64, change FunctionsChange) error {
-	return tx.Do(ctx, `
-		UPDATE companies SET functions = ?, updated_at = ? WHERE parent_id = ? AND subscription_plan_id = ?`,
-		change.After, tx.Now().UnixMicro(), parentID, change.PlanID)
-}
-
 // emailTaken looks among the users of all companies: an address signs in to
 // one.
 func emailTaken(ctx context.Context, querier sqldb.Querier, userID int64, emailKey string) (bool, error) {
@@ -252,12 +233,6 @@ func emailTaken(ctx context.Context, querier sqldb.Querier, userID int64, emailK
 func ownersOfChildren(ctx context.Context, querier sqldb.Querier, parentID int64) ([]string, error) {
 	return sqldb.Values[string](ctx, querier, `
 		SELECT u.email_key FROM companies c JOIN users u ON u.company_id = c.id AND u.role = 'owner' WHERE c.parent_id = ?`, parentID)
-}
-
-// inUse reports whether any user of a company has a password.
-func inUse(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, error) {
-	return rows.Some(ctx, querier,
-		`SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`, companyID)
 }
 
 // lockChildren locks the companies directly below one.

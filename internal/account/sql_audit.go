@@ -103,12 +103,6 @@ func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) 
 		RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
 }
 
-func eraseAudit(ctx context.Context, tx Tx, record string, id int64) error {
-	return tx.Do(ctx,
-		`UPDATE audit_log SET name = '', changes = '{}' WHERE company_id = ? AND record = ? AND record_id = ?`,
-		tx.Company.ID, record, id)
-}
-
 func scanView(row sqldb.Row) (view View, err error) {
 	err = row.Scan(&view.ID, (*string)(&view.List), &view.Name, &view.Query)
 	return view, err

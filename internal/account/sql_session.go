@@ -39,16 +39,6 @@ func insertSession(ctx context.Context, tx *sqldb.Tx, companyID int64, hash []by
 		session.ProvedAt.UnixMicro())
 }
 
-func proveSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64) error {
-	return tx.Do(ctx, `UPDATE sessions SET proved_at = ? WHERE company_id = ? AND id = ?`, tx.Real().UnixMicro(),
-		companyID, session.ID)
-}
-
-func touchSession(ctx context.Context, tx *sqldb.Tx, session Session, companyID int64, address string) error {
-	return tx.Do(ctx, `UPDATE sessions SET seen_at = ?, address = ? WHERE company_id = ? AND id = ?`,
-		tx.Real().UnixMicro(), address, companyID, session.ID)
-}
-
 func endSession(ctx context.Context, tx *sqldb.Tx, companyID, userID, id int64) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM sessions WHERE company_id = ? AND user_id = ? AND id = ?`, companyID, userID, id)
 }
@@ -93,12 +83,6 @@ func touchAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
 // deleteAttempts uncounts all attempts under a key.
 func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
 	return tx.Do(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)
-}
-
-func deviceKnown(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (bool, error) {
-	return rows.Some(ctx, querier, `
-		SELECT count(*) FROM known_devices WHERE company_id = ? AND user_id = ? AND hash = ?`, user.CompanyID,
-		user.ID, hash)
 }
 
 func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {

@@ -92,11 +92,6 @@ func deleteUser(ctx context.Context, tx *sqldb.Tx, user User) error {
 	return tx.Do(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, user.CompanyID, user.ID)
 }
 
-func otherOwners(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {
-	return sqldb.Value[int](ctx, querier,
-		`SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, companyID, userID)
-}
-
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
 	return tx.Do(ctx,
 		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose, email) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -193,10 +188,6 @@ func factorsSealedBefore(ctx context.Context, querier sqldb.Querier, keyID strin
 	return sqldb.All(ctx, querier, scanStored, `SELECT `+userColumns+` FROM users u
 		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> ''
 		AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
-}
-
-func insertSetupLink(ctx context.Context, tx *sqldb.Tx, hash []byte, expires time.Time) error {
-	return tx.Do(ctx, `INSERT INTO setup_links (hash, expires_at) VALUES (?, ?)`, hash, expires.UnixMicro())
 }
 
 // useSetupLinks ends all set-up links. Of two that use one at once, the second

@@ -84,8 +84,8 @@ func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) 
 			if err := s.applyUser(ctx, tx, &change); err != nil {
 				return err
 			}
-			return replacePasswordLink(ctx, tx.Tx, change.after.User,
-				newPasswordLink{hash: hash, purpose: forPassword, life: linkLife})
+			link := newPasswordLink{hash: hash, purpose: forPassword, life: linkLife}
+			return replacePasswordLink(ctx, tx.Tx, change.after.User, link)
 		})
 	})
 	return change.after.User, link, err
@@ -135,7 +135,8 @@ func (s *Service) UpdateUser(ctx context.Context, actor Actor, userID int64, dra
 // keepAnOwner refuses a change that leaves the company without an owner. The
 // company is locked, so that two owners cannot demote each other at once.
 func keepAnOwner(ctx context.Context, tx *sqldb.Tx, user User, field string) error {
-	others, err := otherOwners(ctx, tx, user.CompanyID, user.ID)
+	others, err := sqldb.Value[int](ctx, tx,
+		`SELECT count(*) FROM users WHERE company_id = ? AND role = 'owner' AND id <> ?`, user.CompanyID, user.ID)
 	if err == nil && others == 0 {
 		err = fault.Field(field, "the company must keep an owner")
 	}
@@ -197,7 +198,7 @@ func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, i
 	if _, err := lockUser(ctx, tx, company.ID, owner.ID); err != nil { // a password may be set at this moment
 		return err
 	}
-	used, err := inUse(ctx, tx, company.ID)
+	used, err := InUse(ctx, tx, company.ID)
 	if err != nil {
 		return err
 	}

@@ -131,14 +131,8 @@ var makesDatabase = map[string]bool{
 	"carteira serve": true, "carteira migrate": true, "carteira company create": true,
 }
 
-// withApp opens the program for a command that is not a server, runs it and
-// closes it.
-func withApp(cmd *cobra.Command, run func(ctx context.Context, program *app.App) error) error {
-	return withAppOf(cmd, app.Open, run)
-}
-
-// withAppOf is withApp with a program that is opened so.
-func withAppOf(
+// withApp opens the program for a command, runs it and closes it.
+func withApp(
 	cmd *cobra.Command,
 	open func(ctx context.Context, cfg config.Config, log *slog.Logger) (*app.App, error),
 	run func(ctx context.Context, program *app.App) error,
@@ -152,7 +146,7 @@ func withAppOf(
 			return err
 		}
 	}
-	program, err := open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr()))
+	program, err := open(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr(), cfg.LogLevel))
 	if err != nil {
 		return err
 	}
@@ -188,11 +182,7 @@ func oneLine(text string) string {
 	return strings.Join(lines, " ")
 }
 
-func logger(cfg config.Config, w io.Writer) *slog.Logger {
-	return leveledLogger(cfg, w, cfg.LogLevel)
-}
-
-func leveledLogger(cfg config.Config, w io.Writer, level slog.Leveler) *slog.Logger {
+func logger(cfg config.Config, w io.Writer, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == "json" {
 		options.ReplaceAttr = inMilliseconds

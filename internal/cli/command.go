@@ -66,7 +66,7 @@ func opened(d command, run func(ctx context.Context, c call) error) *cobra.Comma
 }
 
 func open(cmd *cobra.Command, args []string, run func(ctx context.Context, c call) error) error {
-	return withApp(cmd, func(ctx context.Context, program *app.App) error {
+	return withApp(cmd, app.Open, func(ctx context.Context, program *app.App) error {
 		return run(ctx, call{App: program, cmd: cmd, args: args, in: form(cmd)})
 	})
 }

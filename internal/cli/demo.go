@@ -71,7 +71,7 @@ func demo(cmd *cobra.Command, _ []string) (err error) {
 	chosen := cfg.LogLevel
 	level := &slog.LevelVar{} // thousands of messages are sent while the demo lives through its past
 	level.Set(max(chosen, slog.LevelWarn))
-	program, err := app.OpenToServe(cmd.Context(), cfg, leveledLogger(cfg, cmd.ErrOrStderr(), level))
+	program, err := app.OpenToServe(cmd.Context(), cfg, logger(cfg, cmd.ErrOrStderr(), level))
 	if err != nil {
 		return err
 	}

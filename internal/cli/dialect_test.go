@@ -59,7 +59,7 @@ func TestEventsOfAWebhookAreAListAsInTheAPI(t *testing.T) {
 func TestDurationsInTheLogHaveAUnit(t *testing.T) {
 	for format, want := range map[string]string{"json": `"took_ms":1.5`, "text": "took=1.5ms"} {
 		var out bytes.Buffer
-		leveledLogger(config.Config{LogFormat: format}, &out, slog.LevelInfo).Info("request", "took", 1500*time.Microsecond)
+		logger(config.Config{LogFormat: format}, &out, slog.LevelInfo).Info("request", "took", 1500*time.Microsecond)
 		if !bytes.Contains(out.Bytes(), []byte(want)) {
 			t.Errorf("%s: %s", format, out.String())
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"carteira/internal/account"
-	"carteira/internal/app"
 	"carteira/internal/reseller"
 )
 
@@ -22,15 +21,13 @@ func resellerCommand() *cobra.Command {
 				email     the owner's e-mail address
 				whatsapp  phone` + idFlag,
 		}, func(ctx context.Context, c call) (any, error) {
-			seller, err := c.Resellers.Update(ctx, c.actor, c.id(), reseller.ReadChanges(c.in))
-			return resellerJSON(c.App, seller), err
+			return c.reseller(c.Resellers.Update(ctx, c.actor, c.id(), reseller.ReadChanges(c.in)))
 		}),
 		act(command{
 			use: "level", short: "Change the level of a reseller, as far as the company's own allows it",
 			flags: "level! user, reseller, master or ultra_master" + idFlag,
 		}, func(ctx context.Context, c call) (any, error) {
-			seller, err := c.Resellers.SetLevel(ctx, c.actor, c.id(), reseller.ReadLevelRequest(c.in))
-			return resellerJSON(c.App, seller), err
+			return c.reseller(c.Resellers.SetLevel(ctx, c.actor, c.id(), reseller.ReadLevelRequest(c.in)))
 		}),
 		act(command{
 			use: "renew", short: "Pay for more of a reseller's subscription with the company's credits",
@@ -38,18 +35,15 @@ func resellerCommand() *cobra.Command {
 				plan-id:int    another subscription plan (default: the present one)
 				periods:int=1  how many periods are paid for` + idFlag,
 		}, func(ctx context.Context, c call) (any, error) {
-			paid, err := c.Resellers.Renew(ctx, c.actor, c.id(), reseller.ReadRenewRequest(c.in))
-			return paidJSON(c.App, paid), err
+			return c.paid(c.Resellers.Renew(ctx, c.actor, c.id(), reseller.ReadRenewRequest(c.in)))
 		}),
 		act(command{use: "suspend", short: "Stop a reseller: it can sign in and read, and nothing else", flags: idFlag},
 			func(ctx context.Context, c call) (any, error) {
-				seller, err := c.Resellers.Suspend(ctx, c.actor, c.id())
-				return resellerJSON(c.App, seller), err
+				return c.reseller(c.Resellers.Suspend(ctx, c.actor, c.id()))
 			}),
 		act(command{use: "resume", short: "Take a suspension back", flags: idFlag},
 			func(ctx context.Context, c call) (any, error) {
-				seller, err := c.Resellers.Resume(ctx, c.actor, c.id())
-				return resellerJSON(c.App, seller), err
+				return c.reseller(c.Resellers.Resume(ctx, c.actor, c.id()))
 			}),
 		act(command{
 			use: "invite", flags: idFlag,
@@ -74,8 +68,7 @@ func resellerCreate() *cobra.Command {
 			plan-id:int    subscription plan (default for a trial: the oldest active one)
 			periods:int=1  how many periods a subscriber pays for`,
 	}, func(ctx context.Context, c call) (any, error) {
-		paid, err := c.Resellers.Create(ctx, c.actor, reseller.ReadNewReseller(c.in))
-		return paidJSON(c.App, paid), err
+		return c.paid(c.Resellers.Create(ctx, c.actor, reseller.ReadNewReseller(c.in)))
 	})
 }
 
@@ -94,27 +87,28 @@ func resellerList() *cobra.Command {
 		})
 }
 
-func resellerJSON(program *app.App, seller reseller.Reseller) map[string]any {
-	if seller.Zone == nil { // there is none: an error is being reported
-		return nil
+// reseller is what the commands print of a reseller.
+func (c call) reseller(seller reseller.Reseller, err error) (map[string]any, error) {
+	if err != nil {
+		return nil, err
 	}
 	return map[string]any{
 		"id": seller.ID, "name": seller.Name, "email": seller.Email, "level": seller.Level,
-		"status": seller.Standing(program.DB.Now()), "credits": seller.Credits,
+		"status": seller.Standing(c.DB.Now()), "credits": seller.Credits,
 		"plan_id": seller.Plan.ID, "expires_at": seller.Subscription.ExpiresOn.String(),
-	}
+	}, nil
 }
 
-func paidJSON(program *app.App, paid reseller.Paid) map[string]any {
-	record := resellerJSON(program, paid.Reseller)
-	if record == nil {
-		return nil
+func (c call) paid(paid reseller.Paid, err error) (any, error) {
+	record, err := c.reseller(paid.Reseller, err)
+	if err != nil {
+		return nil, err
 	}
 	record["credits_spent"], record["credits_balance"] = paid.CreditsSpent, paid.CreditsBalance
 	if paid.InvitationLink != "" {
 		record["invitation_link"] = paid.InvitationLink
 	}
-	return record
+	return record, nil
 }
 
 const subscriptionPlanColumns = "ID,NAME,VALUE,CREDITS,PERIOD,TRIAL DAYS,FUNCTIONS,ACTIVE,SIGNUP LINK"
@@ -134,8 +128,7 @@ func subscriptionPlanCommand() *cobra.Command {
 			example: `  carteira subscription-plan create --company 1 --name Revenda --value 49.90 --credits 1 --period 1month`,
 		}, func(ctx context.Context, c call) (any, error) {
 			c.in.Split("functions")
-			plan, err := c.Resellers.CreatePlan(ctx, c.actor, reseller.ReadNewPlan(c.in))
-			return object(subscriptionPlanColumns, subscriptionPlanRow(c, plan)), err
+			return c.subscriptionPlan(c.Resellers.CreatePlan(ctx, c.actor, reseller.ReadNewPlan(c.in)))
 		}),
 		act(command{
 			use: "set", short: "Change a subscription plan; what is not given stays, and functions are only added",
@@ -143,19 +136,21 @@ func subscriptionPlanCommand() *cobra.Command {
 			flags:   flags + "\nactive:bool=true whether it can be chosen for resellers" + idFlag,
 		}, func(ctx context.Context, c call) (any, error) {
 			c.in.Split("functions")
-			plan, err := c.Resellers.UpdatePlan(ctx, c.actor, c.id(), reseller.ReadPlanChanges(c.in))
-			return object(subscriptionPlanColumns, subscriptionPlanRow(c, plan)), err
+			return c.subscriptionPlan(c.Resellers.UpdatePlan(ctx, c.actor, c.id(), reseller.ReadPlanChanges(c.in)))
 		}),
 		act(command{use: "renew-link", short: "Give a plan another signup link; the old one stops working", flags: idFlag},
 			func(ctx context.Context, c call) (any, error) {
-				plan, err := c.Resellers.RenewSignupLink(ctx, c.actor, c.id())
-				return object(subscriptionPlanColumns, subscriptionPlanRow(c, plan)), err
+				return c.subscriptionPlan(c.Resellers.RenewSignupLink(ctx, c.actor, c.id()))
 			}),
 		list(command{short: "List a company's subscription plans"}, subscriptionPlanColumns,
 			func(ctx context.Context, c call) ([]reseller.Plan, error) {
 				plans, _, err := c.Resellers.Plans(ctx, c.actor, reseller.PlanFilter{}, all)
 				return plans, err
 			}, subscriptionPlanRow))
+}
+
+func (c call) subscriptionPlan(plan reseller.Plan, err error) (any, error) {
+	return object(subscriptionPlanColumns, subscriptionPlanRow(c, plan)), err
 }
 
 func subscriptionPlanRow(c call, plan reseller.Plan) []any {

@@ -33,7 +33,7 @@ by itself; while there is no company, a link to make the first one is printed. C
 These settings have no flag, since a flag can be read by everybody who lists
 processes: ` + secretSettings(),
 	}, func(cmd *cobra.Command, _ []string) error {
-		return withAppOf(cmd, app.OpenToServe, func(ctx context.Context, program *app.App) error {
+		return withApp(cmd, app.OpenToServe, func(ctx context.Context, program *app.App) error {
 			return program.Serve(ctx, func(addr net.Addr) {
 				program.Log.Info("serving", "address", addr.String(), "url", program.Config.PublicURL, "version", Version())
 				hintFirstCompany(ctx, cmd, program, addr)
@@ -69,7 +69,7 @@ func hintFirstCompany(ctx context.Context, cmd *cobra.Command, program *app.App,
 		base = "http://" + addr.String()
 	}
 	if program.Config.LogFormat == "json" { // a line like the others; whatever their level, this one is needed
-		leveledLogger(program.Config, cmd.ErrOrStderr(), slog.LevelInfo).Info(
+		logger(program.Config, cmd.ErrOrStderr(), slog.LevelInfo).Info(
 			"there is no company yet: open this link to make one; it works once, for a day",
 			"url", base+"/setup/"+link,
 		)

@@ -206,7 +206,7 @@ func (s *Service) Waiting(ctx context.Context, actor account.Actor, id int64) (b
 	if err != nil {
 		return false, err
 	}
-	ready, err := account.InUse(ctx, s.db, company)
+	ready, err := account.InUse(ctx, s.db, company.ID)
 	return !ready, err
 }
 

@@ -9,19 +9,12 @@ import (
 )
 
 func (s *Server) listPlans(ctx context.Context, call *call) (web.Answer, error) {
-	query := call.query()
-	paging, filter := query.Page(), catalog.ReadFilter(query)
-	if err := query.Err(); err != nil {
-		return web.Answer{}, err
-	}
-	list, total, err := s.Catalog.Plans(ctx, call.actor, filter, paging)
+	plans, err := listed(ctx, call, catalog.ReadFilter, s.Catalog.Plans)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByPlan(ctx, call.actor, idsOf(list, func(plan *catalog.Plan) int64 { return plan.ID }))
-	return page(call, paging, total, web.List(list, func(object *web.Object, plan *catalog.Plan) {
-		call.writePlan(object, plan, counts[plan.ID].N)
-	})), err
+	counts, err := s.Customers.CountByPlan(ctx, call.actor, idsOf(plans.list, func(plan *catalog.Plan) int64 { return plan.ID }))
+	return plans.answer(func(object *web.Object, plan *catalog.Plan) { call.writePlan(object, plan, counts[plan.ID].N) }), err
 }
 
 func (s *Server) readPlan(ctx context.Context, call *call) (web.Answer, error) {
@@ -30,25 +23,19 @@ func (s *Server) readPlan(ctx context.Context, call *call) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByPlan(ctx, call.actor, []int64{plan.ID})
-	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writePlan(object, &plan, counts[plan.ID].N)
-	})}, err
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writePlan(object, &plan, counts[plan.ID].N) })}, err
 }
 
 func (s *Server) listProducts(ctx context.Context, call *call) (web.Answer, error) {
-	query := call.query()
-	paging, filter := query.Page(), catalog.ReadFilter(query)
-	if err := query.Err(); err != nil {
-		return web.Answer{}, err
-	}
-	list, total, err := s.Catalog.Products(ctx, call.actor, filter, paging)
+	products, err := listed(ctx, call, catalog.ReadFilter, s.Catalog.Products)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counts, err := s.Customers.CountByProduct(ctx, call.actor, idsOf(list, func(product *catalog.Product) int64 { return product.ID }))
-	return page(call, paging, total, web.List(list, func(object *web.Object, product *catalog.Product) {
+	ids := idsOf(products.list, func(product *catalog.Product) int64 { return product.ID })
+	counts, err := s.Customers.CountByProduct(ctx, call.actor, ids)
+	return products.answer(func(object *web.Object, product *catalog.Product) {
 		call.writeProduct(object, product, counts[product.ID].N)
-	})), err
+	}), err
 }
 
 func (s *Server) readProduct(ctx context.Context, call *call) (web.Answer, error) {
@@ -57,9 +44,7 @@ func (s *Server) readProduct(ctx context.Context, call *call) (web.Answer, error
 		return web.Answer{}, err
 	}
 	counts, err := s.Customers.CountByProduct(ctx, call.actor, []int64{product.ID})
-	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writeProduct(object, &product, counts[product.ID].N)
-	})}, err
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writeProduct(object, &product, counts[product.ID].N) })}, err
 }
 
 func (c *call) writePlan(object *web.Object, plan *catalog.Plan, customers int64) {
@@ -92,12 +77,9 @@ func idsOf[T any](list []T, id func(*T) int64) []int64 {
 	return ids
 }
 
-func (s *Server) createPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	plan, err := s.Catalog.CreatePlan(ctx, call.actor, catalog.ReadNewPlan(form))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	return web.Answer{Data: web.One(func(object *web.Object) { call.writePlan(object, &plan, 0) })}, nil
+// newPlan is a plan that no customer has yet.
+func (c *call) newPlan(plan catalog.Plan) web.Answer {
+	return web.Answer{Data: web.One(func(object *web.Object) { c.writePlan(object, &plan, 0) })}
 }
 
 func (s *Server) updatePlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
@@ -107,12 +89,9 @@ func (s *Server) updatePlan(ctx context.Context, call *call, form *input.Form) (
 	return s.readPlan(ctx, call)
 }
 
-func (s *Server) createProduct(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	product, err := s.Catalog.CreateProduct(ctx, call.actor, catalog.ReadNewProduct(form))
-	if err != nil {
-		return web.Answer{}, err
-	}
-	return web.Answer{Data: web.One(func(object *web.Object) { call.writeProduct(object, &product, 0) })}, nil
+// newProduct is a product that no customer has yet.
+func (c *call) newProduct(product catalog.Product) web.Answer {
+	return web.Answer{Data: web.One(func(object *web.Object) { c.writeProduct(object, &product, 0) })}
 }
 
 func (s *Server) updateProduct(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {

@@ -37,23 +37,6 @@ func (s *Server) listCustomers(ctx context.Context, call *call) (web.Answer, err
 	return page(call, paging, total, web.List(list, call.withInvoices(invoices))), err
 }
 
-func (s *Server) createCustomer(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	made, err := s.Customers.Create(ctx, call.actor, customer.ReadNew(form))
-	return call.customer(made), err
-}
-
-func (s *Server) deleteCustomer(ctx context.Context, call *call) (web.Answer, error) {
-	err := s.Customers.Delete(ctx, call.actor, call.id)
-	return deleted(call.id, "customer"), err
-}
-
-func deleted(id int64, what string) web.Answer {
-	return web.Answer{Message: what + " deleted", Data: web.JSON(struct {
-		ID      int64 `json:"id"`
-		Deleted bool  `json:"deleted"`
-	}{id, true})}
-}
-
 func (s *Server) renewCustomer(ctx context.Context, call *call) (web.Answer, error) {
 	query := call.query()
 	invoice := query.Choice("invoice", "keep", "paid", "cancelled")
@@ -61,10 +44,8 @@ func (s *Server) renewCustomer(ctx context.Context, call *call) (web.Answer, err
 	if err := query.Err(); err != nil {
 		return web.Answer{}, err
 	}
-	renewal, err := s.Billing.Renew(ctx, call.actor, call.id, billing.RenewalByHand{
-		Periods: periods,
-		Invoice: account.RenewInvoice(invoice.Value),
-	})
+	hand := billing.RenewalByHand{Periods: periods, Invoice: account.RenewInvoice(invoice.Value)}
+	renewal, err := s.Billing.Renew(ctx, call.actor, call.id, hand)
 	return web.Answer{Data: web.One(func(object *web.Object) {
 		call.writeCustomer(object, &renewal.Customer)
 		object.Date("previous_due_date", renewal.Previous)

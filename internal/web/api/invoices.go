@@ -91,10 +91,7 @@ func (s *Server) editInvoice(ctx context.Context, call *call, form *input.Form) 
 
 // wholeInvoice is an invoice with its customer, plan and product.
 func (s *Server) wholeInvoice(
-	ctx context.Context,
-	call *call,
-	invoice billing.Invoice,
-	more func(*web.Object),
+	ctx context.Context, call *call, invoice billing.Invoice, more func(*web.Object),
 ) (web.Answer, error) {
 	owner, err := s.Customers.Find(ctx, call.actor, invoice.Customer.ID)
 	if err == nil {
@@ -178,19 +175,14 @@ func (s *Server) readDashboard(ctx context.Context, call *call) (web.Answer, err
 }
 
 func (s *Server) listPayments(ctx context.Context, call *call) (web.Answer, error) {
-	query := call.query()
-	paging, filter := query.Page(), billing.ReadPaymentFilter(query)
-	if err := query.Err(); err != nil {
-		return web.Answer{}, err
-	}
-	list, total, err := s.Billing.Payments(ctx, call.actor, filter, paging)
+	payments, err := listed(ctx, call, billing.ReadPaymentFilter, s.Billing.Payments)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	refunds, err := s.Billing.RefundsOf(ctx, call.actor, list...)
-	return page(call, paging, total, web.List(list, func(object *web.Object, record *billing.PaymentRecord) {
+	refunds, err := s.Billing.RefundsOf(ctx, call.actor, payments.list...)
+	return payments.answer(func(object *web.Object, record *billing.PaymentRecord) {
 		call.writePayment(object, record, refunds[record.ID])
-	})), err
+	}), err
 }
 
 func (s *Server) readPayment(ctx context.Context, call *call) (web.Answer, error) {
@@ -226,9 +218,7 @@ func (s *Server) payment(ctx context.Context, call *call, record billing.Payment
 		return web.Answer{}, err
 	}
 	refunds, err := s.Billing.RefundsOf(ctx, call.actor, record)
-	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writePayment(object, &record, refunds[record.ID])
-	})}, err
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writePayment(object, &record, refunds[record.ID]) })}, err
 }
 
 // writePayment writes the fields of a payment's record. The invoice is null, and

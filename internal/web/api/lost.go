@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
@@ -27,8 +28,8 @@ func (s *Server) lost() map[string]handler {
 		"/payments/{id}/dismiss":           s.readPayment,
 		"/customer-plans":                  s.readPlan,
 		"/products":                        s.readProduct,
-		"/resellers":                       s.readInvited,
-		"/resellers/{id}/renew":            s.readPaidReseller,
+		"/resellers":                       found(s.resellerAsPaid, s.madeReseller),
+		"/resellers/{id}/renew":            found(s.resellerAsPaid, s.paidReseller),
 		"/plans":                           found(s.Resellers.FindPlan, s.subscriptionPlan),
 		"/webhooks":                        s.readCreatedWebhook,
 		"/webhooks/{id}/test":              s.testWebhook, // a test may be sent twice
@@ -69,27 +70,14 @@ func (s *Server) readSettled(ctx context.Context, call *call) (web.Answer, error
 	})
 }
 
-func (s *Server) readInvited(ctx context.Context, call *call) (web.Answer, error) {
-	paid, err := s.paidReseller(ctx, call)
-	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writePaid(object, &paid, now)
-		object.Text("invitation_link", "")
-	})}, err
-}
-
-func (s *Server) readPaidReseller(ctx context.Context, call *call) (web.Answer, error) {
-	paid, err := s.paidReseller(ctx, call)
-	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(object *web.Object) { call.writePaid(object, &paid, now) })}, err
-}
-
-func (s *Server) paidReseller(ctx context.Context, call *call) (reseller.Paid, error) {
-	found, err := s.Resellers.Find(ctx, call.actor, call.id)
+// resellerAsPaid is a reseller as the lost answer had it, but for what it cost and
+// its invitation.
+func (s *Server) resellerAsPaid(ctx context.Context, actor account.Actor, id int64) (reseller.Paid, error) {
+	found, err := s.Resellers.Find(ctx, actor, id)
 	if err != nil {
 		return reseller.Paid{}, err
 	}
-	balance, err := s.Resellers.Balance(ctx, call.actor)
+	balance, err := s.Resellers.Balance(ctx, actor)
 	return reseller.Paid{Reseller: found, CreditsBalance: balance}, err
 }
 
@@ -100,10 +88,10 @@ func (s *Server) readCreatedWebhook(ctx context.Context, call *call) (web.Answer
 
 func (s *Server) readRotated(ctx context.Context, call *call) (web.Answer, error) {
 	secret, err := s.Webhooks.CallbackSecret(ctx, call.actor)
-	return rotated(secret), err
+	return call.rotated(secret), err
 }
 
 func (s *Server) readRotatedWebhook(ctx context.Context, call *call) (web.Answer, error) {
 	_, secret, err := s.Webhooks.Created(ctx, call.actor, call.id)
-	return rotated(secret), err
+	return call.rotated(secret), err
 }

@@ -4,46 +4,33 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/platform/input"
 	"carteira/internal/reseller"
 	"carteira/internal/web"
 )
 
 func (s *Server) listResellers(ctx context.Context, call *call) (web.Answer, error) {
-	query := call.query()
-	paging, filter := query.Page(), reseller.ReadFilter(query)
-	if err := query.Err(); err != nil {
-		return web.Answer{}, err
-	}
-	list, total, err := s.Resellers.List(ctx, call.actor, filter, paging)
+	resellers, err := listed(ctx, call, reseller.ReadFilter, s.Resellers.List)
 	now := s.DB.Now()
-	return page(call, paging, total, web.List(list, func(object *web.Object, seller *reseller.Reseller) {
-		call.writeReseller(object, seller, now)
-	})), err
+	return resellers.answer(func(object *web.Object, seller *reseller.Reseller) { call.writeReseller(object, seller, now) }), err
 }
 
-func (s *Server) createReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	made, err := s.Resellers.Create(ctx, call.actor, reseller.ReadNewReseller(form))
+// madeReseller is a new reseller, with the invitation of an owner who has no password.
+func (s *Server) madeReseller(call *call, made reseller.Paid) web.Answer {
 	now := s.DB.Now()
 	return web.Answer{Data: web.One(func(object *web.Object) {
 		call.writePaid(object, &made, now)
 		object.Text("invitation_link", made.InvitationLink)
-	})}, err
+	})}
 }
 
-func (s *Server) renewReseller(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	renewed, err := s.Resellers.Renew(ctx, call.actor, call.id, reseller.ReadRenewRequest(form))
+func (s *Server) paidReseller(call *call, paid reseller.Paid) web.Answer {
 	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writePaid(object, &renewed, now)
-	})}, err
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writePaid(object, &paid, now) })}
 }
 
 func (s *Server) reseller(call *call, seller reseller.Reseller) web.Answer {
 	now := s.DB.Now()
-	return web.Answer{Data: web.One(func(object *web.Object) {
-		call.writeReseller(object, &seller, now)
-	})}
+	return web.Answer{Data: web.One(func(object *web.Object) { call.writeReseller(object, &seller, now) })}
 }
 
 // writeReseller writes the fields of a reseller's record. Its status goes by its
@@ -69,20 +56,10 @@ func (c *call) writePaid(object *web.Object, paid *reseller.Paid, now time.Time)
 }
 
 func (s *Server) listSubscriptionPlans(ctx context.Context, call *call) (web.Answer, error) {
-	query := call.query()
-	paging, filter := query.Page(), reseller.ReadPlanFilter(query)
-	if err := query.Err(); err != nil {
-		return web.Answer{}, err
-	}
-	list, total, err := s.Resellers.Plans(ctx, call.actor, filter, paging)
-	return page(call, paging, total, web.List(list, func(object *web.Object, plan *reseller.Plan) {
+	plans, err := listed(ctx, call, reseller.ReadPlanFilter, s.Resellers.Plans)
+	return plans.answer(func(object *web.Object, plan *reseller.Plan) {
 		s.writeSubscriptionPlan(object, plan, call.actor.Company.Zone)
-	})), err
-}
-
-func (s *Server) createSubscriptionPlan(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
-	plan, err := s.Resellers.CreatePlan(ctx, call.actor, reseller.ReadNewPlan(form))
-	return s.subscriptionPlan(call, plan), err
+	}), err
 }
 
 func (s *Server) writeSubscriptionPlan(object *web.Object, plan *reseller.Plan, zone *time.Location) {

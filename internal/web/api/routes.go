@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"carteira/internal/account"
+	"carteira/internal/catalog"
 	"carteira/internal/customer"
 	"carteira/internal/payment"
 	"carteira/internal/platform/input"
@@ -47,10 +48,10 @@ func (s *Server) seed() []route {
 		{get, "/account", anyone, basic, "", s.account},
 
 		{get, "/customers", anyone, basic, "", s.listCustomers},
-		{post, "/customers", anyone, basic, "", reading(s.createCustomer)},
+		{post, "/customers", anyone, basic, "", created(s.Customers.Create, customer.ReadNew, (*call).customer)},
 		{get, "/customers/{id}", anyone, basic, "customer", found(s.Customers.Find, (*call).customer)},
 		{put, "/customers/{id}", anyone, basic, "customer", changed(s.Customers.Update, customer.ReadChanges, (*call).customer)},
-		{del, "/customers/{id}", anyone, basic, "customer", s.deleteCustomer},
+		{del, "/customers/{id}", anyone, basic, "customer", deleted(s.Customers.Delete, "customer deleted")},
 		{get, "/customers/{id}/invoices", anyone, basic, "customer", s.listInvoicesOfCustomer},
 		{post, "/customers/{id}/renew-due-date", anyone, basic, "customer", bodiless(s.renewCustomer)},
 
@@ -66,14 +67,14 @@ func (s *Server) seed() []route {
 		{get, "/products/{id}", anyone, basic, "product", s.readProduct},
 
 		{get, "/resellers", resale, resellers, "", s.listResellers},
-		{post, "/resellers", resale, resellers, "", reading(s.createReseller)},
+		{post, "/resellers", resale, resellers, "", created(s.Resellers.Create, reseller.ReadNewReseller, s.madeReseller)},
 		{get, "/resellers/{id}", resale, resellers, "reseller", found(s.Resellers.Find, s.reseller)},
 		{put, "/resellers/{id}", resale, resellers, "reseller", changed(s.Resellers.Update, reseller.ReadChanges, s.reseller)},
 		{put, "/resellers/{id}/level", resale, resellers, "reseller", changed(s.Resellers.SetLevel, reseller.ReadLevelRequest, s.reseller)},
-		{post, "/resellers/{id}/renew", resale, resellers, "reseller", reading(s.renewReseller)},
+		{post, "/resellers/{id}/renew", resale, resellers, "reseller", changed(s.Resellers.Renew, reseller.ReadRenewRequest, s.paidReseller)},
 
 		{get, "/plans", resale, resellers, "", s.listSubscriptionPlans},
-		{post, "/plans", resale, resellers, "", reading(s.createSubscriptionPlan)},
+		{post, "/plans", resale, resellers, "", created(s.Resellers.CreatePlan, reseller.ReadNewPlan, s.subscriptionPlan)},
 		{get, "/plans/{id}", resale, resellers, "plan", found(s.Resellers.FindPlan, s.subscriptionPlan)},
 		{put, "/plans/{id}", resale, resellers, "plan", changed(s.Resellers.UpdatePlan, reseller.ReadPlanChanges, s.subscriptionPlan)},
 
@@ -82,7 +83,7 @@ func (s *Server) seed() []route {
 		{post, "/webhooks", anyone, webhooks, "", reading(s.createWebhook)},
 		{get, "/webhooks/{id}", anyone, webhooks, "webhook", found(s.Webhooks.Find, (*call).webhook)},
 		{put, "/webhooks/{id}", anyone, webhooks, "webhook", changed(s.Webhooks.Update, webhook.ReadChanges, (*call).webhook)},
-		{del, "/webhooks/{id}", anyone, webhooks, "webhook", s.deleteWebhook},
+		{del, "/webhooks/{id}", anyone, webhooks, "webhook", deleted(s.Webhooks.Delete, "webhook deleted")},
 		{post, "/webhooks/{id}/test", anyone, webhooks, "webhook", bodiless(s.testWebhook)},
 		{get, "/webhooks/{id}/deliveries", anyone, webhooks, "webhook", s.listDeliveries},
 		{post, "/webhooks/deliveries/{id}/resend", anyone, webhooks, "delivery", bodiless(s.resendDelivery)},
@@ -120,9 +121,9 @@ func (s *Server) extensions() []route {
 		{post, "/payments/{id}/undo", anyone, basic, "payment", bodiless(s.undoPayment)},
 		{post, "/payments/{id}/apply", anyone, basic, "payment", reading(s.applyPayment)},
 		{post, "/payments/{id}/dismiss", anyone, basic, "payment", reading(s.dismissPayment)},
-		{post, "/customer-plans", anyone, basic, "", reading(s.createPlan)},
+		{post, "/customer-plans", anyone, basic, "", created(s.Catalog.CreatePlan, catalog.ReadNewPlan, (*call).newPlan)},
 		{put, "/customer-plans/{id}", anyone, basic, "customer plan", reading(s.updatePlan)},
-		{post, "/products", anyone, basic, "", reading(s.createProduct)},
+		{post, "/products", anyone, basic, "", created(s.Catalog.CreateProduct, catalog.ReadNewProduct, (*call).newProduct)},
 		{put, "/products/{id}", anyone, basic, "product", reading(s.updateProduct)},
 		{put, externalPath, anyone, basic, "", s.upsertCustomer},
 		{get, eventsPath, anyone, account.FunctionWebhooks, "", s.readEvents},
@@ -131,7 +132,8 @@ func (s *Server) extensions() []route {
 			s.Payments.AskAutopay, payment.ReadAutopayRequest, (*call).autopay)},
 		{del, "/customers/{id}/autopay", anyone, payments, "customer", found(s.Payments.EndAutopay, (*call).autopay)},
 		{post, "/customers/{id}/autopay/simulate", anyone, payments, "customer", reading(s.simulateAutopay)},
-		{post, "/webhooks/{id}/secret/rotate", anyone, account.FunctionWebhooks, "webhook", bodiless(s.rotateWebhookSecret)},
+		{post, "/webhooks/{id}/secret/rotate", anyone, account.FunctionWebhooks, "webhook", bodiless(
+			found(s.Webhooks.RotateSecret, (*call).rotated))},
 		{get, "/sandbox/clock", anyone, basic, "", s.readClock},
 		{post, "/sandbox/clock", anyone, basic, "", s.moveClock},
 	}
@@ -246,6 +248,26 @@ func changed[D, T any](
 	})
 }
 
+// created answers with a new record, made of the body.
+func created[D, T any](
+	create func(context.Context, account.Actor, D) (T, error), read func(*input.Form) D, show func(*call, T) web.Answer,
+) handler {
+	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
+		record, err := create(ctx, call.actor, read(form))
+		return show(call, record), err
+	})
+}
+
+// deleted deletes the record of the path.
+func deleted(remove func(context.Context, account.Actor, int64) error, message string) handler {
+	return func(ctx context.Context, call *call) (web.Answer, error) {
+		return web.Answer{Message: message, Data: web.JSON(struct {
+			ID      int64 `json:"id"`
+			Deleted bool  `json:"deleted"`
+		}{call.id, true})}, remove(ctx, call.actor, call.id)
+	}
+}
+
 // bodiless is an operation that refuses the fields of a body.
 func bodiless(do handler) handler {
 	return reading(func(ctx context.Context, call *call, form *input.Form) (web.Answer, error) {
@@ -254,6 +276,33 @@ func bodiless(do handler) handler {
 		}
 		return do(ctx, call)
 	})
+}
+
+// rows is a page of a list that a call asks for.
+type rows[T any] struct {
+	call   *call
+	paging input.Page
+	list   []T
+	total  int64
+}
+
+func (r rows[T]) answer(write func(*web.Object, *T)) web.Answer {
+	return page(r.call, r.paging, r.total, web.List(r.list, write))
+}
+
+// listed reads the rows that a filter and a page choose, both of the query.
+func listed[F, T any](
+	ctx context.Context, call *call, read func(*input.Form) F,
+	find func(context.Context, account.Actor, F, input.Page) ([]T, int64, error),
+) (found rows[T], err error) {
+	query := call.query()
+	found.call, found.paging = call, query.Page()
+	filter := read(query)
+	if err := query.Err(); err != nil {
+		return found, err
+	}
+	found.list, found.total, err = find(ctx, call.actor, filter, found.paging)
+	return found, err
 }
 
 // page is the answer to a list.

@@ -72,11 +72,6 @@ func (c *call) createdWebhook(hook webhook.Webhook, secret string) web.Answer {
 	}
 }
 
-func (s *Server) deleteWebhook(ctx context.Context, call *call) (web.Answer, error) {
-	err := s.Webhooks.Delete(ctx, call.actor, call.id)
-	return deleted(call.id, "webhook"), err
-}
-
 func (s *Server) testWebhook(ctx context.Context, call *call) (web.Answer, error) {
 	attempt, delivered, err := s.Webhooks.Test(ctx, call.actor, call.id)
 	return web.Answer{Data: web.One(func(object *web.Object) {
@@ -126,13 +121,11 @@ func (c *call) delivery(delivery webhook.Delivery) web.Answer {
 }
 
 func (s *Server) listDeliveries(ctx context.Context, call *call) (web.Answer, error) {
-	query := call.query()
-	paging, filter := query.Page(), webhook.ReadDeliveryFilter(query)
-	if err := query.Err(); err != nil {
-		return web.Answer{}, err
+	find := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, paging input.Page) ([]webhook.Delivery, int64, error) {
+		return s.Webhooks.Deliveries(ctx, actor, call.id, filter, paging)
 	}
-	all, total, err := s.Webhooks.Deliveries(ctx, call.actor, call.id, filter, paging)
-	return page(call, paging, total, web.List(all, call.writeDelivery)), err
+	deliveries, err := listed(ctx, call, webhook.ReadDeliveryFilter, find)
+	return deliveries.answer(call.writeDelivery), err
 }
 
 func (s *Server) resendDelivery(ctx context.Context, call *call) (web.Answer, error) {
@@ -154,14 +147,9 @@ func (s *Server) readCallbackSecret(ctx context.Context, call *call) (web.Answer
 
 func (s *Server) rotateCallbackSecret(ctx context.Context, call *call) (web.Answer, error) {
 	secret, err := s.Webhooks.RotateCallbackSecret(ctx, call.actor)
-	return rotated(secret), err
+	return call.rotated(secret), err
 }
 
-func (s *Server) rotateWebhookSecret(ctx context.Context, call *call) (web.Answer, error) {
-	secret, err := s.Webhooks.RotateSecret(ctx, call.actor, call.id)
-	return rotated(secret), err
-}
-
-func rotated(secret string) web.Answer {
+func (*call) rotated(secret string) web.Answer {
 	return web.Answer{Message: "the old secret signs too for 24 hours", Data: web.JSON(secretRecord{secret})}
 }

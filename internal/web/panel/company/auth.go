@@ -215,7 +215,7 @@ func (s *Pages) ConfirmAddress(req *kit.Request) error {
 
 // ChangeEmail changes the address of the user.
 func (s *Pages) ChangeEmail(req *kit.Request) error {
-	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmailChange(req.Input()))
+	err := s.Accounts.ChangeEmail(req.Context(), req.Visit, account.ReadEmail(req.Input()))
 	return req.Sent(err, func(req *kit.Request, form *page.Form, refusal error) error {
 		return s.profilePage(req, profileData{Email: form}, refusal)
 	}, "/profile", "You sign in with %s from now on.", req.PostFormValue("email"))
