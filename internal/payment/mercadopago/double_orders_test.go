@@ -23,9 +23,15 @@ type orderDouble struct {
 	sent   map[string]map[string]any // bodies by idempotency key
 	paidBy map[string]map[string]any // payments of the payments API, by the order's id
 
+	// wrong and fill are what is refused of a request, and what the order has besides
+	// the fields that all have: those of a code, unless it is for a page.
+	wrong func(body map[string]any) string
+	fill  func(order, body map[string]any)
+
 	oneUse   bool // a key that was used is turned down also when the request is the same
 	lagging  bool // a search does not find what was made
 	careless bool // a search does not look at the reference
+	leaving  bool // what was begun by an order outlives it
 }
 
 func newOrderDouble() *orderDouble {
@@ -34,7 +40,9 @@ func newOrderDouble() *orderDouble {
 		orders: map[string]map[string]any{},
 		sent:   map[string]map[string]any{},
 		paidBy: map[string]map[string]any{},
+		wrong:  wrongCode,
 	}
+	d.fill = d.fillCode
 	d.listOrders = d.foundOrders
 	d.mux.HandleFunc("POST /v1/orders", d.createOrder)
 	d.mux.HandleFunc("GET /v1/orders/{id}", d.readOrder)
@@ -53,8 +61,8 @@ var (
 	orderAmount    = regexp.MustCompile(`^\d+\.\d\d$`)
 )
 
-// wrongWith is what Mercado Pago's pages refuse and its document does not.
-func wrongWith(body map[string]any) string {
+// wrongCode is what Mercado Pago's pages refuse and its document does not.
+func wrongCode(body map[string]any) string {
 	transactions, _ := body["transactions"].(map[string]any)
 	list, _ := transactions["payments"].([]any)
 	if len(list) != 1 {
@@ -82,7 +90,7 @@ func wrongWith(body map[string]any) string {
 
 func (d *orderDouble) createOrder(w http.ResponseWriter, r *http.Request) {
 	body, key := d.body(r), r.Header.Get("X-Idempotency-Key")
-	if wrong := wrongWith(body); wrong != "" {
+	if wrong := d.wrong(body); wrong != "" {
 		refuse(w, 400, wrong)
 		return
 	}
@@ -102,29 +110,45 @@ func (d *orderDouble) createOrder(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *orderDouble) newOrder(body map[string]any) map[string]any {
-	total, reference := fmt.Sprint(body["total_amount"]), fmt.Sprint(body["external_reference"])
-	asked := body["transactions"].(map[string]any)["payments"].([]any)[0].(map[string]any)
-	lives, _ := time.ParseDuration(strings.ToLower(strings.TrimPrefix(fmt.Sprint(asked["expiration_time"]), "PT")))
-	behind := d.newPayment(reference, json.Number(total))
+	d.next++
 	id := fmt.Sprintf("ORD01JQ4S4KY8HWQ%d", d.next)
 	order := map[string]any{
-		"id": id, "type": "online", "processing_mode": "automatic", "capture_mode": "automatic",
-		"status": "action_required", "status_detail": "waiting_transfer", "external_reference": reference,
-		"total_amount": total, "currency": "BRL", "country_code": "BRA", "user_id": 1,
+		"id": id, "type": "online", "processing_mode": body["processing_mode"], "capture_mode": "automatic",
+		"status": "created", "status_detail": "created", "external_reference": body["external_reference"],
+		"total_amount": body["total_amount"], "currency": "BRL", "country_code": "BRA", "user_id": 1,
 		"created_date":      gatewaytest.Now.Format(time.RFC3339),
 		"last_updated_date": gatewaytest.Now.Format(time.RFC3339),
-		"transactions": map[string]any{"payments": []any{map[string]any{
-			"id": fmt.Sprintf("PAY01JQ4S4KY8HWQ%d", d.next), "reference_id": "0002yjis6j", "amount": total,
-			"status": "action_required", "status_detail": "waiting_transfer",
-			"expiration_time": asked["expiration_time"], "date_of_expiration": gatewaytest.Now.Add(lives).Format(time.RFC3339Nano),
-			"payment_method": map[string]any{
-				"id": "pix", "type": "bank_transfer", "qr_code": "00020126580014br.gov.bcb.pix" + id,
-				"qr_code_base64": "iVBORw0KGgo=", "ticket_url": "https://www.mercadopago.com.br/payments/1/ticket",
-			},
-		}}},
 	}
-	d.orders[id], d.paidBy[id] = order, behind
+	d.fill(order, body)
+	d.orders[id] = order
 	return order
+}
+
+// fillCode begins the payment that the order is asked for by.
+func (d *orderDouble) fillCode(order, body map[string]any) {
+	asked := body["transactions"].(map[string]any)["payments"].([]any)[0].(map[string]any)
+	d.begin(order, fmt.Sprint(asked["expiration_time"]))
+	order["status"], order["status_detail"] = "action_required", "waiting_transfer"
+}
+
+// begin adds a payment by PIX to an order, and to those of the payments API.
+func (d *orderDouble) begin(order map[string]any, lives string) map[string]any {
+	total, id := fmt.Sprint(order["total_amount"]), fmt.Sprint(order["id"])
+	d.paidBy[id] = d.newPayment(fmt.Sprint(order["external_reference"]), json.Number(total))
+	duration, _ := time.ParseDuration(strings.ToLower(strings.TrimPrefix(lives, "PT")))
+	begun := map[string]any{
+		"id": fmt.Sprintf("PAY01JQ4S4KY8HWQ%d", d.next), "reference_id": "0002yjis6j", "amount": total,
+		"status": "action_required", "status_detail": "waiting_transfer",
+		"expiration_time": lives, "date_of_expiration": gatewaytest.Now.Add(duration).Format(time.RFC3339Nano),
+		"payment_method": map[string]any{
+			"id": "pix", "type": "bank_transfer", "qr_code": "00020126580014br.gov.bcb.pix" + id,
+			"qr_code_base64": "iVBORw0KGgo=", "ticket_url": "https://www.mercadopago.com.br/payments/1/ticket",
+		},
+	}
+	transactions, _ := order["transactions"].(map[string]any)
+	list, _ := transactions["payments"].([]any)
+	order["transactions"] = map[string]any{"payments": append(list, begun)}
+	return begun
 }
 
 // foundOrders lists less than reading one does.
@@ -163,27 +187,40 @@ func (d *orderDouble) cancelOrder(w http.ResponseWriter, r *http.Request) {
 		refuseOrder(w, 409, "cannot_cancel_order")
 	default:
 		enter(order, "canceled", "canceled")
-		d.paidBy[r.PathValue("id")]["status"] = "cancelled"
+		if begun := d.paidBy[r.PathValue("id")]; begun != nil && !d.leaving {
+			begun["status"] = "cancelled"
+		}
 		reply(w, 200, order)
 	}
 }
 
-// enter moves an order and its payment to a status, a little after it happened.
+// enter moves an order and its payments to a status, a little after it happened.
 func enter(order map[string]any, status, detail string) {
-	paid := paymentIn(order)
-	for _, part := range []map[string]any{order, paid} {
+	parts := []map[string]any{order}
+	for _, paid := range paymentsIn(order) {
+		parts = append(parts, paid)
+		delete(paid["payment_method"].(map[string]any), "qr_code")
+	}
+	for _, part := range parts {
 		part["status"], part["status_detail"] = status, detail
 	}
 	order["last_updated_date"] = changedAt.Format(time.RFC3339)
-	delete(paid["payment_method"].(map[string]any), "qr_code")
 }
 
 // changedAt is when an order says that it changed.
 var changedAt = gatewaytest.Now.Add(4 * time.Second)
 
-func paymentIn(order map[string]any) map[string]any {
-	return order["transactions"].(map[string]any)["payments"].([]any)[0].(map[string]any)
+func paymentsIn(order map[string]any) []map[string]any {
+	transactions, _ := order["transactions"].(map[string]any)
+	list, _ := transactions["payments"].([]any)
+	payments := make([]map[string]any, len(list))
+	for i, paid := range list {
+		payments[i] = paid.(map[string]any)
+	}
+	return payments
 }
+
+func paymentIn(order map[string]any) map[string]any { return paymentsIn(order)[0] }
 
 // What the suite moves.
 
@@ -194,6 +231,17 @@ func (d *orderDouble) order(reference string) map[string]any {
 		}
 	}
 	panic("no order " + reference)
+}
+
+// begun is an order with a payment: on a page the payer chooses one before paying it.
+func (d *orderDouble) begun(reference string) map[string]any {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	order := d.order(reference)
+	if len(paymentsIn(order)) == 0 {
+		d.begin(order, "PT30M")
+	}
+	return order
 }
 
 func (d *orderDouble) Asked(reference string) money.Cents {
@@ -207,10 +255,10 @@ func (d *orderDouble) Asked(reference string) money.Cents {
 }
 
 func (d *orderDouble) Pay(reference string, amount money.Cents) {
+	order := d.begun(reference)
 	d.double.Pay(reference, amount)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	order := d.order(reference)
 	enter(order, "processed", "accredited")
 	order["total_paid_amount"], paymentIn(order)["paid_amount"] = amount.String(), amount.String()
 }

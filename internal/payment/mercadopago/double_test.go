@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,19 +29,18 @@ const (
 
 // double is Mercado Pago in memory.
 type double struct {
-	mu          sync.Mutex
-	mux         *http.ServeMux
-	next        int
-	payments    map[string]map[string]any // by id
-	preferences map[string]map[string]any
-	keys        map[string]string // ids by idempotency key
-	requests    []string          // what was sent to make charges
-	listOrders  func(query url.Values) []map[string]any
-	noOrders    bool // the application may not use orders
+	mu         sync.Mutex
+	mux        *http.ServeMux
+	next       int
+	payments   map[string]map[string]any // by id
+	keys       map[string]string         // ids by idempotency key
+	requests   []string                  // what was sent to make charges
+	listOrders func(query url.Values) []map[string]any
+	noOrders   bool // the application may not use orders
 }
 
 func newDouble() *double {
-	d := &double{mux: http.NewServeMux(), next: 71_000_000_000, payments: map[string]map[string]any{}, preferences: map[string]map[string]any{}, keys: map[string]string{}}
+	d := &double{mux: http.NewServeMux(), next: 71_000_000_000, payments: map[string]map[string]any{}, keys: map[string]string{}}
 	d.mux.HandleFunc("GET /v1/payment_methods", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, []map[string]string{{"id": "pix", "payment_type_id": "bank_transfer"}})
 	})
@@ -55,10 +52,6 @@ func newDouble() *double {
 	d.mux.HandleFunc("GET /v1/payments/search", d.search)
 	d.mux.HandleFunc("GET /v1/payments/{id}", d.read)
 	d.mux.HandleFunc("PUT /v1/payments/{id}", d.cancel)
-	d.mux.HandleFunc("POST /checkout/preferences", d.createPreference)
-	d.mux.HandleFunc("GET /checkout/preferences/search", d.searchPreferences)
-	d.mux.HandleFunc("GET /checkout/preferences/{id}", d.readPreference)
-	d.mux.HandleFunc("PUT /checkout/preferences/{id}", d.updatePreference)
 	return d
 }
 
@@ -88,8 +81,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func makes(r *http.Request) bool {
-	made := []string{"/v1/payments", "/v1/orders", "/checkout/preferences"}
-	return r.Method == http.MethodPost && slices.Contains(made, r.URL.Path)
+	return r.Method == http.MethodPost && (r.URL.Path == "/v1/payments" || r.URL.Path == "/v1/orders")
 }
 
 func reply(w http.ResponseWriter, status int, body any) {
@@ -212,52 +204,6 @@ func (d *double) searchOrders(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, map[string]any{"data": list, "paging": map[string]int{"total": len(list), "limit": 30, "offset": 0}})
 }
 
-func (d *double) createPreference(w http.ResponseWriter, r *http.Request) {
-	body := d.body(r)
-	if items, _ := body["items"].([]any); len(items) != 1 {
-		refuse(w, 400, "items needed")
-		return
-	}
-	d.next++
-	body["id"] = fmt.Sprintf("202809963-920c288b-4ebb-40be-966f-%d", d.next)
-	body["init_point"] = "https://www.mercadopago.com.br/checkout/v1/redirect?pref_id=" + fmt.Sprint(body["id"])
-	body["sandbox_init_point"] = "https://sandbox.mercadopago.com.br/checkout/v1/redirect?pref_id=" + fmt.Sprint(body["id"])
-	d.preferences[fmt.Sprint(body["id"])] = body
-	encoded, _ := json.Marshal(body)
-	d.requests = append(d.requests, string(encoded))
-	reply(w, 201, body)
-}
-
-// searchPreferences lists less than reading one does.
-func (d *double) searchPreferences(w http.ResponseWriter, r *http.Request) {
-	list := []map[string]any{}
-	for id, preference := range d.preferences {
-		if preference["external_reference"] == r.URL.Query().Get("external_reference") {
-			list = append(list, map[string]any{"id": id, "external_reference": preference["external_reference"]})
-		}
-	}
-	reply(w, 200, map[string]any{"elements": list, "total": len(list)})
-}
-
-func (d *double) readPreference(w http.ResponseWriter, r *http.Request) {
-	p, ok := d.preferences[r.PathValue("id")]
-	if !ok {
-		refuse(w, 404, "preference not found")
-		return
-	}
-	reply(w, 200, p)
-}
-
-func (d *double) updatePreference(w http.ResponseWriter, r *http.Request) {
-	p, ok := d.preferences[r.PathValue("id")]
-	if !ok {
-		refuse(w, 404, "preference not found")
-		return
-	}
-	maps.Copy(p, d.body(r))
-	reply(w, 200, p)
-}
-
 // What the suite moves.
 
 func (d *double) Charges() int {
@@ -273,11 +219,6 @@ func (d *double) Asked(reference string) money.Cents {
 	for _, p := range d.find(reference) {
 		number = p["transaction_amount"].(json.Number)
 	}
-	for _, preference := range d.preferences {
-		if preference["external_reference"] == reference {
-			number = preference["items"].([]any)[0].(map[string]any)["unit_price"].(json.Number)
-		}
-	}
 	cents, err := money.Parse(number.String())
 	if err != nil {
 		panic(err)
@@ -288,13 +229,10 @@ func (d *double) Asked(reference string) money.Cents {
 func (d *double) Pay(reference string, amount money.Cents) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list := d.find(reference)
-	if len(list) == 0 { // the payer chose on the page
-		list = append(list, d.newPayment(reference, json.Number(amount.String())))
-	}
-	list[0]["status"], list[0]["status_detail"] = "approved", "accredited"
-	list[0]["transaction_amount"] = shortest(json.Number(amount.String()))
-	list[0]["date_approved"] = gatewaytest.Now.Format("2006-01-02T15:04:05.000-07:00")
+	p := d.find(reference)[0]
+	p["status"], p["status_detail"] = "approved", "accredited"
+	p["transaction_amount"] = shortest(json.Number(amount.String()))
+	p["date_approved"] = gatewaytest.Now.Format("2006-01-02T15:04:05.000-07:00")
 }
 
 // Refund gives a part back; the payment stays approved until all of it is gone.

@@ -1,6 +1,6 @@
 // Package mercadopago owns two gateways of Mercado Pago: PIX codes, made by its
-// payments API or by its orders API, and its own checkout page (Checkout Pro) for
-// the redirect flow. Both share the credentials and the proof of a callback.
+// payments API or by its orders API, and its own checkout page (Checkout Pro), which
+// is an order, for the redirect flow.
 package mercadopago
 
 import (
@@ -32,6 +32,10 @@ var (
 		Help: "Suas integrações > your application > Webhooks > Assinatura secreta. Without it callbacks are refused, and " +
 			"payments are found by asking",
 	}
+	payerEmail = payment.Option{
+		Name: "payer_email", Title: "E-mail de quem paga",
+		Help: "Mercado Pago wants an e-mail address of every payer; this one is used for customers who have none",
+	}
 )
 
 // apis are the APIs that a PIX code can be made by. A company that chose none before
@@ -48,11 +52,7 @@ func Provider() payment.Provider { return ProviderAt(production) }
 func ProviderAt(base string) payment.Provider {
 	return payment.Provider{
 		Name: "mercadopago", Title: "Mercado Pago", Flow: payment.FlowPix,
-		Options: []payment.Option{accessToken, webhookSecret, {
-			Name:  "payer_email",
-			Title: "E-mail de quem paga",
-			Help:  "Mercado Pago wants an e-mail address of every payer; this one is used for customers who have none",
-		}, {
+		Options: []payment.Option{accessToken, webhookSecret, payerEmail, {
 			Name:    "api",
 			Title:   "API",
 			Choices: apis,
@@ -61,14 +61,8 @@ func ProviderAt(base string) payment.Provider {
 		}},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
-			gateway := &pixGateway{
-				client:      newClient(base, &o, env),
-				payerEmail:  o.Opt("payer_email"),
-				makesOrders: o.Choice("api", apis) == ordersAPI,
-			}
-			if gateway.payerEmail != "" && !strings.Contains(gateway.payerEmail, "@") {
-				o.Refuse("payer_email", "must be a valid e-mail address")
-			}
+			gateway := newGateway(base, &o, env)
+			gateway.makesOrders = o.Choice("api", apis) == ordersAPI
 			return gateway, o.Err()
 		},
 	}
@@ -85,31 +79,40 @@ func CheckoutProviderAt(base string) payment.Provider {
 		Name:  "mercadopago_checkout",
 		Title: "Mercado Pago (Checkout Pro)",
 		Flow:  payment.FlowRedirect,
-		Options: []payment.Option{accessToken, webhookSecret, {
+		Options: []payment.Option{accessToken, webhookSecret, payerEmail, {
 			Name:    "methods",
 			Title:   "Meios de pagamento",
 			Choices: checkoutMethods,
-			Help:    "pix (and the balance of Mercado Pago; the default) or all (cards and boleto too)",
+			Help:    "pix (the default) or all (cards, boleto and the balance of Mercado Pago too)",
 		}},
 		Open: func(options map[string]string, env payment.Env) (payment.Gateway, error) {
 			o := wire.Options{Given: options}
-			gateway := &checkoutGateway{client: newClient(base, &o, env), methods: o.Choice("methods", checkoutMethods)}
+			gateway := newGateway(base, &o, env)
+			gateway.makesOrders, gateway.methods = true, o.Choice("methods", checkoutMethods)
 			return gateway, o.Err()
 		},
 	}
 }
 
-// client is what both gateways share.
-type client struct {
-	api    wire.API
-	env    payment.Env
-	token  string
-	secret string
+// gateway makes codes, or pages, by one of the APIs. Charges that were made by the
+// other one before are still looked up and cancelled there: the form of the id shows
+// which.
+type gateway struct {
+	api         wire.API
+	env         payment.Env
+	secret      string
+	payerEmail  string
+	makesOrders bool   // by the orders API; otherwise by the payments API
+	methods     string // of payment on a page; empty: it makes codes
 }
 
-func newClient(base string, options *wire.Options, env payment.Env) client {
+func newGateway(base string, options *wire.Options, env payment.Env) *gateway {
 	token, secret := options.Need(accessToken.Name), options.Opt(webhookSecret.Name)
-	return client{
+	email := options.Opt(payerEmail.Name)
+	if email != "" && !strings.Contains(email, "@") {
+		options.Refuse(payerEmail.Name, "must be a valid e-mail address")
+	}
+	return &gateway{
 		api: wire.API{
 			Base:    base,
 			Client:  env.Client,
@@ -118,7 +121,7 @@ func newClient(base string, options *wire.Options, env payment.Env) client {
 			Header:  map[string]string{"Authorization": "Bearer " + token},
 			Now:     env.Now,
 		},
-		env: env, token: token, secret: secret,
+		env: env, secret: secret, payerEmail: email,
 	}
 }
 
@@ -144,16 +147,38 @@ func reason(body []byte) string {
 	return strings.Join(parts, " ")
 }
 
-// Check asks for something that only needs the credentials.
-func (c *client) Check(ctx context.Context) error {
+// Check looks at the credentials, whether they are good for the orders API where
+// that makes charges, and whether the e-mail address for payers without one is the
+// account's own: Mercado Pago does not let an account pay itself, and would
+// refuse every charge.
+func (g *gateway) Check(ctx context.Context) error {
 	var methods []struct{ ID string }
-	return wire.Outcome(c.api.Get(ctx, "/v1/payment_methods", nil, &methods))
+	if err := g.api.Get(ctx, "/v1/payment_methods", nil, &methods); err != nil {
+		return wire.Outcome(err)
+	}
+	if g.makesOrders {
+		if _, err := g.searchOrders(ctx, noReference); err != nil {
+			return wire.Outcome(err)
+		}
+	}
+	if g.payerEmail == "" {
+		return nil
+	}
+	var account struct{ Email string }
+	err := g.api.Get(ctx, "/users/me", nil, &account)
+	if status := wire.Status(err); status >= 400 && status < 500 {
+		return nil // it may not be read: the charge will tell
+	}
+	if err == nil && strings.EqualFold(account.Email, g.payerEmail) {
+		return &payment.Refusal{Reason: "the option payer_email must not be the address of the Mercado Pago account itself"}
+	}
+	return err
 }
 
 // post makes something; Mercado Pago knows a repeated call by its key.
-func (c *client) post(ctx context.Context, path, key string, body, into any) error {
+func (g *gateway) post(ctx context.Context, path, key string, body, into any) error {
 	header := map[string]string{"X-Idempotency-Key": idempotencyKey(key)}
-	return c.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: path, Header: header, Body: body}, into)
+	return g.api.Do(ctx, wire.Request{Method: http.MethodPost, Path: path, Header: header, Body: body}, into)
 }
 
 // idempotencyKey is a UUID by which a repeated call is known.
@@ -165,43 +190,17 @@ func idempotencyKey(reference string) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
-// notificationURL is where this charge is reported; nowhere while the house has
-// no address that Mercado Pago would accept.
-func (c *client) notificationURL() string {
-	if !wire.Reachable(c.env.CallbackURL) {
-		return ""
-	}
-	return c.env.CallbackURL + "?source_news=webhooks" // without it, an older kind comes too
-}
+// topics of callbacks: what their id is the id of.
+var topics = []string{"payment", "order"}
 
-func timestamp(at time.Time) string {
-	return at.In(wire.Brasilia).Format("2006-01-02T15:04:05.000-07:00")
-}
-
-// The topics of callbacks: what their id is the id of.
-const (
-	paymentTopic = "payment"
-	orderTopic   = "order"
-)
-
-// VerifyCallback hears of payments. A preference has no order.
-func (c *client) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
-	return c.hear(call, paymentTopic)
-}
-
-// VerifyCallback accepts payments and orders, whichever API makes charges now: those
-// of the other one may still be paid.
-func (g *pixGateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
-	return g.hear(call, paymentTopic, orderTopic)
-}
-
-// hear checks the signature, which covers the id in the address, in small letters,
-// and not the body.
-func (c *client) hear(call payment.Callback, topics ...string) ([]payment.Hint, error) {
+// VerifyCallback hears of payments and of orders, whichever API makes charges: an
+// application may have both events chosen. The signature covers the id in the address,
+// in small letters, and not the body.
+func (g *gateway) VerifyCallback(_ context.Context, call payment.Callback) ([]payment.Hint, error) {
 	id := first(call.Query["data.id"])
 	ts, v1 := signature(call.Header.Get("X-Signature"))
 	signed := manifest(strings.ToLower(id), call.Header.Get("X-Request-Id"), ts)
-	if !c.recent(ts) || !wire.Same(v1, c.sign(signed)) {
+	if !g.recent(ts) || !wire.Same(v1, g.sign(signed)) {
 		return nil, payment.ErrForged
 	}
 	var event event
@@ -221,7 +220,7 @@ const (
 
 // recent reports whether a signature's time, in milliseconds or seconds, is not too
 // old for a callback that is repeated. An older one may be replayed.
-func (c *client) recent(ts string) bool {
+func (g *gateway) recent(ts string) bool {
 	const milliseconds = 100_000_000_000 // as seconds, the year 5138
 	made, err := strconv.ParseInt(ts, 10, 64)
 	if err != nil {
@@ -231,7 +230,7 @@ func (c *client) recent(ts string) bool {
 	if made >= milliseconds {
 		at = time.UnixMilli(made)
 	}
-	age := c.env.Now().Sub(at)
+	age := g.env.Now().Sub(at)
 	return age <= signatureLife && age >= -signatureAhead
 }
 
@@ -288,11 +287,11 @@ func manifest(id, requestID, ts string) string {
 }
 
 // sign is empty, which fits nothing, while there is no secret.
-func (c *client) sign(manifest string) string {
-	if c.secret == "" {
+func (g *gateway) sign(manifest string) string {
+	if g.secret == "" {
 		return ""
 	}
-	mac := hmac.New(sha256.New, []byte(c.secret))
+	mac := hmac.New(sha256.New, []byte(g.secret))
 	mac.Write([]byte(manifest))
 	return hex.EncodeToString(mac.Sum(nil))
 }

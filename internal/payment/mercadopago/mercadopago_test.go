@@ -21,11 +21,11 @@ func open(t *testing.T, provider payment.Provider, line *gatewaytest.Line, optio
 	return gatewaytest.Open(t, provider, gatewaytest.Env(line), options)
 }
 
-func bench(t *testing.T, provider func(base string) payment.Provider) *gatewaytest.Bench {
+func bench(t *testing.T) *gatewaytest.Bench {
 	t.Helper()
 	double := newDouble()
 	line := gatewaytest.NewLine(t, guard(t, double), makes)
-	p := provider(line.URL)
+	p := mercadopago.ProviderAt(line.URL)
 	return &gatewaytest.Bench{
 		Flow:    p.Flow,
 		Gateway: open(t, p, line, map[string]string{"access_token": token, "webhook_secret": secret}),
@@ -37,17 +37,7 @@ func bench(t *testing.T, provider func(base string) payment.Provider) *gatewayte
 }
 
 func TestPixPassesTheSuite(t *testing.T) {
-	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
-		t.Helper()
-		return bench(t, mercadopago.ProviderAt)
-	})
-}
-
-func TestCheckoutPassesTheSuite(t *testing.T) {
-	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
-		t.Helper()
-		return bench(t, mercadopago.CheckoutProviderAt)
-	})
+	gatewaytest.Run(t, bench)
 }
 
 // vectorTime is shortly after the vectors were signed.
@@ -55,7 +45,7 @@ func vectorTime() time.Time { return time.UnixMilli(1742505638683).Add(time.Minu
 
 // An old signature may be replayed and is refused; one in seconds is read too.
 func TestOldSignatureIsForged(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	for age, good := range map[time.Duration]bool{
 		0: true, 4 * 24 * time.Hour: true, 8 * 24 * time.Hour: false, -time.Minute: true, -2 * time.Hour: false,
 	} {
@@ -87,7 +77,7 @@ func TestSignatureOfTheVector(t *testing.T) {
 }
 
 func TestCallbacksOfOtherKindsAreGenuineAndOfNoInterest(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	call := signed("77", secret)
 	call.Query["type"] = []string{"merchant_order"}
 	if hints, err := b.Gateway.VerifyCallback(t.Context(), call); err != nil || len(hints) != 0 {
@@ -96,7 +86,7 @@ func TestCallbacksOfOtherKindsAreGenuineAndOfNoInterest(t *testing.T) {
 }
 
 func TestWithoutASecretNoCallbackIsGenuine(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	gateway := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token})
 	if _, err := gateway.VerifyCallback(t.Context(), signed("77", "")); !errors.Is(err, payment.ErrForged) {
 		t.Errorf("got %v", err)
@@ -104,7 +94,7 @@ func TestWithoutASecretNoCallbackIsGenuine(t *testing.T) {
 }
 
 func TestWhatIsSentForACode(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	order := gatewaytest.Order(1, 1234_50)
 	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
 		t.Fatal(err)
@@ -124,7 +114,7 @@ func TestWhatIsSentForACode(t *testing.T) {
 
 func TestExpiryIsHeldToWhatMercadoPagoAllows(t *testing.T) {
 	for _, lives := range []time.Duration{-time.Hour, time.Minute, 90 * 24 * time.Hour} {
-		b := bench(t, mercadopago.ProviderAt)
+		b := bench(t)
 		order := gatewaytest.Order(1, 1_00)
 		order.ExpiresAt = gatewaytest.Now.Add(lives)
 		charge, err := b.Gateway.Create(t.Context(), order)
@@ -135,7 +125,7 @@ func TestExpiryIsHeldToWhatMercadoPagoAllows(t *testing.T) {
 }
 
 func TestPayerWithoutEmailGetsTheCompanysOwnOrIsRefused(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	order := gatewaytest.Order(1, 1_00)
 	order.Payer.Email = ""
 	if _, err := b.Gateway.Create(t.Context(), order); !errors.Is(err, payment.ErrRefused) || b.Double.Charges() != 0 {
@@ -150,78 +140,10 @@ func TestPayerWithoutEmailGetsTheCompanysOwnOrIsRefused(t *testing.T) {
 	}
 }
 
-func TestPageIsForPixUnlessAllIsChosen(t *testing.T) {
-	b := bench(t, mercadopago.CheckoutProviderAt)
-	if _, err := b.Gateway.Create(t.Context(), gatewaytest.Order(1, 99_90)); err != nil {
-		t.Fatal(err)
-	}
-	all := open(t, mercadopago.CheckoutProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "methods": "all"})
-	if _, err := all.Create(t.Context(), gatewaytest.Order(2, 99_90)); err != nil {
-		t.Fatal(err)
-	}
-	sent := b.Double.(*double).requests
-	for _, want := range []string{`"unit_price":99.90`, `"excluded_payment_types":[{"id":"atm"},{"id":"credit_card"},`, `{"id":"ticket"}`, `"success":"https://pay.example.com/pay/abc"`, `"expires":true`} {
-		if !strings.Contains(sent[0], want) {
-			t.Errorf("no %s in %s", want, sent[0])
-		}
-	}
-	if strings.Contains(sent[1], "excluded") {
-		t.Errorf("all methods: %s", sent[1])
-	}
-}
-
-// A code that the page has shown outlives the page.
-func TestCancellingAPageCancelsTheCodeItHasShown(t *testing.T) {
-	b := bench(t, mercadopago.CheckoutProviderAt)
-	d := b.Double.(*double)
-	order := gatewaytest.Order(1, 99_90)
-	charge, err := b.Gateway.Create(t.Context(), order)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := d.newPayment(order.Reference, json.Number("99.90"))
-	if err := b.Gateway.Cancel(t.Context(), payment.Ref{ID: charge.ID, Reference: order.Reference}); err != nil {
-		t.Fatal(err)
-	}
-	if shown["status"] != "cancelled" {
-		t.Errorf("the code is %v", shown["status"])
-	}
-}
-
-func TestRejectedTryLeavesThePageOpen(t *testing.T) {
-	b := bench(t, mercadopago.CheckoutProviderAt)
-	d := b.Double.(*double)
-	order := gatewaytest.Order(1, 99_90)
-	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
-		t.Fatal(err)
-	}
-	d.newPayment(order.Reference, json.Number("99.90"))["status"] = "rejected"
-	if report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference}); err != nil || report.State != payment.StatePending {
-		t.Errorf("got %+v, %v", report, err)
-	}
-}
-
-func TestPageThatWasPaidTwiceHasTwoPayments(t *testing.T) {
-	b := bench(t, mercadopago.CheckoutProviderAt)
-	d := b.Double.(*double)
-	order := gatewaytest.Order(1, 99_90)
-	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		p := d.newPayment(order.Reference, json.Number("99.90"))
-		p["status"], p["date_approved"] = "approved", "2026-11-15T09:00:00.000-03:00"
-	}
-	report, err := b.Gateway.Fetch(t.Context(), payment.Ref{Reference: order.Reference})
-	if err != nil || len(report.Payments) != 2 || report.Payments[0].ID == report.Payments[1].ID {
-		t.Errorf("got %+v, %v", report, err)
-	}
-}
-
 func TestMoneyGivenBackIsTold(t *testing.T) {
 	for status, back := range map[string]json.Number{"refunded": "35", "charged_back": "0", "approved": "0.01"} {
 		want := map[string]money.Cents{"refunded": 35_00, "charged_back": 35_00, "approved": 1}[status]
-		b := bench(t, mercadopago.ProviderAt)
+		b := bench(t)
 		d := b.Double.(*double)
 		order := gatewaytest.Order(1, 35_00)
 		if _, err := b.Gateway.Create(t.Context(), order); err != nil {
@@ -238,7 +160,7 @@ func TestMoneyGivenBackIsTold(t *testing.T) {
 }
 
 func TestExpiredCodeIsCancelled(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	d := b.Double.(*double)
 	order := gatewaytest.Order(1, 35_00)
 	if _, err := b.Gateway.Create(t.Context(), order); err != nil {
@@ -275,7 +197,7 @@ func TestWrongOptionsAreRefusedByName(t *testing.T) {
 
 // Mercado Pago does not let an account pay itself.
 func TestOwnAddressIsRefusedAsThatOfPayers(t *testing.T) {
-	b := bench(t, mercadopago.ProviderAt)
+	b := bench(t)
 	for address, fine := range map[string]bool{"Dona@Example.com": false, "loja@example.com": true, "": true} {
 		gateway := open(t, mercadopago.ProviderAt(b.Line.URL), b.Line, map[string]string{"access_token": token, "payer_email": address})
 		err := gateway.Check(t.Context())

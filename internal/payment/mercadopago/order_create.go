@@ -17,23 +17,27 @@ import (
 // online Mercado Pago publishes none.
 const maxDescription = 150
 
-// orderRequest has amounts as texts.
+// orderRequest has amounts as texts. It is for a code, which is asked for by its
+// payment, or for a page, where the payer chooses.
 type orderRequest struct {
-	Type              string     `json:"type"`
-	ProcessingMode    string     `json:"processing_mode"`
-	TotalAmount       string     `json:"total_amount"`
-	ExternalReference string     `json:"external_reference"`
-	Description       string     `json:"description,omitempty"`
-	Payer             orderPayer `json:"payer"`
-	Transactions      struct {
-		Payments []paymentOfOrder `json:"payments"`
-	} `json:"transactions"`
+	Type              string            `json:"type"`
+	ProcessingMode    string            `json:"processing_mode"`
+	TotalAmount       string            `json:"total_amount"`
+	ExternalReference string            `json:"external_reference"`
+	Description       string            `json:"description,omitempty"`
+	Payer             orderPayer        `json:"payer"`
+	Transactions      orderTransactions `json:"transactions,omitzero"`
+	page
 }
 
 type orderPayer struct {
 	payer
 	FirstName string `json:"first_name,omitempty"`
 	LastName  string `json:"last_name,omitempty"`
+}
+
+type orderTransactions struct {
+	Payments []paymentOfOrder `json:"payments"`
 }
 
 type paymentOfOrder struct {
@@ -51,7 +55,7 @@ type orderMethod struct {
 // or turned down when Mercado Pago takes the two requests for different ones, since
 // the time that is left for paying has become shorter: that order is then searched
 // for. A second one is never made.
-func (g *pixGateway) createOrder(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
+func (g *gateway) createOrder(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
 	var made mpOrder
 	err := g.post(ctx, ordersPath, order.Reference, g.orderRequestOf(order, email), &made)
 	if wire.Status(err) == http.StatusConflict {
@@ -60,10 +64,10 @@ func (g *pixGateway) createOrder(ctx context.Context, order payment.Order, email
 	if err != nil {
 		return payment.Charge{}, wire.Outcome(err)
 	}
-	return createdOrder(made, order)
+	return g.createdOrder(made, order)
 }
 
-func (g *pixGateway) orderRequestOf(order payment.Order, email string) orderRequest {
+func (g *gateway) orderRequestOf(order payment.Order, email string) orderRequest {
 	body := orderRequest{
 		Type: "online", ProcessingMode: "automatic",
 		TotalAmount:       order.Amount.String(),
@@ -72,6 +76,10 @@ func (g *pixGateway) orderRequestOf(order payment.Order, email string) orderRequ
 		Payer:             orderPayer{payer: payer{Email: email, Identification: identificationOf(order.Payer.TaxID)}},
 	}
 	body.Payer.FirstName, body.Payer.LastName = names(order.Payer.Name)
+	if g.methods != "" {
+		body.ProcessingMode, body.page = "manual", g.pageOf(order)
+		return body
+	}
 	body.Transactions.Payments = []paymentOfOrder{{
 		Amount:  order.Amount.String(),
 		Method:  orderMethod{ID: "pix", Type: "bank_transfer"},
@@ -80,15 +88,15 @@ func (g *pixGateway) orderRequestOf(order payment.Order, email string) orderRequ
 	return body
 }
 
-// timeToPay is how long a code lives, as a duration of ISO 8601 in minutes.
-func (g *pixGateway) timeToPay(until time.Time) string {
+// timeToPay is how long a code or a page lives, as a duration of ISO 8601 in minutes.
+func (g *gateway) timeToPay(until time.Time) string {
 	left := g.expiry(until).Sub(g.env.Now())
 	return fmt.Sprintf("PT%dM", int(left/time.Minute))
 }
 
 // madeBefore finds the order of a key that was turned down. While it is not found,
 // refused stays the outcome, which leaves open whether there is one.
-func (g *pixGateway) madeBefore(ctx context.Context, reference string, refused error) (mpOrder, error) {
+func (g *gateway) madeBefore(ctx context.Context, reference string, refused error) (mpOrder, error) {
 	orders, err := g.ordersByReference(ctx, reference)
 	switch {
 	case err != nil:
@@ -101,8 +109,12 @@ func (g *pixGateway) madeBefore(ctx context.Context, reference string, refused e
 
 // createdOrder wants an order that can be paid. One that was paid or has ended under
 // the same key is found by the next look at the charge.
-func createdOrder(made mpOrder, order payment.Order) (payment.Charge, error) {
+func (g *gateway) createdOrder(made mpOrder, order payment.Order) (payment.Charge, error) {
 	charge := made.charge()
+	payable := charge.PixCode
+	if g.methods != "" {
+		payable = charge.CheckoutURL
+	}
 	state, err := made.state()
 	switch {
 	case err != nil:
@@ -111,8 +123,8 @@ func createdOrder(made mpOrder, order payment.Order) (payment.Charge, error) {
 		return charge, &payment.Refusal{Reason: "the order failed: " + wire.Cut(made.StatusDetail, 80)}
 	case state != payment.StatePending:
 		return charge, fmt.Errorf("POST /v1/orders: the order is %s already", made.Status)
-	case charge.PixCode == "" || made.ExternalReference != order.Reference:
-		return charge, errors.New("POST /v1/orders: the answer lacks code or reference")
+	case payable == "" || made.ExternalReference != order.Reference:
+		return charge, errors.New("POST /v1/orders: the answer lacks code, address or reference")
 	case charge.ExpiresAt.IsZero():
 		charge.ExpiresAt = order.ExpiresAt
 	}
@@ -128,16 +140,23 @@ type settled struct {
 
 // receivedBy is the money of an order that was paid. Its id is the one that orders
 // have for it, which never changes.
-func (g *pixGateway) receivedBy(ctx context.Context, order mpOrder) ([]payment.Received, error) {
-	known, err := g.settledBy(ctx, order)
-	if err != nil {
-		return nil, err
+func (g *gateway) receivedBy(ctx context.Context, order mpOrder) ([]payment.Received, error) {
+	var made []orderPayment
+	for _, paid := range order.Transactions.Payments {
+		if orderStates[paid.Status] == payment.StatePaid {
+			made = append(made, paid)
+		}
+	}
+	changed := wire.Time(order.UpdatedAt)
+	known := settled{at: changed, refundedAt: changed}
+	if len(made) == 1 { // of several nothing says which is which in the payments API
+		var err error
+		if known, err = g.settledBy(ctx, order, known); err != nil {
+			return nil, err
+		}
 	}
 	var list []payment.Received
-	for _, paid := range order.Transactions.Payments {
-		if orderStates[paid.Status] != payment.StatePaid {
-			continue
-		}
+	for _, paid := range made {
 		received, err := order.received(paid, known)
 		if err != nil {
 			return nil, err
@@ -149,9 +168,7 @@ func (g *pixGateway) receivedBy(ctx context.Context, order mpOrder) ([]payment.R
 
 // settledBy asks the payments API for the instants, which orders do not have. Where
 // it does not list the payment, the order's last change is the nearest to them.
-func (g *pixGateway) settledBy(ctx context.Context, order mpOrder) (settled, error) {
-	changed := wire.Time(order.UpdatedAt)
-	known := settled{at: changed, refundedAt: changed}
+func (g *gateway) settledBy(ctx context.Context, order mpOrder, known settled) (settled, error) {
 	list, err := g.byReference(ctx, order.ExternalReference)
 	if err != nil {
 		return known, err
@@ -184,7 +201,7 @@ func (o *mpOrder) received(paid orderPayment, known settled) (payment.Received, 
 	received := payment.Received{
 		ID:       paid.ID,
 		Amount:   amount,
-		Currency: wire.Pick(o.Currency, "BRL"), // PIX is in reais
+		Currency: wire.Pick(o.Currency, "BRL"), // an account of Brazil is paid in reais
 		At:       known.at,
 		Refunded: max(refunded, known.refunded),
 	}

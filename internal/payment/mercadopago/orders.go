@@ -21,6 +21,7 @@ type mpOrder struct {
 	ExternalReference string `json:"external_reference"`
 	Currency          string `json:"currency"`
 	UpdatedAt         string `json:"last_updated_date"`
+	CheckoutURL       string `json:"checkout_url"` // of a page
 	Transactions      struct {
 		Payments []orderPayment `json:"payments"`
 		Refunds  []orderRefund  `json:"refunds"`
@@ -73,8 +74,8 @@ func (o *mpOrder) state() (payment.State, error) {
 }
 
 func (o *mpOrder) charge() payment.Charge {
-	charge := payment.Charge{ID: o.ID}
-	if len(o.Transactions.Payments) > 0 {
+	charge := payment.Charge{ID: o.ID, CheckoutURL: o.CheckoutURL}
+	if o.CheckoutURL == "" && len(o.Transactions.Payments) > 0 {
 		asked := o.Transactions.Payments[0]
 		charge.PixCode, charge.ExpiresAt = asked.Method.Code, wire.Time(asked.ExpiresAt)
 	}
@@ -94,7 +95,7 @@ func isOrderID(id string) bool {
 }
 
 // orderByID reads one order.
-func (g *pixGateway) orderByID(ctx context.Context, id string) (mpOrder, error) {
+func (g *gateway) orderByID(ctx context.Context, id string) (mpOrder, error) {
 	var order mpOrder
 	err := wire.Known(g.api.Get(ctx, ordersPath+"/"+id, nil, &order))
 	return order, wire.Expect(err, order.ID == id, "asked for order %s, got %.40q", id, order.ID)
@@ -113,7 +114,7 @@ const (
 
 // searchOrders lists the orders of a reference. A list with orders of other
 // references was not searched by ours: it does not prove that there is none.
-func (g *pixGateway) searchOrders(ctx context.Context, reference string) ([]mpOrder, error) {
+func (g *gateway) searchOrders(ctx context.Context, reference string) ([]mpOrder, error) {
 	var page struct {
 		Data []mpOrder `json:"data"`
 	}
@@ -132,7 +133,7 @@ func (g *pixGateway) searchOrders(ctx context.Context, reference string) ([]mpOr
 
 // ordersByReference reads the orders of a reference. What a search lists need not be
 // whole, so each is read after it.
-func (g *pixGateway) ordersByReference(ctx context.Context, reference string) ([]mpOrder, error) {
+func (g *gateway) ordersByReference(ctx context.Context, reference string) ([]mpOrder, error) {
 	found, err := g.searchOrders(ctx, reference)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (g *pixGateway) ordersByReference(ctx context.Context, reference string) ([
 // findOrders reads the orders that a charge has; none when it was made by the
 // payments API. While that one makes charges, only a payment that a callback names
 // and that we do not know may be an order's, made before.
-func (g *pixGateway) findOrders(ctx context.Context, ref payment.Ref) ([]mpOrder, error) {
+func (g *gateway) findOrders(ctx context.Context, ref payment.Ref) ([]mpOrder, error) {
 	switch {
 	case isOrderID(ref.ID):
 		order, err := g.orderByID(ctx, ref.ID)
@@ -174,7 +175,7 @@ func (g *pixGateway) findOrders(ctx context.Context, ref payment.Ref) ([]mpOrder
 // ordersOfPayment reads the order that a payment belongs to. Callbacks name an
 // order's payment by the id that the payments API has for it, and money that was
 // reported under two ids would count as paid twice.
-func (g *pixGateway) ordersOfPayment(ctx context.Context, ref payment.Ref) ([]mpOrder, error) {
+func (g *gateway) ordersOfPayment(ctx context.Context, ref payment.Ref) ([]mpOrder, error) {
 	reference := ref.Reference
 	if reference == "" {
 		paid, err := g.byID(ctx, ref.ID)
@@ -206,7 +207,7 @@ func stateOf(orders []mpOrder) (payment.State, error) {
 	return state, nil
 }
 
-func (g *pixGateway) reportOrders(ctx context.Context, orders []mpOrder) (payment.Report, error) {
+func (g *gateway) reportOrders(ctx context.Context, orders []mpOrder) (payment.Report, error) {
 	state, err := stateOf(orders)
 	if err != nil {
 		return payment.Report{}, err
@@ -225,9 +226,10 @@ func (g *pixGateway) reportOrders(ctx context.Context, orders []mpOrder) (paymen
 	return report, nil
 }
 
-// cancelOrders makes orders impossible to pay. One that was paid meanwhile is turned
-// down by Mercado Pago.
-func (g *pixGateway) cancelOrders(ctx context.Context, orders []mpOrder) error {
+// cancelOrders makes orders impossible to pay, and then what was begun by them: a code
+// that a page has shown could be paid after the order, or its end. One that was paid
+// meanwhile is turned down by Mercado Pago.
+func (g *gateway) cancelOrders(ctx context.Context, orders []mpOrder) error {
 	state, err := stateOf(orders)
 	if err == nil && state == payment.StatePaid {
 		err = payment.ErrPaid
@@ -243,12 +245,16 @@ func (g *pixGateway) cancelOrders(ctx context.Context, orders []mpOrder) error {
 			return err
 		}
 	}
-	return nil
+	begun, err := g.byReference(ctx, orders[0].ExternalReference)
+	if err != nil {
+		return err
+	}
+	return g.cancelPending(ctx, begun)
 }
 
 // cancelOrder has another key each time: a try that was turned down must not answer
 // for the next one.
-func (g *pixGateway) cancelOrder(ctx context.Context, id string) error {
+func (g *gateway) cancelOrder(ctx context.Context, id string) error {
 	var after mpOrder
 	key := "cancel " + id + " " + g.env.Now().Format(time.RFC3339Nano)
 	err := g.post(ctx, ordersPath+"/"+id+"/cancel", key, nil, &after)

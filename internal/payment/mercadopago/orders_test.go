@@ -294,7 +294,7 @@ func TestMoneyOfAnOrderHasOneIDWhicheverCallbackTellsOfIt(t *testing.T) {
 
 // Payments are found also where the application may not use orders.
 func TestPaymentIsFoundWithoutTheOrdersAPI(t *testing.T) {
-	bench := bench(t, mercadopago.ProviderAt)
+	bench := bench(t)
 	bench.Double.(*double).noOrders = true
 	order, charge := makeOrder(t, bench)
 	report, err := bench.Gateway.Fetch(t.Context(), payment.Ref{ID: charge.ID})
@@ -334,14 +334,6 @@ func TestSignatureOfAnOrdersVector(t *testing.T) {
 		if err != nil || len(hints) != 1 || hints[0] != want {
 			t.Errorf("%s: %+v, %v", spelt, hints, err)
 		}
-	}
-}
-
-func TestPageHearsNothingOfOrders(t *testing.T) {
-	bench := bench(t, mercadopago.CheckoutProviderAt)
-	hints, err := bench.Gateway.VerifyCallback(t.Context(), signedOrder("ORD01JQ4S4KY8HWQ6NA5PXB65B3D3", secret))
-	if err != nil || len(hints) != 0 {
-		t.Errorf("%+v, %v", hints, err)
 	}
 }
 
@@ -385,25 +377,5 @@ func TestOwnAddressIsRefusedAsThatOfPayersOfOrdersToo(t *testing.T) {
 	err := open(t, mercadopago.ProviderAt(bench.Line.URL), bench.Line, options).Check(t.Context())
 	if !errors.Is(err, payment.ErrRefused) || !strings.Contains(err.Error(), "payer_email") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// All types that the document names are excluded but PIX, which it calls a bank
-// transfer, and the balance, which cannot be.
-func TestPageForPixExcludesEveryOtherTypeOfTheDocument(t *testing.T) {
-	bench := bench(t, mercadopago.CheckoutProviderAt)
-	if _, err := bench.Gateway.Create(t.Context(), gatewaytest.Order(1, 99_90)); err != nil {
-		t.Fatal(err)
-	}
-	sent := bench.Double.(*double).requests[0]
-	types := apidoctest.MercadoPago().Enum("Payment", "payment_type_id")
-	if len(types) < 5 {
-		t.Fatalf("the document names %q", types)
-	}
-	for _, name := range types {
-		kept := name == "pix" || name == "bank_transfer" || name == "account_money"
-		if strings.Contains(sent, `{"id":"`+name+`"}`) == kept {
-			t.Errorf("%s: %s", name, sent)
-		}
 	}
 }

@@ -95,12 +95,12 @@ func (p *mpPayment) received() (payment.Received, error) {
 }
 
 // byID reads one payment.
-func (c *client) byID(ctx context.Context, id string) (mpPayment, error) {
+func (g *gateway) byID(ctx context.Context, id string) (mpPayment, error) {
 	var paid mpPayment
 	if !isNumber(id) {
 		return paid, payment.ErrNoCharge
 	}
-	err := wire.Known(c.api.Get(ctx, "/v1/payments/"+id, nil, &paid))
+	err := wire.Known(g.api.Get(ctx, "/v1/payments/"+id, nil, &paid))
 	return paid, wire.Expect(err, paid.ID.String() == id, "asked for payment %s, got %s", id, paid.ID)
 }
 
@@ -114,7 +114,10 @@ func isNumber(text string) bool {
 }
 
 // byReference finds every payment made for a charge of ours, newest first.
-func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment, error) {
+func (g *gateway) byReference(ctx context.Context, reference string) ([]mpPayment, error) {
+	if reference == "" {
+		return nil, nil // a search without one would find those of other programs
+	}
 	var page struct {
 		Results []mpPayment `json:"results"`
 	}
@@ -122,7 +125,7 @@ func (c *client) byReference(ctx context.Context, reference string) ([]mpPayment
 		"external_reference": {reference}, "sort": {"date_created"}, "criteria": {"desc"},
 		"limit": {"50"},
 	}
-	err := c.api.Get(ctx, "/v1/payments/search", query, &page)
+	err := g.api.Get(ctx, "/v1/payments/search", query, &page)
 	err = wire.Expect(err, page.Results != nil, "GET /v1/payments/search: answered without results")
 	return slices.DeleteFunc(page.Results, func(paid mpPayment) bool {
 		return paid.ExternalReference != reference
@@ -165,7 +168,7 @@ func furthest(x, y payment.State) payment.State {
 
 // cancelPending makes payments that are only asked for impossible, unless one was made.
 // One that is made meanwhile is turned down by Mercado Pago.
-func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
+func (g *gateway) cancelPending(ctx context.Context, list []mpPayment) error {
 	state, _, err := sum(list)
 	if err == nil && state == payment.StatePaid {
 		err = payment.ErrPaid
@@ -178,7 +181,7 @@ func (c *client) cancelPending(ctx context.Context, list []mpPayment) error {
 			continue
 		}
 		var after mpPayment
-		err := c.api.Send(ctx, http.MethodPut, "/v1/payments/"+paid.ID.String(), map[string]string{"status": "cancelled"}, &after)
+		err := g.api.Send(ctx, http.MethodPut, "/v1/payments/"+paid.ID.String(), map[string]string{"status": "cancelled"}, &after)
 		cancelled := after.Status == "cancelled"
 		if err = wire.Expect(err, cancelled, "payment %s was to be cancelled and is %.40q", paid.ID, after.Status); err != nil {
 			return err

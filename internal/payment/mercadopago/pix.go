@@ -12,20 +12,11 @@ import (
 	"carteira/internal/payment/wire"
 )
 
-// How long Mercado Pago lets a code live.
+// How long Mercado Pago lets a code live, and a page, whose codes are the same.
 const (
 	shortest = 31 * time.Minute // half an hour, and time for the call
 	longest  = 30 * 24 * time.Hour
 )
-
-// pixGateway makes codes by the API that the company chose. Charges that were made
-// by the other one before are still looked up and cancelled there: the form of the
-// id shows which.
-type pixGateway struct {
-	client
-	payerEmail  string
-	makesOrders bool // by the orders API; otherwise by the payments API
-}
 
 type paymentRequest struct {
 	Amount            json.Number `json:"transaction_amount"`
@@ -72,9 +63,9 @@ func names(name string) (first, last string) {
 	return first, strings.TrimSpace(last)
 }
 
-// Create makes the charge that the code is for. Mercado Pago answers a repeated key
-// with the charge of the first.
-func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
+// Create makes the charge that the code or the page is for. Mercado Pago answers a
+// repeated key with the charge of the first.
+func (g *gateway) Create(ctx context.Context, order payment.Order) (payment.Charge, error) {
 	email := wire.Pick(order.Payer.Email, g.payerEmail)
 	if email == "" {
 		return payment.Charge{}, &payment.Refusal{Reason: "Mercado Pago needs the customer's e-mail address; enter one, or " +
@@ -86,7 +77,7 @@ func (g *pixGateway) Create(ctx context.Context, order payment.Order) (payment.C
 	return g.createPayment(ctx, order, email)
 }
 
-func (g *pixGateway) createPayment(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
+func (g *gateway) createPayment(ctx context.Context, order payment.Order, email string) (payment.Charge, error) {
 	body := paymentRequest{
 		Amount: wire.Number(order.Amount), Description: order.Description, Method: "pix",
 		ExternalReference: order.Reference, NotificationURL: g.notificationURL(),
@@ -101,34 +92,7 @@ func (g *pixGateway) createPayment(ctx context.Context, order payment.Order, ema
 	return created(paid, order)
 }
 
-// Check looks at the credentials, whether they are good for the orders API where
-// that is chosen, and whether the e-mail address for payers without one is the
-// account's own: Mercado Pago does not let an account pay itself, and would
-// refuse every charge.
-func (g *pixGateway) Check(ctx context.Context) error {
-	if err := g.client.Check(ctx); err != nil {
-		return err
-	}
-	if g.makesOrders {
-		if _, err := g.searchOrders(ctx, noReference); err != nil {
-			return wire.Outcome(err)
-		}
-	}
-	if g.payerEmail == "" {
-		return nil
-	}
-	var account struct{ Email string }
-	err := g.api.Get(ctx, "/users/me", nil, &account)
-	if status := wire.Status(err); status >= 400 && status < 500 {
-		return nil // it may not be read: the charge will tell
-	}
-	if err == nil && strings.EqualFold(account.Email, g.payerEmail) {
-		return &payment.Refusal{Reason: "the option payer_email must not be the address of the Mercado Pago account itself"}
-	}
-	return err
-}
-
-func (g *pixGateway) expiry(at time.Time) time.Time {
+func (g *gateway) expiry(at time.Time) time.Time {
 	now := g.env.Now()
 	if first := now.Add(shortest); at.Before(first) {
 		return first
@@ -137,6 +101,19 @@ func (g *pixGateway) expiry(at time.Time) time.Time {
 		return last
 	}
 	return at
+}
+
+// notificationURL is where this charge is reported; nowhere while the house has
+// no address that Mercado Pago would accept.
+func (g *gateway) notificationURL() string {
+	if !wire.Reachable(g.env.CallbackURL) {
+		return ""
+	}
+	return g.env.CallbackURL + "?source_news=webhooks" // without it, an older kind comes too
+}
+
+func timestamp(at time.Time) string {
+	return at.In(wire.Brasilia).Format("2006-01-02T15:04:05.000-07:00")
 }
 
 func created(paid mpPayment, order payment.Order) (payment.Charge, error) {
@@ -160,7 +137,7 @@ func chargeOf(paid mpPayment) payment.Charge {
 	}
 }
 
-func (g *pixGateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, error) {
+func (g *gateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, error) {
 	if ref.ID != "" {
 		paid, err := g.byID(ctx, ref.ID)
 		return []mpPayment{paid}, err
@@ -173,7 +150,7 @@ func (g *pixGateway) find(ctx context.Context, ref payment.Ref) ([]mpPayment, er
 }
 
 // Fetch reads the order or the payment back.
-func (g *pixGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+func (g *gateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	orders, err := g.findOrders(ctx, ref)
 	switch {
 	case err != nil:
@@ -185,7 +162,7 @@ func (g *pixGateway) Fetch(ctx context.Context, ref payment.Ref) (payment.Report
 	return g.fetchPayment(ctx, ref)
 }
 
-func (g *pixGateway) fetchPayment(ctx context.Context, ref payment.Ref) (payment.Report, error) {
+func (g *gateway) fetchPayment(ctx context.Context, ref payment.Ref) (payment.Report, error) {
 	list, err := g.find(ctx, ref)
 	if err != nil {
 		return payment.Report{}, wire.Outcome(err)
@@ -203,11 +180,11 @@ func (g *pixGateway) fetchPayment(ctx context.Context, ref payment.Ref) (payment
 }
 
 // Cancel makes the code useless.
-func (g *pixGateway) Cancel(ctx context.Context, ref payment.Ref) error {
+func (g *gateway) Cancel(ctx context.Context, ref payment.Ref) error {
 	return wire.Twice(func() error { return g.cancel(ctx, ref) })
 }
 
-func (g *pixGateway) cancel(ctx context.Context, ref payment.Ref) error {
+func (g *gateway) cancel(ctx context.Context, ref payment.Ref) error {
 	orders, err := g.findOrders(ctx, ref)
 	if err == nil && len(orders) > 0 {
 		return g.cancelOrders(ctx, orders)

@@ -98,8 +98,7 @@ var providerTexts = map[string]providerText{
 			"An application under Suas integrações, for its access token",
 			"The secret signature of that application's webhooks",
 		},
-		Callback: "Every charge tells it to Mercado Pago. Enter it too under Webhooks of your application, event " +
-			"Payments, to get the secret signature.",
+		Callback: "Enter it under Webhooks of your application, event Order, to hear of payments and to get the secret signature.",
 	},
 	"asaas": {
 		About: "PIX through Asaas.", Confirms: byItself, Callback: registered,
