@@ -24,7 +24,7 @@ import (
 //
 //	apiextract -title … -version … -date … -source … -without UrlAccessToken -slips  (API Pix, openapi.yaml)
 //	apiextract … -only '^/api/v1/(charge|transaction|webhook|subscriptions|installments)' -several CustomerPayload  (woovi.json)
-//	apiextract … -only '^/(v1/payments|v1/payment_methods$|checkout/preferences|v1/orders(/\{(id|order_id)\}(/cancel|/refund)?)?$)' -as 3.0.3
+//	apiextract … -only '^/(v1/payments|v1/payment_methods$|v1/orders(/\{(id|order_id)\}(/cancel|/refund)?)?$)' -as 3.0.3
 //	  -also 'Order.status=…;Order.status_detail=…;OrderTransactionPayment.status=…;…'  (by-site/MLB/spec3.yaml)
 //
 //go:embed *.json
