@@ -49,7 +49,8 @@ Each tool is one operation of its API; the company is that of the token.
 Amounts are texts such as "35.00" in Brazilian reais. Dates are YYYY-MM-DD in the company's time zone.
 Lists have pages: read meta.last_page, and ask for more with page. per_page is at most 200.
 A tool that changes something says so in its description. Ask the person before you use one, and give a POST an
-idempotency_key, so that a repeated call does nothing twice. A token has 60 calls a minute.`
+idempotency_key, so that a repeated call does nothing twice. A token has 60 calls a minute, unless the operator of this
+installation chose otherwise.`
 
 // Handler serves the protocol over streamable HTTP. It keeps no sessions, so that
 // any process of an installation can answer. mayWrite reports whether a token may
