@@ -34,14 +34,14 @@ func (b *backoff) next() time.Duration {
 	return time.Duration(*b)
 }
 
-// call makes a call of the store in a goroutine of its own. What do returns is
-// run by the dispatcher.
-func (d *dispatcher) call(do func(ctx context.Context) (reply func())) {
+// call makes a call of the store in a goroutine of its own. The dispatcher runs
+// then with what came of it.
+func call[T any](d *dispatcher, do func(context.Context) (T, error), then func(T, error)) {
 	d.calls.pending++
 	d.running.Go(func() {
-		reply := do(d.ctx)
+		result, err := do(d.ctx)
 		select {
-		case d.replies <- func() { d.calls.pending--; reply() }:
+		case d.replies <- func() { d.calls.pending--; then(result, err) }:
 		case <-d.done:
 		}
 	})
@@ -80,53 +80,41 @@ func (d *dispatcher) callLook() {
 	d.calls.looking = true
 	if everywhere {
 		d.calls.lookAt, d.freed = d.now+task.Pause(d.ctx, pollEvery), nil
-		d.call(d.lookEverywhere)
+		call(d, guarded(func(ctx context.Context) ([]dueLane, error) { return dueLanes(ctx, d.store.db) }), d.onLooked)
 		return
 	}
 	lanes := d.freed
 	d.freed = nil
-	d.call(func(ctx context.Context) func() {
-		var due []int64
-		err := guard(ctx, func(ctx context.Context) (err error) {
-			due, err = dueAmong(ctx, d.store.db, lanes)
-			return err
-		})
-		return func() {
-			d.calls.looking = false
-			if err == nil { // otherwise the next look everywhere finds them
-				d.wantAll(due)
-			}
+	among := func(ctx context.Context) ([]int64, error) { return dueAmong(ctx, d.store.db, lanes) }
+	call(d, guarded(among), func(due []int64, err error) {
+		d.calls.looking = false
+		if err == nil { // otherwise the next look everywhere finds them
+			d.wantAll(due)
 		}
 	})
 }
 
-func (d *dispatcher) lookEverywhere(ctx context.Context) func() {
-	var lanes []dueLane
-	err := guard(ctx, func(ctx context.Context) (err error) {
-		lanes, err = dueLanes(ctx, d.store.db)
-		return err
-	})
-	return func() {
-		d.calls.looking, d.calls.looked = false, true
-		if err != nil {
-			d.calls.lookAt = d.failed(err, &d.calls.lookPause)
-			return
-		}
-		d.calls.lookPause = 0
-		if d.calls.claimPause == 0 {
-			task.Succeeded(d.ctx)
-		}
-		atCap := 0
-		for _, lane := range lanes {
-			switch {
-			case !lane.leased:
-				d.want(lane.lane, lane.failures > 0)
-			case len(lane.sending) >= laneLimit || lane.failures > 0 && len(lane.sending) >= failingLaneLimit:
-				atCap++
-			}
-		}
-		d.sender.metrics.lanesAtCap.Set(float64(atCap))
+// onLooked wants the due lanes that a look everywhere has found.
+func (d *dispatcher) onLooked(lanes []dueLane, err error) {
+	d.calls.looking, d.calls.looked = false, true
+	if err != nil {
+		d.calls.lookAt = d.failed(err, &d.calls.lookPause)
+		return
 	}
+	d.calls.lookPause = 0
+	if d.calls.claimPause == 0 {
+		task.Succeeded(d.ctx)
+	}
+	atCap := 0
+	for _, lane := range lanes {
+		switch {
+		case !lane.leased:
+			d.want(lane.lane, lane.failures > 0)
+		case len(lane.sending) >= laneLimit || lane.failures > 0 && len(lane.sending) >= failingLaneLimit:
+			atCap++
+		}
+	}
+	d.sender.metrics.lanesAtCap.Set(float64(atCap))
 }
 
 // callRenew renews the leases that have not been renewed for a while.
@@ -146,21 +134,15 @@ func (d *dispatcher) callRenew() {
 	}
 	d.calls.renewing = true
 	askedAt := d.sender.elapsed()
-	d.call(func(ctx context.Context) func() {
-		var renewed []int64
-		err := guard(ctx, func(ctx context.Context) (err error) {
-			renewed, err = d.store.renew(ctx, lanes)
-			return err
-		})
-		return func() {
-			d.calls.renewing = false
-			if err != nil {
-				d.log.ErrorContext(d.ctx, "leases not renewed", "error", err)
-			}
-			for _, id := range renewed {
-				if lane := d.lanes[id]; lane != nil {
-					lane.leasedAt = max(lane.leasedAt, askedAt)
-				}
+	renew := func(ctx context.Context) ([]int64, error) { return d.store.renew(ctx, lanes) }
+	call(d, guarded(renew), func(renewed []int64, err error) {
+		d.calls.renewing = false
+		if err != nil {
+			d.log.ErrorContext(d.ctx, "leases not renewed", "error", err)
+		}
+		for _, id := range renewed {
+			if lane := d.lanes[id]; lane != nil {
+				lane.leasedAt = max(lane.leasedAt, askedAt)
 			}
 		}
 	})
@@ -173,19 +155,17 @@ func (d *dispatcher) callRelease() {
 	}
 	leases := d.releases
 	d.releases, d.calls.releasing = nil, true
-	d.call(func(ctx context.Context) func() {
-		err := guard(ctx, func(ctx context.Context) error { return d.store.release(ctx, leases) })
-		return func() {
-			d.calls.releasing = false
-			if err != nil { // the leases expire
-				d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", len(leases), "error", err)
-			}
-			for _, given := range leases {
-				lane := d.lanes[given.lane]
-				if lane != nil && lane.state == releasing && lane.token == given.token {
-					lane.state = lane.state.on(released)
-					d.update(lane)
-				}
+	release := func(ctx context.Context) (bool, error) { return true, d.store.release(ctx, leases) }
+	call(d, guarded(release), func(_ bool, err error) {
+		d.calls.releasing = false
+		if err != nil { // the leases expire
+			d.log.ErrorContext(d.ctx, "lanes not given back", "lanes", len(leases), "error", err)
+		}
+		for _, given := range leases {
+			lane := d.lanes[given.lane]
+			if lane != nil && lane.state == releasing && lane.token == given.token {
+				lane.state = lane.state.on(released)
+				d.update(lane)
 			}
 		}
 	})
@@ -212,14 +192,10 @@ func (d *dispatcher) beginRecord(attempt attempt) {
 	d.running.Go(func() {
 		d.singles <- struct{}{}
 		defer func() { <-d.singles }()
-		r := report{attempt: attempt}
-		r.err = guard(d.ctx, func(ctx context.Context) (err error) {
-			r.kept, err = d.store.record(ctx, attempt)
-			return err
-		})
+		kept, err := guarded(func(ctx context.Context) (bool, error) { return d.store.record(ctx, attempt) })(d.ctx)
 		crashpoint.Here("after-close")
 		select {
-		case d.recorded <- []report{r}:
+		case d.recorded <- []report{{attempt: attempt, kept: kept, err: err}}:
 		case <-d.done:
 		}
 	})

@@ -37,20 +37,18 @@ func (d *dispatcher) callClaim(whom int) {
 	}
 	d.calls.claiming[whom] = true
 	askedAt, generation := d.sender.elapsed(), d.sender.Generation()
-	d.call(func(ctx context.Context) func() {
-		grants, shunned, err := d.store.claimSome(ctx, requests)
-		return func() {
-			d.calls.claiming[whom] = false
-			d.onClaimed(lanes, grants, askedAt, generation)
-			if err != nil {
-				d.calls.claimAt = d.failed(err, &d.calls.claimPause)
-			} else {
-				d.calls.claimPause = 0
-			}
-			for lane, err := range shunned {
-				d.shunned[lane] = d.now + shunTime
-				d.log.ErrorContext(d.ctx, "deliveries of a lane cannot be claimed", "lane", lane, "error", err)
-			}
+	claim := func(ctx context.Context) (claimed, error) { return d.store.claimSome(ctx, requests) }
+	call(d, claim, func(came claimed, err error) {
+		d.calls.claiming[whom] = false
+		d.onClaimed(lanes, came.grants, askedAt, generation)
+		if err != nil {
+			d.calls.claimAt = d.failed(err, &d.calls.claimPause)
+		} else {
+			d.calls.claimPause = 0
+		}
+		for lane, err := range came.shunned {
+			d.shunned[lane] = d.now + shunTime
+			d.log.ErrorContext(d.ctx, "deliveries of a lane cannot be claimed", "lane", lane, "error", err)
 		}
 	})
 }
@@ -58,31 +56,34 @@ func (d *dispatcher) callClaim(whom int) {
 // claimSome claims, and if that fails tries the lanes one by one: what is in the
 // way of one is none of the others' business. A database that is away is in the
 // way of all.
-func (s store) claimSome(ctx context.Context, requests []request) (grants []grant, shunned map[int64]error, err error) {
-	try := func(requests []request) error {
-		return guard(ctx, func(ctx context.Context) error {
-			some, err := s.claim(ctx, requests)
-			grants = append(grants, some...)
-			return err
-		})
+func (s store) claimSome(ctx context.Context, requests []request) (came claimed, err error) {
+	try := func(requests ...request) error {
+		some, err := guarded(func(ctx context.Context) ([]grant, error) { return s.claim(ctx, requests) })(ctx)
+		came.grants = append(came.grants, some...)
+		return err
 	}
-	err = try(requests)
-	away := errors.Is(err, sqldb.ErrUnavailable) ||
-		errors.Is(err, sqldb.ErrBusy) ||
-		errors.Is(err, context.DeadlineExceeded)
+	err = try(requests...)
+	away := errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, context.DeadlineExceeded)
 	if err == nil || away || len(requests) == 1 {
-		return grants, nil, err
+		return came, err
 	}
-	shunned = map[int64]error{}
-	for _, r := range requests {
-		if err := try([]request{r}); err != nil {
-			shunned[r.lane] = err
+	shunned := map[int64]error{}
+	for _, request := range requests {
+		if err := try(request); err != nil {
+			shunned[request.lane] = err
 		}
 	}
 	if len(shunned) == len(requests) {
-		return grants, nil, err // it is not about single lanes
+		return came, err // it is not about single lanes
 	}
-	return grants, shunned, nil
+	came.shunned = shunned
+	return came, nil
+}
+
+// claimed is what a claim brought, and why which lanes could not be claimed.
+type claimed struct {
+	grants  []grant
+	shunned map[int64]error
 }
 
 // requests are what to claim now. A lane for which there is no slot waits

@@ -105,11 +105,8 @@ func (r *recorder) nextBatch() (batch []attempt) {
 // record records a batch and says what became of each attempt. What is in the
 // way of one is none of the others' business: it is recorded by itself.
 func (r *recorder) record(ctx context.Context, batch []attempt) []report {
-	var kept map[int64]bool
-	err := guard(ctx, func(ctx context.Context) (err error) {
-		kept, err = r.store.recordAccepted(ctx, batch)
-		return err
-	})
+	record := func(ctx context.Context) (map[int64]bool, error) { return r.store.recordAccepted(ctx, batch) }
+	kept, err := guarded(record)(ctx)
 	if err != nil {
 		kept = nil
 	}

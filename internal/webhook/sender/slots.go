@@ -221,9 +221,15 @@ func (s *Sender) AwaitDue(ctx context.Context) error {
 	return nil
 }
 
-// guard makes a call with a deadline and turns a panic into an error.
-func guard(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	return task.Guard(ctx, func() error { return call(ctx) })
+// guarded gives a call a deadline, and turns its panic into an error.
+func guarded[T any](call func(context.Context) (T, error)) func(context.Context) (T, error) {
+	return func(ctx context.Context) (result T, err error) {
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		err = task.Guard(ctx, func() (err error) {
+			result, err = call(ctx)
+			return err
+		})
+		return result, err
+	}
 }
