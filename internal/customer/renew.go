@@ -31,12 +31,7 @@ type Extension struct {
 
 // Renew moves the due date forward by the period of the customer's plan.
 func (s *Service) Renew(ctx context.Context, actor account.Actor, id int64) (Renewal, error) {
-	var renewal Renewal
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		renewal, err = s.RenewTx(ctx, tx, id)
-		return err
-	})
-	return renewal, err
+	return account.Write(ctx, actor, s.db, func(tx account.Tx) (Renewal, error) { return s.RenewTx(ctx, tx, id) })
 }
 
 // MaxPeriods is how many periods a customer can be renewed by at once.

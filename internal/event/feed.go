@@ -188,10 +188,7 @@ func (s *scan) idUpTo(ctx context.Context, rows []placed, until int64) (string, 
 // place gives positions to the next events that have none, and reports whether
 // there may be more of them.
 func (f *Feed) place(ctx context.Context, companyID int64) (full bool, err error) {
-	err = f.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		full, err = placeTx(ctx, tx, companyID)
-		return err
-	})
+	full, err = sqldb.Write(ctx, f.db, func(tx *sqldb.Tx) (bool, error) { return placeTx(ctx, tx, companyID) })
 	if err != nil {
 		return false, fmt.Errorf("give positions to events: %w", err)
 	}

@@ -59,11 +59,7 @@ func (l *lease) renew(ctx context.Context) error {
 	if !l.renewed.IsZero() && l.db.Real().Sub(l.renewed) < renewEvery {
 		return nil
 	}
-	var mine bool
-	err := l.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		mine, err = takeLease(ctx, tx, l.token, leaseTime)
-		return err
-	})
+	mine, err := sqldb.Write(ctx, l.db, func(tx *sqldb.Tx) (bool, error) { return takeLease(ctx, tx, l.token, leaseTime) })
 	if err != nil {
 		return err
 	}

@@ -75,10 +75,7 @@ func (s *Service) ContinueReplays(ctx context.Context) error {
 	}
 	for _, replay := range open {
 		for finished := false; !finished; {
-			err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-				finished, err = s.replayStep(ctx, tx, replay)
-				return err
-			})
+			finished, err = sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (bool, error) { return s.replayStep(ctx, tx, replay) })
 			if err != nil {
 				return fmt.Errorf("replay %d: %w", replay.ID, err)
 			}

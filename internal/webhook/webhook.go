@@ -237,11 +237,8 @@ func (s *Service) open(sealed, purpose string) (string, error) {
 }
 
 func (s *Service) saveCallbackSecret(ctx context.Context, actor account.Actor, replace bool) (string, error) {
-	sealed := s.box.Seal([]byte(newSecret()), sender.CallbackContext(actor.Company.ID))
-	err := actor.Write(ctx, s.db, func(tx account.Tx) (err error) {
-		sealed, err = s.applyCallbackSecret(ctx, tx, secretChange{sealed, replace})
-		return err
-	})
+	change := secretChange{s.box.Seal([]byte(newSecret()), sender.CallbackContext(actor.Company.ID)), replace}
+	sealed, err := account.Write(ctx, actor, s.db, func(tx account.Tx) (string, error) { return s.applyCallbackSecret(ctx, tx, change) })
 	if err != nil {
 		return "", err
 	}

@@ -81,11 +81,7 @@ func (s *Service) Run(ctx context.Context, actor account.Actor, request Request,
 	work Work,
 ) (answer Stored, repeated bool, err error) {
 	t := ticket{service: s, actor: actor, request: request, holder: id.NewCode(16)}
-	var row record
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		row, err = t.reserve(ctx, tx)
-		return err
-	})
+	row, err := sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (record, error) { return t.reserve(ctx, tx) })
 	if err != nil {
 		return Stored{}, false, err
 	}
@@ -118,10 +114,8 @@ const pruneSize = 5000
 // Prune forgets keys that are older than they are kept.
 func (s *Service) Prune(ctx context.Context) error {
 	for {
-		var forgotten int64
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-			forgotten, err = prune(ctx, tx, tx.Real().Add(-keep))
-			return err
+		forgotten, err := sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (int64, error) {
+			return prune(ctx, tx, tx.Real().Add(-keep))
 		})
 		if err != nil || forgotten < pruneSize {
 			return err

@@ -138,11 +138,7 @@ const maxFailures = 20
 // delivery, and the webhook's count of failures. It reports false when the claim
 // had expired: another process owns the delivery now, and nothing is written.
 func (s store) record(ctx context.Context, attempt attempt) (kept bool, err error) {
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		kept, err = s.recordTx(ctx, tx, attempt)
-		return err
-	})
-	return kept, err
+	return sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (bool, error) { return s.recordTx(ctx, tx, attempt) })
 }
 
 func (s store) recordTx(ctx context.Context, tx *sqldb.Tx, attempt attempt) (kept bool, err error) {
