@@ -24,12 +24,12 @@ type pasted struct {
 const company = "carteira company create --name 'Ana Internet' --email ana@example.com\n"
 
 // aPayment leaves an event invoice.paid, so that reading the feed does not wait.
-const aPayment = company + `TOKEN=$(carteira token create --company 1 --name t) BASE_URL=http://127.0.0.1:8080/api/v1 LAST_ID=
+const aPayment = company + `TOKEN=$(carteira token create --company 1 --name t) API=http://127.0.0.1:8080/api/v1 LAST_ID=
 call() { curl -sf -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; }
-call $BASE_URL/webhooks -d '{"url":"https://hooks.example.com/","events":["invoice.paid"]}'
-call $BASE_URL/customers -d '{"name":"João"}'
-call $BASE_URL/invoices -d '{"customer_id":1,"total_amount":"10.00"}'
-call $BASE_URL/invoices/1/status -d '{"status":"Pago","paid_via":"cash"}'
+call $API/webhooks -d '{"url":"https://hooks.example.com/","events":["invoice.paid"]}'
+call $API/customers -d '{"name":"João"}'
+call $API/invoices -d '{"customer_id":1,"total_amount":"10.00"}'
+call $API/invoices/1/status -d '{"status":"Pago","paid_via":"cash"}'
 `
 
 // Commands of documents that are no tour of their own, as they are written.
