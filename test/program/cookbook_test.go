@@ -148,6 +148,7 @@ type router struct {
 	mu       sync.Mutex
 	disabled string
 	sessions int
+	gone     bool // a session ends by itself before it is ended
 }
 
 func (m *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -166,10 +167,14 @@ func (m *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.disabled = change.Disabled
 		_, _ = io.WriteString(w, `{}`)
 	case "GET /rest/ppp/active?name=joao":
+		if m.sessions == 0 {
+			_, _ = io.WriteString(w, `[]`)
+			return
+		}
 		_, _ = io.WriteString(w, `[{".id":"*80000001","name":"joao"}]`)
 	case "DELETE /rest/ppp/active/*80000001":
 		m.sessions--
-		w.WriteHeader(http.StatusNoContent)
+		w.WriteHeader(map[bool]int{false: http.StatusNoContent, true: http.StatusNotFound}[m.gone])
 	default:
 		_, _ = io.WriteString(w, `[]`)
 	}
@@ -179,6 +184,12 @@ func (m *router) state() (disabled string, sessions int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.disabled, m.sessions
+}
+
+func (m *router) reconnect() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sessions, m.gone = 1, true
 }
 
 func TestCookbookBlocksAndReleasesAtAProvider(t *testing.T) {
@@ -229,6 +240,9 @@ print([tuple(row) for row in sqlite3.connect(sys.argv[1]).execute("SELECT userna
 	if kept.Custom["MAC"] != "00" {
 		t.Errorf("the customer's own fields became %v", kept.Custom)
 	}
+	gate.reconnect()
+	k.client.want(200, "PUT", "/customers/2", map[string]any{"cancelled": true})
+	eventually(t, "João, who is cancelled, is blocked", func() bool { return access("2") == "bloqueado" })
 }
 
 func TestCookbookWritesASpreadsheet(t *testing.T) {
