@@ -223,11 +223,15 @@ const (
 		FROM customers WHERE company_id = ? AND ` + Visible
 )
 
-// movedThisMonth are the movements of the present month, as movement counts
-// them. A customer's row knows its last month alone, so those of earlier months
-// cannot be compared; nor can who was lost and deleted.
+// movedThisMonth are the movements since the present month began, as movement
+// counts them. A customer's row knows its last month alone, so those of earlier
+// months cannot be compared; nor can who was lost and deleted. A company that moved
+// west over the end of a month is in the month before the last that its rows know.
 func movedThisMonth(scope tally.Scope) tally.Records {
-	records := tally.Records{Day: monthOf(scope.Today)}
+	const since = ` >= (SELECT MAX(month) FROM (SELECT mrr_month AS month FROM customers WHERE company_id = ? AND ` + Visible + `
+		UNION ALL SELECT CAST(? AS TEXT)) AS months)`
+	months := []any{scope.CompanyID, monthOf(scope.Today)}
+	var records tally.Records
 	for n, part := range movements {
 		if n > 0 {
 			records.SQL += ` UNION ALL `
@@ -235,9 +239,10 @@ func movedThisMonth(scope tally.Scope) tally.Records {
 		records.States = append(records.States, part.state)
 		records.SQL += `SELECT c.mrr_month AS day, ` + part.at + `, '` + part.state + `' AS state,
 			1 AS n, ` + part.amount + ` AS cents
-			FROM customers c WHERE c.company_id = ? AND ` + VisibleC + ` AND c.mrr_month = ? AND ` + part.condition
-		records.Args = append(records.Args, scope.CompanyID, records.Day)
+			FROM customers c WHERE c.company_id = ? AND ` + VisibleC + ` AND c.mrr_month` + since + ` AND ` + part.condition
+		records.Args = append(append(records.Args, scope.CompanyID), months...)
 	}
+	records.Days.And("day"+since, months...)
 	return records
 }
 

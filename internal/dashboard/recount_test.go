@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
@@ -103,6 +104,29 @@ func TestDamagedCountersAreFoundAndRepaired(t *testing.T) {
 			if after := w.month(t, "2026-03-01"); jsonOf(t, after) != jsonOf(t, before) {
 				t.Errorf("%s: the month is\n%s\nand was\n%s", c.damage, jsonOf(t, after), jsonOf(t, before))
 			}
+		}
+	})
+}
+
+// A company that moves west over the end of a month lives its last day twice. The
+// rows of customers know the later month by then, and nothing is wrong.
+func TestRecountOfACompanyThatMovedWestOverAMonthsEnd(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		w := newWorld(t, engine)
+		w.Clock.Set(time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC))
+		made := w.Customer(t, "plan_id", "1", "due_date", "2026-04-20")
+		w.Clock.Set(time.Date(2026, 4, 1, 4, 0, 0, 0, time.UTC))
+		housetest.Must(t, w.changes(t, made.ID, "price", "50.00"))
+		company, err := w.Accounts.SetCompany(t.Context(), w.Actor, account.ReadCompanyDraft(housetest.Form("timezone", "America/Rio_Branco")))
+		housetest.Must(t, err)
+		w.Actor.Company = company
+		if today := w.Actor.Today(w.Clock.Now()).String(); today != "2026-03-31" {
+			t.Fatalf("it is %s there", today)
+		}
+		w.wantRecounted(t)
+		w.exec(t, `UPDATE tally_deltas SET cents = cents + 1 WHERE book = 'recurring' AND day = '2026-04'`)
+		if wrong := w.miscounted(t); !slices.Equal(wrong, []tally.Counter{tally.Recurring}) {
+			t.Errorf("found %v", wrong)
 		}
 	})
 }

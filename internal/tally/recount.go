@@ -40,8 +40,8 @@ type Records struct {
 	// States are those that SQL selects, where it does not select all: a counter
 	// may also have records that were deleted. Empty: all of them.
 	States []string
-	// Day is the only one that SQL selects; empty: all of them.
-	Day string
+	// Days are the condition of those that SQL selects; none: all of them.
+	Days sqldb.Where
 	// View is what of the counter is compared, where that is not its keys: a list
 	// of expressions named as those of SQL. What is wrong is corrected at the keys
 	// that it has.
@@ -51,7 +51,7 @@ type Records struct {
 // partial reports whether the records are not all that the counter has, so that
 // its total cannot be compared.
 func (r Records) partial() bool {
-	return len(r.States) > 0 || r.Day != "" || r.View != ""
+	return len(r.States) > 0 || r.Days.String() != "" || r.View != ""
 }
 
 const keysAndSums = `day, plan_id, product_id, state, n, cents`
@@ -63,12 +63,8 @@ func (r Records) counted(companyID int64, counter Counter) (text string, args []
 		view = keysAndSums
 	}
 	var of sqldb.Where
-	if len(r.States) > 0 {
-		of.And("state {in ?}", r.States)
-	}
-	if r.Day != "" {
-		of.And("day = ?", r.Day)
-	}
+	of.Join(r.Days)
+	of.If(len(r.States) > 0, "state {in ?}", r.States)
 	return `SELECT ` + view + ` FROM (
 		SELECT ` + keysAndSums + ` FROM tally_sums WHERE company_id = ? AND book = ?
 		UNION ALL SELECT ` + keysAndSums + ` FROM tally_deltas WHERE company_id = ? AND book = ?) AS all_of_it` + of.String(),
