@@ -71,8 +71,26 @@ type App struct {
 	certificates *certKeeper // nil: none are obtained by ACME
 }
 
-// Open connects to the database, migrates it and builds the rooms.
+// errOlder refuses a command on a database of an older version: the server of that
+// version would write nothing from the migration on.
+var errOlder = errors.New("the database is of an older version of carteira; start `carteira serve` of this version, " +
+	"which migrates it, or run `carteira migrate`")
+
+// Open connects to the database and builds the rooms, for a command. It makes what a
+// new database has, and refuses one that would have to be migrated.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	return open(ctx, cfg, log, func(
+		ctx context.Context, cfg config.Config, log *slog.Logger, db *sqldb.DB,
+	) (*App, error) {
+		if pending, err := db.Pending(ctx); err == nil && pending > 0 { // raise meets the error again; a new database has no table yet
+			return nil, errOlder
+		}
+		return raise(ctx, cfg, log, db)
+	})
+}
+
+// OpenToMigrate is Open for a program that may migrate the database.
+func OpenToMigrate(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	return open(ctx, cfg, log, raise)
 }
 

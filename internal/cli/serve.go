@@ -84,12 +84,15 @@ There is no company yet. Open this link to make one; it works once, for a day:
 }
 
 func migrateCommand() *cobra.Command {
-	return opened(command{
+	return bare(command{
 		use: "migrate", short: "Create the database or bring it up to date",
-		long: "Migrate does what every other command does before its work, and nothing else. It may be run at any time.",
-	}, func(_ context.Context, c call) error {
-		fmt.Fprintln(c.cmd.ErrOrStderr(), "The database is up to date.")
-		return nil
+		long: `Migrate does what a server does when it starts, and nothing else. Servers of an
+older version write nothing from then on: stop them first.`,
+	}, func(cmd *cobra.Command, _ []string) error {
+		return withApp(cmd, app.OpenToMigrate, func(context.Context, *app.App) error {
+			fmt.Fprintln(cmd.ErrOrStderr(), "The database is up to date.")
+			return nil
+		})
 	})
 }
 

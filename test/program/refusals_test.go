@@ -275,16 +275,32 @@ func TestLostKeyFileIsNotReplaced(t *testing.T) {
 func TestNewerSchemaIsRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		in.run("migrate")
-		db := in.open()
-		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(t.Context(), "INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, '9999_future.sql', 0)")
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in.setMigrations("INSERT INTO schema_migrations (version, name, applied_at) VALUES (9999, '9999_future.sql', 0)")
 		for _, command := range []string{"serve", "migrate"} {
 			wantRefusal(t, in.try(nil, command), 1, "newer version of carteira", "9999")
 		}
 	})
+}
+
+// A command of a newer version would else migrate the database of a server that runs,
+// which would write nothing from then on.
+func TestCommandRefusesADatabaseThatHasToBeMigrated(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		in.run("migrate")
+		in.setMigrations("DELETE FROM schema_migrations")
+		wantRefusal(t, in.try(nil, "company", "list"), 1, "older version of carteira", "carteira migrate")
+		wantRefusal(t, in.try(nil, "company", "create", "--name", "Ana", "--email", "ana@example.com"), 1, "older version of carteira")
+	})
+}
+
+// setMigrations changes which migrations the database has had.
+func (in *installation) setMigrations(statement string) {
+	in.t.Helper()
+	err := in.open().Write(in.t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(in.t.Context(), statement)
+		return err
+	})
+	if err != nil {
+		in.t.Fatal(err)
+	}
 }
