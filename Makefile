@@ -13,6 +13,8 @@ RELEASEARGS ?=
 
 # The programs that tests need besides Go, and Debian's package where it has another name.
 PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli promtool=prometheus python3
+# Journeys take half the processor's time in a Chromium without windows. Not every distribution has it.
+CHROMIUM = tools/ensure chromium-headless-shell || tools/ensure chromium
 # Tests with dependencies that the program should not have are modules of their own.
 MODULES = test/acme test/browser tools/release
 WITHPG  = go run ./test/withpg
@@ -74,13 +76,13 @@ n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay,
 
 # A test waits for its page most of the time: there are more at once than cores.
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
-	@tools/ensure chromium
+	@$(CHROMIUM)
 	@rm -f test/artifacts/clicks.txt
 	$(WITHPG) -- go -C test/browser test $(LEAN) -timeout $(TIMEOUT) -parallel 4 $(TESTARGS) ./...
 	@if [ -f test/artifacts/clicks.txt ]; then cat test/artifacts/clicks.txt; fi
 
 pictures: ## the pictures of README and docs, anew from the demo (after a change of the pages in them)
-	@tools/ensure chromium
+	@$(CHROMIUM)
 	@mkdir -p docs/pictures
 	go -C test/browser test -timeout $(TIMEOUT) -count 1 -run TestPicturesOfTheDocuments -pictures ../../docs/pictures .
 	go test -count 1 -run TestPictures ./test/documents -pictures-taken

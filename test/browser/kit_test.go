@@ -42,7 +42,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	chromium, err := exec.LookPath("chromium")
+	chromium, err := findChromium()
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			fmt.Fprintln(os.Stderr, "chromium is not installed")
@@ -88,6 +88,16 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return code
+}
+
+// findChromium prefers Debian's build without windows, which takes half the processor's
+// time. It goes by its own path: a signal to the script in /usr/bin would leave the browser
+// running.
+func findChromium() (string, error) {
+	if shell, err := exec.LookPath("/usr/lib/chromium/chromium-headless-shell"); err == nil {
+		return shell, nil
+	}
+	return exec.LookPath("chromium")
 }
 
 // program is a running carteira.
