@@ -59,10 +59,8 @@ func (e *evolution) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A phone is connected by its QR code inside the panel, which sees by itself that the
 // code was scanned, and sends a test from it.
-func TestPhoneIsConnectedByItsCode(t *testing.T) { onBoth(t, connected) }
-
-func connected(t *testing.T, p *program) {
-	b := p.found()
+func TestPhoneIsConnectedByItsCode(t *testing.T) {
+	_, b := newCompany(t)
 	bridge := &evolution{}
 	server := httptest.NewTLSServer(bridge)
 	defer server.Close()

@@ -74,8 +74,14 @@ func onBoth(t *testing.T, journey func(t *testing.T, p *program)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		journey(t, &program{t: t, dir: t.TempDir(), postgres: newDatabase(t), listen: freeAddress(t)})
+		journey(t, onPostgreSQL(t))
 	})
+}
+
+// onPostgreSQL is a program that is yet to be launched.
+func onPostgreSQL(t *testing.T) *program {
+	t.Helper()
+	return &program{t: t, dir: t.TempDir(), postgres: newDatabase(t), listen: freeAddress(t)}
 }
 
 // found serves a company with a plan and signs its owner in.
@@ -106,7 +112,7 @@ func lateSheet(t *testing.T) string {
 // embedded one does, on which they and all others are pictured.
 func TestJourneysRunOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	p := &program{t: t, dir: t.TempDir(), postgres: newDatabase(t), listen: freeAddress(t)}
+	p := onPostgreSQL(t)
 	p.launch("serving", "serve")
 	p.command("company", "create", "--name", "Demo Internet", "--user-name", "Dona Demo",
 		"--email", "demo@example.com", "--password", "demonstracao")
