@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"carteira/internal/account"
 	"carteira/internal/catalog"
@@ -75,6 +76,7 @@ func (s *Service) PlansChanged(ctx context.Context, tx *sqldb.Tx, changed catalo
 
 // ContinueRepricing counts on where plans of many customers have changed.
 func (s *Service) ContinueRepricing(ctx context.Context) error {
+	var yielded time.Time
 	for {
 		pending, err := anyRepricing(ctx, s.db)
 		if err != nil || pending == nil {
@@ -84,7 +86,7 @@ func (s *Service) ContinueRepricing(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("count the customers of plan %d: %w", pending.planID, err)
 		}
-		if err := s.db.Yield(ctx); err != nil {
+		if err := s.db.Yield(ctx, &yielded); err != nil {
 			return err
 		}
 	}

@@ -103,6 +103,7 @@ type stager struct {
 	service *Service
 	actor   account.Actor
 	stage   stage
+	yielded time.Time // when others could write last
 }
 
 // writeStaged writes all rows hidden, and shows them when all are written.
@@ -153,7 +154,7 @@ func (im *importer) stageRows(ctx context.Context, stager *stager, rows Rows) (o
 }
 
 // step runs one short transaction of an import, if it is still this process's,
-// and lets others write after it.
+// and lets others write now and then.
 func (s *stager) step(ctx context.Context, do func(*sqldb.Tx, *stage) error) error {
 	var after stage
 	err := s.service.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -174,7 +175,7 @@ func (s *stager) step(ctx context.Context, do func(*sqldb.Tx, *stage) error) err
 		return err
 	}
 	s.stage = after
-	return s.service.db.Yield(ctx)
+	return s.service.db.Yield(ctx, &s.yielded)
 }
 
 // settle draws the consequences of visible customers: of those who are still

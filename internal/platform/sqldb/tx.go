@@ -60,17 +60,20 @@ func (tx *Tx) OnCommit(f func()) { tx.onCommit = append(tx.onCommit, f) }
 // yieldTime is for how long Yield lets others write: some turns of lockPoll.
 const yieldTime = 5 * lockPoll
 
-// Yield lets others write between the transactions of long work. SQLite keeps
-// no queue of the processes that wait for its lock, and one that asks again at
-// once is always first.
-func (db *DB) Yield(ctx context.Context) error {
-	if db.Engine() != SQLite {
+// Yield lets others write between the transactions of long work, when it has not
+// for as long as a group may keep them waiting; last is when it did, zero at first.
+// To pause after every transaction would take longer than the work. SQLite keeps no
+// queue of the processes that wait for its lock, and one that asks again at once is
+// always first.
+func (db *DB) Yield(ctx context.Context, last *time.Time) error {
+	if db.Engine() != SQLite || time.Since(*last) < maxGroupTime {
 		return ctx.Err()
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(yieldTime):
+		*last = time.Now()
 		return nil
 	}
 }

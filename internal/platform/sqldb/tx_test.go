@@ -142,3 +142,24 @@ func TestClosedDatabaseRefusesWork(t *testing.T) {
 		}
 	})
 }
+
+func TestLongWorkPausesByTheTimeThatItTakesAndNotByItsSteps(t *testing.T) {
+	db := sqldbtest.New(t, sqldb.SQLite)
+	longAgo, recently := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
+	for _, before := range []time.Time{{}, longAgo, recently} {
+		last := before
+		if err := db.Yield(t.Context(), &last); err != nil {
+			t.Fatal(err)
+		}
+		if paused := last != before; paused != (before != recently) {
+			t.Errorf("paused %t, when others could write last at %s", paused, before)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, last := range []time.Time{longAgo, recently} {
+		if err := db.Yield(ended, &last); !errors.Is(err, context.Canceled) {
+			t.Errorf("yielded with %v when the work is over", err)
+		}
+	}
+}
