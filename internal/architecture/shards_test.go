@@ -107,7 +107,6 @@ var crossing = map[string]reach{
 	"internal/customer.CheckPhones":        operator,
 	"internal/customer.CompanyOf":          operator,
 	"internal/customer/intake.readStage":   operator, // one row; only imports on SQLite are staged
-	"internal/customer/intake.renewStage":  operator,
 	"internal/payment.CheckCharges":        operator,
 	"internal/payment.CheckReviews":        operator,
 	"internal/payment.sealedBefore":        operator,

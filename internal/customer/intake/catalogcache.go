@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
@@ -35,8 +36,8 @@ type shelf[T any] struct {
 	made []int64
 }
 
-func newShelf[T any](field string, all []T, of func(T) (id int64, name string)) shelf[T] {
-	s := shelf[T]{field: field, of: of, byID: map[int64]T{}, named: map[string][]T{}}
+func newShelf[T any](field string, all []T, of func(T) (id int64, name string), add func(T) (T, error)) shelf[T] {
+	s := shelf[T]{field: field, of: of, add: add, byID: map[int64]T{}, named: map[string][]T{}}
 	for _, value := range all {
 		s.put(value)
 	}
@@ -97,8 +98,20 @@ func (s *shelf[T]) choose(found []T, wanted T, bad bool, refused *fault.Fields) 
 // newID is the id of something that a check keeps in the cache alone: negative, as no row's is.
 func (s *shelf[T]) newID() int64 { return int64(-1 - len(s.byID)) }
 
-// keep makes what is missing for a check, which writes nothing.
-func keep[T any](wanted T) (T, error) { return wanted, nil }
+// adder makes what rows name and the company lacks, where that is chosen: a check,
+// which writes nothing, keeps it in the cache alone.
+func adder[T any](
+	ctx context.Context, im *importer, querier sqldb.Querier, add func(context.Context, account.Tx, T) (T, error),
+) func(T) (T, error) {
+	tx, writes := querier.(*sqldb.Tx)
+	switch {
+	case !im.options.CreateMissing:
+		return nil
+	case writes:
+		return func(wanted T) (T, error) { return add(ctx, im.actor.In(tx), wanted) }
+	}
+	return func(wanted T) (T, error) { return wanted, nil }
+}
 
 func (im *importer) loadCatalog(ctx context.Context, querier sqldb.Querier) (*catalogCache, error) {
 	plans, err := catalog.AllPlans(ctx, querier, im.actor)
@@ -106,11 +119,16 @@ func (im *importer) loadCatalog(ctx context.Context, querier sqldb.Querier) (*ca
 		return nil, err
 	}
 	products, err := catalog.AllProducts(ctx, querier, im.actor)
+	if err != nil {
+		return nil, err
+	}
+	ofPlan := func(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name }
+	ofProduct := func(product catalog.Product) (int64, string) { return product.ID, product.Name }
 	return &catalogCache{
-		plans:    newShelf("plan", plans, func(plan catalog.Plan) (int64, string) { return plan.ID, plan.Name }),
-		products: newShelf("product", products, func(product catalog.Product) (int64, string) { return product.ID, product.Name }),
+		plans:    newShelf("plan", plans, ofPlan, adder(ctx, im, querier, catalog.AddPlan)),
+		products: newShelf("product", products, ofProduct, adder(ctx, im, querier, catalog.AddProduct)),
 		prices:   im.prices,
-	}, err
+	}, nil
 }
 
 // addedGoods are the plans and products that an import made.

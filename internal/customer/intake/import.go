@@ -79,12 +79,9 @@ type Imported struct {
 	Duplicates int `json:"duplicates"`
 }
 
-// importBatch is how many rows are read at once and inserted by one statement.
-// On SQLite, where a transaction keeps all others from writing, it is shortBatch.
-const (
-	importBatch = 512
-	shortBatch  = 128
-)
+// importBatch is how many rows are read at once, and written by one statement. On
+// SQLite each batch is a transaction, for which others wait.
+const importBatch = 128
 
 // Import creates a customer of every row, by the rules of Create: all of them
 // or, when a row is bad, none. With KeepGoing it creates those of all the good rows,
@@ -113,13 +110,10 @@ type importer struct {
 	prices  map[string]money.Cents // of plans that have to be made, by their folded names
 }
 
-// batches walks rows a few hundred at a time, without those that are passed
-// over. Those before an error come before it.
+// batches walks rows some at a time, without those that are passed over. Those
+// before an error come before it.
 func (im *importer) batches(ctx context.Context, rows Rows) iter.Seq2[[]sheet.Row, error] {
-	size, today := importBatch, im.actor.Today(im.service.db.Now())
-	if im.service.db.Engine() == sqldb.SQLite {
-		size = shortBatch
-	}
+	today := im.actor.Today(im.service.db.Now())
 	return func(yield func([]sheet.Row, error) bool) {
 		var batch []sheet.Row
 		flush := func() bool {
@@ -135,7 +129,7 @@ func (im *importer) batches(ctx context.Context, rows Rows) iter.Seq2[[]sheet.Ro
 			if im.passed[row.Line] {
 				continue
 			}
-			if batch = append(batch, complete(row, today)); len(batch) == size && !flush() {
+			if batch = append(batch, complete(row, today)); len(batch) == importBatch && !flush() {
 				return
 			}
 		}
@@ -149,9 +143,6 @@ func (im *importer) check(ctx context.Context, rows Rows) error {
 	on, err := im.loadCatalog(ctx, im.service.db)
 	if err != nil {
 		return err
-	}
-	if im.options.CreateMissing {
-		on.plans.add, on.products.add = keep, keep
 	}
 	for batch, err := range im.batches(ctx, rows) {
 		if err != nil {
@@ -189,7 +180,7 @@ var errUndone = errors.New("a row was refused while the others were being writte
 // with KeepGoing.
 func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 	write := im.writeAtOnce
-	if im.service.db.Engine() == sqldb.SQLite && im.total.Skipped > shortBatch {
+	if im.service.db.Engine() == sqldb.SQLite && im.total.Skipped > importBatch {
 		write = im.writeStaged
 	}
 	out, err := write(ctx, rows)
@@ -202,27 +193,40 @@ func (im *importer) writeAll(ctx context.Context, rows Rows) error {
 }
 
 // writeAtOnce writes all rows in one transaction.
-func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (out outcome, err error) {
-	err = im.service.db.Write(ctx, func(tx *sqldb.Tx) error {
-		out = outcomeOf(nil)
-		for batch, err := range im.batches(ctx, rows) {
-			if err != nil {
-				return err
-			}
-			written, err := im.write(ctx, tx, batch, nil)
-			if err != nil {
-				return err
-			}
-			if err := im.join(&out, written); err != nil {
-				return err
-			}
+func (im *importer) writeAtOnce(ctx context.Context, rows Rows) (outcome, error) {
+	out, err := sqldb.Write(ctx, im.service.db, func(tx *sqldb.Tx) (outcome, error) {
+		out, err := im.writeEach(ctx, rows, func(batch []sheet.Row) (outcome, error) {
+			return im.write(ctx, tx, batch, nil)
+		})
+		if err != nil {
+			return out, err
 		}
-		return im.finish(ctx, tx, out)
+		return out, im.finish(ctx, tx, out)
 	})
 	if err == nil {
 		im.total = im.done(out)
 	}
 	return out, err
+}
+
+// writeEach has the rows written a batch at a time, and sums up what became of
+// them. It ends with one that was refused and is not to be passed over.
+func (im *importer) writeEach(ctx context.Context, rows Rows, write func([]sheet.Row) (outcome, error)) (outcome, error) {
+	out := outcomeOf(nil)
+	for batch, err := range im.batches(ctx, rows) {
+		if err != nil {
+			return out, err
+		}
+		written, err := write(batch)
+		if err != nil {
+			return out, err
+		}
+		out.join(written)
+		if out.failed > 0 && !im.options.KeepGoing {
+			return out, errUndone
+		}
+	}
+	return out, nil
 }
 
 // outcome is what became of some rows.
@@ -245,16 +249,11 @@ func outcomeOf(all []*candidate) outcome {
 	return out
 }
 
-// join adds what became of more rows. It fails when one that was refused is not to
-// be passed over.
-func (im *importer) join(out *outcome, more outcome) error {
+// join adds what became of more rows.
+func (out *outcome) join(more outcome) {
 	out.good, out.failed = out.good+more.good, out.failed+more.failed
 	out.problems = append(out.problems, more.problems...)
 	out.counted.Join(more.counted)
-	if out.failed > 0 && !im.options.KeepGoing {
-		return errUndone
-	}
-	return nil
 }
 
 func send(receive func(Problem), problems []Problem) {

@@ -118,19 +118,18 @@ func readStage(ctx context.Context, querier sqldb.Querier) (stage, error) {
 		FROM customer_staging /* every company_id */`)
 }
 
-// renewStage reports whether the import is still the process's that has the
-// lease.
-func renewStage(ctx context.Context, tx *sqldb.Tx, lease string) (bool, error) {
-	return rows.Changed(ctx, tx, `UPDATE customer_staging SET renewed_at = ? WHERE lease = ? /* every company_id */`,
-		tx.Real().UnixMicro(), lease)
-}
-
-func saveStage(ctx context.Context, tx *sqldb.Tx, st stage) error {
-	_, err := tx.Exec(ctx, `
+// replaceStage writes down what became of an import. It fails when the row is not as
+// it was before any more: another process has taken the import over.
+func replaceStage(ctx context.Context, tx *sqldb.Tx, before stage, after *stage) error {
+	after.renewedAt = tx.Real()
+	ours, err := rows.Changed(ctx, tx, `
 		UPDATE customer_staging SET phase = ?, company_id = ?, hidden_from = ?, hidden_to = ?, next_id = ?, last_id = ?,
-			choices = ?, lease = ?, renewed_at = ? /* every company_id */`,
-		string(st.phase), st.companyID, st.hiddenFrom, st.hiddenTo, st.next, st.last,
-		jsonOf(st.choices), st.lease, tx.Real().UnixMicro())
+			choices = ?, lease = ?, renewed_at = ? WHERE lease = ? AND renewed_at = ?`,
+		string(after.phase), after.companyID, after.hiddenFrom, after.hiddenTo, after.next, after.last,
+		jsonOf(after.choices), after.lease, after.renewedAt.UnixMicro(), before.lease, before.renewedAt.UnixMicro())
+	if err == nil && !ours {
+		err = errTakenOver
+	}
 	return err
 }
 

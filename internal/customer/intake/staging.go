@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/catalog"
 	"carteira/internal/customer"
+	"carteira/internal/customer/sheet"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
@@ -112,7 +113,13 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
-	out, err := im.stageRows(ctx, stager, rows)
+	out, err := im.writeEach(ctx, rows, func(batch []sheet.Row) (written outcome, err error) {
+		err = stager.step(ctx, func(tx *sqldb.Tx, st *stage) error {
+			written, err = im.write(ctx, tx, batch, st)
+			return err
+		})
+		return written, err
+	})
 	crashpoint.Here("import-staged")
 	if err == nil {
 		err = stager.step(ctx, func(tx *sqldb.Tx, st *stage) error {
@@ -131,45 +138,16 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 	return out, stager.settle(context.WithoutCancel(ctx))
 }
 
-// stageRows writes the rows, each batch in a transaction of its own.
-func (im *importer) stageRows(ctx context.Context, stager *stager, rows Rows) (outcome, error) {
-	out := outcomeOf(nil)
-	for batch, err := range im.batches(ctx, rows) {
-		if err != nil {
-			return out, err
-		}
-		var written outcome
-		err := stager.step(ctx, func(tx *sqldb.Tx, st *stage) (err error) {
-			written, err = im.write(ctx, tx, batch, st)
-			return err
-		})
-		if err != nil {
-			return out, err
-		}
-		if err := im.join(&out, written); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-}
-
 // step runs one short transaction of an import, if it is still this process's,
 // and lets others write now and then.
 func (s *stager) step(ctx context.Context, do func(*sqldb.Tx, *stage) error) error {
 	var after stage
 	err := s.service.db.Write(ctx, func(tx *sqldb.Tx) error {
 		after = s.stage
-		ours, err := renewStage(ctx, tx, after.lease)
-		if err != nil {
-			return err
-		}
-		if !ours {
-			return errTakenOver
-		}
 		if err := do(tx, &after); err != nil {
 			return err
 		}
-		return saveStage(ctx, tx, after)
+		return replaceStage(ctx, tx, s.stage, &after)
 	})
 	if err != nil {
 		return err
@@ -182,7 +160,7 @@ func (s *stager) step(ctx context.Context, do func(*sqldb.Tx, *stage) error) err
 // there, as they are now. A failure for one of them does not stop the others.
 func (s *stager) settle(ctx context.Context) error {
 	var failures []error
-	size := int64(shortBatch)
+	size := int64(importBatch)
 	for s.stage.phase == settling {
 		err := s.settleSome(ctx, size)
 		switch {
@@ -198,7 +176,7 @@ func (s *stager) settle(ctx context.Context) error {
 			if err != nil {
 				return errors.Join(append(failures, err)...)
 			}
-			size = shortBatch
+			size = importBatch
 		}
 	}
 	return errors.Join(failures...)
@@ -226,7 +204,7 @@ func (s *stager) discard(ctx context.Context) error {
 	for s.stage.phase == discarding {
 		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) error {
 			added := st.choices.addedGoods
-			from, to := st.chunk(shortBatch)
+			from, to := st.chunk(importBatch)
 			err := customer.RemoveStaged(ctx, tx, s.actor.Company.ID, from, to)
 			if err != nil || st.phase != free {
 				return err
@@ -261,28 +239,25 @@ func (s *Service) reserve(ctx context.Context, actor account.Actor, count int64,
 		if err := s.ContinueImport(ctx); err != nil {
 			return nil, err
 		}
-		var own *stager
-		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-			own = nil
+		own, err := sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (*stager, error) {
 			now, err := readStage(ctx, tx)
 			if err != nil || now.phase != free {
-				return err
+				return nil, err
 			}
 			first, err := reserveIDs(ctx, tx, count)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			own = &stager{service: s, actor: actor, stage: stage{
+			last := first + count - 1
+			return s.take(ctx, actor.In(tx), now, stage{
 				phase:      staging,
 				companyID:  actor.Company.ID,
 				hiddenFrom: first,
-				hiddenTo:   first + count - 1,
+				hiddenTo:   last,
 				next:       first,
-				last:       first + count - 1,
+				last:       last,
 				choices:    stageChoices{Consequences: want},
-				lease:      id.NewCode(16),
-			}}
-			return saveStage(ctx, tx, own.stage)
+			})
 		})
 		if err != nil || own != nil {
 			return own, err
@@ -293,6 +268,13 @@ func (s *Service) reserve(ctx context.Context, actor account.Actor, count int64,
 		case <-time.After(stagePause):
 		}
 	}
+}
+
+// take makes an import this process's.
+func (s *Service) take(ctx context.Context, tx account.Tx, before, after stage) (*stager, error) {
+	after.lease = id.NewCode(16)
+	err := replaceStage(ctx, tx.Tx, before, &after)
+	return &stager{service: s, actor: tx.Actor, stage: after}, err
 }
 
 // ContinueImport finishes what a process left that was at an import and is no
@@ -306,35 +288,20 @@ func (s *Service) ContinueImport(ctx context.Context) error {
 	if err != nil || left.phase == free || s.db.Real().Sub(left.renewedAt) < stageLease {
 		return err
 	}
-	own, err := s.takeOver(ctx, left)
-	if err != nil || own == nil {
+	own, err := sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (*stager, error) {
+		company, err := account.FindCompany(ctx, tx, left.companyID)
+		if err != nil {
+			return nil, err
+		}
+		return s.take(ctx, account.System(company, "import").In(tx), left, left)
+	})
+	switch {
+	case errors.Is(err, errTakenOver):
+		return nil // another process was faster, or the one that was at it is not dead
+	case err != nil:
 		return err
-	}
-	if own.stage.phase == settling {
+	case own.stage.phase == settling:
 		return own.settle(ctx)
 	}
 	return own.discard(ctx)
-}
-
-// takeOver returns nil when another process was faster, or the one that was at
-// it is not dead.
-func (s *Service) takeOver(ctx context.Context, left stage) (own *stager, err error) {
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		own = nil
-		now, err := readStage(ctx, tx)
-		if err != nil || now.lease != left.lease || !now.renewedAt.Equal(left.renewedAt) {
-			return err
-		}
-		company, err := account.FindCompany(ctx, tx, now.companyID)
-		if err != nil {
-			return err
-		}
-		now.lease = id.NewCode(16)
-		if now.phase == staging {
-			now.giveUp()
-		}
-		own = &stager{service: s, actor: account.System(company, "import"), stage: now}
-		return saveStage(ctx, tx, now)
-	})
-	return own, err
 }

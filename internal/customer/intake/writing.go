@@ -20,12 +20,6 @@ func (im *importer) write(ctx context.Context, tx *sqldb.Tx, batch []sheet.Row, 
 	if err != nil {
 		return out, err
 	}
-	if im.options.CreateMissing {
-		on.plans.add = func(plan catalog.Plan) (catalog.Plan, error) { return catalog.AddPlan(ctx, im.actor.In(tx), plan) }
-		on.products.add = func(product catalog.Product) (catalog.Product, error) {
-			return catalog.AddProduct(ctx, im.actor.In(tx), product)
-		}
-	}
 	all, err := im.read(batch, on, tx.Now())
 	if err != nil {
 		return out, err
