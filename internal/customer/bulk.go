@@ -2,12 +2,11 @@ package customer
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
 	"carteira/internal/tally"
 )
 
@@ -31,13 +30,14 @@ func InsertMany(ctx context.Context, tx account.Tx, list []Customer, quiet bool)
 	if err != nil {
 		return err
 	}
+	var recorded []int64
 	for i := range list {
-		list[i].ID = ids[list[i].UUID]
+		made := &list[i]
+		if made.ID = ids[made.UUID]; made.ID != 0 && made.expiry.expired {
+			recorded = append(recorded, made.ID)
+		}
 	}
-	if !quiet {
-		return nil
-	}
-	return markImported(ctx, tx, slices.Collect(maps.Values(ids)))
+	return markImported(ctx, tx, recorded)
 }
 
 // Consequences are what an import has besides the customers themselves.
@@ -123,13 +123,14 @@ func RemoveStaged(ctx context.Context, tx *sqldb.Tx, companyID, from, to int64) 
 type Unique struct {
 	Field  string // as requests name it
 	column string
+	Of     func(Customer) string // what is compared
 }
 
-// The unique fields. Logins are compared in lower case.
-var (
-	UniqueLogin = Unique{"usuario", "usuario_key"}
-	UniqueKey   = Unique{"external_id", "external_id"}
-)
+// Uniques are those fields.
+var Uniques = []Unique{
+	{"usuario", "usuario_key", func(customer Customer) string { return text.Lower(customer.Usuario) }},
+	{"external_id", "external_id", func(customer Customer) string { return customer.ExternalID }},
+}
 
 // Taken returns which of the values customers of the company have, be it one
 // that an import has staged.

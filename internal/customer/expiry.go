@@ -239,9 +239,11 @@ func markExpired(ctx context.Context, tx account.Tx, customer Customer) (bool, e
 // markImported writes down the due dates of imported customers who count as
 // expired, as if customer.expired had been recorded for them.
 func markImported(ctx context.Context, tx account.Tx, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO customer_expiries (company_id, customer_id, due_on)
-		SELECT company_id, id, due_on FROM customers WHERE company_id = ? AND id {in ?} AND expired`, tx.Company.ID,
-		ids)
+		SELECT company_id, id, due_on FROM customers WHERE company_id = ? AND id {in ?}`, tx.Company.ID, ids)
 	return err
 }

@@ -207,17 +207,6 @@ func usualPrices(rows Rows) map[string]money.Cents {
 	return usual
 }
 
-// unique is a field that no two customers may have alike.
-type unique struct {
-	customer.Unique
-	of func(*candidate) string
-}
-
-var uniques = []unique{
-	{customer.UniqueLogin, func(candidate *candidate) string { return text.Lower(candidate.Usuario) }},
-	{customer.UniqueKey, func(candidate *candidate) string { return candidate.ExternalID }},
-}
-
 // refuseRepeated refuses a login or key that an earlier line has, which is a good one
 // where bad ones are passed over.
 func (im *importer) refuseRepeated(all []*candidate) {
@@ -225,8 +214,8 @@ func (im *importer) refuseRepeated(all []*candidate) {
 		if im.options.KeepGoing && !candidate.faults.Empty() {
 			continue
 		}
-		for _, unique := range uniques {
-			if line := im.met.note(unique.Field, unique.of(candidate), candidate.row.Line); line != candidate.row.Line {
+		for _, unique := range customer.Uniques {
+			if line := im.met.note(unique.Field, unique.Of(candidate.Customer), candidate.row.Line); line != candidate.row.Line {
 				candidate.faults.Add(unique.Field, fmt.Sprintf("is in line %d already", line))
 			}
 		}
@@ -235,10 +224,10 @@ func (im *importer) refuseRepeated(all []*candidate) {
 
 // refuseTaken refuses logins and keys that customers of the company have.
 func (im *importer) refuseTaken(ctx context.Context, querier sqldb.Querier, all []*candidate) error {
-	for _, unique := range uniques {
+	for _, unique := range customer.Uniques {
 		var values []string
 		for _, candidate := range all {
-			if v := unique.of(candidate); v != "" {
+			if v := unique.Of(candidate.Customer); v != "" {
 				values = append(values, v)
 			}
 		}
@@ -247,7 +236,7 @@ func (im *importer) refuseTaken(ctx context.Context, querier sqldb.Querier, all 
 			return err
 		}
 		for _, candidate := range all {
-			if taken[unique.of(candidate)] && candidate.faults.Get(unique.Field) == nil {
+			if taken[unique.Of(candidate.Customer)] && candidate.faults.Get(unique.Field) == nil {
 				candidate.faults.Add(unique.Field, "is taken by another customer")
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -155,19 +154,14 @@ func (u Upload) Preview() ([]Preview, error) {
 	for i, column := range file.Columns {
 		columns[i].Column = column
 	}
-	rows := 0
 	for _, record := range file.Records() {
-		if record == nil || rows == sampleRows { // what cannot be read ends it too
+		if record == nil || len(columns[0].Values) == sampleRows { // what cannot be read ends it too
 			break
 		}
 		record = append(record, make([]string, len(columns))...) // lines may end before the last column
-		if strings.TrimSpace(strings.Join(record, "")) == "" {
-			continue
-		}
 		for i := range columns {
 			columns[i].Values = append(columns[i].Values, record[i])
 		}
-		rows++
 	}
 	return columns, nil
 }
@@ -299,19 +293,33 @@ func (s *Service) StartUpload(ctx context.Context, actor account.Actor, id int64
 	return nil
 }
 
+// runUpload imports a file and writes down how far it is, so that other processes
+// know that it goes on.
 func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upload) {
+	running := upload
 	out := UploadOutcome{Checked: true, Total: upload.Outcome.Total}
-	var lines atomic.Int64
-	quiet := s.pulse(ctx, actor, upload, &lines)
 	options := upload.options(&out)
 	options.finished = func(ctx context.Context, tx *sqldb.Tx, done Imported) error {
 		return updateUpload(ctx, actor.In(tx), upload.ended(out, done, nil), UploadRunning)
 	}
-	done, err := s.Import(ctx, actor, upload.rows(func(int) { lines.Add(1) }), options)
-	quiet()
-	// What was not written down shows as broken off. An import of all rows was,
-	// together with them.
-	_ = s.saveUpload(ctx, actor, upload.ended(out, done, err), UploadRunning)
+	var lines atomic.Int64
+	over := make(chan Upload)
+	go func() {
+		done, err := s.Import(ctx, actor, upload.rows(func(int) { lines.Add(1) }), options)
+		over <- upload.ended(out, done, err)
+	}()
+	for pulse := time.Tick(uploadPulse); ; {
+		select {
+		case ended := <-over:
+			// What was not written down shows as broken off. An import of all rows was,
+			// together with them.
+			_ = s.saveUpload(ctx, actor, ended, UploadRunning)
+			return
+		case <-pulse:
+			running.Outcome.Lines = int(lines.Load())
+			_ = s.saveUpload(ctx, actor, running, UploadRunning) // the next one may do better
+		}
+	}
 }
 
 // ended is the upload after its import.
@@ -322,30 +330,6 @@ func (u Upload) ended(out UploadOutcome, done Imported, err error) Upload {
 		u.State, u.Outcome.Reason = UploadFailed, fault.Public(err)
 	}
 	return u
-}
-
-// pulse writes down how far an import has come, so that other processes know
-// that it goes on, until what it returns is called.
-func (s *Service) pulse(ctx context.Context, actor account.Actor, upload Upload, lines *atomic.Int64) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() {
-		ticker := time.NewTicker(uploadPulse)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				upload.Outcome.Lines = int(lines.Load())
-				_ = s.saveUpload(ctx, actor, upload, UploadRunning) // the next one may do better
-			}
-		}
-	})
-	return func() {
-		cancel()
-		done.Wait()
-	}
 }
 
 // PruneUploads removes files that are not needed any more.

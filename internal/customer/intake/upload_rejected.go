@@ -127,21 +127,19 @@ func roomForUpload(ctx context.Context, tx account.Tx, size int64) error {
 	if err != nil {
 		return err
 	}
-	count, bytes := int64(len(kept)), size
-	for _, uploadSize := range kept {
-		bytes += uploadSize.bytes
+	bytes := size
+	for _, upload := range kept {
+		bytes += upload.bytes
 	}
-	for _, uploadSize := range kept {
-		if count < bounds.Uploads && bytes <= bounds.UploadBytes || uploadSize.state == UploadRunning {
-			break
+	for int64(len(kept)) >= bounds.Uploads || bytes > bounds.UploadBytes {
+		next := kept[0]
+		if next.state == UploadRunning {
+			return fault.Field("file", "too many files are being imported; wait until one is done")
 		}
-		if err := deleteUpload(ctx, tx, uploadSize.id); err != nil {
+		if err := deleteUpload(ctx, tx, next.id); err != nil {
 			return err
 		}
-		count, bytes = count-1, bytes-uploadSize.bytes
-	}
-	if count >= bounds.Uploads || bytes > bounds.UploadBytes {
-		return fault.Field("file", "too many files are being imported; wait until one is done")
+		kept, bytes = kept[1:], bytes-next.bytes
 	}
 	return nil
 }

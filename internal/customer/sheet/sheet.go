@@ -218,17 +218,20 @@ func (s *Reader) Next() (Row, error) {
 	}
 }
 
-// Records walks the records that are left as they are in the file, with the
-// line where each begins. One that cannot be read has no fields. The fields are
-// good until the next record.
+// Records walks the records that are left as they are in the file, without empty
+// ones, with the line where each begins. One that cannot be read has no fields. The
+// fields are good until the next record.
 func (s *Reader) Records() iter.Seq2[int, []string] {
 	return func(yield func(int, []string) bool) {
 		for {
 			fields, err := s.record()
-			if _, misquoted := errors.AsType[*csv.ParseError](err); misquoted {
+			switch _, misquoted := errors.AsType[*csv.ParseError](err); {
+			case misquoted:
 				fields = nil
-			} else if err != nil {
+			case err != nil:
 				return
+			case blank(fields):
+				continue
 			}
 			if !yield(s.line, fields) {
 				return
