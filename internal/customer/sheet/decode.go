@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -130,11 +131,7 @@ func choose(book *workbook.Book) (string, error) {
 // isUTF16 finds UTF-16 without a mark by its first two letters, which are ASCII
 // in any header: at is where their other half is.
 func isUTF16(start []byte, at int) bool {
-	return len(start) == 4 &&
-		start[at] != 0 &&
-		start[at+2] != 0 &&
-		start[1-at] == 0 &&
-		start[3-at] == 0
+	return len(start) == 4 && start[at] != 0 && start[at+2] != 0 && start[1-at] == 0 && start[3-at] == 0
 }
 
 // readable makes UTF-8 of a record that is not: Windows-1252, which Latin-1 is part of. It weighs rather than demands:
@@ -142,15 +139,12 @@ func isUTF16(start []byte, at int) bool {
 func readable(record []string) []string {
 	good, bad := 0, 0
 	for _, cell := range record {
-		for rest := cell; rest != ""; {
-			r, size := utf8.DecodeRuneInString(rest)
-			switch {
-			case r == utf8.RuneError && size == 1:
-				bad++
-			case size > 1:
+		valid := strings.ToValidUTF8(cell, "")
+		bad += len(cell) - len(valid)
+		for _, r := range valid {
+			if r >= utf8.RuneSelf {
 				good++
 			}
-			rest = rest[size:]
 		}
 	}
 	for n := range record {

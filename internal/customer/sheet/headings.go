@@ -86,15 +86,6 @@ func Fields() (names []string) {
 	return names
 }
 
-func headingsOf(field string) []string {
-	for _, column := range headings {
-		if column.field == field {
-			return column.names
-		}
-	}
-	return nil
-}
-
 // IsField reports whether a column can be that.
 func IsField(name string) bool {
 	return slices.Contains(Fields(), name) || isCustom(name)
@@ -149,22 +140,14 @@ var wordings = []struct {
 	field       string
 	words, with []string
 }{
-	{
-		"data_de_vencimento", list("vencimento, vencto, vencim, vcto, venc, validade, dia"),
-		list("plano, mensalidade, fatura, boleto, contrato, assinatura, proximo, prox, pagamento, pgto"),
-	},
-	{
-		"value", list("valor, vlr, vl, preco, mensalidade"),
-		list("plano, pacote, assinatura, contrato, mensal, mes, pagar"),
-	},
-	{
-		"plan", list("plano, pacote, modalidade, velocidade"),
-		list("nome, tipo, internet, servico, contratado, contratada, mega, mb, mbps"),
-	},
-	{
-		"whatsapp", list("telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap"),
-		list("contato, principal, movel, ddd, numero, n, 1, 2, responsavel, cobranca"),
-	},
+	{"data_de_vencimento", list("vencimento, vencto, vencim, vcto, venc, validade, dia"),
+		list("plano, mensalidade, fatura, boleto, contrato, assinatura, proximo, prox, pagamento, pgto")},
+	{"value", list("valor, vlr, vl, preco, mensalidade"),
+		list("plano, pacote, assinatura, contrato, mensal, mes, pagar")},
+	{"plan", list("plano, pacote, modalidade, velocidade"),
+		list("nome, tipo, internet, servico, contratado, contratada, mega, mb, mbps")},
+	{"whatsapp", list("telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap"),
+		list("contato, principal, movel, ddd, numero, n, 1, 2, responsavel, cobranca")},
 	{"email", list("email, mail"), list("contato, principal, responsavel, cobranca")},
 	{"cpf_cnpj", list("cpf, cnpj"), list("documento, numero, n")},
 	{"name", list("nome, razao"), list("social, completo, fantasia, empresa")},
@@ -222,9 +205,7 @@ func (c Column) called(field string, names ...string) bool {
 
 // sharedField is the field of a heading with several parts, between slashes, that are all names of it.
 func sharedField(heading string) (field string, known bool) {
-	parts := strings.FieldsFunc(heading, func(r rune) bool {
-		return r == '/' || r == '|' || r == '\\'
-	})
+	parts := strings.FieldsFunc(heading, func(r rune) bool { return strings.ContainsRune(`/|\`, r) })
 	if len(parts) < 2 || len(parts) > 4 {
 		return "", false
 	}
@@ -240,10 +221,8 @@ func sharedField(heading string) (field string, known bool) {
 
 // key is what two spellings of a heading have in common: their folded words.
 func key(heading string) string {
-	words := strings.FieldsFunc(text.Fold(heading), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	return strings.Join(words, " ")
+	punctuation := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(text.Fold(heading), punctuation), " ")
 }
 
 // maxPreface is how many records may stand before the one that names the columns: a title, the company's name, a date,

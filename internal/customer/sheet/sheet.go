@@ -93,10 +93,8 @@ func (s *Reader) readHeader(found layout, start []byte) error {
 	case err != nil:
 		return fmt.Errorf("the header cannot be read: %w", err)
 	}
-	for _, heading := range header {
-		if strings.ContainsRune(heading, 0) {
-			return errors.New("the file is not text: it has NUL bytes in its first line")
-		}
+	if strings.ContainsRune(strings.Join(header, ""), 0) {
+		return errors.New("the file is not text: it has NUL bytes in its first line")
 	}
 	if isData(header) {
 		s.first = slices.Clone(header)
@@ -134,7 +132,7 @@ func (s *Reader) Check() error {
 		return nil
 	}
 	return fmt.Errorf("no column has the customer's name; a heading must be one of: %s",
-		strings.Join(headingsOf("name"), ", "))
+		strings.Join(headings[0].names, ", "))
 }
 
 // named reports whether a column has the customer's name.
@@ -352,10 +350,5 @@ func misquoted(parseError *csv.ParseError) string {
 }
 
 func blank(fields []string) bool {
-	for _, field := range fields {
-		if strings.TrimSpace(field) != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(fields, func(field string) bool { return strings.TrimSpace(field) != "" })
 }

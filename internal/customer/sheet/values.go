@@ -3,6 +3,7 @@ package sheet
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,13 +159,7 @@ func several(s string) []string {
 }
 
 // isExponent finds numbers such as 1,19877E+10.
-func isExponent(s string) bool {
-	mantissa, exponent, cut := strings.Cut(strings.ToUpper(s), "E+")
-	return cut &&
-		strings.Trim(mantissa, "0123456789.,") == "" &&
-		strings.Trim(exponent, "0123456789") == "" &&
-		mantissa != ""
-}
+var isExponent = regexp.MustCompile(`(?i)^[\d.,]+e\+\d*$`).MatchString
 
 // withoutDecimals takes off the .0 that programs write behind a number that they took for an amount.
 func withoutDecimals(value string) string {
@@ -178,9 +173,7 @@ func withoutDecimals(value string) string {
 
 // spellEmail takes the first address of a cell. What has no @ is none; the rest is for the form to say.
 func spellEmail(value string) (spelling, error) {
-	pieces := strings.FieldsFunc(value, func(r rune) bool {
-		return strings.ContainsRune(";,/| \t\n\r", r)
-	})
+	pieces := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(";,/| \t\n\r", r) })
 	addresses := 0
 	for _, piece := range pieces {
 		if strings.Contains(piece, "@") {
