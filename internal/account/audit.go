@@ -205,7 +205,10 @@ func (s *Service) PruneAudit(ctx context.Context, keep time.Duration) error {
 	before := s.db.Now().Add(-keep)
 	for removed := auditBatch; removed == auditBatch; {
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-			gone, err := pruneAudit(ctx, tx, before, auditBatch)
+			// The oldest lines have the lowest ids.
+			gone, err := sqldb.All(ctx, tx, ScanPruned, `DELETE FROM audit_log WHERE at < ? AND id IN (
+				SELECT id FROM audit_log ORDER BY id LIMIT ? /* every company_id */)
+				RETURNING company_id, id /* every company_id */`, before.UnixMicro(), auditBatch)
 			if err != nil {
 				return err
 			}

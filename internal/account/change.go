@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/watch"
@@ -116,7 +117,8 @@ func (s *Service) applyBelow(ctx context.Context, tx Tx, change *Change) error {
 // that had another.
 func passOn(ctx context.Context, tx *sqldb.Tx, parent Company) ([]Change, error) {
 	above := parent.Subscription.passedDown()
-	children, err := lockChildren(ctx, tx, parent.ID)
+	children, err := sqldb.All(ctx, tx, scanCompany, `
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? ORDER BY c.id {for update}`, parent.ID)
 	if err != nil || len(children) == 0 {
 		return nil, err
 	}
@@ -129,7 +131,8 @@ func passOn(ctx context.Context, tx *sqldb.Tx, parent Company) ([]Change, error)
 		change.After.Subscription.Above = above
 		changes = append(changes, change)
 	}
-	return changes, updateAbove(ctx, tx, parent.ID, above)
+	return changes, tx.Do(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
+		sqldb.RefTo(civil.Micros(above.SuspendedAt)), above.ExpiresOn, parent.ID)
 }
 
 // founder is the actor of a change. Who makes a company at the top of the tree
@@ -270,7 +273,9 @@ func writeUser(ctx context.Context, tx *sqldb.Tx, change *userChange) (err error
 		}
 		return err
 	case change.action == UserRemoved:
-		return deleteUser(ctx, tx, change.before.User)
+		// Sessions, codes and links go with the row.
+		return tx.Do(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`,
+			change.before.User.CompanyID, change.before.User.ID)
 	case change.after != change.before:
 		return updateUser(ctx, tx, change.after)
 	}

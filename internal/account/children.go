@@ -82,7 +82,9 @@ func CountTrials(ctx context.Context, querier sqldb.Querier, actor Actor, today 
 // ChildOf reports whether a child of the actor's company has an owner with the
 // mailbox of an address, however that is spelled.
 func ChildOf(ctx context.Context, querier sqldb.Querier, actor Actor, email string) (bool, error) {
-	owners, err := ownersOfChildren(ctx, querier, actor.Company.ID)
+	owners, err := sqldb.Values[string](ctx, querier, `
+		SELECT u.email_key FROM companies c JOIN users u ON u.company_id = c.id AND u.role = 'owner' WHERE c.parent_id = ?`,
+		actor.Company.ID)
 	wanted := mailboxOf(email)
 	return slices.ContainsFunc(owners, func(address string) bool { return mailboxOf(address) == wanted }), err
 }
@@ -103,18 +105,16 @@ func mailboxOf(email string) string {
 
 // FindChild finds a child of the actor's company.
 func FindChild(ctx context.Context, querier sqldb.Querier, actor Actor, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, querier, scanCompany,
+	return sqldb.Find(ctx, querier, "reseller", scanCompany,
 		`SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ?`, actor.Company.ID, id)
-	return company, sqldb.Found(err, "reseller")
 }
 
 // LockChildTx is FindChild for a change: until the commit no other transaction
 // changes the child.
 func LockChildTx(ctx context.Context, tx Tx, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, tx.Tx, scanCompany, `
-		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`, tx.Company.ID,
-		id)
-	return company, sqldb.Found(err, "reseller")
+	return sqldb.Find(ctx, tx.Tx, "reseller", scanCompany, `
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? AND c.id = ? {for update}`,
+		tx.Company.ID, id)
 }
 
 // Contact is what a company shows of itself to its children.

@@ -226,8 +226,7 @@ func (s *Service) Program(ctx context.Context, companyID int64, work string) (Ac
 
 // FindCompany reads a company as it is now, for another use case's transaction.
 func FindCompany(ctx context.Context, querier sqldb.Querier, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, querier, scanCompany, `SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ?`, id)
-	return company, sqldb.Found(err, "company")
+	return sqldb.Find(ctx, querier, "company", scanCompany, `SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ?`, id)
 }
 
 // LockTx keeps other transactions from counting what the company has while this

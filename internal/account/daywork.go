@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -165,7 +166,9 @@ func (s *Service) eachUndone(ctx context.Context, part undone, today civil.Date,
 // eachAsked finds the companies that a change has asked for.
 func (s *Service) eachAsked(ctx context.Context, yield func([]DayWork, error) bool) {
 	for after := int64(0); ; {
-		asked, err := askedAfter(ctx, s.db, after, dayBatch)
+		asked, err := sqldb.All(ctx, s.db, rows.Into(func(asked *askedRow) []any {
+			return []any{&asked.id, &asked.companyID}
+		}), askedText, after, dayBatch)
 		if err != nil || len(asked) == 0 {
 			if err != nil {
 				yield(nil, err)
@@ -181,18 +184,19 @@ func (s *Service) eachAsked(ctx context.Context, yield func([]DayWork, error) bo
 }
 
 func (s *Service) askedWorks(ctx context.Context, asked []askedRow) ([]DayWork, error) {
-	rows := map[int64][]int64{}
+	wanted := map[int64][]int64{}
 	var ids []int64
 	for _, row := range asked {
-		if rows[row.companyID] == nil {
+		if wanted[row.companyID] == nil {
 			ids = append(ids, row.companyID)
 		}
-		rows[row.companyID] = append(rows[row.companyID], row.id)
+		wanted[row.companyID] = append(wanted[row.companyID], row.id)
 	}
-	list, err := companiesByID(ctx, s.db, ids)
+	list, err := sqldb.All(ctx, s.db, scanCompany,
+		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id`, ids)
 	works := make([]DayWork, len(list))
 	for i, company := range list {
-		works[i] = DayWork{Company: company, asked: rows[company.ID]}
+		works[i] = DayWork{Company: company, asked: wanted[company.ID]}
 		works[i].Today = works[i].Actor().Today(s.db.Now())
 	}
 	return works, err
@@ -229,7 +233,9 @@ func unchanged(ctx context.Context, tx *sqldb.Tx, list []DayWork) (map[civil.Dat
 	for i, work := range list {
 		ids[i] = work.Company.ID
 	}
-	locked, err := lockFree(ctx, tx, ids)
+	// Those that another transaction has locked are left to it.
+	locked, err := sqldb.All(ctx, tx, scanCompany, `
+		SELECT `+CompanyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id {for no key update skip locked}`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -265,5 +271,5 @@ func endDay(ctx context.Context, tx *sqldb.Tx, today civil.Date, works []DayWork
 	if err := setDayDone(ctx, tx, today, ids); err != nil || len(asked) == 0 {
 		return err
 	}
-	return removeAsked(ctx, tx, asked)
+	return tx.Do(ctx, `DELETE FROM day_work_asked WHERE id {in ?} /* every company_id */`, asked)
 }

@@ -299,15 +299,11 @@ func Number(low, high int64) func(*input.Form, string) input.Opt[int] {
 // OneOf reads one of the allowed words. Null changes nothing, since no choice can be
 // empty.
 func OneOf[T ~string](allowed ...T) func(*input.Form, string) input.Opt[T] {
-	words := make([]string, len(allowed))
-	for i, word := range allowed {
-		words[i] = string(word)
-	}
 	return func(in *input.Form, name string) input.Opt[T] {
-		chosen := in.Choice(name, words...)
+		chosen := input.OneOf(in, name, allowed...)
 		if !chosen.HasValue() {
 			return input.Opt[T]{}
 		}
-		return input.Some(T(chosen.Value))
+		return chosen
 	}
 }

@@ -67,7 +67,8 @@ func (s *Service) tellOwners(ctx context.Context, tx Tx, but int64, notice Notic
 	if !s.SendsMail() || tx.Actor.Program != "" {
 		return nil
 	}
-	owners, err := ownersOf(ctx, tx, tx.Company.ID)
+	owners, err := sqldb.All(ctx, tx, scanStored, `
+		SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.role = 'owner' ORDER BY u.id`, tx.Company.ID)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,9 @@ func (v Visitor) deviceKey() string {
 // it: a flood must cost less than what it asks for.
 func (s *Service) refuseSpent(ctx context.Context, quotas []quota) error {
 	for _, quota := range quotas {
-		n, err := attemptsUnder(ctx, s.db, quota.key, s.db.Real().Add(-quota.window))
+		n, err := sqldb.Value[int](ctx, s.db, `
+			SELECT COALESCE((SELECT n FROM signin_attempts WHERE key = ? AND began_at > ?), 0)`, quota.key,
+			s.db.Real().Add(-quota.window).UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -229,11 +231,11 @@ func countAttemptTx(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
 // uncountAttempt takes a good attempt out of the count, with all of those that
 // are closest to it.
 func uncountAttempt(ctx context.Context, tx *sqldb.Tx, quotas []quota) error {
-	if err := deleteAttempts(ctx, tx, quotas[0].key); err != nil {
+	if err := tx.Do(ctx, `DELETE FROM signin_attempts WHERE key = ?`, quotas[0].key); err != nil {
 		return err
 	}
 	for _, quota := range quotas[1:] {
-		if err := undoAttempt(ctx, tx, quota.key); err != nil {
+		if err := tx.Do(ctx, `UPDATE signin_attempts SET n = n - 1 WHERE key = ? AND n > 0`, quota.key); err != nil {
 			return err
 		}
 	}

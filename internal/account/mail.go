@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -71,7 +73,10 @@ func (s *Service) SendMails(ctx context.Context) error {
 	if !s.SendsMail() {
 		return nil
 	}
-	due, err := dueMails(ctx, s.db, s.db.Real(), mailBatch)
+	due, err := sqldb.All(ctx, s.db, rows.Into(func(mail *queuedMail) []any {
+		return []any{&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, (*civil.Instant)(&mail.runAt)}
+	}), `SELECT id, company_id, address, content, attempts, run_at FROM user_mails WHERE run_at <= ?
+		ORDER BY run_at, id LIMIT CAST(? AS BIGINT) /* every company_id */`, s.db.Real().UnixMicro(), mailBatch)
 	if err != nil {
 		return err
 	}
@@ -87,7 +92,10 @@ func (s *Service) SendMails(ctx context.Context) error {
 func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 	var mine bool
 	err := s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		mine, err = claimMail(ctx, tx, mail, tx.Real().Add(mailLease))
+		// Another process may have taken the mail since it was read.
+		mine, err = rows.Changed(ctx, tx,
+			`UPDATE user_mails SET run_at = ?, attempts = attempts + 1 WHERE company_id = ? AND id = ? AND run_at = ?`,
+			tx.Real().Add(mailLease).UnixMicro(), mail.companyID, mail.id, mail.runAt.UnixMicro())
 		return err
 	})
 	if err != nil || !mine {
@@ -104,8 +112,10 @@ func (s *Service) sendMail(ctx context.Context, mail queuedMail) error {
 	}
 	return errors.Join(err, s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err == nil || mail.attempts >= len(mailWaits) {
-			return deleteMail(ctx, tx, mail)
+			return tx.Do(ctx, `DELETE FROM user_mails WHERE company_id = ? AND id = ?`, mail.companyID, mail.id)
 		}
-		return postponeMail(ctx, tx, mail, tx.Real().Add(mailWaits[mail.attempts]))
+		return tx.Do(ctx, `UPDATE user_mails SET run_at = ? WHERE company_id = ? AND id = ?`,
+			tx.Real().Add(mailWaits[mail.attempts]).UnixMicro(),
+			mail.companyID, mail.id)
 	}))
 }

@@ -66,16 +66,14 @@ func companyValues(tx *sqldb.Tx, company Company, search string) []any {
 }
 
 func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
-	company, err := sqldb.One(ctx, tx, scanCompany,
+	return sqldb.Find(ctx, tx, "company", scanCompany,
 		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id = ? {for update}`, id)
-	return company, sqldb.Found(err, "company")
 }
 
 func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User, error) {
-	user, err := sqldb.One(ctx, querier, scanUser, `
+	return sqldb.Find(ctx, querier, "user", scanUser, `
 		SELECT id, company_id, name, email, role, created_at FROM users
 		WHERE company_id = ? AND role = 'owner' ORDER BY id LIMIT 1`, companyID)
-	return user, sqldb.Found(err, "user")
 }
 
 func scanUser(row sqldb.Row) (user User, err error) {
@@ -112,9 +110,8 @@ func tokensMadeBy(ctx context.Context, querier sqldb.Querier, companyID, userID 
 }
 
 func tokenByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Token, error) {
-	token, err := sqldb.One(ctx, querier, scanToken, `
+	return sqldb.Find(ctx, querier, "token", scanToken, `
 		SELECT `+accessColumns+` FROM api_tokens WHERE company_id = ? AND id = ?`, companyID, id)
-	return token, sqldb.Found(err, "token")
 }
 
 func deleteToken(ctx context.Context, tx Tx, id int64) error {
@@ -225,27 +222,8 @@ func oldestCall(ctx context.Context, querier sqldb.Querier, tokenID int64, limit
 // one.
 func emailTaken(ctx context.Context, querier sqldb.Querier, userID int64, emailKey string) (bool, error) {
 	return rows.Some(ctx, querier, `
-		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`, emailKey,
-		userID)
-}
-
-// ownersOfChildren are the addresses of the owners of all companies directly below one.
-func ownersOfChildren(ctx context.Context, querier sqldb.Querier, parentID int64) ([]string, error) {
-	return sqldb.Values[string](ctx, querier, `
-		SELECT u.email_key FROM companies c JOIN users u ON u.company_id = c.id AND u.role = 'owner' WHERE c.parent_id = ?`, parentID)
-}
-
-// lockChildren locks the companies directly below one.
-func lockChildren(ctx context.Context, tx *sqldb.Tx, parentID int64) ([]Company, error) {
-	return sqldb.All(ctx, tx, scanCompany, `
-		SELECT `+CompanyColumns+` FROM companies c WHERE c.parent_id = ? ORDER BY c.id {for update}`, parentID)
-}
-
-// updateAbove gives all companies directly below one the standing of those above
-// them.
-func updateAbove(ctx context.Context, tx *sqldb.Tx, parentID int64, above Above) error {
-	return tx.Do(ctx, `UPDATE companies SET above_suspended_at = ?, above_expires_on = ? WHERE parent_id = ?`,
-		sqldb.RefTo(civil.Micros(above.SuspendedAt)), above.ExpiresOn, parentID)
+		SELECT count(*) FROM users WHERE email_key = ? AND id <> ? /* every company_id */`,
+		emailKey, userID)
 }
 
 func zonesInUse(ctx context.Context, querier sqldb.Querier) ([]zoneInUse, error) {
@@ -283,17 +261,6 @@ var undoneText = `SELECT ` + CompanyColumns + `, c.day_done FROM companies c
 	WHERE c.timezone = ? AND (c.day_done, c.id) > (?, ?) AND c.day_done < ?
 	ORDER BY c.day_done, c.id LIMIT ?`
 
-func companiesByID(ctx context.Context, querier sqldb.Querier, ids []int64) ([]Company, error) {
-	return sqldb.All(ctx, querier, scanCompany,
-		`SELECT `+CompanyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id`, ids)
-}
-
-// lockFree locks those of some companies that no other transaction has locked.
-func lockFree(ctx context.Context, tx *sqldb.Tx, ids []int64) ([]Company, error) {
-	return sqldb.All(ctx, tx, scanCompany, `
-		SELECT `+CompanyColumns+` FROM companies c WHERE c.id {in ?} ORDER BY c.id {for no key update skip locked}`, ids)
-}
-
 func setDayDone(ctx context.Context, tx *sqldb.Tx, today civil.Date, ids []int64) error {
 	return tx.Do(ctx,
 		`UPDATE companies SET day_done = ? WHERE id {in ?} AND day_done <> ?`, today.String(), ids, today.String())
@@ -308,19 +275,9 @@ func holdLeadDays(ctx context.Context, tx Tx) (int, error) {
 // askedRow is one time that a change has asked for a company.
 type askedRow struct{ id, companyID int64 }
 
-func askedAfter(ctx context.Context, querier sqldb.Querier, after int64, limit int) ([]askedRow, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(asked *askedRow) []any {
-		return []any{&asked.id, &asked.companyID}
-	}), askedText, after, limit)
-}
-
 const askedText = `SELECT id, company_id FROM day_work_asked WHERE id > ? ORDER BY id LIMIT ? /* every company_id */`
 
 func anyAsked(ctx context.Context, querier sqldb.Querier) (bool, error) {
 	return rows.Some(ctx, querier, `
 		SELECT count(*) FROM (SELECT id FROM day_work_asked LIMIT 1) AS one /* every company_id */`)
-}
-
-func removeAsked(ctx context.Context, tx *sqldb.Tx, ids []int64) error {
-	return tx.Do(ctx, `DELETE FROM day_work_asked WHERE id {in ?} /* every company_id */`, ids)
 }

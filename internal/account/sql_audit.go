@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
@@ -95,14 +94,6 @@ func readChanges(stored string) ([]FieldChange, error) {
 	return list, nil
 }
 
-// pruneAudit removes the oldest lines, which have the lowest ids: of the first ones those
-// from before a time.
-func pruneAudit(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) ([]PrunedRow, error) {
-	return sqldb.All(ctx, tx, ScanPruned, `DELETE FROM audit_log WHERE at < ? AND id IN (
-		SELECT id FROM audit_log ORDER BY id LIMIT ? /* every company_id */)
-		RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
-}
-
 func scanView(row sqldb.Row) (view View, err error) {
 	err = row.Scan(&view.ID, (*string)(&view.List), &view.Name, &view.Query)
 	return view, err
@@ -115,30 +106,10 @@ func readingViews(actor Actor, list List, into *[]View) sqldb.Statement {
 		actor.Company.ID, actor.UserID, string(list))
 }
 
-func upsertView(ctx context.Context, tx Tx, view View) (int64, error) {
-	return sqldb.Value[int64](ctx, tx, `
-		INSERT INTO list_views (company_id, user_id, list, name, query, created_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (company_id, user_id, list, name) DO UPDATE SET query = excluded.query RETURNING id`,
-		tx.Company.ID, tx.Actor.UserID, string(view.List), view.Name, view.Query, tx.Now().UnixMicro())
-}
-
-func deleteView(ctx context.Context, tx Tx, id int64) (View, error) {
-	return sqldb.One(ctx, tx, scanView, `
-		DELETE FROM list_views WHERE company_id = ? AND user_id = ? AND id = ? RETURNING id, list, name, query`,
-		tx.Company.ID, tx.Actor.UserID, id)
-}
-
 // readingColumns reads nothing for who has chosen none.
 func readingColumns(actor Actor, list List, into *[]string) sqldb.Statement {
 	scan := rows.Into(func(columns *string) []any { return []any{columns} })
 	return sqldb.Listing(into, scan, `
 		SELECT columns FROM list_columns WHERE company_id = ? AND user_id = ? AND list = ?`,
 		actor.Company.ID, actor.UserID, string(list))
-}
-
-func saveColumns(ctx context.Context, tx Tx, list List, columns string) error {
-	return tx.Do(ctx, `
-		INSERT INTO list_columns (company_id, user_id, list, columns) VALUES (?, ?, ?, ?)
-		ON CONFLICT (company_id, user_id, list) DO UPDATE SET columns = excluded.columns`,
-		tx.Company.ID, tx.Actor.UserID, string(list), columns)
 }

@@ -62,27 +62,9 @@ func addAttempt(ctx context.Context, tx *sqldb.Tx, quota quota) (int, error) {
 		RETURNING n`, quota.key, tx.Real().UnixMicro(), since, since)
 }
 
-// attemptsUnder is how many attempts there have been under a key since an
-// instant.
-func attemptsUnder(ctx context.Context, querier sqldb.Querier, key string, since time.Time) (int, error) {
-	return sqldb.Value[int](ctx, querier, `
-		SELECT COALESCE((SELECT n FROM signin_attempts WHERE key = ? AND began_at > ?), 0)`, key,
-		since.UnixMicro())
-}
-
-// undoAttempt uncounts one attempt under a key.
-func undoAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
-	return tx.Do(ctx, `UPDATE signin_attempts SET n = n - 1 WHERE key = ? AND n > 0`, key)
-}
-
 // touchAttempt writes a row that stays as it is.
 func touchAttempt(ctx context.Context, tx *sqldb.Tx, key string) error {
 	return tx.Queue(ctx, `UPDATE signin_attempts SET n = n WHERE key = ?`, key)
-}
-
-// deleteAttempts uncounts all attempts under a key.
-func deleteAttempts(ctx context.Context, tx *sqldb.Tx, key string) error {
-	return tx.Do(ctx, `DELETE FROM signin_attempts WHERE key = ?`, key)
 }
 
 func touchDevice(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
@@ -135,34 +117,4 @@ func insertMail(ctx context.Context, tx *sqldb.Tx, companyID int64, mail queuedM
 	return tx.Do(ctx, `
 		INSERT INTO user_mails (company_id, address, content, attempts, run_at, created_at) VALUES (?, ?, ?, 0, ?, ?)`,
 		companyID, mail.to, mail.content, due.UnixMicro(), tx.Real().UnixMicro())
-}
-
-// dueMails finds the due mails of all companies, the oldest first.
-func dueMails(ctx context.Context, querier sqldb.Querier, now time.Time, limit int) ([]queuedMail, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(mail *queuedMail) []any {
-		return []any{&mail.id, &mail.companyID, &mail.to, &mail.content, &mail.attempts, (*civil.Instant)(&mail.runAt)}
-	}), `SELECT id, company_id, address, content, attempts, run_at FROM user_mails WHERE run_at <= ?
-		ORDER BY run_at, id LIMIT CAST(? AS BIGINT) /* every company_id */`, now.UnixMicro(), limit)
-}
-
-// claimMail reports whether no other process has taken the mail since it was
-// read.
-func claimMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) (bool, error) {
-	return rows.Changed(ctx, tx,
-		`UPDATE user_mails SET run_at = ?, attempts = attempts + 1 WHERE company_id = ? AND id = ? AND run_at = ?`,
-		until.UnixMicro(), mail.companyID, mail.id, mail.runAt.UnixMicro())
-}
-
-func postponeMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail, until time.Time) error {
-	return tx.Do(ctx, `UPDATE user_mails SET run_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(),
-		mail.companyID, mail.id)
-}
-
-func deleteMail(ctx context.Context, tx *sqldb.Tx, mail queuedMail) error {
-	return tx.Do(ctx, `DELETE FROM user_mails WHERE company_id = ? AND id = ?`, mail.companyID, mail.id)
-}
-
-func ownersOf(ctx context.Context, querier sqldb.Querier, companyID int64) ([]storedUser, error) {
-	return sqldb.All(ctx, querier, scanStored, `
-		SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.role = 'owner' ORDER BY u.id`, companyID)
 }

@@ -50,15 +50,13 @@ func userByEmail(ctx context.Context, querier sqldb.Querier, key string) (stored
 }
 
 func userByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (storedUser, error) {
-	user, err := sqldb.One(ctx, querier, scanStored,
+	return sqldb.Find(ctx, querier, "user", scanStored,
 		`SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`, companyID, id)
-	return user, sqldb.Found(err, "user")
 }
 
 func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUser, error) {
-	user, err := sqldb.One(ctx, tx, scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ?
+	return sqldb.Find(ctx, tx, "user", scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ?
 		AND u.id = ? {for update}`, companyID, id)
-	return user, sqldb.Found(err, "user")
 }
 
 // insertUser returns 0 when the address is taken.
@@ -87,11 +85,6 @@ func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 		user.confirmedAt, tx.Now().UnixMicro(), user.CompanyID, user.ID)
 }
 
-// deleteUser deletes sessions, codes and links too.
-func deleteUser(ctx context.Context, tx *sqldb.Tx, user User) error {
-	return tx.Do(ctx, `DELETE FROM users WHERE company_id = ? AND id = ?`, user.CompanyID, user.ID)
-}
-
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
 	return tx.Do(ctx,
 		`INSERT INTO password_links (hash, company_id, user_id, expires_at, purpose, email) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -100,8 +93,8 @@ func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPa
 
 func purposeOfLink(ctx context.Context, querier sqldb.Querier, user User, hash []byte) (purpose, error) {
 	text, err := sqldb.Value[string](ctx, querier, `
-		SELECT purpose FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`, user.CompanyID,
-		user.ID, hash)
+		SELECT purpose FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
+		user.CompanyID, user.ID, hash)
 	return purpose(text), sqldb.Found(err, "link")
 }
 
@@ -123,7 +116,7 @@ func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) 
 
 // addressLink finds what a link of an e-mail about an address is for.
 func addressLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (AddressLink, error) {
-	link, err := sqldb.One(ctx, querier, func(row sqldb.Row) (link AddressLink, err error) {
+	return sqldb.Find(ctx, querier, "link", func(row sqldb.Row) (link AddressLink, err error) {
 		var about purpose
 		user := &link.User
 		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt),
@@ -132,29 +125,21 @@ func addressLink(ctx context.Context, querier sqldb.Querier, hash []byte, now ti
 		return link, err
 	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose, l.email
 		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
-		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release', 'restore') /* every company_id */`, hash,
-		now.UnixMicro())
-	return link, sqldb.Found(err, "link")
+		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release', 'restore') /* every company_id */`,
+		hash, now.UnixMicro())
 }
 
 // userByLink finds a user by what the link proves; the company follows from it.
 func userByLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
-	user, err := sqldb.One(ctx, querier, scanStored, `
+	return sqldb.Find(ctx, querier, "link", scanStored, `
 		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
 		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation',
 		'reset') /* every company_id */`, hash, now.UnixMicro())
-	return user, sqldb.Found(err, "link")
 }
 
 func usePasswordLink(ctx context.Context, tx *sqldb.Tx, user User, hash []byte) (bool, error) {
 	return rows.Changed(ctx, tx, `DELETE FROM password_links WHERE company_id = ? AND user_id = ? AND hash = ?`,
 		user.CompanyID, user.ID, hash)
-}
-
-// spendStep reports whether no code of this step or a later one was used.
-func spendStep(ctx context.Context, tx *sqldb.Tx, user User, step int64) (bool, error) {
-	return rows.Changed(ctx, tx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ?
-		AND totp_step < ?`, step, user.CompanyID, user.ID, step)
 }
 
 func replaceRecovery(ctx context.Context, tx *sqldb.Tx, user User, codes []string) error {
@@ -170,11 +155,6 @@ func replaceRecovery(ctx context.Context, tx *sqldb.Tx, user User, codes []strin
 		}
 	}
 	return nil
-}
-
-func spendRecovery(ctx context.Context, tx *sqldb.Tx, user User, code string) (bool, error) {
-	return rows.Changed(ctx, tx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?
-		AND hash = ?`, user.CompanyID, user.ID, recoveryHash(code))
 }
 
 func countRecovery(ctx context.Context, querier sqldb.Querier, companyID, userID int64) (int, error) {

@@ -16,6 +16,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -244,7 +245,8 @@ func (s *Service) useCode(ctx context.Context, tx *sqldb.Tx, owner User, code st
 	recovery := len(digitsOf(code)) != totpDigits // also where the key that sealed the secret is lost
 	var spent bool
 	if recovery {
-		spent, err = spendRecovery(ctx, tx, user.User, code)
+		spent, err = rows.Changed(ctx, tx, `DELETE FROM recovery_codes WHERE company_id = ? AND user_id = ?
+			AND hash = ?`, user.User.CompanyID, user.User.ID, recoveryHash(code))
 	} else {
 		spent, err = s.spendCode(ctx, tx, user, code)
 	}
@@ -269,7 +271,8 @@ func (s *Service) spendCode(ctx context.Context, tx *sqldb.Tx, user storedUser, 
 	if !ok {
 		return false, nil
 	}
-	return spendStep(ctx, tx, user.User, step)
+	return rows.Changed(ctx, tx, `UPDATE users SET totp_step = ? WHERE company_id = ? AND id = ?
+		AND totp_step < ?`, step, user.User.CompanyID, user.User.ID, step)
 }
 
 // digitsOf accepts a code as apps show it, with a space in the middle.

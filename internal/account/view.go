@@ -64,11 +64,7 @@ func ReadView(in *input.Form) ViewDraft {
 }
 
 func readList(in *input.Form) List {
-	names := make([]string, len(Lists))
-	for n, list := range Lists {
-		names[n] = string(list)
-	}
-	return List(in.Choice("list", names...).Value)
+	return input.OneOf(in, "list", Lists...).Value
 }
 
 // Arranged is how the user has a list: the saved views, by name, and the columns that
@@ -98,7 +94,10 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 		if len(saved) >= maxViews && !known {
 			return fault.Conflict("you have 20 saved views of this list; delete one first")
 		}
-		view.ID, err = upsertView(ctx, tx, view)
+		view.ID, err = sqldb.Value[int64](ctx, tx, `
+			INSERT INTO list_views (company_id, user_id, list, name, query, created_at) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (company_id, user_id, list, name) DO UPDATE SET query = excluded.query RETURNING id`,
+			tx.Company.ID, tx.Actor.UserID, string(view.List), view.Name, view.Query, tx.Now().UnixMicro())
 		return err
 	})
 	return view, err
@@ -107,7 +106,9 @@ func (s *Service) SaveView(ctx context.Context, actor Actor, draft ViewDraft) (V
 // DeleteView deletes a view of the user, and returns it.
 func (s *Service) DeleteView(ctx context.Context, actor Actor, id int64) (View, error) {
 	return Write(ctx, actor, s.db, func(tx Tx) (view View, err error) {
-		view, err = deleteView(ctx, tx, id)
+		view, err = sqldb.One(ctx, tx, scanView, `
+			DELETE FROM list_views WHERE company_id = ? AND user_id = ? AND id = ? RETURNING id, list, name, query`,
+			tx.Company.ID, tx.Actor.UserID, id)
 		return view, sqldb.Found(err, "view")
 	})
 }
@@ -137,6 +138,9 @@ func (s *Service) ChooseColumns(ctx context.Context, actor Actor, choice ColumnC
 		return err
 	}
 	return actor.Write(ctx, s.db, func(tx Tx) error {
-		return saveColumns(ctx, tx, choice.List, strings.Join(choice.Names, " "))
+		return tx.Do(ctx, `
+			INSERT INTO list_columns (company_id, user_id, list, columns) VALUES (?, ?, ?, ?)
+			ON CONFLICT (company_id, user_id, list) DO UPDATE SET columns = excluded.columns`,
+			tx.Company.ID, tx.Actor.UserID, string(choice.List), strings.Join(choice.Names, " "))
 	})
 }

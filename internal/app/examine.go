@@ -139,10 +139,6 @@ func (a *App) dataChecks() []checkup.Check {
 	}
 }
 
-func recounts() []tally.Recount {
-	return slices.Concat(account.Recounts(), customer.Recounts(), billing.Recounts())
-}
-
 // eachRecount calls do for each counter of each company.
 func (a *App) eachRecount(ctx context.Context, do func(scope tally.Scope, recount tally.Recount) error) error {
 	companies, err := a.Accounts.Companies(ctx)
@@ -151,7 +147,7 @@ func (a *App) eachRecount(ctx context.Context, do func(scope tally.Scope, recoun
 	}
 	for _, company := range companies {
 		today := account.System(company, "doctor").Today(a.DB.Now())
-		for _, recount := range recounts() {
+		for _, recount := range slices.Concat(account.Recounts(), customer.Recounts(), billing.Recounts()) {
 			if err := do(tally.Scope{CompanyID: company.ID, Today: today}, recount); err != nil {
 				return fmt.Errorf("%s of company %d: %w", recount.Counter, company.ID, err)
 			}

@@ -169,17 +169,12 @@ func (c Change) event() event.Name {
 	switch {
 	case c.Action == ActionCreated:
 		return event.InvoiceCreated
-	case c.pays():
+	case c.Before.Status != Paid && c.After.Status == Paid:
 		return event.InvoicePaid
 	case c.Before.Status != Cancelled && c.After.Status == Cancelled:
 		return event.InvoiceCancelled
 	}
 	return event.InvoiceUpdated
-}
-
-// pays reports whether the change is the payment of the invoice.
-func (c Change) pays() bool {
-	return c.Before.Status != Paid && c.After.Status == Paid
 }
 
 // LockTx reads an invoice for another room's transaction and keeps others from

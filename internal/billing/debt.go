@@ -57,7 +57,11 @@ func resettleDebt(ctx context.Context, tx account.Tx, customerID int64) ([]tally
 		return nil, err
 	}
 	after := before
-	after.since, err = oldestOpen(ctx, tx, tx.Company.ID, customerID)
+	// The least of an expression: for that of the column SQLite walks along the due dates
+	// of the whole company until it meets one of the customer's.
+	after.since, err = sqldb.Value[civil.Date](ctx, tx,
+		`SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
+		tx.Company.ID, customerID, string(Open))
 	if err != nil || after == before {
 		return nil, err
 	}
@@ -100,7 +104,9 @@ func forgetDebt(ctx context.Context, tx account.Tx, customerID int64) error {
 func (s *Service) Owed(
 	ctx context.Context, actor account.Actor, customerID int64,
 ) (invoice Invoice, found bool, err error) {
-	invoice, err = owed(ctx, s.db, actor.Company.ID, customerID)
+	invoice, err = sqldb.One(ctx, s.db, scan, `SELECT `+columns+` FROM invoices i`+joins+`
+		WHERE i.company_id = ? AND i.customer_id = ? AND i.status = ? ORDER BY i.due_on, i.id LIMIT 1`,
+		actor.Company.ID, customerID, string(Open))
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Invoice{}, false, nil
 	}

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"carteira/internal/account"
@@ -319,14 +320,8 @@ func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.Da
 			return err
 		}
 	}
-	return namelessPayments(ctx, tx, subject.CustomerID)
-}
-
-func namelessPayments(ctx context.Context, tx account.Tx, customerID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE payment_refunds SET note = '' WHERE `+refundsOfCustomer, tx.Company.ID, tx.Company.ID, customerID)
-	if err != nil {
-		return err
-	}
-	return tx.Do(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
-		tx.Company.ID, customerID)
+	return errors.Join(
+		tx.Do(ctx, `UPDATE payment_refunds SET note = '' WHERE `+refundsOfCustomer, tx.Company.ID, tx.Company.ID, subject.CustomerID),
+		tx.Do(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
+			tx.Company.ID, subject.CustomerID))
 }

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -26,8 +27,9 @@ const issueBatch = 100
 // while no process ran is found by the next run, and any number of processes may
 // run it at once. It returns how many it issued.
 func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
-	until := horizon(actor, s.db.Now())
-	due, err := anyScheduled(ctx, s.db, actor.Company.ID, until)
+	until := actor.Today(s.db.Now()).AddDays(actor.Company.Settings.LeadDays)
+	// It spares a run with nothing due its write transaction.
+	due, err := rows.Some(ctx, s.db, anyScheduledText, actor.Company.ID, until)
 	if err != nil {
 		return 0, err
 	}
@@ -48,11 +50,6 @@ func (s *Service) Issue(ctx context.Context, actor account.Actor) (int, error) {
 		err = fmt.Errorf("issue further invoices of company %d: %w", actor.Company.ID, err)
 	}
 	return total + further, err
-}
-
-// horizon is the last due date that a company bills on the day of an instant.
-func horizon(actor account.Actor, at time.Time) civil.Date {
-	return actor.Today(at).AddDays(actor.Company.Settings.LeadDays)
 }
 
 // WithScheduled returns those of the companies that have something for Issue to do

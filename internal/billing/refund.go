@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -141,7 +142,9 @@ func (r Refund) change(ctx context.Context, tx account.Tx) (*paymentChange, erro
 		by:      r.By,
 		note:    r.Note,
 	}
-	known, err := refundKnown(ctx, tx, tx.Company.ID, row)
+	known, err := rows.Some(ctx, tx,
+		`SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
+		tx.Company.ID, row.payment, row.id)
 	if err != nil || known || payment.left() == 0 {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -41,9 +40,8 @@ func scan(row sqldb.Row) (invoice Invoice, err error) {
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Invoice, error) {
-	invoice, err := sqldb.One(ctx, querier, scan,
+	return sqldb.Find(ctx, querier, "invoice", scan,
 		`SELECT `+columns+` FROM invoices i`+joins+` WHERE i.company_id = ? AND i.id = ?`, companyID, id)
-	return invoice, sqldb.Found(err, "invoice")
 }
 
 // lock reads an invoice and its customer for a change. The customer is locked
@@ -219,11 +217,6 @@ func insertRepriced(ctx context.Context, tx *sqldb.Tx, of customer.Repriced) err
 
 func unschedule(ctx context.Context, tx account.Tx, customerID int64) error {
 	return tx.Do(ctx, `DELETE FROM invoice_schedule WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
-}
-
-// anyScheduled spares a run with nothing due its write transaction.
-func anyScheduled(ctx context.Context, querier sqldb.Querier, companyID int64, until civil.Date) (bool, error) {
-	return rows.Some(ctx, querier, anyScheduledText, companyID, until)
 }
 
 // The order keeps PostgreSQL from the table even where it expects many.

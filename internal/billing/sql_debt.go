@@ -41,21 +41,12 @@ func scanDebtor(row sqldb.Row) (debtor debtor, err error) {
 // debtorByID returns the zero debtor for a customer who is none.
 func debtorByID(ctx context.Context, tx account.Tx, customerID int64) (debtor, error) {
 	d, err := sqldb.One(ctx, tx, scanDebtor, `
-		SELECT since, plan_id, product_id FROM debtors WHERE company_id = ? AND customer_id = ? {for update}`, tx.Company.ID,
-		customerID)
+		SELECT since, plan_id, product_id FROM debtors WHERE company_id = ? AND customer_id = ? {for update}`,
+		tx.Company.ID, customerID)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return debtor{}, nil
 	}
 	return d, err
-}
-
-// oldestOpen is the due date of a customer's oldest open invoice; zero when it
-// has none. The least of an expression: for that of the column SQLite walks along
-// the due dates of the whole company until it meets one of the customer's.
-func oldestOpen(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (civil.Date, error) {
-	return sqldb.Value[civil.Date](ctx, querier,
-		`SELECT MIN(due_on || '') FROM invoices WHERE company_id = ? AND customer_id = ? AND status = ?`,
-		companyID, customerID, string(Open))
 }
 
 func updateDebtor(ctx context.Context, tx account.Tx, customerID int64, debtor debtor) error {
@@ -66,12 +57,6 @@ func updateDebtor(ctx context.Context, tx account.Tx, customerID int64, debtor d
 
 func removeDebtor(ctx context.Context, tx account.Tx, customerID int64) error {
 	return tx.Do(ctx, `DELETE FROM debtors WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID)
-}
-
-func owed(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (Invoice, error) {
-	return sqldb.One(ctx, querier, scan, `SELECT `+columns+` FROM invoices i`+joins+`
-		WHERE i.company_id = ? AND i.customer_id = ? AND i.status = ? ORDER BY i.due_on, i.id LIMIT 1`, companyID,
-		customerID, string(Open))
 }
 
 // sumRows adds up what invoices are worth, as the counter of invoices does.

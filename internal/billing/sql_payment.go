@@ -64,17 +64,16 @@ func updatePayment(ctx context.Context, tx account.Tx, payment Payment) error {
 }
 
 func lockPayment(ctx context.Context, tx account.Tx, id int64) (Payment, error) {
-	payment, err := sqldb.One(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID,
-		id)
-	return payment, sqldb.Found(err, "payment")
+	return sqldb.Find(ctx, tx, "payment", scanPayment, `
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND id = ? {for update}`,
+		tx.Company.ID, id)
 }
 
 // lockPaymentsOf locks the payments of an invoice, oldest first.
 func lockPaymentsOf(ctx context.Context, tx account.Tx, invoiceID int64) ([]Payment, error) {
 	return sqldb.All(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`, tx.Company.ID,
-		invoiceID)
+		SELECT `+paymentColumns+` FROM payments WHERE company_id = ? AND invoice_id = ? ORDER BY id {for update}`,
+		tx.Company.ID, invoiceID)
 }
 
 // lockPaymentsIn locks the payments that a piece of work registered for an invoice.
@@ -126,12 +125,6 @@ func refundsOf(ctx context.Context, querier sqldb.Querier, companyID int64, paym
 	}, `SELECT payment_id, id, amount_cents, refunded_on, reported_by, note FROM payment_refunds
 		WHERE company_id = ? AND payment_id {in ?} ORDER BY id`, companyID, payments)
 	return found, err
-}
-
-func refundKnown(ctx context.Context, querier sqldb.Querier, companyID int64, row refundRow) (bool, error) {
-	return rows.Some(ctx, querier,
-		`SELECT count(*) FROM payment_refunds WHERE company_id = ? AND payment_id = ? AND refund_id = ?`,
-		companyID, row.payment, row.id)
 }
 
 const (
@@ -197,9 +190,8 @@ func sumPayments(ctx context.Context, querier sqldb.Querier, companyID int64, wh
 }
 
 func paymentRecord(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (PaymentRecord, error) {
-	record, err := sqldb.One(ctx, querier, scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
+	return sqldb.Find(ctx, querier, "payment", scanRecord, `SELECT `+recordColumns+` FROM payments p`+recordJoins+`
 		WHERE p.company_id = ? AND p.id = ?`, companyID, paymentID)
-	return record, sqldb.Found(err, "payment")
 }
 
 // payerOf reads what the events of a payment say of its customer; nil when that

@@ -203,9 +203,8 @@ func FindPlan(ctx context.Context, querier sqldb.Querier, actor account.Actor, i
 // plan's value or period. The plan cannot change until the commit, so that a
 // change finds everything that was derived from the old one.
 func HoldPlan(ctx context.Context, tx account.Tx, id int64) (Plan, error) {
-	plan, err := sqldb.One(ctx, tx, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
+	return sqldb.Find(ctx, tx, "customer plan", scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ? {for key share of p}`,
 		tx.Company.ID, id)
-	return plan, sqldb.Found(err, "customer plan")
 }
 
 // HoldPlans keeps every plan of the company from being changed until the

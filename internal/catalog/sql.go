@@ -24,8 +24,7 @@ func scanPlan(row sqldb.Row) (plan Plan, err error) {
 }
 
 func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Plan, error) {
-	plan, err := sqldb.One(ctx, querier, scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
-	return plan, sqldb.Found(err, "customer plan")
+	return sqldb.Find(ctx, querier, "customer plan", scanPlan, planSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
 }
 
 // lockPlan keeps two changes of one plan from undoing each other.
@@ -82,14 +81,12 @@ func scanProduct(row sqldb.Row) (product Product, err error) {
 }
 
 func productByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Product, error) {
-	product, err := sqldb.One(ctx, querier, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
-	return product, sqldb.Found(err, "product")
+	return sqldb.Find(ctx, querier, "product", scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ?`, companyID, id)
 }
 
 func lockProduct(ctx context.Context, tx account.Tx, id int64) (Product, error) {
-	product, err := sqldb.One(ctx, tx, scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`,
+	return sqldb.Find(ctx, tx, "product", scanProduct, productSelect+` WHERE p.company_id = ? AND p.id = ? {for update}`,
 		tx.Company.ID, id)
-	return product, sqldb.Found(err, "product")
 }
 
 func products(

@@ -70,7 +70,8 @@ func (f *Feed) Read(ctx context.Context, companyID int64, query Query) (Page, er
 		return Page{}, err
 	}
 	if query.After != "" && (cursor.after < 0 || cursor.after < cursor.floor) {
-		return Page{}, gone()
+		return Page{}, fault.New(fault.KindGone,
+			"after: the events that follow this one are no longer kept; begin again without after, or with since")
 	}
 	scan := scan{db: f.db, companyID: companyID, query: query, from: max(cursor.after, cursor.floor), last: cursor.last}
 	if err := scan.skip(ctx); err != nil {
@@ -101,11 +102,6 @@ func (f *Feed) Latest(ctx context.Context, companyID int64) (string, error) {
 			return lastIDOf(ctx, f.db, companyID, span{from: cursor.floor, until: cursor.last})
 		}
 	}
-}
-
-func gone() error {
-	return fault.New(fault.KindGone,
-		"after: the events that follow this one are no longer kept; begin again without after, or with since")
 }
 
 // cursor finds where a reader is, and gives positions to the events that have
@@ -143,7 +139,9 @@ func (s *scan) skip(ctx context.Context) error {
 	if s.query.Since.IsZero() || s.from >= s.last {
 		return nil
 	}
-	first, err := firstSince(ctx, s.db, s.companyID, s.query.Since)
+	first, err := sqldb.Value[int64](ctx, s.db,
+		`SELECT COALESCE(MIN(position), -1) FROM events WHERE company_id = ? AND occurred_at >= ? AND position IS NOT NULL`,
+		s.companyID, s.query.Since.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("find the first event since %v: %w", s.query.Since, err)
 	}
@@ -209,7 +207,8 @@ func placeTx(ctx context.Context, tx *sqldb.Tx, companyID int64) (full bool, err
 	if err != nil {
 		return false, err
 	}
-	ids, err := unplacedIDs(ctx, tx, companyID, placeBatch)
+	ids, err := sqldb.Values[int64](ctx, tx,
+		`SELECT id FROM events WHERE company_id = ? AND position IS NULL ORDER BY id LIMIT ?`, companyID, placeBatch)
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
@@ -266,7 +265,7 @@ func PrunedTx(ctx context.Context, tx *sqldb.Tx, companyID int64, removed []Remo
 	if err := updateFeed(ctx, tx, companyID, feed); err != nil {
 		return err
 	}
-	return deleteMarks(ctx, tx, companyID, feed.floor)
+	return tx.Do(ctx, `DELETE FROM event_marks WHERE company_id = ? AND position < ?`, companyID, feed.floor)
 }
 
 // ErasedTx remembers the positions of events that were removed before their

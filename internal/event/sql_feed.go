@@ -3,7 +3,6 @@ package event
 import (
 	"context"
 	"errors"
-	"time"
 
 	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
@@ -51,11 +50,6 @@ func updateFeed(ctx context.Context, tx *sqldb.Tx, companyID int64, feed feed) e
 		feed.last, feed.floor, companyID)
 }
 
-func unplacedIDs(ctx context.Context, tx *sqldb.Tx, companyID int64, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx,
-		`SELECT id FROM events WHERE company_id = ? AND position IS NULL ORDER BY id LIMIT ?`, companyID, limit)
-}
-
 // setPositions numbers events from after on, in the order of their ids.
 func setPositions(ctx context.Context, tx *sqldb.Tx, companyID, after int64, ids []int64) error {
 	return tx.Do(ctx, `
@@ -68,18 +62,6 @@ func insertMark(ctx context.Context, tx *sqldb.Tx, companyID int64, removed Remo
 	return tx.Do(ctx, `
 		INSERT INTO event_marks (company_id, event_id, position) VALUES (?, ?, ?)
 		ON CONFLICT (company_id, event_id) DO NOTHING`, companyID, removed.ID, removed.Position)
-}
-
-func deleteMarks(ctx context.Context, tx *sqldb.Tx, companyID, before int64) error {
-	return tx.Do(ctx, `DELETE FROM event_marks WHERE company_id = ? AND position < ?`, companyID, before)
-}
-
-// firstSince returns the first position of an event at a time or later; -1
-// when there is none.
-func firstSince(ctx context.Context, querier sqldb.Querier, companyID int64, since time.Time) (int64, error) {
-	return sqldb.Value[int64](ctx, querier,
-		`SELECT COALESCE(MIN(position), -1) FROM events WHERE company_id = ? AND occurred_at >= ? AND position IS NOT NULL`,
-		companyID, since.UnixMicro())
 }
 
 // span is the positions after from, up to until.
@@ -134,15 +116,4 @@ type news struct {
 	companyID int64
 	last      int64
 	unplaced  bool
-}
-
-// readNews looks at the feeds of companies, for readers that wait.
-func readNews(ctx context.Context, querier sqldb.Querier, companyIDs []int64) ([]news, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(found *news) []any {
-		return []any{&found.companyID, &found.last, &found.unplaced}
-	}), `
-		SELECT company_id, last_position, FALSE FROM event_feeds WHERE company_id {in ?}
-		UNION ALL
-		SELECT DISTINCT company_id, 0, TRUE FROM events WHERE position IS NULL AND company_id {in ?}`,
-		companyIDs, companyIDs)
 }

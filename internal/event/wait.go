@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"carteira/internal/platform/rows"
+	"carteira/internal/platform/sqldb"
 )
 
 // Bounds of waiting. One reader more is answered at once, as if it had not asked
@@ -72,7 +75,13 @@ func (f *Feed) Poll(ctx context.Context) error {
 	if len(companyIDs) == 0 {
 		return nil
 	}
-	list, err := readNews(ctx, f.db, companyIDs)
+	list, err := sqldb.All(ctx, f.db, rows.Into(func(found *news) []any {
+		return []any{&found.companyID, &found.last, &found.unplaced}
+	}), `
+		SELECT company_id, last_position, FALSE FROM event_feeds WHERE company_id {in ?}
+		UNION ALL
+		SELECT DISTINCT company_id, 0, TRUE FROM events WHERE position IS NULL AND company_id {in ?}`,
+		companyIDs, companyIDs)
 	if err != nil {
 		return fmt.Errorf("look for events of other processes: %w", err)
 	}

@@ -231,7 +231,10 @@ func (s *Service) cancelDebits(ctx context.Context, tx *sqldb.Tx, ended authoris
 	if ended.state.live() {
 		return nil
 	}
-	debits, err := lockDebits(ctx, tx, ended)
+	debits, err := sqldb.All(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges
+		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0 AND debit_on <> ''
+			AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
+		ended.companyID, ended.id)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,10 @@ func (s *Service) Autopay(ctx context.Context, actor account.Actor, customerID i
 	if known.History, err = stepsOf(ctx, s.db, actor.Company.ID, customerID); err != nil {
 		return known, err
 	}
-	debits, err := debitsOf(ctx, s.db, actor.Company.ID, customerID)
+	debits, err := sqldb.All(ctx, s.db, scanCharge, `SELECT `+chargeColumns+` FROM charges
+		WHERE company_id = ? AND authorisation_id > 0 AND authorisation_id IN (
+			SELECT id FROM authorisations WHERE company_id = ? AND customer_id = ?) AND debit_on <> ''
+		ORDER BY id DESC LIMIT 20`, actor.Company.ID, actor.Company.ID, customerID)
 	known.addDebits(debits)
 	return known, err
 }

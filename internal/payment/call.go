@@ -124,7 +124,9 @@ func recordGatewayHealth(ctx context.Context, tx *sqldb.Tx, setup Setup, err err
 		if errors.Is(err, ErrRefused) {
 			problem = publicProblem(setup, err)
 		}
-		return clearFailures(ctx, tx, setup, problem)
+		return tx.Do(ctx, `
+			UPDATE gateways SET failures = 0, problem = ? WHERE company_id = ? AND id = ? AND (failures > 0 OR problem <> ?)`,
+			problem, setup.CompanyID, setup.ID, problem)
 	case errors.Is(err, context.Canceled), errors.Is(err, errNoDebits): // we stopped, or never called it
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -175,7 +176,9 @@ type storedCallback struct {
 
 // resolveCallbacks asks gateways what unknown references of callbacks are.
 func (s *Service) resolveCallbacks(ctx context.Context) (int, error) {
-	due, err := anyCallbackDue(ctx, s.db, s.db.Now())
+	due, err := rows.Some(ctx, s.db, `
+		SELECT COUNT(*) FROM (SELECT id FROM gateway_callbacks WHERE next_try_at <= ? LIMIT 1) AS due /* every company_id */`,
+		s.db.Now().UnixMicro())
 	if err != nil || !due {
 		return 0, err
 	}
@@ -265,13 +268,16 @@ const callbacksKept = 30 * 24 * time.Hour
 // charge needs any more.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		gone, err := pruneCallbacks(ctx, tx, tx.Now().Add(-callbacksKept))
+		gone, err := sqldb.All(ctx, tx, account.ScanPruned, `
+			DELETE FROM gateway_callbacks WHERE created_at < ? AND next_try_at IS NULL
+			RETURNING company_id, id /* every company_id */`, tx.Now().Add(-callbacksKept).UnixMicro())
 		if err != nil {
 			return err
 		}
 		return errors.Join(
 			account.TellPruned(ctx, tx, s.options.Pruned, account.PrunedRows{Kind: "callback.pruned", Rows: gone}),
-			pruneNotices(ctx, tx, tx.Now().AddDate(0, 0, -noticeDays)),
+			tx.Do(ctx, `DELETE FROM paid_notices WHERE created_at < ? /* every company_id */`,
+				tx.Now().AddDate(0, 0, -noticeDays).UnixMicro()),
 			forgetOptions(ctx, tx),
 		)
 	})

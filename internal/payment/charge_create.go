@@ -363,7 +363,9 @@ const maxAttempts = 20
 
 // Attempts lists the newest charges of an invoice, newest first.
 func (s *Service) Attempts(ctx context.Context, actor account.Actor, invoiceID int64) ([]Attempt, error) {
-	list, err := newestCharges(ctx, s.db, actor.Company.ID, invoiceID)
+	list, err := sqldb.All(ctx, s.db, scanCharge, `
+		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT ?`,
+		actor.Company.ID, invoiceID, maxAttempts)
 	if err != nil {
 		return nil, err
 	}

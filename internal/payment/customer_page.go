@@ -256,21 +256,11 @@ func (s *Service) KeptAbout(
 }
 
 // EraseTx takes the customer's name off charges, and the bank account off
-// authorisations. The money stays: the law makes a
-// company keep its books.
+// authorisations. The money stays: the law makes a company keep its books.
 func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
-	if err := forgetAccounts(ctx, tx, subject.CustomerID); err != nil {
-		return err
-	}
-	return namelessCharges(ctx, tx, subject.CustomerID)
-}
-
-func forgetAccounts(ctx context.Context, tx account.Tx, customerID int64) error {
-	return tx.Do(ctx, `UPDATE authorisations SET account = '' WHERE company_id = ? AND customer_id = ?`,
-		tx.Company.ID, customerID)
-}
-
-func namelessCharges(ctx context.Context, tx account.Tx, customerID int64) error {
-	return tx.Do(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
-		customerID)
+	return errors.Join(
+		tx.Do(ctx, `UPDATE authorisations SET account = '' WHERE company_id = ? AND customer_id = ?`,
+			tx.Company.ID, subject.CustomerID),
+		tx.Do(ctx, `UPDATE charges SET customer_name = '' WHERE company_id = ? AND customer_id = ?`,
+			tx.Company.ID, subject.CustomerID))
 }

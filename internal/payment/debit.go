@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -314,7 +315,10 @@ func (j *charging) mayDebit(ctx context.Context, tx *sqldb.Tx) error {
 	if err != nil {
 		return err
 	}
-	givenUp, err := debitGivenUp(ctx, tx, j.actor.Company.ID, j.invoiceID)
+	// A debit that the payer or the bank made fail is not announced again.
+	givenUp, err := rows.Some(ctx, tx, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
+		AND authorisation_id > 0 AND debit_on <> '' AND (state = 'refused' OR debit_failure <> '')`,
+		j.actor.Company.ID, j.invoiceID)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,9 @@ func (s *Service) ConfigureGateway(ctx context.Context, actor account.Actor, dra
 // previousSetup is what the company configured for a provider before, with its
 // options, or a new setup.
 func (s *Service) previousSetup(ctx context.Context, tx account.Tx, provider Provider) (Setup, error) {
-	setup, err := lockSetup(ctx, tx, provider.Name)
+	setup, err := sqldb.One(ctx, tx, scanSetup, `
+		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`,
+		tx.Company.ID, provider.Name)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Setup{CompanyID: tx.Company.ID, Provider: provider, name: provider.Name, key: id.NewCode(24)}, nil // 142 bits
 	}
@@ -189,11 +191,6 @@ func (s *Service) ClearGateway(ctx context.Context, actor account.Actor) error {
 	})
 }
 
-func errNoGateway() error {
-	return fault.Field("gateway",
-		"no payment gateway is set up; choose one in the panel, or with `carteira gateway set`")
-}
-
 func optionsContext(id int64) string { return fmt.Sprintf("gateway:%d", id) }
 
 // Reseal seals with the current key the options that an older one sealed, so that
@@ -201,7 +198,9 @@ func optionsContext(id int64) string { return fmt.Sprintf("gateway:%d", id) }
 // has no part in it.
 func (s *Service) Reseal(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		stale, err := sealedBefore(ctx, tx, s.box.CurrentID())
+		stale, err := sqldb.All(ctx, tx, scanSetup, `
+			SELECT `+setupColumns+` FROM gateways WHERE options <> '' AND options NOT LIKE ? /* every company_id */`,
+			"v1."+s.box.CurrentID()+".%")
 		if err != nil {
 			return err
 		}

@@ -262,7 +262,9 @@ func (s *Service) exchangeCode(ctx context.Context, code string, kind codeKind) 
 	if err != nil || page.has(kind) {
 		return page, err
 	}
-	recent, err := chargesSince(ctx, s.db, page, s.db.Now().Add(-exchangeSpan))
+	recent, err := sqldb.Value[int64](ctx, s.db, `SELECT COUNT(*) FROM charges
+		WHERE company_id = ? AND invoice_id = ? AND created_at > ?`,
+		page.Company.ID, page.Invoice.ID, s.db.Now().Add(-exchangeSpan).UnixMicro())
 	switch {
 	case err != nil:
 		return page, err

@@ -102,7 +102,9 @@ func (s *Service) SayPaid(ctx context.Context, code string, read func() ([]byte,
 		if err := mayNotice(ctx, tx, invoice, companyID, tx.Now()); err != nil {
 			return err
 		}
-		return insertNotice(ctx, tx.Tx, invoice, companyID, kind, content)
+		return tx.Do(ctx, `
+			INSERT INTO paid_notices (company_id, invoice_id, customer_id, kind, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
+			companyID, invoice.ID, invoice.Customer.ID, string(kind), tx.Now().UnixMicro(), content)
 	})
 }
 
@@ -161,11 +163,18 @@ func (s *Service) Notices(ctx context.Context, actor account.Actor, invoiceID in
 // Noticed is the last notice of each open invoice that has one, newest first, and
 // how many invoices there are.
 func (s *Service) Noticed(ctx context.Context, actor account.Actor, page input.Page) ([]Notice, int64, error) {
-	total, err := countNoticed(ctx, s.db, actor.Company.ID)
+	total, err := sqldb.Value[int64](ctx, s.db, `
+		SELECT COUNT(DISTINCT p.invoice_id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
+		WHERE p.company_id = ? AND i.status = ?`, actor.Company.ID, string(billing.Open))
 	if err != nil || total == 0 {
 		return nil, 0, err
 	}
-	list, err := noticed(ctx, s.db, actor.Company.ID, page)
+	list, err := sqldb.All(ctx, s.db, scanNotice, `
+		SELECT `+noticeColumns+` FROM paid_notices n WHERE n.company_id = ? AND n.id IN (
+			SELECT MAX(p.id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
+			WHERE p.company_id = ? AND i.status = ? GROUP BY p.invoice_id)
+		ORDER BY n.id DESC LIMIT ? OFFSET ?`,
+		actor.Company.ID, actor.Company.ID, string(billing.Open), page.Size, (page.Number-1)*page.Size)
 	return list, total, err
 }
 
@@ -188,7 +197,8 @@ func (s *Service) DismissNotices(ctx context.Context, actor account.Actor, id in
 		if notice, _, err = noticeWithFile(ctx, tx, actor.Company.ID, id); err != nil {
 			return notice, err
 		}
-		return notice, removeNotices(ctx, tx, notice.InvoiceID)
+		return notice, tx.Do(ctx, `DELETE FROM paid_notices WHERE company_id = ? AND invoice_id = ?`,
+			tx.Company.ID, notice.InvoiceID)
 	})
 }
 
@@ -205,41 +215,9 @@ func noticesOf(ctx context.Context, querier sqldb.Querier, companyID, invoiceID 
 		companyID, invoiceID)
 }
 
-// noticed finds the last notices of open invoices.
-func noticed(ctx context.Context, querier sqldb.Querier, companyID int64, page input.Page) ([]Notice, error) {
-	return sqldb.All(ctx, querier, scanNotice, `
-		SELECT `+noticeColumns+` FROM paid_notices n WHERE n.company_id = ? AND n.id IN (
-			SELECT MAX(p.id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
-			WHERE p.company_id = ? AND i.status = ? GROUP BY p.invoice_id)
-		ORDER BY n.id DESC LIMIT ? OFFSET ?`,
-		companyID, companyID, string(billing.Open), page.Size, (page.Number-1)*page.Size)
-}
-
-func countNoticed(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `
-		SELECT COUNT(DISTINCT p.invoice_id) FROM paid_notices p JOIN invoices i ON i.company_id = p.company_id AND i.id = p.invoice_id
-		WHERE p.company_id = ? AND i.status = ?`, companyID, string(billing.Open))
-}
-
 func noticeWithFile(ctx context.Context, querier sqldb.Querier, companyID, id int64) (notice Notice, content []byte, err error) {
 	notice, err = sqldb.One(ctx, querier, rows.Into(func(notice *Notice) []any {
 		return []any{&notice.ID, &notice.InvoiceID, &notice.Kind, (*civil.Instant)(&notice.CreatedAt), &content}
 	}), `SELECT `+noticeColumns+`, n.content FROM paid_notices n WHERE n.company_id = ? AND n.id = ?`, companyID, id)
 	return notice, content, sqldb.Found(err, "page")
-}
-
-func insertNotice(
-	ctx context.Context, tx *sqldb.Tx, invoice billing.Invoice, companyID int64, kind NoticeKind, content []byte,
-) error {
-	return tx.Do(ctx, `
-		INSERT INTO paid_notices (company_id, invoice_id, customer_id, kind, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
-		companyID, invoice.ID, invoice.Customer.ID, string(kind), tx.Now().UnixMicro(), content)
-}
-
-func removeNotices(ctx context.Context, tx account.Tx, invoiceID int64) error {
-	return tx.Do(ctx, `DELETE FROM paid_notices WHERE company_id = ? AND invoice_id = ?`, tx.Company.ID, invoiceID)
-}
-
-func pruneNotices(ctx context.Context, tx *sqldb.Tx, before time.Time) error {
-	return tx.Do(ctx, `DELETE FROM paid_notices WHERE created_at < ? /* every company_id */`, before.UnixMicro())
 }

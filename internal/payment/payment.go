@@ -352,7 +352,9 @@ func (s *Service) List(
 	for n, record := range records {
 		numbers[n], places[record.ID] = record.ID, n
 	}
-	list, err := paymentsNumbered(ctx, s.db, actor.Company.ID, numbers)
+	list, err := sqldb.All(ctx, s.db, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id {in ?} ORDER BY p.id DESC`,
+		actor.Company.ID, numbers)
 	slices.SortFunc(list, func(a, b Payment) int { return cmp.Compare(places[a.Number], places[b.Number]) })
 	for n := range list {
 		list[n].Orphan = records[places[list[n].Number]].InvoiceStatus == ""
@@ -363,6 +365,6 @@ func (s *Service) List(
 // Payments lists the payments of an invoice, oldest first.
 func (s *Service) Payments(ctx context.Context, actor account.Actor, invoiceID int64) ([]Payment, error) {
 	return sqldb.All(ctx, s.db, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`, actor.Company.ID,
-		invoiceID)
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.invoice_id = ? ORDER BY p.id`,
+		actor.Company.ID, invoiceID)
 }

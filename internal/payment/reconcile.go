@@ -264,7 +264,8 @@ func (c *charge) finished(setup Setup, cause error, now time.Time) {
 
 // setupByID reads a setup, also one that the company does not use any more.
 func (s *Service) setupByID(ctx context.Context, companyID, gatewayID int64) (Setup, error) {
-	setup, err := setupByID(ctx, s.db, companyID, gatewayID)
+	setup, err := sqldb.One(ctx, s.db, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`,
+		companyID, gatewayID)
 	setup.Provider = s.providers[setup.name]
 	return setup, err
 }

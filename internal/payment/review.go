@@ -167,7 +167,9 @@ func (s *Service) DecidePayment(ctx context.Context, actor account.Actor, decisi
 	if before.Status == billing.PaymentCredit && decision.Resolution == Applied {
 		return s.spendCredit(ctx, actor, before, decision.InvoiceID)
 	}
-	review, err := openReviewOf(ctx, s.db, actor.Company.ID, decision.PaymentID)
+	// The oldest open review; 0: there is none.
+	review, err := sqldb.Value[int64](ctx, s.db, `SELECT COALESCE(MIN(id), 0) FROM payment_reviews
+		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`, actor.Company.ID, decision.PaymentID)
 	if err != nil {
 		return before, err
 	}
@@ -245,7 +247,9 @@ func (d Decision) change(ctx context.Context, tx account.Tx, review Review) (cha
 	if err != nil {
 		return change, err
 	}
-	change.before, err = lockPayment(ctx, tx, review.paymentRowID)
+	change.before, err = sqldb.One(ctx, tx, scanPayment, `
+		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`,
+		tx.Company.ID, review.paymentRowID)
 	if err != nil {
 		return change, err
 	}
@@ -343,10 +347,9 @@ func reviews(ctx context.Context, querier sqldb.Querier, query reviewQuery) ([]R
 }
 
 func reviewByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Review, error) {
-	review, err := sqldb.One(ctx, querier, scanReview, `
+	return sqldb.Find(ctx, querier, "review", scanReview, `
 		SELECT `+reviewColumns+` FROM payment_reviews r JOIN payments p ON p.company_id = r.company_id AND p.id = r.payment_id
 		WHERE r.company_id = ? AND r.id = ?`, companyID, id)
-	return review, sqldb.Found(err, "review")
 }
 
 // resolveReview closes the open reviews of a payment. It reports false when another
@@ -357,10 +360,4 @@ func resolveReview(ctx context.Context, tx account.Tx, review Review) (bool, err
 		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`,
 		review.ResolvedAt.UnixMicro(), string(review.Resolution), review.ResolvedBy, review.Note,
 		tx.Company.ID, review.paymentRowID)
-}
-
-// openReviewOf finds the oldest open review of a payment; 0: there is none.
-func openReviewOf(ctx context.Context, querier sqldb.Querier, companyID, paymentID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MIN(id), 0) FROM payment_reviews
-		WHERE company_id = ? AND payment_id = ? AND resolved_at IS NULL`, companyID, paymentID)
 }

@@ -315,7 +315,10 @@ func (s *Service) confirmTx(ctx context.Context, tx account.Tx, confirmed Confir
 	if tx, err = tx.Refreshed(ctx); err != nil { // its terms decide what is to pay
 		return out, err
 	}
-	newest, err := newestCharge(ctx, tx, invoice.ID)
+	// The zero charge where the invoice never had one.
+	newest, err := orNone(sqldb.One(ctx, tx, scanCharge, `
+		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ?
+		ORDER BY id DESC LIMIT 1 {for update}`, tx.Company.ID, invoice.ID))
 	if err != nil {
 		return out, err
 	}

@@ -103,7 +103,8 @@ func (s *Service) Gateway(ctx context.Context, actor account.Actor) (Setup, erro
 func (s *Service) active(ctx context.Context, querier sqldb.Querier, companyID int64) (Setup, error) {
 	setup, err := activeSetup(ctx, querier, companyID)
 	if errors.Is(err, sqldb.ErrNotFound) || err == nil && !s.offers(setup.name) {
-		return setup, errNoGateway()
+		return setup, fault.Field("gateway",
+			"no payment gateway is set up; choose one in the panel, or with `carteira gateway set`")
 	}
 	setup.Provider = s.providers[setup.name]
 	return setup, err
@@ -222,7 +223,8 @@ func (s *Service) SetupOf(ctx context.Context, actor account.Actor, provider str
 	if !known || !s.offers(provider) {
 		return Setup{}, fault.NotFound("gateway")
 	}
-	setup, err := setupNamed(ctx, s.db, actor.Company.ID, provider)
+	setup, err := sqldb.One(ctx, s.db, scanSetup,
+		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ?`, actor.Company.ID, provider)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return Setup{CompanyID: actor.Company.ID, Provider: p, Options: map[string]string{}, name: provider}, nil
 	}

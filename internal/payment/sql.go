@@ -33,17 +33,6 @@ func activeSetup(ctx context.Context, querier sqldb.Querier, companyID int64) (S
 		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND active = ?`, companyID, true)
 }
 
-func lockSetup(ctx context.Context, tx account.Tx, provider string) (Setup, error) {
-	return sqldb.One(ctx, tx, scanSetup, `
-		SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ? {for update}`, tx.Company.ID,
-		provider)
-}
-
-func setupByID(ctx context.Context, querier sqldb.Querier, companyID, gatewayID int64) (Setup, error) {
-	return sqldb.One(ctx, querier, scanSetup, `SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND id = ?`,
-		companyID, gatewayID)
-}
-
 // setupByKey finds the setup that a callback is for, by the secret part of its
 // address.
 func setupByKey(ctx context.Context, querier sqldb.Querier, key string) (Setup, error) {
@@ -66,8 +55,8 @@ func updateSetup(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
 }
 
 func setOptions(ctx context.Context, tx *sqldb.Tx, setup Setup) error {
-	return tx.Do(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`, setup.sealed,
-		setup.CompanyID, setup.ID)
+	return tx.Do(ctx, `UPDATE gateways SET options = ? WHERE company_id = ? AND id = ?`,
+		setup.sealed, setup.CompanyID, setup.ID)
 }
 
 func deactivateAll(ctx context.Context, tx account.Tx) error {
@@ -85,19 +74,6 @@ func forgetOptions(ctx context.Context, tx *sqldb.Tx) error {
 		) /* every company_id */`, false)
 }
 
-// sealedBefore finds the setups of every company_id that are not sealed with a
-// key.
-func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]Setup, error) {
-	return sqldb.All(ctx, querier, scanSetup, `
-		SELECT `+setupColumns+` FROM gateways WHERE options <> '' AND options NOT LIKE ? /* every company_id */`, "v1."+keyID+".%")
-}
-
-func clearFailures(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string) error {
-	return tx.Do(ctx, `
-		UPDATE gateways SET failures = 0, problem = ? WHERE company_id = ? AND id = ? AND (failures > 0 OR problem <> ?)`,
-		problem, setup.CompanyID, setup.ID, problem)
-}
-
 func countFailure(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string) (int, error) {
 	return sqldb.Value[int](ctx, tx, `
 		UPDATE gateways SET failures = failures + 1, problem = ? WHERE company_id = ? AND id = ? RETURNING failures`,
@@ -107,8 +83,8 @@ func countFailure(ctx context.Context, tx *sqldb.Tx, setup Setup, problem string
 // pauseGateway keeps a gateway from being called, and its charges from being due.
 // It writes the engine's schedule and no state.
 func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`, until.UnixMicro(),
-		setup.CompanyID, setup.ID)
+	_, err := tx.Exec(ctx, `UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ?`,
+		until.UnixMicro(), setup.CompanyID, setup.ID)
 	if err != nil {
 		return err
 	}
@@ -145,8 +121,8 @@ func (s *Service) spaceOut(ctx context.Context, tx *sqldb.Tx, uses []gatewayUse)
 	for use, wait := range waits {
 		until := tx.Now().Add(wait).UnixMicro()
 		_, err := tx.Exec(ctx, `
-			UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`, until,
-			use.companyID, use.gatewayID, until)
+			UPDATE gateways SET resume_at = ? WHERE company_id = ? AND id = ? AND resume_at < ?`,
+			until, use.companyID, use.gatewayID, until)
 		if err != nil {
 			return err
 		}
@@ -197,8 +173,8 @@ func insertCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page
 }
 
 func deleteCustomerPage(ctx context.Context, tx *sqldb.Tx, companyID int64, page customerPage) error {
-	return tx.Do(ctx, `DELETE FROM customer_pages WHERE company_id = ? AND customer_id = ?`, companyID,
-		page.customer.ID)
+	return tx.Do(ctx, `DELETE FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
+		companyID, page.customer.ID)
 }
 
 func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (companyID, customerID int64, err error) {
@@ -208,11 +184,6 @@ func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (co
 	return ids[0], ids[1], sqldb.Found(err, "page")
 }
 
-func setupNamed(ctx context.Context, querier sqldb.Querier, companyID int64, provider string) (Setup, error) {
-	return sqldb.One(ctx, querier, scanSetup,
-		`SELECT `+setupColumns+` FROM gateways WHERE company_id = ? AND provider = ?`, companyID, provider)
-}
-
 // liveCharges reads only those that are open, which have an index of their own.
 func liveCharges(ctx context.Context, querier sqldb.Querier, setup Setup, now time.Time) (Live, error) {
 	return sqldb.One(ctx, querier, rows.Into(func(live *Live) []any {
@@ -220,23 +191,4 @@ func liveCharges(ctx context.Context, querier sqldb.Querier, setup Setup, now ti
 	}), `SELECT COUNT(*), CAST(COALESCE(SUM(amount_cents), 0) AS BIGINT) FROM charges
 		WHERE company_id = ? AND state IN ('reserved', 'pending') AND gateway_id = ? AND expires_at > ?`,
 		setup.CompanyID, setup.ID, now.UnixMicro())
-}
-
-func newestCharges(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
-	return sqldb.All(ctx, querier, scanCharge, `
-		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ? ORDER BY id DESC LIMIT ?`,
-		companyID, invoiceID, maxAttempts)
-}
-
-func paymentsNumbered(ctx context.Context, querier sqldb.Querier, companyID int64, numbers []int64) ([]Payment, error) {
-	return sqldb.All(ctx, querier, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id {in ?} ORDER BY p.id DESC`, companyID, numbers)
-}
-
-// chargesSince counts the charges of a page's invoice that were made since an
-// instant.
-func chargesSince(ctx context.Context, querier sqldb.Querier, page Page, since time.Time) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `SELECT COUNT(*) FROM charges
-		WHERE company_id = ? AND invoice_id = ? AND created_at > ?`,
-		page.Company.ID, page.Invoice.ID, since.UnixMicro())
 }

@@ -151,14 +151,6 @@ func markOfCustomers(ctx context.Context, tx *sqldb.Tx, companyID int64, custome
 		now, now, now, companyID, customerIDs)
 }
 
-// lockDebits locks the debits of an authorisation that may still happen.
-func lockDebits(ctx context.Context, tx *sqldb.Tx, of authorisation) ([]charge, error) {
-	return sqldb.All(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges
-		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0 AND debit_on <> ''
-			AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id {for update}`,
-		of.companyID, of.id)
-}
-
 // stateOfCharge is the state of the charge that is to be paid for an authorisation;
 // the zero one when it has none.
 func stateOfCharge(ctx context.Context, querier sqldb.Querier, of authorisation) (chargeState, error) {
@@ -166,21 +158,6 @@ func stateOfCharge(ctx context.Context, querier sqldb.Querier, of authorisation)
 		WHERE company_id = ? AND authorisation_id = ? AND authorisation_id > 0 AND debit_on = '' ORDER BY id DESC LIMIT 1`,
 		of.companyID, of.id))
 	return chargeState(state), err
-}
-
-// debitsOf reads the newest debits of a customer.
-func debitsOf(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) ([]charge, error) {
-	return sqldb.All(ctx, querier, scanCharge, `SELECT `+chargeColumns+` FROM charges
-		WHERE company_id = ? AND authorisation_id > 0 AND authorisation_id IN (
-			SELECT id FROM authorisations WHERE company_id = ? AND customer_id = ?) AND debit_on <> ''
-		ORDER BY id DESC LIMIT 20`, companyID, companyID, customerID)
-}
-
-// debitGivenUp reports whether an invoice had a debit that the payer or the bank
-// made fail: it is not announced again.
-func debitGivenUp(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) (bool, error) {
-	return rows.Some(ctx, querier, `SELECT COUNT(*) FROM charges WHERE company_id = ? AND invoice_id = ?
-		AND authorisation_id > 0 AND debit_on <> '' AND (state = 'refused' OR debit_failure <> '')`, companyID, invoiceID)
 }
 
 // announcedOn are the days on which open invoices will be debited, as far as

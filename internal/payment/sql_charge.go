@@ -32,8 +32,8 @@ func scanCharge(row sqldb.Row) (charge charge, err error) {
 func unsettled(ctx context.Context, querier sqldb.Querier, companyID, invoiceID int64) ([]charge, error) {
 	return sqldb.All(ctx, querier, scanCharge, `
 		SELECT `+chargeColumns+` FROM charges
-		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`, companyID,
-		invoiceID)
+		WHERE company_id = ? AND invoice_id = ? AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id`,
+		companyID, invoiceID)
 }
 
 // lockUnsettled locks them, of several invoices.
@@ -45,13 +45,6 @@ func lockUnsettled(ctx context.Context, tx account.Tx, invoiceIDs []int64) ([]ch
 // looking into the index of the invoices.
 const lockUnsettledText = `SELECT ` + chargeColumns + ` FROM charges
 	WHERE company_id = ? AND invoice_id {in ?} AND state IN ('reserved', 'pending', 'cancelling') ORDER BY id + 0 {for update}`
-
-// newestCharge returns the zero charge when the invoice never had one.
-func newestCharge(ctx context.Context, tx account.Tx, invoiceID int64) (charge, error) {
-	return orNone(sqldb.One(ctx, tx, scanCharge, `
-		SELECT `+chargeColumns+` FROM charges WHERE company_id = ? AND invoice_id = ?
-		ORDER BY id DESC LIMIT 1 {for update}`, tx.Company.ID, invoiceID))
-}
 
 func lockCharge(ctx context.Context, tx *sqldb.Tx, companyID, chargeID int64) (charge, error) {
 	return sqldb.One(ctx, tx, scanCharge, `SELECT `+chargeColumns+` FROM charges WHERE company_id = ?
@@ -216,12 +209,6 @@ func setUnknown(ctx context.Context, tx *sqldb.Tx, genuine genuine, unknown []Re
 		string(hints), tx.Now().UnixMicro(), genuine.setup.CompanyID, genuine.setup.ID, genuine.key)
 }
 
-func anyCallbackDue(ctx context.Context, querier sqldb.Querier, now time.Time) (bool, error) {
-	return rows.Some(ctx, querier, `
-		SELECT COUNT(*) FROM (SELECT id FROM gateway_callbacks WHERE next_try_at <= ? LIMIT 1) AS due /* every company_id */`,
-		now.UnixMicro())
-}
-
 func claimCallbacks(ctx context.Context, tx *sqldb.Tx, limit int, until time.Time) ([]storedCallback, error) {
 	return sqldb.All(ctx, tx, func(row sqldb.Row) (callback storedCallback, err error) {
 		var hints string
@@ -232,8 +219,8 @@ func claimCallbacks(ctx context.Context, tx *sqldb.Tx, limit int, until time.Tim
 		return callback, json.Unmarshal([]byte(hints), &callback.unknown)
 	}, `UPDATE gateway_callbacks SET next_try_at = ?, tries = tries + 1 WHERE id IN (
 			SELECT id FROM gateway_callbacks WHERE next_try_at <= ? ORDER BY next_try_at LIMIT ? {for update skip locked}
-		) RETURNING id, company_id, gateway_id, hints, tries /* every company_id */`, until.UnixMicro(),
-		tx.Now().UnixMicro(), limit)
+		) RETURNING id, company_id, gateway_id, hints, tries /* every company_id */`,
+		until.UnixMicro(), tx.Now().UnixMicro(), limit)
 }
 
 // updateCallback stores what is left of a callback. With nothing left it is
@@ -249,12 +236,6 @@ func updateCallback(ctx context.Context, tx *sqldb.Tx, callback storedCallback, 
 	}
 	return tx.Do(ctx, `UPDATE gateway_callbacks SET hints = ?, next_try_at = ? WHERE company_id = ? AND id = ?`,
 		hints, sqldb.RefTo(civil.Micros(again)), callback.companyID, callback.id)
-}
-
-func pruneCallbacks(ctx context.Context, tx *sqldb.Tx, before time.Time) ([]account.PrunedRow, error) {
-	return sqldb.All(ctx, tx, account.ScanPruned, `
-		DELETE FROM gateway_callbacks WHERE created_at < ? AND next_try_at IS NULL
-		RETURNING company_id, id /* every company_id */`, before.UnixMicro())
 }
 
 const paymentColumns = `p.id, COALESCE(p.charge_id, 0), p.payment_id, p.provider, p.paid_via, p.invoice_id,
@@ -287,12 +268,6 @@ func scanPayment(row sqldb.Row) (payment Payment, err error) {
 	err = row.Scan(payment.places(&paidAt)...)
 	payment.PaidAt = paidAt.time()
 	return payment, err
-}
-
-func lockPayment(ctx context.Context, tx account.Tx, number int64) (Payment, error) {
-	return sqldb.One(ctx, tx, scanPayment, `
-		SELECT `+paymentColumns+` FROM payments p WHERE p.company_id = ? AND p.id = ? {for update}`, tx.Company.ID,
-		number)
 }
 
 // lockPayments finds those payments of a charge's gateway that are known, by the

@@ -222,7 +222,9 @@ func (s *Service) bookLineTx(
 	}
 	// Before the look at what was booked: who books the same line meanwhile takes the
 	// number, and this transaction fails.
-	occurrence, err := nextOccurrence(ctx, tx, line)
+	occurrence, err := sqldb.Value[int64](ctx, tx, `
+		SELECT 1 + COUNT(*) FROM statement_lines WHERE company_id = ? AND line_on = ? AND amount_cents = ?`,
+		tx.Company.ID, line.On, int64(line.Amount))
 	if err != nil {
 		return out, err
 	}
@@ -312,13 +314,6 @@ func bookedLines(
 		FROM statement_lines l JOIN payments p ON p.company_id = l.company_id AND p.id = l.payment_id
 		WHERE l.company_id = ? AND l.line_on >= ? AND l.line_on <= ? AND p.status <> 'dismissed'
 		ORDER BY l.line_on, l.amount_cents, l.occurrence`, companyID, first, last)
-}
-
-// nextOccurrence is the number that the next booked line of a day and amount has.
-func nextOccurrence(ctx context.Context, tx account.Tx, line statement.Line) (int64, error) {
-	return sqldb.Value[int64](ctx, tx, `
-		SELECT 1 + COUNT(*) FROM statement_lines WHERE company_id = ? AND line_on = ? AND amount_cents = ?`,
-		tx.Company.ID, line.On, int64(line.Amount))
 }
 
 // insertBookedLine writes that a line was booked as a payment; false: another

@@ -55,7 +55,7 @@ func (s *Service) applyRule(ctx context.Context, tx account.Tx, change change[Ru
 		change.after.CreatedAt, change.after.UpdatedAt = tx.Now(), tx.Now()
 		change.after.ID, err = insertRule(ctx, tx, *change.after)
 	case change.after == nil:
-		err = removeRule(ctx, tx, change.before.ID)
+		err = tx.Do(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, tx.Company.ID, change.before.ID)
 	default:
 		change.after.UpdatedAt = tx.Now()
 		err = updateRule(ctx, tx, *change.after)
@@ -83,7 +83,7 @@ func (s *Service) applyTemplate(ctx context.Context, tx account.Tx, change chang
 		if err = removeRounds(ctx, tx, change.before.ID); err != nil {
 			return err
 		}
-		err = removeTemplate(ctx, tx, change.before.ID)
+		err = tx.Do(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, tx.Company.ID, change.before.ID)
 	default:
 		change.after.UpdatedAt = tx.Now()
 		err = updateTemplate(ctx, tx, *change.after)
@@ -113,7 +113,7 @@ func (s *Service) applyChannel(
 		change.after.sealed = s.seal(change.after.ID, secrets)
 		err = setSecrets(ctx, tx.Tx, tx.Company.ID, change.after.ID, change.after.sealed)
 	case change.after == nil:
-		err = removeChannel(ctx, tx, change.before.ID)
+		err = tx.Do(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, tx.Company.ID, change.before.ID)
 	default:
 		change.after.UpdatedAt, change.after.sealed = tx.Now(), s.seal(change.after.ID, secrets)
 		err = updateChannelRow(ctx, tx, *change.after)

@@ -13,6 +13,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -295,7 +296,10 @@ func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channe
 				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this channel", rule.ID, rule.Name))
 			}
 		}
-		err = skipLane(ctx, tx, channelID, "the channel was deleted")
+		err = tx.Do(ctx, `
+			UPDATE reminder_messages SET status = 'skipped', reason = ?, claim = '', updated_at = ?
+			WHERE company_id = ? AND channel_id = ? AND status = 'scheduled'`, "the channel was deleted",
+			tx.Now().UnixMicro(), tx.Company.ID, channelID)
 		if err != nil {
 			return err
 		}
@@ -359,7 +363,10 @@ func (s *Service) SecretNames(channel Channel) ([]string, error) {
 // change of key the old one can be put away.
 func (s *Service) Reseal(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		stale, err := sealedBefore(ctx, tx, s.box.CurrentID())
+		stale, err := sqldb.All(ctx, tx, rows.Into(func(secrets *sealedSecrets) []any {
+			return []any{&secrets.companyID, &secrets.channelID, &secrets.sealed}
+		}), `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ?
+			AND secrets <> '' /* every company_id */`, "v1."+s.box.CurrentID()+".%")
 		if err != nil {
 			return err
 		}

@@ -309,7 +309,8 @@ func (s *Service) wants(ctx context.Context, actor account.Actor, template Templ
 }
 
 // fillPayment asks for the link and the code that a template wants. It may call a
-// gateway, and so is never called in a transaction.
+// gateway, and so is never called in a transaction. Where customers cannot open
+// links, the code takes their place; what is paid has neither then.
 func (s *Service) fillPayment(
 	ctx context.Context, actor account.Actor, template Template, about about, filling *filling,
 ) error {
@@ -317,19 +318,19 @@ func (s *Service) fillPayment(
 	if err != nil || !link && !pix {
 		return err
 	}
-	if s.options.Unreachable {
-		return s.fillCode(ctx, actor, about, filling, link)
-	}
-	if link {
-		filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id)
-		if err != nil {
+	unreachable := s.options.Unreachable
+	if link && !unreachable {
+		if filling.link, err = s.options.Links.PaymentLink(ctx, actor, about.invoice.id); err != nil {
 			return fmt.Errorf("payment link: %w", err)
 		}
 	}
-	if pix {
+	if pix || unreachable && about.invoice.status == billing.Open {
 		if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
 			return fmt.Errorf("PIX code: %w", err)
 		}
+	}
+	if link && unreachable {
+		filling.link = filling.pix
 	}
 	return nil
 }
@@ -349,21 +350,6 @@ func (s *Service) fillShown(ctx context.Context, actor account.Actor, template T
 			return fmt.Errorf("payment link: %w", err)
 		}
 	case about.invoice.status == billing.Open:
-		filling.link = filling.pix
-	}
-	return nil
-}
-
-// fillCode is fillPayment where customers cannot open links: the code takes their
-// place, and what is paid has neither.
-func (s *Service) fillCode(ctx context.Context, actor account.Actor, about about, filling *filling, link bool) (err error) {
-	if about.invoice.status != billing.Open {
-		return nil
-	}
-	if filling.pix, err = s.options.Links.PixCode(ctx, actor, about.invoice.id); err != nil {
-		return fmt.Errorf("PIX code: %w", err)
-	}
-	if link {
 		filling.link = filling.pix
 	}
 	return nil

@@ -82,7 +82,10 @@ type begun struct {
 func (s *Service) begin(ctx context.Context, job job, prepared prepared) (b begun, ok bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
 		b, ok = begun{}, false
-		mine, err := lockClaimed(ctx, tx, job)
+		// The claim may have run out: then the message is another process's.
+		mine, err := locked(sqldb.Value[int64](ctx, tx, `
+			SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? AND claim = ? AND status = 'scheduled' {for update}`,
+			job.companyID, job.id, job.claim))
 		if err != nil || !mine {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -178,7 +179,10 @@ func (s *Service) claimLane(ctx context.Context, lane lane, room int) (jobs []jo
 		if err != nil || !free || ch.nextAt.After(tx.Now()) {
 			return err
 		}
-		under, err := countUnderWay(ctx, tx, lane)
+		under, err := sqldb.Value[int](ctx, tx, `
+			SELECT count(*) FROM reminder_messages
+			WHERE company_id = ? AND channel_id = ? AND claim <> '' AND status IN ('scheduled', 'sending') AND run_at > ?`,
+			lane.companyID, lane.channelID, tx.Now().UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -197,7 +201,7 @@ func (s *Service) claimLane(ctx context.Context, lane lane, room int) (jobs []jo
 }
 
 func (s *Service) claimSome(ctx context.Context, tx account.Tx, lane lane, room int) (jobs []job, looked int, err error) {
-	ids, err := dueMessages(ctx, tx.Tx, lane, lookAt)
+	ids, err := sqldb.Values[int64](ctx, tx, dueMessagesText, lane.companyID, lane.channelID, tx.Now().UnixMicro(), lookAt)
 	if err != nil || len(ids) == 0 {
 		return nil, 0, err
 	}
@@ -225,7 +229,8 @@ func (s *Service) claimSome(ctx context.Context, tx account.Tx, lane lane, room 
 				dueAt:     candidate.message.RunAt,
 				reach:     s.reachOf(decision.channel),
 			})
-			err = claim(ctx, tx.Tx, lane.companyID, candidate.message.ID, token)
+			err = tx.Do(ctx, `UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`,
+				token, tx.Now().Add(lease).UnixMicro(), lane.companyID, candidate.message.ID)
 		} else {
 			err = s.settleUnsent(ctx, tx.Tx, lane.companyID, candidate, decision)
 		}
@@ -242,7 +247,7 @@ func (s *Service) settleUnsent(
 	ctx context.Context, tx *sqldb.Tx, companyID int64, candidate candidate, decision sendDecision,
 ) error {
 	if candidate.customer.ID == 0 {
-		return removeMessage(ctx, tx, companyID, candidate.message.ID)
+		return tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`, companyID, candidate.message.ID)
 	}
 	n := transition{
 		status:    decision.status,
@@ -280,7 +285,9 @@ func (s *Service) kindOf(ctx context.Context, querier sqldb.Querier, companyID, 
 // hung: whether they arrived is unknown. A channel that recognises repeated
 // ones gets them again; on any other a person decides.
 func (s *Service) recover(ctx context.Context) error {
-	lost, err := lostMessages(ctx, s.db, s.db.Now())
+	lost, err := sqldb.All(ctx, s.db, rows.Into(func(message *lostMessage) []any {
+		return []any{&message.companyID, &message.id, &message.kind}
+	}), lostText, s.db.Now().UnixMicro())
 	if err != nil || len(lost) == 0 {
 		return err
 	}

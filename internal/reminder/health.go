@@ -43,7 +43,8 @@ type Attention struct {
 
 // Attention finds what waits for a person.
 func (s *Service) Attention(ctx context.Context, actor account.Actor) (Attention, error) {
-	count, err := countUnknown(ctx, s.db, actor.Company.ID)
+	count, err := sqldb.Value[int64](ctx, s.db,
+		`SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, actor.Company.ID)
 	if err != nil {
 		return Attention{}, err
 	}

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/listing"
-	"carteira/internal/platform/rows"
 )
 
 // Filter chooses messages of the log.
@@ -29,24 +29,15 @@ type Filter struct {
 
 // ReadFilter reads a Filter from a query.
 func ReadFilter(in *input.Form) Filter {
-	var filter Filter
-	names := make([]string, len(Statuses))
-	for i, status := range Statuses {
-		names[i] = string(status)
+	return Filter{
+		Status:     input.OneOf(in, "status", Statuses...).Value,
+		Arrival:    input.OneOf(in, "arrival", Arrivals...).Value,
+		CustomerID: in.ID("customer_id").Value,
+		RuleID:     in.ID("rule_id").Value,
+		ChannelID:  in.ID("channel_id").Value,
+		DueFrom:    in.Date("due_from").Value,
+		DueTo:      in.Date("due_to").Value,
 	}
-	status, _ := in.Choice("status", names...).Get()
-	filter.Status = Status(status)
-	arrivals := make([]string, len(Arrivals))
-	for i, arrival := range Arrivals {
-		arrivals[i] = string(arrival)
-	}
-	filter.Arrival = Arrival(in.Choice("arrival", arrivals...).Value)
-	filter.CustomerID, _ = in.ID("customer_id").Get()
-	filter.RuleID, _ = in.ID("rule_id").Get()
-	filter.ChannelID, _ = in.ID("channel_id").Get()
-	filter.DueFrom, _ = in.Date("due_from").Get()
-	filter.DueTo, _ = in.Date("due_to").Get()
-	return filter
 }
 
 // query is what the log is asked for.
@@ -120,12 +111,6 @@ func (s *Service) shown(ctx context.Context, actor account.Actor, template Templ
 	preview.Subject, preview.Text, approved = fill(template, filling)
 	preview.Subject, preview.Params = cmp.Or(preview.Subject, actor.Company.Name), approved.shown()
 	return preview
-}
-
-// Counts returns how many messages of the company have each status.
-func (s *Service) Counts(ctx context.Context, actor account.Actor) (map[Status]int64, error) {
-	return rows.Map[Status, int64](ctx, s.db,
-		`SELECT status, count(*) FROM reminder_messages WHERE company_id = ? GROUP BY status`, actor.Company.ID)
 }
 
 // Decision is what a person says of a message.
@@ -298,7 +283,16 @@ func (s *Service) testLetter(
 	if err != nil {
 		return letter, err
 	}
-	filling := sampleFilling(actor)
+	filling := filling{
+		customer: customer.Customer{Name: "Ana Souza", Usuario: "ana.souza", Plan: customer.Plan{Name: "Mensal"}},
+		company:  actor.Company.Name,
+		amount:   3500,
+		face:     3500,
+		charges:  82,
+		discount: 175,
+		link:     "https://example.com/pay/abc",
+		pix:      "00020126…6304ABCD",
+	}
 	filling.dueOn = actor.Today(s.db.Now())
 	if request.CustomerID != 0 {
 		about, err := customerAbout(ctx, s.db, actor.Company.ID, request.CustomerID)

@@ -327,7 +327,11 @@ func (s *Service) Prune(ctx context.Context) error {
 	before := s.db.Now().Add(-s.options.Keep)
 	for removed := step; removed == step; {
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-			gone, err := pruneMessages(ctx, tx, before, step)
+			gone, err := sqldb.All(ctx, tx, account.ScanPruned, `
+				DELETE FROM reminder_messages WHERE (company_id, id) IN (
+					SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed')
+					AND updated_at < ? ORDER BY updated_at LIMIT ?
+				) RETURNING company_id, id /* every company_id */`, before.UnixMicro(), step)
 			if err != nil {
 				return err
 			}

@@ -85,7 +85,7 @@ func (s *Service) SetSettings(ctx context.Context, actor account.Actor, draft Se
 	}
 	var after Quiet
 	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
-		before, err := lockQuiet(ctx, tx)
+		before, err := orDefault(sqldb.One(ctx, tx, scanQuiet, quietText+` {for update}`, tx.Company.ID))
 		if err != nil {
 			return err
 		}

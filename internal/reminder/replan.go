@@ -10,6 +10,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/billing"
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -74,7 +75,11 @@ func moveWaiting(ctx context.Context, tx account.Tx, rule Rule, times timetable)
 			return err
 		}
 	}
-	tries, err := waitingTries(ctx, tx, rule.ID)
+	// Receipts are among them, tried or not.
+	tries, err := sqldb.All(ctx, tx, rows.Into(func(moved *moved) []any {
+		return []any{&moved.id, (*civil.Instant)(&moved.at)}
+	}), `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
+		tx.Company.ID, rule.ID, tx.Now().UnixMicro())
 	if err != nil {
 		return err
 	}
@@ -92,7 +97,9 @@ func moveWaiting(ctx context.Context, tx account.Tx, rule Rule, times timetable)
 
 // moveDates moves the messages that were not tried, by their due dates.
 func moveDates(ctx context.Context, tx account.Tx, rule Rule, times timetable) error {
-	dates, err := waitingDates(ctx, tx, rule.ID)
+	dates, err := sqldb.Values[civil.Date](ctx, tx,
+		`SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
+		tx.Company.ID, rule.ID, tx.Now().UnixMicro())
 	if err != nil {
 		return err
 	}
@@ -247,6 +254,6 @@ func (s *Service) KeptAbout(
 
 // EraseTx removes every message to a customer, those that were sent too.
 func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.DataSubject) error {
-	return tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
-		subject.CustomerID)
+	return tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,
+		tx.Company.ID, subject.CustomerID)
 }

@@ -133,7 +133,8 @@ func (s *Service) noteHeard(ctx context.Context, found reporting) error {
 		return nil
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return setHeard(ctx, tx, found.companyID, found.channel.ID)
+		return tx.Do(ctx, `UPDATE reminder_channels SET heard_at = ? WHERE company_id = ? AND id = ? AND heard_at < ?`,
+			tx.Now().UnixMicro(), found.companyID, found.channel.ID, tx.Now().UnixMicro())
 	})
 }
 

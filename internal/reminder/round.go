@@ -12,6 +12,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -330,6 +331,7 @@ func (s *Service) FindRound(ctx context.Context, actor account.Actor, roundID in
 		return round, sqldb.Found(sqldb.ErrNotFound, "round")
 	}
 	round = Round{ID: rule.ID, Name: strings.TrimSpace(rule.Name)}
-	round.Counts, err = roundCounts(ctx, s.db, actor.Company.ID, roundID)
+	round.Counts, err = rows.Map[Status, int64](ctx, s.db, `SELECT status, count(*) FROM reminder_messages
+		WHERE company_id = ? AND rule_id = ? AND invoice_id <> 0 GROUP BY status`, actor.Company.ID, roundID)
 	return round, err
 }

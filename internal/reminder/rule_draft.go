@@ -67,14 +67,7 @@ func readRule(in *input.Form) RuleDraft {
 }
 
 func readStatus(in *input.Form, name string) input.Opt[customer.Status] {
-	status := in.Choice(name, string(customer.Active), string(customer.DueToday), string(customer.Expired))
-	switch {
-	case status.HasValue():
-		return input.Some(customer.Status(status.Value))
-	case status.IsNull():
-		return input.Null[customer.Status]()
-	}
-	return input.Opt[customer.Status]{}
+	return input.OneOf(in, name, customer.Active, customer.DueToday, customer.Expired)
 }
 
 // readIDs reads a list of ids, also as 3,5.

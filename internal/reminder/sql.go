@@ -7,7 +7,6 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/civil"
-	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -20,10 +19,6 @@ func scanQuiet(row sqldb.Row) (quiet Quiet, err error) {
 
 func quietOf(ctx context.Context, querier sqldb.Querier, companyID int64) (Quiet, error) {
 	return orDefault(sqldb.One(ctx, querier, scanQuiet, quietText, companyID))
-}
-
-func lockQuiet(ctx context.Context, tx account.Tx) (Quiet, error) {
-	return orDefault(sqldb.One(ctx, tx, scanQuiet, quietText+` {for update}`, tx.Company.ID))
 }
 
 func orDefault(quiet Quiet, err error) (Quiet, error) {
@@ -67,13 +62,11 @@ func channels(ctx context.Context, querier sqldb.Querier, companyID int64) ([]Ch
 var channelText = `SELECT ` + channelColumns + ` FROM reminder_channels WHERE company_id = ? AND id = ?`
 
 func channelByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Channel, error) {
-	channel, err := sqldb.One(ctx, querier, scanChannel, channelText, companyID, id)
-	return channel, sqldb.Found(err, "channel")
+	return sqldb.Find(ctx, querier, "channel", scanChannel, channelText, companyID, id)
 }
 
 func lockChannel(ctx context.Context, tx account.Tx, id int64) (Channel, error) {
-	channel, err := sqldb.One(ctx, tx, scanChannel, channelText+` {for update}`, tx.Company.ID, id)
-	return channel, sqldb.Found(err, "channel")
+	return sqldb.Find(ctx, tx, "channel", scanChannel, channelText+` {for update}`, tx.Company.ID, id)
 }
 
 func encodeOptions(options map[string]string) string {
@@ -117,21 +110,10 @@ func clearProblem(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error 
 		AND failures > 0`, companyID, id)
 }
 
-func removeChannel(ctx context.Context, tx account.Tx, id int64) error {
-	return tx.Do(ctx, `DELETE FROM reminder_channels WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-}
-
 // sealedSecrets are the secrets of a channel.
 type sealedSecrets struct {
 	companyID, channelID int64
 	sealed               string
-}
-
-func sealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]sealedSecrets, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(secrets *sealedSecrets) []any {
-		return []any{&secrets.companyID, &secrets.channelID, &secrets.sealed}
-	}), `SELECT company_id, id, secrets FROM reminder_channels WHERE secrets NOT LIKE ?
-		AND secrets <> '' /* every company_id */`, "v1."+keyID+".%")
 }
 
 var storedTemplate = templateFields.Stored()
@@ -157,13 +139,11 @@ func templates(ctx context.Context, querier sqldb.Querier, companyID int64) ([]T
 var templateText = `SELECT ` + templateColumns + ` FROM reminder_templates WHERE company_id = ? AND id = ?`
 
 func templateByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Template, error) {
-	template, err := sqldb.One(ctx, querier, scanTemplate, templateText, companyID, id)
-	return template, sqldb.Found(err, "template")
+	return sqldb.Find(ctx, querier, "template", scanTemplate, templateText, companyID, id)
 }
 
 func lockTemplate(ctx context.Context, tx account.Tx, id int64) (Template, error) {
-	template, err := sqldb.One(ctx, tx, scanTemplate, templateText+` {for update}`, tx.Company.ID, id)
-	return template, sqldb.Found(err, "template")
+	return sqldb.Find(ctx, tx, "template", scanTemplate, templateText+` {for update}`, tx.Company.ID, id)
 }
 
 func insertTemplate(ctx context.Context, tx account.Tx, template Template) (int64, error) {
@@ -181,35 +161,15 @@ func updateTemplate(ctx context.Context, tx account.Tx, template Template) error
 		template.Approved.encodeGaps(), template.UpdatedAt.UnixMicro(), tx.Company.ID, template.ID)...)
 }
 
-func removeTemplate(ctx context.Context, tx account.Tx, id int64) error {
-	return tx.Do(ctx, `DELETE FROM reminder_templates WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
-}
-
 // waiting are the messages of a rule that are not due yet and that no process
 // has claimed. One that a person asked for minds no hour.
 const waiting = `company_id = ? AND rule_id = ? AND status = 'scheduled' AND run_at > ? AND claim = '' AND NOT manual`
-
-// waitingDates are the due dates of messages that were not tried.
-func waitingDates(ctx context.Context, tx account.Tx, ruleID int64) ([]civil.Date, error) {
-	return sqldb.Values[civil.Date](ctx, tx,
-		`SELECT DISTINCT due_on FROM reminder_messages WHERE `+waiting+` AND attempts = 0 ORDER BY due_on`,
-		tx.Company.ID, ruleID, tx.Now().UnixMicro())
-}
 
 // moveDate moves the messages of a due date that were not tried.
 func moveDate(ctx context.Context, tx account.Tx, ruleID int64, to moved) error {
 	return tx.Do(ctx,
 		`UPDATE reminder_messages SET run_at = ?, late_at = ? WHERE `+waiting+` AND attempts = 0 AND due_on = ?`,
 		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, ruleID, tx.Now().UnixMicro(), to.dueOn)
-}
-
-// waitingTries are the messages that wait for another try, and receipts, tried or
-// not.
-func waitingTries(ctx context.Context, tx account.Tx, ruleID int64) ([]moved, error) {
-	return sqldb.All(ctx, tx, rows.Into(func(moved *moved) []any {
-		return []any{&moved.id, (*civil.Instant)(&moved.at)}
-	}), `SELECT id, run_at FROM reminder_messages WHERE `+waiting+` AND (attempts > 0 OR invoice_id <> 0) ORDER BY id {for update}`,
-		tx.Company.ID, ruleID, tx.Now().UnixMicro())
 }
 
 func moveTry(ctx context.Context, tx account.Tx, to moved) error {

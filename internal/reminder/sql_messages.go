@@ -3,6 +3,7 @@ package reminder
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"carteira/internal/account"
@@ -69,8 +70,8 @@ func unscheduleRule(ctx context.Context, tx *sqldb.Tx, companyID, ruleID int64) 
 	}
 	return tx.Do(ctx, `
 		UPDATE reminder_messages SET status = 'skipped', reason = 'the rule is switched off', claim = '', updated_at = ?
-		WHERE company_id = ? AND rule_id = ? AND status = 'scheduled'`, tx.Now().UnixMicro(),
-		companyID, ruleID)
+		WHERE company_id = ? AND rule_id = ? AND status = 'scheduled'`,
+		tx.Now().UnixMicro(), companyID, ruleID)
 }
 
 // unscheduleOthers takes back what is scheduled for other due dates of a customer
@@ -102,35 +103,10 @@ const noDebt = ` AND NOT EXISTS (SELECT 1 FROM reminder_rules r JOIN invoices i 
 		AND i.status = 'open' AND i.due_on = reminder_messages.due_on)`
 
 func removeOfCustomer(ctx context.Context, tx account.Tx, customerID int64) error {
-	for _, text := range []string{
-		`DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`,
-		`DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`,
-	} {
-		if _, err := tx.Exec(ctx, text, tx.Company.ID, customerID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func removeMessage(ctx context.Context, tx *sqldb.Tx, companyID, id int64) error {
-	return tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND id = ?`, companyID, id)
-}
-
-// skipLane ends what waits for a channel that goes away.
-func skipLane(ctx context.Context, tx account.Tx, channelID int64, reason string) error {
-	return tx.Do(ctx, `
-		UPDATE reminder_messages SET status = 'skipped', reason = ?, claim = '', updated_at = ?
-		WHERE company_id = ? AND channel_id = ? AND status = 'scheduled'`, reason,
-		tx.Now().UnixMicro(), tx.Company.ID, channelID)
-}
-
-func pruneMessages(ctx context.Context, tx *sqldb.Tx, before time.Time, limit int) ([]account.PrunedRow, error) {
-	return sqldb.All(ctx, tx, account.ScanPruned, `
-		DELETE FROM reminder_messages WHERE (company_id, id) IN (
-			SELECT company_id, id FROM reminder_messages WHERE status IN ('sent', 'failed', 'skipped', 'dismissed')
-			AND updated_at < ? ORDER BY updated_at LIMIT ?
-		) RETURNING company_id, id /* every company_id */`, before.UnixMicro(), limit)
+	return errors.Join(
+		tx.Do(ctx, `DELETE FROM reminder_messages WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID),
+		tx.Do(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`, tx.Company.ID, customerID),
+	)
 }
 
 func insertAttempt(ctx context.Context, tx *sqldb.Tx, job job, begun begun, outcome outcome) error {
@@ -191,15 +167,9 @@ func scanMessage(row sqldb.Row) (message Message, err error) {
 	return message, err
 }
 
-func countUnknown(ctx context.Context, querier sqldb.Querier, companyID int64) (int64, error) {
-	return sqldb.Value[int64](ctx, querier,
-		`SELECT count(*) FROM reminder_messages WHERE company_id = ? AND status = 'unknown'`, companyID)
-}
-
 func messageByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Message, error) {
-	message, err := sqldb.One(ctx, querier, scanMessage, `SELECT `+messageColumns+` FROM reminder_messages m`+messageJoins+`
+	return sqldb.Find(ctx, querier, "message", scanMessage, `SELECT `+messageColumns+` FROM reminder_messages m`+messageJoins+`
 		WHERE m.company_id = ? AND m.id = ?`, companyID, id)
-	return message, sqldb.Found(err, "message")
 }
 
 func lockMessage(ctx context.Context, tx account.Tx, id int64) (Message, error) {
@@ -223,8 +193,8 @@ func saveDecision(ctx context.Context, tx account.Tx, message Message, manual bo
 
 func saveOptOut(ctx context.Context, tx account.Tx, customerID int64, out bool) error {
 	if !out {
-		return tx.Do(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`, tx.Company.ID,
-			customerID)
+		return tx.Do(ctx, `DELETE FROM reminder_optouts WHERE company_id = ? AND customer_id = ?`,
+			tx.Company.ID, customerID)
 	}
 	return tx.Do(ctx,
 		`INSERT INTO reminder_optouts (company_id, customer_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,

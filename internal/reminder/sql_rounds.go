@@ -8,7 +8,6 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
-	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -63,12 +62,6 @@ func scanRecipient(row sqldb.Row) (recipient recipient, err error) {
 	return recipient, err
 }
 
-// roundCounts are the messages of a round by status.
-func roundCounts(ctx context.Context, querier sqldb.Querier, companyID, ruleID int64) (map[Status]int64, error) {
-	return rows.Map[Status, int64](ctx, querier, `SELECT status, count(*) FROM reminder_messages
-		WHERE company_id = ? AND rule_id = ? AND invoice_id <> 0 GROUP BY status`, companyID, ruleID)
-}
-
 // checkRounds refuses to delete a template while a round under way needs its
 // words.
 func checkRounds(ctx context.Context, tx account.Tx, templateID int64) error {
@@ -118,14 +111,13 @@ func aboutFields(about *about, optedOut *int64) []any {
 
 // customerAbout reads a customer with what is owed for its due date.
 func customerAbout(ctx context.Context, querier sqldb.Querier, companyID, customerID int64) (about, error) {
-	b, err := sqldb.One(ctx, querier, func(row sqldb.Row) (about about, err error) {
+	return sqldb.Find(ctx, querier, "customer", func(row sqldb.Row) (about about, err error) {
 		var out int64
 		err = row.Scan(aboutFields(&about, &out)...)
 		about.optedOut = out != 0
 		return about, err
 	}, `SELECT `+aboutColumns+` FROM customers c`+aboutJoins+ofDueDate+`c.due_on WHERE c.company_id = ?
 		AND c.id = ? AND `+customer.VisibleC, companyID, customerID)
-	return b, sqldb.Found(err, "customer")
 }
 
 // candidates reads messages with all that decides about them, the oldest first. A

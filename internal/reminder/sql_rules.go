@@ -57,13 +57,11 @@ func lockRules(ctx context.Context, tx account.Tx) ([]Rule, error) {
 var ruleText = `SELECT ` + ruleColumns + ` FROM reminder_rules WHERE company_id = ? AND id = ?`
 
 func ruleByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Rule, error) {
-	rule, err := sqldb.One(ctx, querier, scanRule, ruleText, companyID, id)
-	return rule, sqldb.Found(err, "rule")
+	return sqldb.Find(ctx, querier, "rule", scanRule, ruleText, companyID, id)
 }
 
 func lockRule(ctx context.Context, tx account.Tx, id int64) (Rule, error) {
-	rule, err := sqldb.One(ctx, tx, scanRule, ruleText+` AND NOT round {for update}`, tx.Company.ID, id)
-	return rule, sqldb.Found(err, "rule")
+	return sqldb.Find(ctx, tx, "rule", scanRule, ruleText+` AND NOT round {for update}`, tx.Company.ID, id)
 }
 
 func insertRule(ctx context.Context, tx account.Tx, rule Rule) (int64, error) {
@@ -91,10 +89,6 @@ func saveCursor(ctx context.Context, tx account.Tx, rule Rule) error {
 	return tx.Do(ctx,
 		`UPDATE reminder_rules SET cursor_on = ?, cursor_id = ?, plan_at = ? WHERE company_id = ? AND id = ?`,
 		rule.cursorOn, rule.cursorID, civil.Micros(rule.planAt), tx.Company.ID, rule.ID)
-}
-
-func removeRule(ctx context.Context, tx account.Tx, id int64) error {
-	return tx.Do(ctx, `DELETE FROM reminder_rules WHERE company_id = ? AND id = ?`, tx.Company.ID, id)
 }
 
 // catalogHas reports whether a plan and a product are the company's.

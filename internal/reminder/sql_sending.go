@@ -53,38 +53,12 @@ func takeLane(ctx context.Context, tx *sqldb.Tx, lane lane) (Channel, bool, erro
 }
 
 func setNext(ctx context.Context, tx *sqldb.Tx, lane lane, at time.Time) error {
-	return tx.Do(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ?
-		AND id = ?`, at.UnixMicro(), lane.companyID, lane.channelID)
-}
-
-// countUnderWay counts the messages of a channel that are being sent.
-func countUnderWay(ctx context.Context, tx *sqldb.Tx, lane lane) (int, error) {
-	return sqldb.Value[int](ctx, tx, `
-		SELECT count(*) FROM reminder_messages
-		WHERE company_id = ? AND channel_id = ? AND claim <> '' AND status IN ('scheduled', 'sending') AND run_at > ?`,
-		lane.companyID, lane.channelID, tx.Now().UnixMicro())
-}
-
-// dueMessages locks due messages of a channel, the oldest first.
-func dueMessages(ctx context.Context, tx *sqldb.Tx, lane lane, limit int) ([]int64, error) {
-	return sqldb.Values[int64](ctx, tx, dueMessagesText, lane.companyID, lane.channelID, tx.Now().UnixMicro(), limit)
+	return tx.Do(ctx, `UPDATE reminder_channels SET next_at = ? WHERE company_id = ? AND id = ?`,
+		at.UnixMicro(), lane.companyID, lane.channelID)
 }
 
 const dueMessagesText = `SELECT id FROM reminder_messages
 	WHERE company_id = ? AND channel_id = ? AND status = 'scheduled' AND run_at <= ? ORDER BY run_at, id LIMIT ? {for update skip locked}`
-
-func claim(ctx context.Context, tx *sqldb.Tx, companyID, id int64, token string) error {
-	return tx.Do(ctx, `UPDATE reminder_messages SET claim = ?, run_at = ? WHERE company_id = ? AND id = ?`, token,
-		tx.Now().Add(lease).UnixMicro(), companyID, id)
-}
-
-// lockClaimed locks a message that was claimed and not begun, if it is still
-// ours.
-func lockClaimed(ctx context.Context, tx *sqldb.Tx, job job) (bool, error) {
-	return locked(sqldb.Value[int64](ctx, tx, `
-		SELECT id FROM reminder_messages WHERE company_id = ? AND id = ? AND claim = ? AND status = 'scheduled' {for update}`,
-		job.companyID, job.id, job.claim))
-}
 
 // lockSending locks a message that was begun, if it is still ours.
 func lockSending(ctx context.Context, tx *sqldb.Tx, job job) (bool, error) {
@@ -136,12 +110,6 @@ type lostMessage struct {
 	kind          string
 }
 
-func lostMessages(ctx context.Context, querier sqldb.Querier, now time.Time) ([]lostMessage, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(message *lostMessage) []any {
-		return []any{&message.companyID, &message.id, &message.kind}
-	}), lostText, now.UnixMicro())
-}
-
 const lostText = `SELECT m.company_id, m.id, COALESCE(c.kind, '') FROM reminder_messages m
 	LEFT JOIN reminder_channels c ON c.company_id = m.company_id AND c.id = m.channel_id
 	WHERE m.status = 'sending' AND m.run_at <= ? LIMIT 100 /* every company_id */`
@@ -171,11 +139,6 @@ func channelByCallback(ctx context.Context, querier sqldb.Querier, key string) (
 	channel, err := sqldb.One(ctx, querier, scanChannel, `SELECT `+channelColumns+` FROM reminder_channels
 		WHERE company_id = ? AND callback_key = ?`, companyID, key)
 	return reporting{companyID: companyID, channel: channel}, err
-}
-
-func setHeard(ctx context.Context, tx *sqldb.Tx, companyID, channelID int64) error {
-	return tx.Do(ctx, `UPDATE reminder_channels SET heard_at = ? WHERE company_id = ? AND id = ? AND heard_at < ?`,
-		tx.Now().UnixMicro(), companyID, channelID, tx.Now().UnixMicro())
 }
 
 // lockReported finds the attempt that a report is about and locks its message. It

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"carteira/internal/account"
-	"carteira/internal/customer"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 )
@@ -351,20 +350,6 @@ func withoutLinkLines(text string) string {
 		}
 	}
 	return strings.Join(kept, "\n")
-}
-
-// sampleFilling fills with the samples of the variables.
-func sampleFilling(actor account.Actor) filling {
-	return filling{
-		customer: customer.Customer{Name: "Ana Souza", Usuario: "ana.souza", Plan: customer.Plan{Name: "Mensal"}},
-		company:  actor.Company.Name,
-		amount:   3500,
-		face:     3500,
-		charges:  82,
-		discount: 175,
-		link:     "https://example.com/pay/abc",
-		pix:      "00020126…6304ABCD",
-	}
 }
 
 // gaps is how a template's gaps are stored, unless it has those of its body alone:

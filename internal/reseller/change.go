@@ -35,7 +35,9 @@ func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *planChan
 		change.after.CreatedAt = tx.Now()
 		change.after.ID, err = insertPlan(ctx, tx, change.after)
 	} else {
-		err = updatePlan(ctx, tx, change.after)
+		err = tx.Do(ctx, `
+			UPDATE subscription_plans SET `+storedPlan.Columns("", " = ?")+`, search = ?, updated_at = ?
+			WHERE company_id = ? AND id = ?`, append(planValues(tx.Tx, change.after), tx.Company.ID, change.after.ID)...)
 	}
 	if err != nil {
 		return err

@@ -56,13 +56,6 @@ const (
 	signupsOfWide  = 100 // from a network that holds many others
 )
 
-func (u Signup) order() order {
-	return order{
-		child: account.NewChild{Name: u.Name, Email: u.Email, Whatsapp: u.Whatsapp},
-		kind:  account.Trial, periods: 1, anonymous: true,
-	}
-}
-
 // SignUp makes a reseller on the trial of a signup link. If the address already
 // belongs to a user, the answer is the same and nothing is made, so that a
 // stranger cannot find accounts; the mailbox gets a message where there is a mail
@@ -81,7 +74,10 @@ func (s *Service) SignUp(ctx context.Context, signup Signup) (reseller Reseller,
 	if err := s.countSignup(ctx, signup.Address); err != nil {
 		return reseller, err
 	}
-	order := signup.order()
+	order := order{
+		child: account.NewChild{Name: signup.Name, Email: signup.Email, Whatsapp: signup.Whatsapp},
+		kind:  account.Trial, periods: 1, anonymous: true,
+	}
 	narrow, _ := account.Networks(signup.Address)
 	hashing := secret.InLane(ctx, secret.LaneStranger, secret.Caller{Network: narrow})
 	if order.child.PasswordHash, err = account.HashPassword(hashing, signup.Password); err != nil {
@@ -143,6 +139,6 @@ func hourOf(at time.Time) int64 { return at.Unix() / 3600 }
 // Prune removes counts of past hours.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		return pruneAttempts(ctx, tx, hourOf(tx.Real()))
+		return tx.Do(ctx, `DELETE FROM signup_attempts WHERE hour < ?`, hourOf(tx.Real()))
 	})
 }

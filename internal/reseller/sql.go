@@ -30,9 +30,8 @@ func scan(row sqldb.Row) (reseller Reseller, err error) {
 }
 
 func byID(ctx context.Context, querier sqldb.Querier, parentID, id int64) (Reseller, error) {
-	reseller, err := sqldb.One(ctx, querier, scan,
+	return sqldb.Find(ctx, querier, "reseller", scan,
 		`SELECT `+columns+` FROM companies c`+joins+` WHERE c.parent_id = ? AND c.id = ?`, parentID, id)
-	return reseller, sqldb.Found(err, "reseller")
 }
 
 // lockBalances makes the balances of companies if they have none yet, and locks
@@ -162,8 +161,7 @@ func scanPlan(row sqldb.Row) (plan Plan, err error) {
 }
 
 func planByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Plan, error) {
-	plan, err := sqldb.One(ctx, querier, scanPlan, planSelect+` WHERE company_id = ? AND id = ?`, companyID, id)
-	return plan, sqldb.Found(err, "plan")
+	return sqldb.Find(ctx, querier, "plan", scanPlan, planSelect+` WHERE company_id = ? AND id = ?`, companyID, id)
 }
 
 // oldestPlan has no id when there is none.
@@ -221,12 +219,6 @@ func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
-func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
-	return tx.Do(ctx, `
-		UPDATE subscription_plans SET `+storedPlan.Columns("", " = ?")+`, search = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, append(planValues(tx.Tx, plan), tx.Company.ID, plan.ID)...)
-}
-
 // planValues are what both statements above write, in their order.
 func planValues(tx *sqldb.Tx, plan Plan) []any {
 	return append(storedPlan.Values(&plan), text.Fold(plan.Name), tx.Now().UnixMicro())
@@ -237,14 +229,10 @@ func planValues(tx *sqldb.Tx, plan Plan) []any {
 func countAttempt(ctx context.Context, tx *sqldb.Tx, address string, hour int64, limit int) (bool, error) {
 	_, err := sqldb.Value[int64](ctx, tx, `
 		INSERT INTO signup_attempts (address, hour, n) VALUES (?, ?, 1)
-		ON CONFLICT (address, hour) DO UPDATE SET n = signup_attempts.n + 1 WHERE signup_attempts.n < ? RETURNING n`, address,
-		hour, limit)
+		ON CONFLICT (address, hour) DO UPDATE SET n = signup_attempts.n + 1 WHERE signup_attempts.n < ? RETURNING n`,
+		address, hour, limit)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-func pruneAttempts(ctx context.Context, tx *sqldb.Tx, hour int64) error {
-	return tx.Do(ctx, `DELETE FROM signup_attempts WHERE hour < ?`, hour)
 }

@@ -34,16 +34,6 @@ type order struct {
 	trialDays  int  // set by priced: the most that a trial has; 0: as many as the plan says
 }
 
-func (n NewReseller) order() order {
-	return order{
-		child:      account.NewChild{Name: n.Name, Email: n.Email, Whatsapp: n.Whatsapp},
-		kind:       cmp.Or(n.Kind, account.Trial),
-		planID:     n.PlanID,
-		periods:    max(1, n.Periods),
-		invitation: account.NewInvitation(),
-	}
-}
-
 // Create makes a reseller of the company: as a trial, or as a subscriber that
 // costs credits. An owner without a password gets an invitation.
 func (s *Service) Create(ctx context.Context, actor account.Actor, reseller NewReseller) (paid Paid, err error) {
@@ -55,7 +45,13 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, reseller NewR
 }
 
 func (s *Service) create(ctx context.Context, actor account.Actor, reseller NewReseller) (paid Paid, err error) {
-	order := reseller.order()
+	order := order{
+		child:      account.NewChild{Name: reseller.Name, Email: reseller.Email, Whatsapp: reseller.Whatsapp},
+		kind:       cmp.Or(reseller.Kind, account.Trial),
+		planID:     reseller.PlanID,
+		periods:    max(1, reseller.Periods),
+		invitation: account.NewInvitation(),
+	}
 	if problems := reseller.Problems.With(reseller.refused()); problems.Any() { // all that fails is reported at once
 		_, refused, err := order.check(ctx, s.db, actor)
 		if err != nil {

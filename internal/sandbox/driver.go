@@ -8,6 +8,7 @@ import (
 
 	"carteira/internal/platform/crashpoint"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -182,7 +183,11 @@ func (s *Service) step(ctx context.Context, at time.Time) error {
 		return err
 	}
 	err := s.db.MoveClock(ctx, func(tx *sqldb.Tx) error {
-		mine, err := moveTo(ctx, tx, s.lease.token, at)
+		// Another process may drive the sandbox by now.
+		mine, err := rows.Changed(ctx, tx, `
+			UPDATE sandbox_clock SET stopped_at = ?, moves = moves + 1
+			WHERE id = 1 AND driver = ? AND stopped_at IS NOT NULL AND stopped_at <= ?`,
+			at.UnixMicro(), s.lease.token, at.UnixMicro())
 		if err == nil && !mine {
 			return errLost
 		}

@@ -14,6 +14,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/worker"
 )
@@ -29,7 +30,7 @@ var (
 // Open returns the clock of a sandbox, or nil when the installation is a real
 // one. With make a fresh database becomes a sandbox, and a real one is refused.
 func Open(ctx context.Context, db *sqldb.DB, make bool) (*Clock, error) {
-	found, err := exists(ctx, db)
+	found, err := rows.Some(ctx, db, `SELECT count(*) FROM sandbox_clock`)
 	if err == nil && !found && make {
 		err = db.Write(ctx, func(tx *sqldb.Tx) error { return create(ctx, tx) })
 		found = err == nil
@@ -129,7 +130,7 @@ func (s *Service) Begin(ctx context.Context, actor account.Actor, target Target)
 		case to.Sub(tx.Now()) > longest:
 			return fault.Field(target.field(), "must not lie more than ten years ahead")
 		}
-		if err := clearHappened(ctx, tx.Tx); err != nil {
+		if err := tx.Do(ctx, `DELETE FROM sandbox_happened /* every company_id */`); err != nil {
 			return err
 		}
 		if err := beginAdvance(ctx, tx.Tx, to); err != nil {

@@ -12,10 +12,6 @@ import (
 	"carteira/internal/platform/sqldb"
 )
 
-func exists(ctx context.Context, querier sqldb.Querier) (bool, error) {
-	return rows.Some(ctx, querier, `SELECT count(*) FROM sandbox_clock`)
-}
-
 // isUsed reports whether a database has been an installation already. A link to
 // make the first company is there as soon as it was served once.
 func isUsed(ctx context.Context, querier sqldb.Querier) (bool, error) {
@@ -52,15 +48,6 @@ func beginAdvance(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
 func setBack(ctx context.Context, tx *sqldb.Tx, to time.Time) error {
 	return tx.Do(ctx, `UPDATE sandbox_clock SET ahead = ?, moves = moves + 1 WHERE id = 1`,
 		to.UnixMicro()-tx.Real().UnixMicro())
-}
-
-// moveTo moves a stopped clock for the process that drives the sandbox. It
-// reports false when another process drives it by now.
-func moveTo(ctx context.Context, tx *sqldb.Tx, token string, at time.Time) (bool, error) {
-	return rows.Changed(ctx, tx, `
-		UPDATE sandbox_clock SET stopped_at = ?, moves = moves + 1
-		WHERE id = 1 AND driver = ? AND stopped_at IS NOT NULL AND stopped_at <= ?`,
-		at.UnixMicro(), token, at.UnixMicro())
 }
 
 // endAdvance lets the clock run on from its present instant.
@@ -107,10 +94,6 @@ func countHappening(ctx context.Context, tx *sqldb.Tx, happened happening) error
 			first = CASE WHEN sandbox_happened.amount < ? THEN sandbox_happened.first || ',' || excluded.first
 				ELSE sandbox_happened.first END`,
 		happened.companyID, happened.kind, len(happened.ids), happened.first(tx.Now()), firstFew)
-}
-
-func clearHappened(ctx context.Context, tx *sqldb.Tx) error {
-	return tx.Do(ctx, `DELETE FROM sandbox_happened /* every company_id */`)
 }
 
 // happened reads what an advance has brought to a company; 0: to all.

@@ -42,18 +42,16 @@ type DeliveryFilter struct {
 
 // ReadDeliveryFilter reads a DeliveryFilter from a query.
 func ReadDeliveryFilter(in *input.Form) DeliveryFilter {
-	var filter DeliveryFilter
-	status, _ := in.Choice("status", string(Pending), string(Delivered), string(Failed), string(Refused), string(Parked)).Get()
-	filter.Status = Status(status)
-	var names []string
-	for _, entry := range event.Catalog {
-		names = append(names, string(entry.Name))
+	names := make([]event.Name, len(event.Catalog))
+	for n, entry := range event.Catalog {
+		names[n] = entry.Name
 	}
-	name, _ := in.Choice("event", names...).Get()
-	filter.Event = event.Name(name)
-	filter.From, _ = in.Date("from").Get()
-	filter.To, _ = in.Date("to").Get()
-	return filter
+	return DeliveryFilter{
+		Status: input.OneOf(in, "status", Pending, Delivered, Failed, Refused, Parked).Value,
+		Event:  input.OneOf(in, "event", names...).Value,
+		From:   in.Date("from").Value,
+		To:     in.Date("to").Value,
+	}
 }
 
 // Deliveries returns a page of a webhook's deliveries with their attempts, newest

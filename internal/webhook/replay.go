@@ -88,7 +88,8 @@ func (s *Service) ContinueReplays(ctx context.Context) error {
 func (s *Service) ReplayLook() sqldb.Statement { return sqldb.Statement{Text: anyReplay} }
 
 func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, replay Replay) (finished bool, err error) {
-	replay, err = lockReplay(ctx, tx, replay)
+	replay, err = sqldb.One(ctx, tx, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE company_id = ? AND id = ? {for update}`,
+		replay.companyID, replay.ID)
 	if err != nil || replay.Finished {
 		return true, err
 	}
@@ -96,19 +97,23 @@ func (s *Service) replayStep(ctx context.Context, tx *sqldb.Tx, replay Replay) (
 	if err != nil {
 		return false, err
 	}
-	last, err := lastOfBatch(ctx, tx, replay, replayBatch)
+	last, err := sqldb.Value[int64](ctx, tx, `SELECT COALESCE(MAX(id), 0) FROM (
+		SELECT id FROM events WHERE company_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?) AS batch`,
+		replay.companyID, replay.cursor, replay.until, replayBatch)
 	if err != nil {
 		return false, err
 	}
 	if last == 0 {
-		return true, finishReplay(ctx, tx, replay)
+		return true, tx.Do(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`,
+			tx.Now().UnixMicro(), replay.companyID, replay.ID)
 	}
 	n, err := requeue(ctx, tx, replay, last, webhook.Events)
 	if err != nil {
 		return false, err
 	}
 	tx.OnCommit(func() { s.sender.Wake(replay.WebhookID) })
-	return false, advanceReplay(ctx, tx, replay, last, n)
+	return false, tx.Do(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, n,
+		replay.companyID, replay.ID)
 }
 
 // Status is the state of a delivery.
@@ -161,7 +166,9 @@ func (s *Service) NotifyTx(ctx context.Context, tx account.Tx, invoiceID int64, 
 	if _, err := s.applyCallbackSecret(ctx, tx, secretChange{sealed: sealed}); err != nil {
 		return err
 	}
-	return insertNotification(ctx, tx, invoiceID, address)
+	return tx.Do(ctx, `
+		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		tx.Company.ID, invoiceID, address, tx.Now().UnixMicro())
 }
 
 // Notification returns the address last given for the notification of an

@@ -37,20 +37,14 @@ func webhooks(ctx context.Context, querier sqldb.Querier, companyID int64) ([]We
 }
 
 func webhookByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Webhook, error) {
-	webhook, err := sqldb.One(ctx, querier, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`,
+	return sqldb.Find(ctx, querier, "webhook", scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ?`,
 		companyID, id)
-	return webhook, sqldb.Found(err, "webhook")
 }
 
 func lockWebhook(ctx context.Context, tx account.Tx, id int64) (Webhook, error) {
-	webhook, err := sqldb.One(ctx, tx, scanWebhook, `
-		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`, tx.Company.ID,
-		id)
-	return webhook, sqldb.Found(err, "webhook")
-}
-
-func countWebhooks(ctx context.Context, querier sqldb.Querier, companyID int64) (int, error) {
-	return sqldb.Value[int](ctx, querier, `SELECT count(*) FROM webhooks WHERE company_id = ?`, companyID)
+	return sqldb.Find(ctx, tx, "webhook", scanWebhook, `
+		SELECT `+webhookColumns+` FROM webhooks WHERE company_id = ? AND id = ? {for update}`,
+		tx.Company.ID, id)
 }
 
 func insertWebhook(ctx context.Context, tx account.Tx, webhook Webhook) (int64, error) {
@@ -129,12 +123,6 @@ func saveCallback(ctx context.Context, tx account.Tx, change secretChange) (stri
 		return "", err
 	}
 	return callbackSecret(ctx, tx, tx.Company.ID)
-}
-
-func insertNotification(ctx context.Context, tx account.Tx, invoiceID int64, url string) error {
-	return tx.Do(ctx, `
-		INSERT INTO invoice_notifications (company_id, invoice_id, url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		tx.Company.ID, invoiceID, url, tx.Now().UnixMicro())
 }
 
 func lastNotification(

@@ -58,9 +58,8 @@ func (f DeliveryFilter) query(actor account.Actor, webhookID int64) listing.Quer
 }
 
 func deliveryByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Delivery, error) {
-	delivery, err := sqldb.One(ctx, querier, scanDelivery,
+	return sqldb.Find(ctx, querier, "delivery", scanDelivery,
 		`SELECT `+deliveryColumns+` FROM deliveries d`+deliveryJoins+` WHERE d.company_id = ? AND d.id = ?`, companyID, id)
-	return delivery, sqldb.Found(err, "delivery")
 }
 
 func deliveryOfEvent(ctx context.Context, querier sqldb.Querier, companyID int64, eventID string) (int64, error) {
@@ -154,18 +153,6 @@ func unfinishedReplays(ctx context.Context, querier sqldb.Querier) ([]Replay, er
 
 const anyReplay = `SELECT 1 FROM replays WHERE finished_at IS NULL /* every company_id */`
 
-func lockReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) (Replay, error) {
-	return sqldb.One(ctx, tx, scanReplay, `SELECT `+replayColumns+` FROM replays WHERE company_id = ? AND id = ? {for update}`,
-		replay.companyID, replay.ID)
-}
-
-// lastOfBatch is the last of the next events of a replay, 0 when there is none.
-func lastOfBatch(ctx context.Context, querier sqldb.Querier, replay Replay, size int) (int64, error) {
-	return sqldb.Value[int64](ctx, querier, `SELECT COALESCE(MAX(id), 0) FROM (
-		SELECT id FROM events WHERE company_id = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?) AS batch`,
-		replay.companyID, replay.cursor, replay.until, size)
-}
-
 // requeue writes a delivery for each wanted event of a batch that has none, and
 // takes up again those that were given up.
 func requeue(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, wanted []event.Name) (int, error) {
@@ -185,14 +172,4 @@ func requeue(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, wante
 		return 0, err
 	}
 	return len(ids), sender.EnqueueAll(ctx, tx, replay.companyID, ids)
-}
-
-func advanceReplay(ctx context.Context, tx *sqldb.Tx, replay Replay, last int64, queued int) error {
-	return tx.Do(ctx, `UPDATE replays SET cursor = ?, queued = queued + ? WHERE company_id = ? AND id = ?`, last, queued,
-		replay.companyID, replay.ID)
-}
-
-func finishReplay(ctx context.Context, tx *sqldb.Tx, replay Replay) error {
-	return tx.Do(ctx, `UPDATE replays SET finished_at = ? WHERE company_id = ? AND id = ?`, tx.Now().UnixMicro(),
-		replay.companyID, replay.ID)
 }

@@ -17,13 +17,6 @@ const getsWebhooks = `c.suspended_at IS NULL AND c.above_suspended_at IS NULL
 	AND (c.expires_on IS NULL OR c.expires_on >= ?) AND (c.above_expires_on IS NULL OR c.above_expires_on >= ?)
 	AND (c.functions = '*' OR c.functions LIKE '%,webhooks,%')`
 
-// stoppedWithPending finds the companies with deliveries on their way though their
-// events do not go out on a day. It leaps through the queue from one webhook to
-// the next: an empty queue costs one look, however many companies have ended.
-func stoppedWithPending(ctx context.Context, querier sqldb.Querier, day civil.Date) ([]int64, error) {
-	return sqldb.Values[int64](ctx, querier, stoppedText, day.String(), day.String())
-}
-
 const stoppedText = `WITH RECURSIVE lines(line) AS (
 		SELECT 0 UNION ALL SELECT 1
 	), lanes(line, lane) AS (

@@ -58,7 +58,7 @@ func (s *Service) standingChanged(ctx context.Context, tx *sqldb.Tx, before, aft
 // an empty queue costs nothing. It may run at any time.
 func (s *Service) Hold(ctx context.Context) error {
 	newest := civil.Of(s.db.Now().UTC().Add(eastmost))
-	ids, err := stoppedWithPending(ctx, s.db, newest)
+	ids, err := sqldb.Values[int64](ctx, s.db, stoppedText, newest.String(), newest.String())
 	if err != nil {
 		return err
 	}

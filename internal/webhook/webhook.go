@@ -149,7 +149,7 @@ func (s *Service) Create(ctx context.Context, actor account.Actor, draft Draft) 
 		if err := account.LockTx(ctx, tx); err != nil {
 			return err
 		}
-		count, err := countWebhooks(ctx, tx, actor.Company.ID)
+		count, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM webhooks WHERE company_id = ?`, actor.Company.ID)
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func ParseKey(text string) (Key, error) {
 	switch plain := bare(text); {
 	case len(plain) == 14:
 		return ParseKeyAs(KindCNPJ, text)
-	case len(plain) == 11 && isNumber(plain):
+	case len(plain) == 11 && strings.Trim(plain, "0123456789") == "":
 		return parseElevenDigits(text, plain)
 	}
 	return Key{}, ErrKey
@@ -163,8 +163,4 @@ func readRandom(text string) (string, error) {
 // bare takes the punctuation of CPF and CNPJ away.
 func bare(text string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "", "-", "", "/", "", " ", "").Replace(text))
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

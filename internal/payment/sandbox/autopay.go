@@ -112,7 +112,10 @@ func (s *Sandbox) ActNamed(ctx context.Context, name, deed string) error {
 // end ends an authorisation with the debits that wait for their day.
 func (a *authorisation) end(ctx context.Context, tx *sqldb.Tx, by payment.EndedBy) error {
 	a.state, a.endedBy, a.endedAt = payment.AuthorisationEnded, by, tx.Now()
-	return cancelDebits(ctx, tx, a.id)
+	return tx.Do(ctx, `
+		UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id IN (
+			SELECT charge_id FROM sandbox_debits WHERE authorisation_id = ? AND waiting = ?)`,
+		tx.Now().UnixMicro(), a.id, true)
 }
 
 // changeAuthorisation locks an authorisation and changes it.

@@ -79,7 +79,11 @@ func insertPayment(ctx context.Context, tx *sqldb.Tx, chargeID string, amount mo
 	if err != nil {
 		return err
 	}
-	return activateByCharge(ctx, tx, chargeID)
+	return tx.Do(ctx, `
+		UPDATE sandbox_authorisations SET state = ?, active_at = ?
+		WHERE charge_id = ? AND charge_id <> '' AND state = ? AND expires_at > ?`,
+		string(payment.AuthorisationActive), tx.Now().UnixMicro(), chargeID,
+		string(payment.AuthorisationAsked), tx.Now().UnixMicro())
 }
 
 func cancelCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
@@ -141,15 +145,6 @@ func updateAuthorisation(ctx context.Context, tx *sqldb.Tx, a authorisation) err
 		string(a.state), string(a.endedBy), a.fails, orNull(a.activeAt), orNull(a.endedAt), a.id)
 }
 
-// activateByCharge authorises what the payment of a charge authorises.
-func activateByCharge(ctx context.Context, tx *sqldb.Tx, chargeID string) error {
-	return tx.Do(ctx, `
-		UPDATE sandbox_authorisations SET state = ?, active_at = ?
-		WHERE charge_id = ? AND charge_id <> '' AND state = ? AND expires_at > ?`,
-		string(payment.AuthorisationActive), tx.Now().UnixMicro(), chargeID,
-		string(payment.AuthorisationAsked), tx.Now().UnixMicro())
-}
-
 func debitNamed(ctx context.Context, querier sqldb.Querier, name string) (debit, error) {
 	made, err := charge(ctx, querier, name)
 	if err != nil {
@@ -177,12 +172,4 @@ func insertDebit(ctx context.Context, tx *sqldb.Tx, d debit, authorisationID str
 func updateDebit(ctx context.Context, tx *sqldb.Tx, d debit) error {
 	return tx.Do(ctx, `UPDATE sandbox_debits SET attempt_on = ?, attempts = ?, waiting = ? WHERE charge_id = ?`,
 		d.on.String(), d.attempts, d.waiting, d.ID)
-}
-
-// cancelDebits cancels the debits of an authorisation that wait for their day.
-func cancelDebits(ctx context.Context, tx *sqldb.Tx, authorisationID string) error {
-	return tx.Do(ctx, `
-		UPDATE sandbox_charges SET cancelled_at = COALESCE(cancelled_at, ?) WHERE id IN (
-			SELECT charge_id FROM sandbox_debits WHERE authorisation_id = ? AND waiting = ?)`,
-		tx.Now().UnixMicro(), authorisationID, true)
 }

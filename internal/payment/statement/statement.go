@@ -62,7 +62,7 @@ func Read(content []byte) (Statement, error) {
 	}
 	decoded := decode(content)
 	read := readCSV
-	if isOFX(decoded) {
+	if strings.Contains(strings.ToUpper(decoded[:min(len(decoded), 4<<10)]), "<OFX>") {
 		read = readOFX
 	}
 	statement, err := read(decoded)
@@ -122,12 +122,6 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func isBalance(description string) bool {
 	letters := strings.ReplaceAll(text.Fold(description), " ", "")
 	return strings.HasPrefix(letters, "saldo")
-}
-
-// isOFX looks for the tag that both editions of OFX have; the header before it is
-// short.
-func isOFX(content string) bool {
-	return strings.Contains(strings.ToUpper(content[:min(len(content), 4<<10)]), "<OFX>")
 }
 
 // debitTypes are the types of movements that take money. Some banks write their amounts

@@ -198,10 +198,6 @@ const (
 	keysPause = time.Minute
 )
 
-func newKeys(base string) *keys {
-	return &keys{base: base, turn: make(chan struct{}, 1)}
-}
-
 // verify checks a signature of body. Keys that cannot be fetched are no proof
 // of a forgery: the callback is to come again.
 func (k *keys) verify(ctx context.Context, env payment.Env, body, signature []byte) error {

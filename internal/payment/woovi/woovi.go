@@ -24,7 +24,7 @@ func provider(bases map[string]string) payment.Provider {
 	// Woovi signs for all companies with the same keys.
 	signers := map[string]*keys{}
 	for _, environment := range wire.Environments {
-		signers[environment] = newKeys(bases[environment])
+		signers[environment] = &keys{base: bases[environment], turn: make(chan struct{}, 1)}
 	}
 	return payment.Provider{
 		Name: "woovi", Title: "Woovi (OpenPix)", Flow: payment.FlowPix,

@@ -88,7 +88,7 @@ func (g *Gate) lookup(ctx context.Context, target target) ([]netip.Addr, error) 
 	if target.addr.IsValid() {
 		return []netip.Addr{target.addr}, g.checkFor(target, target.addr)
 	}
-	if target.inside != "" && isLocalhost(target.host) {
+	if target.inside != "" && (target.host == "localhost" || strings.HasSuffix(target.host, ".localhost")) {
 		return g.loopback(target)
 	}
 	answers, err := g.resolver.LookupNetIP(ctx, "ip", target.host)
@@ -106,10 +106,6 @@ func (g *Gate) lookup(ctx context.Context, target target) ([]netip.Addr, error) 
 		return nil, errors.Join(errNoAddress, err)
 	}
 	return addrs, nil
-}
-
-func isLocalhost(host string) bool {
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // loopback is where localhost leads, whatever resolvers say (RFC 6761): to

@@ -57,6 +57,15 @@ func One[T any](ctx context.Context, querier Querier, scan func(Row) (T, error),
 	return value, err
 }
 
+// Find is One for a record that a caller has named: where there is none, the error
+// is the fault that says so.
+func Find[T any](
+	ctx context.Context, querier Querier, what string, scan func(Row) (T, error), text string, args ...any,
+) (T, error) {
+	value, err := One(ctx, querier, scan, text, args...)
+	return value, Found(err, what)
+}
+
 // Statement is one of several that are sent together.
 type Statement struct {
 	Text string

@@ -141,7 +141,7 @@ func (b *Book) readStyles() error {
 	}
 	days := map[int]bool{14: true, 15: true, 16: true, 17: true, 22: true} // those that every workbook has
 	for _, own := range styles.Formats {
-		days[own.ID] = isDayFormat(own.Code)
+		days[own.ID] = strings.ContainsAny(noFormat.ReplaceAllString(own.Code, ""), "dyDY")
 	}
 	for _, style := range styles.Cells {
 		b.days = append(b.days, days[style.ID])
@@ -151,10 +151,6 @@ func (b *Book) readStyles() error {
 
 // noFormat is what a format has besides its letters: quoted words, and in brackets colours, conditions, the currency.
 var noFormat = regexp.MustCompile(`"[^"]*("|$)|\[[^\]]*(\]|$)`)
-
-func isDayFormat(code string) bool {
-	return strings.ContainsAny(noFormat.ReplaceAllString(code, ""), "dyDY")
-}
 
 // decode reads a part of the file. One that is not there is empty.
 func (b *Book) decode(name string, into any) error {

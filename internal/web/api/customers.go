@@ -34,7 +34,10 @@ func (s *Server) listCustomers(ctx context.Context, call *call) (web.Answer, err
 	if err == nil {
 		err = s.payPages(ctx, call, slices.Concat(slices.Collect(maps.Values(invoices))...))
 	}
-	return page(call, paging, total, web.List(list, call.withInvoices(invoices))), err
+	return page(call, paging, total, web.List(list, func(object *web.Object, record *customer.Customer) {
+		call.writeCustomer(object, record)
+		web.Objects(object, "invoices", invoices[record.ID], call.writeInvoiceFields)
+	})), err
 }
 
 func (s *Server) renewCustomer(ctx context.Context, call *call) (web.Answer, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"carteira/internal/billing"
-	"carteira/internal/customer"
 	"carteira/internal/dashboard"
 	"carteira/internal/payment"
 	"carteira/internal/platform/fault"
@@ -154,14 +153,6 @@ func (c *call) writeInvoiceFields(object *web.Object, invoice *billing.Invoice) 
 	object.Text("payment_link", c.payAt[invoice.ID])
 	object.Time("created_at", invoice.CreatedAt, invoice.CreatedAt.Location())
 	object.Time("updated_at", invoice.UpdatedAt, c.actor.Company.Zone)
-}
-
-// withInvoices is a customer's record with its newest invoices.
-func (c *call) withInvoices(byCustomer map[int64][]billing.Invoice) func(*web.Object, *customer.Customer) {
-	return func(object *web.Object, record *customer.Customer) {
-		c.writeCustomer(object, record)
-		web.Objects(object, "invoices", byCustomer[record.ID], c.writeInvoiceFields)
-	}
 }
 
 func (s *Server) readDashboard(ctx context.Context, call *call) (web.Answer, error) {

@@ -18,6 +18,7 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/id"
+	"carteira/internal/platform/rows"
 	"carteira/internal/platform/secret"
 	"carteira/internal/platform/sqldb"
 )
@@ -115,7 +116,10 @@ const pruneSize = 5000
 func (s *Service) Prune(ctx context.Context) error {
 	for {
 		forgotten, err := sqldb.Write(ctx, s.db, func(tx *sqldb.Tx) (int64, error) {
-			return prune(ctx, tx, tx.Real().Add(-keep))
+			return tx.Exec(ctx, `
+				DELETE FROM idempotency_keys WHERE (company_id, token_id, key) IN (
+					SELECT company_id, token_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?) /* every company_id */`,
+				tx.Real().Add(-keep).UnixMicro(), pruneSize)
 		})
 		if err != nil || forgotten < pruneSize {
 			return err
@@ -138,7 +142,12 @@ func (t ticket) context() string {
 // reserve takes the key, or returns the row of who has it when that row has an
 // answer, or was carried out by a process that died before it could store one.
 func (t ticket) reserve(ctx context.Context, tx *sqldb.Tx) (record, error) {
-	fresh, err := insert(ctx, tx, t)
+	fresh, err := rows.Changed(ctx, tx, `
+		INSERT INTO idempotency_keys (company_id, token_id, key, fingerprint, holder, lease_until, carried_out, status, answer, created_at)
+		VALUES (?, ?, ?, ?, ?, {clock ?} + ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
+		t.actor.Company.ID, t.actor.TokenID, t.request.Key,
+		t.request.Fingerprint[:], t.holder,
+		tx.Clock(), lease.Microseconds(), false, tx.Real().UnixMicro())
 	if err != nil || fresh {
 		return record{}, err
 	}
@@ -183,7 +192,9 @@ func (t ticket) keepLease(ctx context.Context) {
 
 // mark runs inside the transaction of the work.
 func (t ticket) mark(ctx context.Context, tx *sqldb.Tx, recordID int64) error {
-	held, err := markCarriedOut(ctx, tx, t, recordID)
+	held, err := rows.Changed(ctx, tx, `
+		UPDATE idempotency_keys SET carried_out = ?, record_id = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
+		true, recordID, t.actor.Company.ID, t.actor.TokenID, t.request.Key, t.holder)
 	if err == nil && !held {
 		return fault.Conflict("a repeat of this request has taken over")
 	}

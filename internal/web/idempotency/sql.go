@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -18,16 +17,6 @@ type record struct {
 	status      int   // 0: no answer yet
 	answer      string
 	createdAt   time.Time
-}
-
-// insert reports whether the key was free.
-func insert(ctx context.Context, tx *sqldb.Tx, ticket ticket) (bool, error) {
-	return rows.Changed(ctx, tx, `
-		INSERT INTO idempotency_keys (company_id, token_id, key, fingerprint, holder, lease_until, carried_out, status, answer, created_at)
-		VALUES (?, ?, ?, ?, ?, {clock ?} + ?, ?, 0, '', ?) ON CONFLICT DO NOTHING`,
-		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key,
-		ticket.request.Fingerprint[:], ticket.holder,
-		tx.Clock(), lease.Microseconds(), false, tx.Real().UnixMicro())
 }
 
 func lock(ctx context.Context, tx *sqldb.Tx, ticket ticket) (record, error) {
@@ -53,13 +42,6 @@ func takeOver(ctx context.Context, tx *sqldb.Tx, ticket ticket) error {
 		tx.Real().UnixMicro(),
 		ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key)
 	return err
-}
-
-// markCarriedOut reports whether t still holds the key.
-func markCarriedOut(ctx context.Context, tx *sqldb.Tx, ticket ticket, recordID int64) (bool, error) {
-	return rows.Changed(ctx, tx, `
-		UPDATE idempotency_keys SET carried_out = ?, record_id = ? WHERE company_id = ? AND token_id = ? AND key = ? AND holder = ?`,
-		true, recordID, ticket.actor.Company.ID, ticket.actor.TokenID, ticket.request.Key, ticket.holder)
 }
 
 func store(ctx context.Context, tx *sqldb.Tx, ticket ticket, status int, sealed string) error {
@@ -92,11 +74,4 @@ func endLeases(ctx context.Context, tx *sqldb.Tx) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE idempotency_keys SET lease_until = 0 WHERE status = 0 AND lease_until > 0 /* every company_id */`)
 	return err
-}
-
-func prune(ctx context.Context, tx *sqldb.Tx, before time.Time) (int64, error) {
-	return tx.Exec(ctx, `
-		DELETE FROM idempotency_keys WHERE (company_id, token_id, key) IN (
-			SELECT company_id, token_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?) /* every company_id */`,
-		before.UnixMicro(), pruneSize)
 }

@@ -230,14 +230,11 @@ func (l Lang) T(english string, args ...any) string {
 	if len(args) == 0 {
 		return text
 	}
-	if one, ok := messages().ones[english]; ok && isOne(args[0]) {
+	if one, ok := messages().ones[english]; ok && (fmt.Sprint(args[0]) == "1") {
 		text = one.in(l)
 	}
 	return fmt.Sprintf(text, args...)
 }
-
-// isOne reports whether a count, as a number or as FormatInt writes it, is one.
-func isOne(count any) bool { return fmt.Sprint(count) == "1" }
 
 // What a reason may be to be translated: it may quote what a caller has sent, and
 // each level of reasons inside it is held against every shape.

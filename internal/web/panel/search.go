@@ -85,23 +85,19 @@ func (s *Server) search(req *kit.Request) error {
 	if runes := []rune(query); len(runes) > maxQuery {
 		query = string(runes[:maxQuery])
 	}
-	data := searchData{Query: query, Keys: keysOf(req.Lang)}
+	data := searchData{Query: query, Keys: []key{
+		{"Ctrl K", req.Lang.T("Search everywhere")},
+		{"/", req.Lang.T("Search in this list, or everywhere")},
+		{"n", req.Lang.T("New customer")},
+		{"?", req.Lang.T("These keys")},
+		{"Esc", req.Lang.T("Close")},
+	}}
 	for _, group := range []hits{s.customerHits(req, query), s.invoiceHits(req, query), pageHits(req, query), s.planHits(req, query)} {
 		if len(group.List) > 0 {
 			data.Groups = append(data.Groups, group)
 		}
 	}
 	return req.Show("search", "Search", data)
-}
-
-func keysOf(lang page.Lang) []key {
-	return []key{
-		{"Ctrl K", lang.T("Search everywhere")},
-		{"/", lang.T("Search in this list, or everywhere")},
-		{"n", lang.T("New customer")},
-		{"?", lang.T("These keys")},
-		{"Esc", lang.T("Close")},
-	}
 }
 
 func (s *Server) customerHits(req *kit.Request, query string) hits {

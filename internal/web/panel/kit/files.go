@@ -72,17 +72,13 @@ func WriteRow(out *bufio.Writer, cells []string) error {
 		if i > 0 {
 			_ = out.WriteByte(';') // the error stays until Flush
 		}
-		if cell != "" && !isNumber(cell) && needsQuotes(cell) {
+		if cell != "" && !isNumber(cell) && (strings.ContainsAny(cell, ";,\"\r\n") || cell[0] == ' ' || cell[0] == '\t') {
 			cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
 		}
 		_, _ = out.WriteString(cell)
 	}
 	_, err := out.WriteString("\n")
 	return err
-}
-
-func needsQuotes(cell string) bool {
-	return strings.ContainsAny(cell, ";,\"\r\n") || cell[0] == ' ' || cell[0] == '\t'
 }
 
 // DialledPhone is a number as people write it, so that a spreadsheet takes it for

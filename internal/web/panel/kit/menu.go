@@ -119,7 +119,7 @@ func (s *Panel) shownGroup(req *Request, group group, badges map[string]Badge) s
 		if !Allows(req.User.Role, entry.Role) || !req.Actor.Company.Level.AtLeast(lowest[entry.Function]) {
 			continue
 		}
-		here := within(req.URL.Path, entry.Path)
+		here := req.URL.Path == entry.Path || entry.Path != "/" && strings.HasPrefix(req.URL.Path, entry.Path+"/")
 		current = current || here
 		shown.Entries = append(shown.Entries, shownEntry{entry, here, !req.Actor.May(entry.Function), badges[entry.Path]})
 	}
@@ -127,11 +127,6 @@ func (s *Panel) shownGroup(req *Request, group group, badges map[string]Badge) s
 		shown.Folded = group.unused(req)
 	}
 	return shown
-}
-
-// within reports whether a page belongs to an entry of the menu.
-func within(path, entry string) bool {
-	return path == entry || entry != "/" && strings.HasPrefix(path, entry+"/")
 }
 
 // Place is where a record is in the list that the user came from, so that the
