@@ -81,6 +81,42 @@ func TestPrometheusAcceptsTheAlerts(t *testing.T) {
 	}
 }
 
+// What works every few seconds is missed after ten minutes, what works every hour after an hour.
+const workThatStands = `
+rule_files: [alerts.yaml]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'carteira_worker_last_success_timestamp_seconds{task="deliver webhooks"}', values: "0x90"}
+      - {series: 'carteira_worker_last_success_timestamp_seconds{task="check the data"}', values: "0x90"}
+      - {series: 'carteira_worker_last_success_timestamp_seconds{task="prune history"}', values: "0x90"}
+    promql_expr_test:
+      - {expr: 'count(ALERTS{alertname="CarteiraWorkStands"}) or vector(0)', eval_time: 8m, exp_samples: [{value: 0}]}
+      - {expr: 'count(ALERTS{alertname="CarteiraWorkStands",alertstate="firing"})', eval_time: 20m, exp_samples: [{value: 1}]}
+      - {expr: 'count(ALERTS{alertname="CarteiraWorkStands",alertstate="firing"})', eval_time: 59m, exp_samples: [{value: 1}]}
+      - {expr: 'count(ALERTS{alertname="CarteiraWorkStands",alertstate="firing"})', eval_time: 70m, exp_samples: [{value: 3}]}
+`
+
+func TestWorkThatStandsIsMissedInTime(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil && os.Getenv("CI") != "true" {
+		t.Skip("promtool is not installed; `make test` installs it where it may")
+	}
+	rules, err := filepath.Abs("../../packaging/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "test.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(workThatStands, "alerts.yaml", rules, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput()
+	if err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+}
+
 func TestDashboardAsksForMetricsThatThereAre(t *testing.T) {
 	text, err := os.ReadFile("../../packaging/grafana.json")
 	if err != nil {
