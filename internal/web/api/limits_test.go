@@ -279,8 +279,9 @@ func (in sendable) agrees(value any, refused []string) bool {
 	return value == "" || value == nil || slices.Contains(unpunctuated, name) || in.in == "query" && slices.Contains(adjusted, name)
 }
 
-// An unknown name is sent with each value, so that nothing is carried out, and the answer names all that is refused.
-func TestLimitsOfTheDocumentAreThoseOfTheService(t *testing.T) {
+// newRecords is a service with a record of each kind, to which everything sendable can be sent.
+func newRecords(t *testing.T) (*service, *caller) {
+	t.Helper()
 	service := newService(t, sqldb.SQLite)
 	caller := service.newCaller(t)
 	caller.create(t, `{"name":"Ana","plan_id":1}`)
@@ -290,6 +291,12 @@ func TestLimitsOfTheDocumentAreThoseOfTheService(t *testing.T) {
 	data[any](t, caller.call(t, http.MethodPost, "/resellers", `{"name":"Beto","email":"beto@example.com"}`))
 	data[any](t, caller.call(t, http.MethodPost, "/invoices/2/status", `{"status":"Pago"}`))
 	service.http = http.DefaultClient // every answer is a refusal, which others hold against the document
+	return service, caller
+}
+
+// An unknown name is sent with each value, so that nothing is carried out, and the answer names all that is refused.
+func TestLimitsOfTheDocumentAreThoseOfTheService(t *testing.T) {
+	service, caller := newRecords(t)
 	for _, in := range allSendable(t) {
 		if in.in != "query" && in.in != "body" {
 			continue
@@ -311,6 +318,34 @@ func TestLimitsOfTheDocumentAreThoseOfTheService(t *testing.T) {
 		}
 		if !taken && in.kind() != "array" {
 			t.Errorf("%s: the service takes no value that was tried", in)
+		}
+	}
+}
+
+// digits are texts of digits, some of which each text takes that may be one.
+var digits = []string{"7", "35", "1000", "1310100", "11987654321", "52998224725"}
+
+// What generators pass over is in x-also: docs/clients.md says so. Callers that have no types send numbers for texts.
+func TestTextsForWhichANumberIsAsGoodSaySo(t *testing.T) {
+	service, caller := newRecords(t)
+	for _, in := range allSendable(t) {
+		if in.in != "body" || in.kind() != "string" {
+			continue
+		}
+		service.clock.Advance(time.Minute) // for the rate limit
+		also, _ := in.schema["x-also"].([]any)
+		for _, text := range digits {
+			name := strings.Join(in.names, ".")
+			var asText, asNumber struct{ Errors map[string][]string }
+			must(t, json.Unmarshal([]byte(in.send(t, caller, text).body), &asText))
+			must(t, json.Unmarshal([]byte(in.send(t, caller, json.Number(text)).body), &asNumber))
+			if asText.Errors[name] != nil {
+				continue
+			}
+			if taken := asNumber.Errors[name] == nil; taken != slices.Contains(also, any("number")) {
+				t.Errorf("%s = %s: the service takes the number: %v, and x-also is %v", in, text, taken, also)
+			}
+			break
 		}
 	}
 }
