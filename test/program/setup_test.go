@@ -29,6 +29,11 @@ func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
 			}
 		}
 		server.stop()
+		for line := range strings.Lines(server.stderr.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("among the lines of JSON is %q", line)
+			}
+		}
 		again := in.serve()
 		if strings.Contains(again.stderr.String(), "/setup/") {
 			t.Error("a second link was printed")
