@@ -121,7 +121,9 @@ func (c *call) delivery(delivery webhook.Delivery) web.Answer {
 }
 
 func (s *Server) listDeliveries(ctx context.Context, call *call) (web.Answer, error) {
-	find := func(ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, paging input.Page) ([]webhook.Delivery, int64, error) {
+	find := func(
+		ctx context.Context, actor account.Actor, filter webhook.DeliveryFilter, paging input.Page,
+	) ([]webhook.Delivery, int64, error) {
 		return s.Webhooks.Deliveries(ctx, actor, call.id, filter, paging)
 	}
 	deliveries, err := listed(ctx, call, webhook.ReadDeliveryFilter, find)
