@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -306,4 +307,30 @@ func OneOf[T ~string](allowed ...T) func(*input.Form, string) input.Opt[T] {
 		}
 		return chosen
 	}
+}
+
+// Audited is a record as a line of the audit log has it.
+type Audited struct {
+	ID     int64
+	Name   string
+	Fields AuditFields
+}
+
+// AuditChange writes the line of a record that was created (before is nil), updated or
+// deleted (after is nil). record names its kind.
+func AuditChange[T any](ctx context.Context, tx Tx, record string, before, after *T, as func(*T) Audited) error {
+	entry := AuditEntry{Action: record + ".updated", Record: record}
+	if before != nil {
+		known := as(before)
+		entry.ID, entry.Name, entry.Before = known.ID, known.Name, known.Fields
+	} else {
+		entry.Action = record + ".created"
+	}
+	if after != nil {
+		known := as(after)
+		entry.ID, entry.Name, entry.After = known.ID, known.Name, known.Fields
+	} else {
+		entry.Action = record + ".deleted"
+	}
+	return WriteAudit(ctx, tx, entry)
 }

@@ -19,7 +19,7 @@ var notAudited = map[string]string{
 
 // reaching lists the functions of a package from which one that mentions a name
 // can be reached.
-func (g graph) reaching(name string) map[string]bool {
+func (g graph) reaching(names ...string) map[string]bool {
 	found := map[string]bool{}
 	var mark func(node string)
 	mark = func(node string) {
@@ -32,7 +32,7 @@ func (g graph) reaching(name string) map[string]bool {
 		}
 	}
 	for node, fn := range g.nodes {
-		if mentionsName(fn, name) {
+		if slices.ContainsFunc(names, func(name string) bool { return mentionsName(fn, name) }) {
 			mark(node)
 		}
 	}
@@ -54,7 +54,7 @@ func checkAudit(module module, room string) (problems []string) {
 		if pkg.path != room {
 			continue
 		}
-		auditing := graphOf(pkg).reaching("WriteAudit")
+		auditing := graphOf(pkg).reaching("WriteAudit", "AuditChange")
 		for _, fn := range declared(pkg) {
 			node := nodeName(fn)
 			if why := notAudited[room+"."+node]; isApply(fn) && auditing[node] == (why != "") {
@@ -78,6 +78,7 @@ func TestAnApplyWithoutAuditIsFound(t *testing.T) {
 	}
 	wantProblems(t, check("func apply(c change) { save(c) }\nfunc save(c change) {}"), "internal/x.apply applies a change: audited false")
 	wantProblems(t, check("func apply(c change) { note(c) }\nfunc note(c change) { account.WriteAudit(c) }"))
+	wantProblems(t, check("func apply(c change) { account.AuditChange(c) }"))
 	if !slices.Equal(check("func applies(c change) {}"), nil) {
 		t.Error("a function that is no apply needs no audit line")
 	}

@@ -59,7 +59,6 @@ type Action string
 const (
 	ActionCreated Action = "created"
 	ActionUpdated Action = "updated"
-	ActionDeleted Action = "deleted"
 )
 
 // PlanChange is one change of a plan. Before is zero for a plan that is made.
@@ -83,25 +82,17 @@ func (s *Service) WatchPlans(watcher watch.Watcher[PlanChanges]) {
 // line, watchers. Plans have no counts and no events. Only AddPlan, for an
 // import, writes a plan's row elsewhere.
 func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *PlanChange) (err error) {
-	var before account.AuditFields
+	before := &change.Before
 	if change.Action == ActionCreated {
+		before = nil
 		change.After.ID, err = insertPlan(ctx, tx, change.After)
 	} else {
-		before = planFields.Audit(&change.Before)
 		err = updatePlan(ctx, tx, change.After)
 	}
 	if err != nil {
 		return err
 	}
-	err = account.WriteAudit(ctx, tx, account.AuditEntry{
-		Action: "plan." + string(change.Action),
-		Record: "plan",
-		ID:     change.After.ID,
-		Name:   change.After.Name,
-		Before: before,
-		After:  planFields.Audit(&change.After),
-	})
-	if err != nil {
+	if err := account.AuditChange(ctx, tx, "plan", before, &change.After, auditedPlan); err != nil {
 		return err
 	}
 	return s.planWatchers.Tell(ctx, tx.Tx, PlanChanges{Actor: tx.Actor, List: []PlanChange{*change}})
@@ -116,24 +107,25 @@ type productChange struct {
 // applyProduct writes a change of a product and draws its consequences: row and
 // audit line. Only AddProduct, for an import, writes a product's row elsewhere.
 func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *productChange) (err error) {
-	var before account.AuditFields
+	before := &change.before
 	if change.action == ActionCreated {
+		before = nil
 		change.after.ID, err = insertProduct(ctx, tx, change.after)
 	} else {
-		before = productFields.Audit(&change.before)
 		err = updateProduct(ctx, tx, change.after)
 	}
 	if err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, tx, account.AuditEntry{
-		Action: "product." + string(change.action),
-		Record: "product",
-		ID:     change.after.ID,
-		Name:   change.after.Name,
-		Before: before,
-		After:  productFields.Audit(&change.after),
-	})
+	return account.AuditChange(ctx, tx, "product", before, &change.after, auditedProduct)
+}
+
+func auditedPlan(plan *Plan) account.Audited {
+	return account.Audited{ID: plan.ID, Name: plan.Name, Fields: planFields.Audit(plan)}
+}
+
+func auditedProduct(product *Product) account.Audited {
+	return account.Audited{ID: product.ID, Name: product.Name, Fields: productFields.Audit(product)}
 }
 
 // DeletePlan deletes a plan that neither a customer nor an invoice has.
@@ -145,9 +137,7 @@ func (s *Service) DeletePlan(ctx context.Context, actor account.Actor, id int64)
 		if err := deletePlan(ctx, tx, id); err != nil {
 			return plan, inUse(err, "customers or invoices have this plan; take it off sale instead")
 		}
-		return plan, account.WriteAudit(ctx, tx, account.AuditEntry{
-			Action: "plan." + string(ActionDeleted), Record: "plan", ID: id, Name: plan.Name, Before: planFields.Audit(&plan),
-		})
+		return plan, account.AuditChange(ctx, tx, "plan", &plan, nil, auditedPlan)
 	})
 }
 
@@ -160,9 +150,7 @@ func (s *Service) DeleteProduct(ctx context.Context, actor account.Actor, id int
 		if err := deleteProduct(ctx, tx, id); err != nil {
 			return product, inUse(err, "plans, customers or invoices have this product; take it off sale instead")
 		}
-		return product, account.WriteAudit(ctx, tx, account.AuditEntry{
-			Action: "product." + string(ActionDeleted), Record: "product", ID: id, Name: product.Name, Before: productFields.Audit(&product),
-		})
+		return product, account.AuditChange(ctx, tx, "product", &product, nil, auditedProduct)
 	})
 }
 

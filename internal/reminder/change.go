@@ -2,7 +2,6 @@ package reminder
 
 import (
 	"context"
-	"maps"
 
 	"carteira/internal/account"
 )
@@ -16,37 +15,6 @@ import (
 // change is a record before and after: nil before is a creation, nil after a
 // deletion.
 type change[T any] struct{ before, after *T }
-
-// audit writes the line of a change. record names the kind of record.
-func (c change[T]) audit(ctx context.Context, tx account.Tx, record string, of func(T) audited) error {
-	entry := account.AuditEntry{Action: record + "." + c.verb(), Record: record}
-	if c.before != nil {
-		known := of(*c.before)
-		entry.ID, entry.Name, entry.Before = known.id, known.name, known.fields
-	}
-	if c.after != nil {
-		known := of(*c.after)
-		entry.ID, entry.Name, entry.After = known.id, known.name, known.fields
-	}
-	return account.WriteAudit(ctx, tx, entry)
-}
-
-func (c change[T]) verb() string {
-	switch {
-	case c.before == nil:
-		return "created"
-	case c.after == nil:
-		return "deleted"
-	}
-	return "updated"
-}
-
-// audited is what the audit log shows of a record.
-type audited struct {
-	id     int64
-	name   string
-	fields account.AuditFields
-}
 
 // applyRule writes a rule.
 func (s *Service) applyRule(ctx context.Context, tx account.Tx, change change[Rule]) (err error) {
@@ -63,14 +31,15 @@ func (s *Service) applyRule(ctx context.Context, tx account.Tx, change change[Ru
 	if err != nil {
 		return err
 	}
+	record := "rule"
 	if change.after != nil && change.after.round {
-		return change.audit(ctx, tx, "round", auditedRule)
+		record = "round"
 	}
-	return change.audit(ctx, tx, "rule", auditedRule)
+	return account.AuditChange(ctx, tx, record, change.before, change.after, auditedRule)
 }
 
-func auditedRule(rule Rule) audited {
-	return audited{rule.ID, rule.Name, ruleFields.Audit(&rule)}
+func auditedRule(rule *Rule) account.Audited {
+	return account.Audited{ID: rule.ID, Name: rule.Name, Fields: ruleFields.Audit(rule)}
 }
 
 // applyTemplate writes a template.
@@ -91,11 +60,11 @@ func (s *Service) applyTemplate(ctx context.Context, tx account.Tx, change chang
 	if err != nil {
 		return err
 	}
-	return change.audit(ctx, tx, "template", auditedTemplate)
+	return account.AuditChange(ctx, tx, "template", change.before, change.after, auditedTemplate)
 }
 
-func auditedTemplate(template Template) audited {
-	return audited{template.ID, template.Name, templateFields.Audit(&template)}
+func auditedTemplate(template *Template) account.Audited {
+	return account.Audited{ID: template.ID, Name: template.Name, Fields: templateFields.Audit(template)}
 }
 
 // applyChannel writes a channel with its secrets, which are sealed under its
@@ -121,15 +90,15 @@ func (s *Service) applyChannel(
 	if err != nil {
 		return err
 	}
-	return change.audit(ctx, tx, "channel", auditedChannel)
+	return account.AuditChange(ctx, tx, "channel", change.before, change.after, auditedChannel)
 }
 
-func auditedChannel(channel Channel) audited {
-	fields := channelFields.Audit(&channel)
-	for name, value := range maps.All(channel.Options) {
+func auditedChannel(channel *Channel) account.Audited {
+	fields := channelFields.Audit(channel)
+	for name, value := range channel.Options {
 		fields[name] = value
 	}
-	return audited{channel.ID, channel.Name, fields}
+	return account.Audited{ID: channel.ID, Name: channel.Name, Fields: fields}
 }
 
 // applyQuiet writes the company's quiet hours and plans again what they move.

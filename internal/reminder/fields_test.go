@@ -51,7 +51,7 @@ var notAudited = map[string]string{
 
 // wantAudited fails for every field of T that could change without a trace in the
 // audit log.
-func wantAudited[T any](t *testing.T, shown func(T) audited) {
+func wantAudited[T any](t *testing.T, shown func(*T) account.Audited) {
 	t.Helper()
 	var blank T
 	kind := reflect.TypeFor[T]()
@@ -62,11 +62,13 @@ func wantAudited[T any](t *testing.T, shown func(T) audited) {
 			continue
 		}
 		if place.Type() == reflect.TypeFor[ApprovedTemplate]() {
-			wantAudited(t, func(approved ApprovedTemplate) audited { return auditedTemplate(Template{Approved: approved}) })
+			wantAudited(t, func(approved *ApprovedTemplate) account.Audited {
+				return auditedTemplate(&Template{Approved: *approved})
+			})
 			continue
 		}
 		fillField(place)
-		changed := !reflect.DeepEqual(shown(blank).fields, shown(filled).fields)
+		changed := !reflect.DeepEqual(shown(&blank).Fields, shown(&filled).Fields)
 		if _, excepted := notAudited[kind.Field(i).Name]; changed == excepted {
 			t.Errorf("%s.%s: shown by the audit log: %v; is it missing in fields.go?", kind.Name(), kind.Field(i).Name, changed)
 		}
