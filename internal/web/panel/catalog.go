@@ -30,8 +30,7 @@ func offeredPage[T any](
 	find func(context.Context, account.Actor, catalog.Filter, input.Page) ([]T, int64, error),
 ) (data offeredList[T], ids []int64) {
 	paging := req.Query().Page()
-	list, total, err := find(req.Context(), req.Actor, catalog.Filter{}, paging)
-	req.Note(err)
+	list, total := kit.ReadPage(req, find, catalog.Filter{}, paging)
 	data.Pager = page.NewPager(req.URL, paging, total)
 	for _, one := range list {
 		id, _ := name(one)

@@ -197,9 +197,8 @@ func (s *Server) updateCustomer(req *kit.Request, before customer.Customer) erro
 // cancelForm asks why a customer goes and what becomes of its open invoices.
 func (s *Server) cancelForm(req *kit.Request, form *page.Form, refusal error) error {
 	record := kit.ReadOf(req, s.Customers.Find, req.ID)
-	open, count, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{CustomerID: req.ID, Status: billing.Open},
+	open, count := kit.ReadPage(req, s.Billing.List, billing.Filter{CustomerID: req.ID, Status: billing.Open},
 		input.Page{Number: 1, Size: input.MaxPageSize})
-	req.Note(err)
 	data := customerCancel{Customer: record, Form: cmp.Or(form, page.NewForm()), Count: count}
 	data.Keep = req.Options("", "Choose", "true", "Go on charging them", "false", "Forgive them: they are cancelled")
 	for _, invoice := range open {

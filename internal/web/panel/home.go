@@ -186,12 +186,10 @@ func (s *Server) dueLists(req *kit.Request) []dueList {
 	}
 	filters := []customer.Filter{{Status: customer.DueToday}, {DueFrom: tomorrow, DueTo: tomorrow}, {Status: customer.Expired}}
 	for i, filter := range filters {
-		var err error
 		lists[i].Today = req.Today
 		first := input.Page{Number: 1, Size: homeRows}
 		query := customer.Query{Filter: filter, Sort: input.ByDueDate}
-		lists[i].Customers, lists[i].Total, err = s.Customers.Sorted(req.Context(), req.Actor, query, first)
-		req.Note(err)
+		lists[i].Customers, lists[i].Total = kit.ReadPage(req, s.Customers.Sorted, query, first)
 	}
 	return lists
 }
@@ -255,8 +253,7 @@ func (s *Server) resale(req *kit.Request) *resale {
 	if !req.Sells() || !kit.Allows(req.User.Role, viewer) {
 		return nil // there is nothing to show
 	}
-	_, all, err := s.Resellers.List(req.Context(), req.Actor, reseller.Filter{}, input.Page{Number: 1, Size: 1})
-	if req.Note(err); all == 0 {
+	if _, all := kit.ReadPage(req, s.Resellers.List, reseller.Filter{}, input.Page{Number: 1, Size: 1}); all == 0 {
 		return nil
 	}
 	return &resale{kit.Read(req, s.Resellers.Balance), []endingList{
@@ -275,8 +272,7 @@ func (s *Server) endingSoon(req *kit.Request, standing account.Standing) (ending
 	until := req.Today.AddDays(kit.NoticeDays)
 	filter := reseller.Filter{Status: standing, ExpiresFrom: req.Today, ExpiresTo: until}
 	first := input.Page{Number: 1, Size: homeRows}
-	list, total, err := s.Resellers.List(req.Context(), req.Actor, filter, first)
-	req.Note(err)
+	list, total := kit.ReadPage(req, s.Resellers.List, filter, first)
 	ending.Total, ending.Title, ending.Empty = total, endingWords[standing][0], endingWords[standing][1]
 	ending.Link = "/resellers?status=" + string(standing) +
 		"&expires_from=" + req.Today.String() + "&expires_to=" + until.String()

@@ -174,9 +174,7 @@ func (s *Server) customerMessages(req *kit.Request, record customer.Customer) *c
 		return nil // the page has no such part
 	}
 	const shown = 6
-	list, total, err := s.Reminders.Messages(req.Context(), req.Actor,
-		reminder.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: shown})
-	req.Note(err)
+	list, total := kit.ReadPage(req, s.Reminders.Messages, reminder.Filter{CustomerID: record.ID}, input.Page{Number: 1, Size: shown})
 	return &customerMessages{messageRows(req, list), total > shown, kit.ReadOf(req, s.Reminders.OptedOut, record.ID)}
 }
 
@@ -311,9 +309,7 @@ func (s *Server) previewMatches(req *kit.Request) *templatePreview {
 		filters = []customer.Filter{{DueFrom: req.Today, DueTo: req.Today.AddDays(req.Actor.Company.Settings.LeadDays)}, {}}
 	}
 	for _, filter := range filters {
-		var err error
-		preview.Matches, _, err = s.Customers.List(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: shown})
-		req.Note(err)
+		preview.Matches, _ = kit.ReadPage(req, s.Customers.List, filter, input.Page{Number: 1, Size: shown})
 		if len(preview.Matches) > 0 {
 			preview.Customer = preview.Matches[0]
 			break

@@ -335,10 +335,9 @@ func (s *Server) turnOnUsual(req *kit.Request) error {
 func (s *Server) reachedToday(req *kit.Request, rule reminder.Rule) int64 {
 	first := input.Page{Number: 1, Size: 1}
 	if rule.On == reminder.OnPaid {
-		_, total, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
+		_, total := kit.ReadPage(req, s.Billing.List, billing.Filter{
 			Status: billing.Paid, PaidFrom: req.Today, PaidTo: req.Today, PlanID: rule.PlanID, ProductID: rule.ProductID,
 		}, first)
-		req.Note(err)
 		return total
 	}
 	day := req.Today.AddDays(-rule.OffsetDays)
@@ -351,7 +350,6 @@ func (s *Server) reachedToday(req *kit.Request, rule reminder.Rule) int64 {
 	if rule.OffsetDays > 0 {
 		filter.Status = customer.Expired
 	}
-	_, total, err := s.Customers.List(req.Context(), req.Actor, filter, first)
-	req.Note(err)
+	_, total := kit.ReadPage(req, s.Customers.List, filter, first)
 	return total
 }

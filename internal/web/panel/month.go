@@ -138,8 +138,7 @@ func (s *Server) monthRows(req *kit.Request) error {
 		return req.Failed
 	}
 	paging := req.Query().Page()
-	rows, total, err := s.Billing.MonthRows(req.Context(), req.Actor, question, paging)
-	req.Note(err)
+	rows, total := kit.ReadPage(req, s.Billing.MonthRows, question, paging)
 	data := monthRowsData{
 		Back: monthPath(question.First), Of: req.Lang.T("The month"),
 		Title: req.Lang.T(monthWords[question.Part]), Empty: req.Lang.T("Nothing in this month."), Total: total,
@@ -323,8 +322,7 @@ func (s *Server) forecastRows(req *kit.Request) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
-	rows, total, err := s.Billing.ForecastRows(req.Context(), req.Actor, question, paging)
-	req.Note(err)
+	rows, total := kit.ReadPage(req, s.Billing.ForecastRows, question, paging)
 	data := monthRowsData{
 		Back: "/payments/forecast", Of: req.Lang.T("Forecast"), Title: req.Lang.T(forecastWords[question.Part]),
 		Empty: req.Lang.T("Nothing is expected."), Total: total, Pager: page.NewPager(req.URL, paging, total.Count),

@@ -223,8 +223,7 @@ type slipsData struct {
 func (s *Server) slips(req *kit.Request) error {
 	record := kit.ReadOf(req, s.Customers.Find, req.ID)
 	query := billing.Query{Filter: billing.Filter{CustomerID: req.ID, Status: billing.Open}, Sort: input.ByDueDate}
-	invoices, total, err := s.Billing.Sorted(req.Context(), req.Actor, query, input.Page{Number: 1, Size: maxSlips})
-	req.Note(err)
+	invoices, total := kit.ReadPage(req, s.Billing.Sorted, query, input.Page{Number: 1, Size: maxSlips})
 	data := slipsData{
 		Customer: record, TaxID: taxid.Format(record.CpfCnpj), CompanyTaxID: taxid.Format(req.Actor.Company.CpfCnpj),
 		More: total - int64(len(invoices)),

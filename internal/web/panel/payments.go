@@ -122,8 +122,7 @@ type refundRow struct {
 // refundRows are the refunds of a filter by their own days, and how many there
 // are. They are paged with the payments: a page has as many of each.
 func (s *Server) refundRows(req *kit.Request, filter billing.PaymentFilter, paging input.Page) ([]refundRow, int64) {
-	list, total, err := s.Billing.Refunds(req.Context(), req.Actor, filter, paging)
-	req.Note(err)
+	list, total := kit.ReadPage(req, s.Billing.Refunds, filter, paging)
 	by := make([]string, len(list))
 	for n, refund := range list {
 		by[n] = refund.By
@@ -259,8 +258,7 @@ func (s *Server) reviews(req *kit.Request) error {
 		return fault.NotFound("page")
 	}
 	filter := payment.ReviewFilter{Open: !data.Resolved, Resolved: data.Resolved}
-	list, total, err := s.Payments.Reviews(req.Context(), req.Actor, filter, paging)
-	req.Note(err)
+	list, total := kit.ReadPage(req, s.Payments.Reviews, filter, paging)
 	data.List, data.Pager, data.Tabs = s.reviewRows(req, list), page.NewPager(req.URL, paging, total), s.paymentTabs(req, "reviews")
 	return req.Show("reviews", "Payments for review", data)
 }
@@ -312,10 +310,8 @@ func (s *Server) openOf(req *kit.Request, paid payment.Payment, data *reviewData
 	}
 	req.Note(err)
 	data.Known = true
-	list, _, err := s.Billing.List(req.Context(), req.Actor, billing.Filter{
-		CustomerID: paid.CustomerID, Status: billing.Open,
-	}, input.Page{Number: 1, Size: maxOthers})
-	req.Note(err)
+	list, _ := kit.ReadPage(req, s.Billing.List, billing.Filter{CustomerID: paid.CustomerID, Status: billing.Open},
+		input.Page{Number: 1, Size: maxOthers})
 	today := req.Actor.Today(paid.PaidAt)
 	for _, invoice := range list {
 		rest := invoice.PayableOn(req.Actor.Company, today).Rest
@@ -373,8 +369,8 @@ func (s *Server) amongPayments(req *kit.Request, found kit.Place) kit.Place {
 	found.Besides(req, func(at, step int64) string {
 		for passed := 0; at > 0 && passed < maxOrphans; passed, at = passed+1, at+step {
 			page := input.Page{Number: at, Size: 1, Sort: paymentSort(query)}
-			paid, _, err := s.Billing.Payments(req.Context(), req.Actor, filter, page)
-			if req.Note(err); len(paid) == 0 {
+			paid, _ := kit.ReadPage(req, s.Billing.Payments, filter, page)
+			if len(paid) == 0 {
 				return ""
 			}
 			if paid[0].InvoiceStatus == "" { // deleted with its customer

@@ -75,8 +75,7 @@ func (s *Server) resellers(req *kit.Request) error {
 
 // planChoices are the subscription plans that a select offers, newest first.
 func (s *Server) planChoices(req *kit.Request) []reseller.Plan {
-	list, _, err := s.Resellers.Plans(req.Context(), req.Actor, reseller.PlanFilter{}, input.Page{Number: 1, Size: kit.MaxChoices})
-	req.Note(err)
+	list, _ := kit.ReadPage(req, s.Resellers.Plans, reseller.PlanFilter{}, input.Page{Number: 1, Size: kit.MaxChoices})
 	return list
 }
 

@@ -144,8 +144,7 @@ func (s *Server) planHits(req *kit.Request, query string) hits {
 	if len([]rune(query)) < shortestSeek || !kit.Allows(req.User.Role, staff) {
 		return group
 	}
-	list, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalog.Filter{}, input.Page{Number: 1, Size: kit.MaxChoices})
-	req.Note(err)
+	list, _ := kit.ReadPage(req, s.Catalog.Plans, catalog.Filter{}, input.Page{Number: 1, Size: kit.MaxChoices})
 	for _, plan := range list {
 		if strings.Contains(text.Fold(plan.Name), wanted) && len(group.List) < maxHits {
 			group.List = append(group.List, hit{Icon: "layers", Label: plan.Name, More: plan.Value.BR(), Link: "/plans/" + kit.IDText(plan.ID)})

@@ -252,8 +252,7 @@ func ChangesOf(line account.AuditLine) map[string]account.FieldChange {
 
 // AuditLines are the newest lines of the audit log that a filter has.
 func (s *Panel) AuditLines(req *Request, filter account.AuditFilter, most int64) []account.AuditLine {
-	lines, _, err := s.Accounts.Audit(req.Context(), req.Actor, filter, input.Page{Number: 1, Size: most})
-	req.Note(err)
+	lines, _ := ReadPage(req, s.Accounts.Audit, filter, input.Page{Number: 1, Size: most})
 	return lines
 }
 

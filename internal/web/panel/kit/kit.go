@@ -153,6 +153,16 @@ func ReadOf[Q, T any](req *Request, from func(context.Context, account.Actor, Q)
 	return found
 }
 
+// ReadPage is a page of a room's list, and how much comes of all.
+func ReadPage[Q, T, N any](
+	req *Request, from func(context.Context, account.Actor, Q, input.Page) (T, N, error), of Q, at input.Page,
+) (found T, all N) {
+	if req.Failed == nil {
+		found, all, req.Failed = from(req.Context(), req.Actor, of, at)
+	}
+	return found, all
+}
+
 // GoOn leads to another page of the panel.
 func (req *Request) GoOn(to string) error {
 	if req.Failed != nil {
@@ -228,10 +238,8 @@ func QueryForm(req *Request) *page.Form {
 // that are no longer sold too.
 func (s *Panel) Choices(req *Request, inactive bool) (plans, products []page.Option) {
 	all := input.Page{Number: 1, Size: MaxChoices}
-	planList, _, err := s.Catalog.Plans(req.Context(), req.Actor, catalog.Filter{}, all)
-	req.Note(err)
-	productList, _, err := s.Catalog.Products(req.Context(), req.Actor, catalog.Filter{}, all)
-	req.Note(err)
+	planList, _ := ReadPage(req, s.Catalog.Plans, catalog.Filter{}, all)
+	productList, _ := ReadPage(req, s.Catalog.Products, catalog.Filter{}, all)
 	none := req.Option("", Either(inactive, "All", "None"))
 	planList = slices.DeleteFunc(planList, func(plan catalog.Plan) bool { return !plan.Active && !inactive })
 	productList = slices.DeleteFunc(productList, func(product catalog.Product) bool { return !product.Active && !inactive })
