@@ -138,36 +138,39 @@ func InUse(ctx context.Context, querier sqldb.Querier, companyID int64) (bool, e
 	return rows.Some(ctx, querier, `SELECT count(*) FROM users WHERE company_id = ? AND password_hash <> ''`, companyID)
 }
 
+// lockOwner locks the owner of a company, who may be setting a password at this moment, and
+// reports whether the company is in use.
+func lockOwner(ctx context.Context, tx *sqldb.Tx, companyID int64) (owner storedUser, used bool, err error) {
+	found, err := ownerOf(ctx, tx, companyID)
+	if err != nil {
+		return owner, false, err
+	}
+	if owner, err = lockUser(ctx, tx, companyID, found.ID); err != nil {
+		return owner, false, err
+	}
+	used, err = InUse(ctx, tx, companyID)
+	return owner, used, err
+}
+
 // SetOwnerEmailTx gives the owner of a company another address, which no other
 // user may have. The audit line is that of the change of the company. The
 // address of a company that is in use is its own: who could replace it could
 // lock the owner out, or in the place of the owner ask for a new password.
 func (s *Service) SetOwnerEmailTx(ctx context.Context, tx *sqldb.Tx, company Company, email string) error {
-	owner, err := ownerOf(ctx, tx, company.ID)
-	if err != nil || owner.Email == email {
+	owner, used, err := lockOwner(ctx, tx, company.ID)
+	switch {
+	case err != nil || owner.User.Email == email:
 		return err
-	}
-	if _, err := lockUser(ctx, tx, company.ID, owner.ID); err != nil { // a password may be set at this moment
-		return err
-	}
-	used, err := InUse(ctx, tx, company.ID)
-	if err != nil {
-		return err
-	}
-	if used {
+	case used:
 		return fault.Field("email", "cannot be changed from here: the owner signs in with it, and alone can change it")
 	}
-	if err := deletePasswordLinks(ctx, tx, owner); err != nil { // they were sent to the address before
+	if err := deletePasswordLinks(ctx, tx, owner.User); err != nil { // they were sent to the address before
 		return err
 	}
-	if err := refuseTaken(ctx, tx, owner.ID, email); err != nil {
+	if err := refuseTaken(ctx, tx, owner.User.ID, email); err != nil {
 		return err
 	}
-	before, err := lockUser(ctx, tx, company.ID, owner.ID)
-	if err != nil {
-		return err
-	}
-	change := userChange{unseen, before, before}
+	change := userChange{unseen, owner, owner}
 	change.after.Email = email
 	return s.applyUser(ctx, System(company, "owner's address").In(tx), &change)
 }

@@ -215,7 +215,6 @@ func (s *Service) EndDayWork(ctx context.Context, list []DayWork) (ended int, er
 		if err != nil {
 			return ended, err
 		}
-		ended = 0
 		for today, works := range days {
 			ended += len(works)
 			if err := endDay(ctx, tx, today, works); err != nil {

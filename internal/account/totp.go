@@ -184,25 +184,18 @@ func newRecoveryCodes() []string {
 	return codes
 }
 
-// PasswordProof is the password of a user who is signed in, asked for again.
-type PasswordProof struct {
-	Password string
-
-	Problems input.Problems // what the form had wrong
-}
-
-// ReadPasswordProof reads the field password.
-func ReadPasswordProof(in *input.Form) PasswordProof {
+// ReadPasswordProof reads the field password: no code will do instead.
+func ReadPasswordProof(in *input.Form) Proof {
 	in.Require("password")
-	return PasswordProof{Password: in.Text("password", maxPassword).Value, Problems: in.Problems()}
+	return Proof{Text: in.Text("password", maxPassword).Value, Problems: in.Problems()}
 }
 
 // DropSecondFactor switches the second factor of the actor's user off.
-func (s *Service) DropSecondFactor(ctx context.Context, actor Actor, proof PasswordProof) error {
+func (s *Service) DropSecondFactor(ctx context.Context, actor Actor, proof Proof) error {
 	if err := proof.Problems.Err(); err != nil {
 		return err
 	}
-	user, err := s.reauthenticate(ctx, actor, "password", proof.Password)
+	user, err := s.reauthenticate(ctx, actor, "password", proof.Text)
 	if err != nil {
 		return err
 	}

@@ -191,21 +191,14 @@ func NewInvitation() Invitation {
 // any user of the company has had a password it is in use, and no company above
 // can get in: an owner who was made later is invited by those who are in.
 func (s *Service) InviteTx(ctx context.Context, tx *sqldb.Tx, company Company, invitation Invitation) error {
-	owner, err := ownerOf(ctx, tx, company.ID)
-	if err != nil {
+	owner, used, err := lockOwner(ctx, tx, company.ID)
+	switch {
+	case err != nil:
 		return err
-	}
-	if _, err := lockUser(ctx, tx, company.ID, owner.ID); err != nil { // a password may be set at this moment
-		return err
-	}
-	used, err := InUse(ctx, tx, company.ID)
-	if err != nil {
-		return err
-	}
-	if used {
+	case used:
 		return fault.Conflict("the owner has a password already")
 	}
-	return replacePasswordLink(ctx, tx, owner,
+	return replacePasswordLink(ctx, tx, owner.User,
 		newPasswordLink{hash: invitation.hash, purpose: forInvitation, life: linkLife})
 }
 

@@ -169,10 +169,6 @@ func newNightly() *nightly {
 	}
 }
 
-func (n *nightly) metrics() []prometheus.Collector {
-	return []prometheus.Collector{n.wrong, n.at}
-}
-
 // begin reports whether tonight's checks are still to be made.
 func (n *nightly) begin(now time.Time) bool {
 	n.mu.Lock()
@@ -231,10 +227,6 @@ func newBackups(folder backup.Folder) *backups {
 		b.note(list[len(list)-1])
 	}
 	return b
-}
-
-func (b *backups) metrics() []prometheus.Collector {
-	return []prometheus.Collector{b.made, b.size}
 }
 
 func (b *backups) note(file backup.File) {

@@ -101,10 +101,10 @@ func (a *App) registry() *prometheus.Registry {
 	reg.MustRegister(a.Webhooks.Metrics()...)
 	reg.MustRegister(a.Payments.Metrics()...)
 	reg.MustRegister(a.Reminders.Metrics()...)
-	reg.MustRegister(a.sockets.metrics()...)
+	reg.MustRegister(a.sockets.refused, a.sockets.uncertified, a.sockets.expires)
 	reg.MustRegister(a.Workers.Metrics()...)
-	reg.MustRegister(a.backups.metrics()...)
-	reg.MustRegister(a.nightly.metrics()...)
+	reg.MustRegister(a.backups.made, a.backups.size)
+	reg.MustRegister(a.nightly.wrong, a.nightly.at)
 	return reg
 }
 

@@ -50,10 +50,6 @@ func newSockets(log *slog.Logger) *sockets {
 	}
 }
 
-func (s *sockets) metrics() []prometheus.Collector {
-	return []prometheus.Collector{s.refused, s.uncertified, s.expires}
-}
-
 // seldom says yes once in a while, so that a fault does not fill the log.
 type seldom struct {
 	every time.Duration

@@ -113,8 +113,9 @@ func readPeriodParts(in *input.Form) input.Opt[civil.Period] {
 // long a period may be.
 const maxPeriodCount = 1 << 20
 
-// to sets what the draft gives, and returns what the company's rules refuse.
-func (d PlanDraft) to(ctx context.Context, tx account.Tx, plan *Plan) (refused fault.Fields, err error) {
+// to sets what the draft gives, and refuses what the company's rules do not allow.
+func (d PlanDraft) to(ctx context.Context, tx account.Tx, plan *Plan) error {
+	var refused fault.Fields
 	before := plan.Product
 	planFields.To(&d, plan)
 	if plan.Name == "" {
@@ -124,19 +125,20 @@ func (d PlanDraft) to(ctx context.Context, tx account.Tx, plan *Plan) (refused f
 		refused.Add("period", "must not be empty")
 	}
 	if plan.Product == before {
-		return refused, nil
+		return refused.Err()
 	}
 	plan.Product.Name = ""
-	if plan.Product.ID == 0 {
-		return refused, nil
+	if plan.Product.ID != 0 {
+		product, err := productByID(ctx, tx, tx.Company.ID, plan.Product.ID)
+		switch {
+		case fault.KindOf(err) == fault.KindNotFound:
+			refused.Add("product_id", "does not exist")
+		case err != nil:
+			return err
+		}
+		plan.Product.Name = product.Name
 	}
-	product, err := productByID(ctx, tx, tx.Company.ID, plan.Product.ID)
-	if fault.KindOf(err) == fault.KindNotFound {
-		refused.Add("product_id", "does not exist")
-		return refused, nil
-	}
-	plan.Product.Name = product.Name
-	return refused, err
+	return refused.Err()
 }
 
 // CreatePlan makes a plan.
@@ -147,11 +149,7 @@ func (s *Service) CreatePlan(ctx context.Context, actor account.Actor, draft Pla
 	var change PlanChange
 	err := actor.Write(ctx, s.db, func(tx account.Tx) error {
 		change = PlanChange{Action: ActionCreated, After: Plan{Active: true, CreatedAt: tx.Now()}}
-		refused, err := draft.to(ctx, tx, &change.After)
-		if err != nil {
-			return err
-		}
-		if err := refused.Err(); err != nil {
+		if err := draft.to(ctx, tx, &change.After); err != nil {
 			return err
 		}
 		return s.applyPlan(ctx, tx, &change)
@@ -172,11 +170,7 @@ func (s *Service) UpdatePlan(ctx context.Context, actor account.Actor, id int64,
 			return err
 		}
 		change = PlanChange{Action: ActionUpdated, Before: before, After: before}
-		refused, err := draft.to(ctx, tx, &change.After)
-		if err != nil {
-			return err
-		}
-		if err := refused.Err(); err != nil || !planFields.Differ(&change.Before, &change.After) {
+		if err := draft.to(ctx, tx, &change.After); err != nil || !planFields.Differ(&change.Before, &change.After) {
 			return err
 		}
 		return s.applyPlan(ctx, tx, &change)

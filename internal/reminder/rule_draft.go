@@ -211,7 +211,6 @@ func (s *Service) TurnOnUsual(ctx context.Context, actor account.Actor, draft Us
 		return 0, fault.Field("channels", "is required")
 	}
 	return account.Write(ctx, actor, s.db, func(tx account.Tx) (made int, err error) {
-		made = 0
 		present, err := lockRules(ctx, tx)
 		if err != nil {
 			return made, err

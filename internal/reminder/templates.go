@@ -169,7 +169,6 @@ func (s *Service) CreateTemplate(ctx context.Context, actor account.Actor, draft
 		return Template{}, err
 	}
 	return account.Write(ctx, actor, s.db, func(tx account.Tx) (template Template, err error) {
-		template = Template{}
 		draft.to(&template)
 		err = s.applyTemplate(ctx, tx, change[Template]{after: &template})
 		return template, err
