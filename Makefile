@@ -39,6 +39,8 @@ demo: ## serve a seeded company on the embedded database
 
 # Green means that every test ran: one that lacks a program fails, where plain go test skips it.
 test: export CI = true
+# As in a release, so that the packages are compiled once for the tests and for the program that they install.
+test package: export CGO_ENABLED = 0
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
 	@tools/ensure $(PROGRAMS)
 	@if [ '$(PKGS)' = ./... ]; then \

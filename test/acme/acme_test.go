@@ -41,7 +41,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "carteira")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "./cmd/carteira")
 	build.Dir, build.Stdout, build.Stderr = "../..", os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)

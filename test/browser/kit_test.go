@@ -58,7 +58,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	folder, binary = dir, filepath.Join(dir, "carteira")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "./cmd/carteira")
 	build.Dir, build.Stdout, build.Stderr = "../..", os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program:", err)

@@ -151,7 +151,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(dir, "carteira")
-	cmd := exec.Command("go", "build", "-o", binary, "./cmd/carteira")
+	cmd := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "./cmd/carteira")
 	cmd.Dir = "../.."
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -40,7 +40,7 @@ func buildAndRun(m *testing.M) int {
 }
 
 func build(to string, args ...string) error {
-	args = append([]string{"build", "-o", to}, args...)
+	args = append([]string{"build", "-ldflags=-w", "-o", to}, args...)
 	if underRace() {
 		args = append(args, "-race")
 	}

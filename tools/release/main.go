@@ -41,6 +41,7 @@ type release struct {
 	commit     string    // of the source, shortened; "" where there is no repository
 	made       time.Time // of the source: all files have this time
 	manual     string    // folder of man pages and completions
+	withPaths  bool      // the program names the paths of this machine; its tests then reuse packages that are compiled
 }
 
 // target is a platform and the program built for it.
@@ -131,7 +132,7 @@ func (r *release) name(t target, suffix string) string {
 }
 
 func (r *release) build(t target) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
+	cmd := exec.Command("go", "build", fmt.Sprintf("-trimpath=%t", !r.withPaths), "-buildvcs=false",
 		"-ldflags", "-s -w -X carteira/internal/cli.version="+r.version+" -X carteira/internal/cli.commit="+r.commit,
 		"-o", t.binary, "./cmd/carteira")
 	cmd.Dir = r.root

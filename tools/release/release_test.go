@@ -28,7 +28,7 @@ var dist string
 
 // made is a release for the platform of this machine, made once.
 var made = sync.OnceValues(func() (*release, error) {
-	r := &release{root: "../..", dist: dist, version: "0.1.0"}
+	r := &release{root: "../..", dist: dist, version: "0.1.0", withPaths: true}
 	return r, r.run([]string{"linux/" + runtime.GOARCH})
 })
 
