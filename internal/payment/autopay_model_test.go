@@ -36,7 +36,7 @@ type life struct {
 // counts once, and what is too much waits for a person.
 func TestRandomHistoriesOfOneCustomerPayEachInvoiceOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
-		for seed := range uint64(4) {
+		for _, seed := range sqldbtest.Lives(engine, 4) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) { newLife(t, engine, seed).live(60) })
 		}
 	})

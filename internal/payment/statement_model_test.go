@@ -14,6 +14,7 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
+	"carteira/test/kit/sqldbtest"
 )
 
 // movement is money that came to the company's account, as the bank knows it.
@@ -291,7 +292,7 @@ func (d *desk) compare() {
 
 func TestStatementsAreBookedAsTheModelSays(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
-		for seed := range uint64(3) {
+		for _, seed := range sqldbtest.Lives(world.db.Engine(), 3) {
 			d := &desk{
 				world: world, t: t, random: rand.New(rand.NewPCG(seed, 36)), today: world.actor.Today(world.clock.Now()),
 				people: map[string]int64{}, invoices: map[int64]*deskBill{}, received: map[civil.Date]money.Cents{}, done: map[string]int{},

@@ -14,7 +14,9 @@ import (
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
+	"carteira/internal/platform/sqldb"
 	"carteira/internal/web/panel/kit"
+	"carteira/test/kit/sqldbtest"
 )
 
 // books are a company's, put as plainly as can be: what customers are due and owe,
@@ -388,8 +390,9 @@ func (l *deskLife) undo(done answer, before books) {
 }
 
 func TestLifeAtTheDeskIsWhatTheModelSays(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
-		for seed := range uint64(3) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		office := newOffice(t, engine)
+		for _, seed := range sqldbtest.Lives(engine, 3) {
 			person := office.owner(t, fmt.Sprintf("ana%d@example.com", seed))
 			life := &deskLife{
 				books: books{debtors: map[int64]debtor{}, bills: map[int64]*debt{}, received: map[string]money.Cents{}},
