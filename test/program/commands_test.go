@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/sqldbtest"
 )
 
 func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
@@ -125,8 +126,11 @@ func (in *installation) serveAll(env ...string) []*server {
 }
 
 func TestMigrateMayBeRunAtAnyTime(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		together(4, func(int) { // on an empty database, at once
+	t.Parallel()
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		t.Parallel()
+		in := installEmpty(t, engine)
+		together(4, func(int) { // at once
 			if result := in.try(nil, "migrate"); result.code != 0 {
 				t.Errorf("exit code %d: %s", result.code, result.stderr)
 			}

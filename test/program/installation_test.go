@@ -43,7 +43,32 @@ func eachDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
 	})
 }
 
+// dealtDatabase runs the n-th case of a list on one engine, in turns: for cases that differ
+// in what the program does, and not in what its database does.
+func dealtDatabase(t *testing.T, n int, test func(t *testing.T, in *installation)) {
+	t.Helper()
+	t.Parallel()
+	engine := sqldb.SQLite
+	if n%2 == 1 {
+		engine = sqldb.Postgres
+	}
+	t.Run(string(engine), func(t *testing.T) { test(t, install(t, engine)) })
+}
+
+// install makes an installation. Its PostgreSQL is migrated: a copy takes a fraction of
+// what migrating does.
 func install(t *testing.T, engine sqldb.Engine) *installation {
+	t.Helper()
+	return installOn(t, engine, sqldbtest.URL)
+}
+
+// installEmpty makes an installation whose database has no table yet.
+func installEmpty(t *testing.T, engine sqldb.Engine) *installation {
+	t.Helper()
+	return installOn(t, engine, sqldbtest.Empty)
+}
+
+func installOn(t *testing.T, engine sqldb.Engine, database func(testing.TB, sqldb.Engine) string) *installation {
 	t.Helper()
 	in := &installation{t: t, engine: engine, dir: filepath.Join(t.TempDir(), "data")}
 	in.env = []string{
@@ -54,7 +79,7 @@ func install(t *testing.T, engine sqldb.Engine) *installation {
 		in.url = "sqlite:" + filepath.Join(in.dir, "carteira.db")
 		return in
 	}
-	in.url = sqldbtest.Empty(t, engine)
+	in.url = database(t, engine)
 	key := newKey()
 	in.env = append(in.env, "CARTEIRA_DATABASE_URL="+in.url, "CARTEIRA_SECRET_KEY="+key)
 	in.secret(key, passwordOf(t, in.url))

@@ -149,7 +149,7 @@ func wantMigrated(t *testing.T, engine sqldb.Engine, folder string) {
 	}
 	var says kept
 	unmarshal(t, text, &says)
-	in := install(t, engine)
+	in := installEmpty(t, engine)
 	in.env = append(in.env, "CARTEIRA_SECRET_KEY="+says.Key)
 	in.load(t, filepath.Join(folder, "database.gz"))
 	client := in.serve().client(says.Token)

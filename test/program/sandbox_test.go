@@ -125,7 +125,7 @@ func TestKilledAdvanceIsTakenUpByTheNextProcess(t *testing.T) {
 		for i := range 20 {
 			client.want(200, "POST", "/customers", map[string]any{"name": "Cliente " + strconv.Itoa(i), "plan_id": plan})
 		}
-		go func() { _, _ = client.send("POST", "/sandbox/clock", map[string]any{"advance": "1 year"}) }()
+		go func() { _, _ = client.send("POST", "/sandbox/clock", map[string]any{"advance": "6 months"}) }()
 		clock := first.client(token)
 		eventually(t, "an advance that is under way", func() bool {
 			answer, err := clock.send("GET", "/sandbox/clock", nil)
