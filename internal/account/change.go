@@ -330,5 +330,13 @@ func (s *Service) applyToken(ctx context.Context, tx Tx, change *tokenChange) (e
 	if err := WriteAudit(ctx, tx, entry); err != nil || change.action == TokenDeleted {
 		return err
 	}
-	return s.tellOfToken(ctx, tx)
+	// The owners hear of a new way in for a program.
+	return s.TellOwnersTx(ctx, tx, Notice{
+		Kind:    "token",
+		Subject: "há um novo token da API",
+		Text: "Um token da API da sua empresa foi criado. Veja qual e por quem:\n\n" + s.publicURL + "/api\n\n" +
+			"Se nenhum dos donos fez isso, exclua o token e troque a sua senha.",
+		English: "An API token of your company was made. See which and by whom at the address above; " +
+			"if no owner did that, delete it and change your password.",
+	})
 }

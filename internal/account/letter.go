@@ -246,15 +246,3 @@ func (s *Service) tellOfRecovery(ctx context.Context, tx *sqldb.Tx, user storedU
 		fmt.Sprintf("Um código de recuperação da sua conta foi usado. Restam %d.", left),
 		fmt.Sprintf("A recovery code of your account was used. %d are left.", left)))
 }
-
-// tellOfToken writes to the owners that there is a new way in for a program.
-func (s *Service) tellOfToken(ctx context.Context, tx Tx) error {
-	return s.TellOwnersTx(ctx, tx, Notice{
-		Kind:    "token",
-		Subject: "há um novo token da API",
-		Text: "Um token da API da sua empresa foi criado. Veja qual e por quem:\n\n" + s.publicURL + "/api\n\n" +
-			"Se nenhum dos donos fez isso, exclua o token e troque a sua senha.",
-		English: "An API token of your company was made. See which and by whom at the address above; " +
-			"if no owner did that, delete it and change your password.",
-	})
-}

@@ -258,22 +258,18 @@ func (s *Service) eventData(ctx context.Context, tx account.Tx, change Change) (
 			PaidVia:        textOrNull(invoice.PaidVia),
 			AmountReceived: invoice.Received,
 		},
-		Customer: ownerOf(invoice.Customer),
+		Customer: owner{
+			ID:         invoice.Customer.ID,
+			UUID:       invoice.Customer.UUID,
+			Name:       invoice.Customer.Name,
+			Whatsapp:   textOrNull(invoice.Customer.Whatsapp),
+			Email:      textOrNull(invoice.Customer.Email),
+			ExternalID: textOrNull(invoice.Customer.ExternalID),
+		},
 	}
 	var err error
 	data.Invoice.PaymentLink, err = s.link(ctx, tx, change)
 	return data, err
-}
-
-func ownerOf(customer Customer) owner {
-	return owner{
-		ID:         customer.ID,
-		UUID:       customer.UUID,
-		Name:       customer.Name,
-		Whatsapp:   textOrNull(customer.Whatsapp),
-		Email:      textOrNull(customer.Email),
-		ExternalID: textOrNull(customer.ExternalID),
-	}
 }
 
 func textOrNull(text string) *string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"carteira/internal/account"
@@ -86,7 +85,12 @@ func (s *Service) Edit(ctx context.Context, caller account.Actor, invoiceID int6
 			return err
 		}
 		change = Change{Action: ActionUpdated, Before: before, After: before}
-		edit.to(&change.After, before.shownDiscounts(actor, tx.Now()))
+		// The discounts that the record shows: today, and until the due date, for who has read it by
+		// then and sends it back after midnight.
+		edit.to(&change.After, []money.Cents{
+			before.PayableOn(actor.Company, actor.Today(tx.Now())).Discount,
+			before.PayableOn(actor.Company, before.DueOn).Discount,
+		})
 		err = edit.Problems.With(edit.refused(change)).Err()
 		if err != nil || change.After == before {
 			return err
@@ -94,15 +98,6 @@ func (s *Service) Edit(ctx context.Context, caller account.Actor, invoiceID int6
 		return s.apply(ctx, tx, &change)
 	})
 	return change.After, err
-}
-
-// shownDiscounts are those that the record shows: today, and until the due date,
-// for who has read it by then and sends it back after midnight.
-func (i Invoice) shownDiscounts(actor account.Actor, now time.Time) []money.Cents {
-	return []money.Cents{
-		i.PayableOn(actor.Company, actor.Today(now)).Discount,
-		i.PayableOn(actor.Company, i.DueOn).Discount,
-	}
 }
 
 // to sets what the edit says. A discount that is one of those shown, as in a

@@ -67,9 +67,18 @@ func (s *Service) follow(ctx context.Context, tx account.Tx, change customer.Cha
 	}
 	switch before, after := change.Before.IsCancelled(), change.After.IsCancelled(); {
 	case after && !before && !change.KeepInvoices:
-		return s.withdrawAll(ctx, tx, change.After)
+		return s.changeAll(ctx, tx, change.After, func(invoice *Invoice) {
+			if invoice.Status == Open {
+				invoice.withdraw(withdrawnCustomer)
+			}
+		})
 	case before && !after:
-		return s.restoreAll(ctx, tx, change.After)
+		// Every invoice that was withdrawn with the customer, older debts too.
+		return s.changeAll(ctx, tx, change.After, func(invoice *Invoice) {
+			if invoice.Withdrawn == withdrawnCustomer {
+				invoice.open()
+			}
+		})
 	}
 	return nil
 }
@@ -194,25 +203,6 @@ func (i *Invoice) followPrice(owner customer.Customer) {
 // billable reports whether the customer has something to pay for.
 func billable(record customer.Customer) bool {
 	return record.Plan.ID != 0 && record.Price() > 0
-}
-
-// withdrawAll cancels the open invoices of a customer who is cancelled.
-func (s *Service) withdrawAll(ctx context.Context, tx account.Tx, record customer.Customer) error {
-	return s.changeAll(ctx, tx, record, func(invoice *Invoice) {
-		if invoice.Status == Open {
-			invoice.withdraw(withdrawnCustomer)
-		}
-	})
-}
-
-// restoreAll opens again every invoice that was withdrawn with a customer who is
-// taken back, older debts too.
-func (s *Service) restoreAll(ctx context.Context, tx account.Tx, record customer.Customer) error {
-	return s.changeAll(ctx, tx, record, func(invoice *Invoice) {
-		if invoice.Withdrawn == withdrawnCustomer {
-			invoice.open()
-		}
-	})
 }
 
 // changeAll applies a change to those invoices of a customer that it changes. None that

@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
 	"carteira/internal/platform/watch"
 )
 
@@ -87,7 +88,10 @@ func (s *Service) applyPlan(ctx context.Context, tx account.Tx, change *PlanChan
 		before = nil
 		change.After.ID, err = insertPlan(ctx, tx, change.After)
 	} else {
-		err = updatePlan(ctx, tx, change.After)
+		err = tx.Do(ctx, `
+			UPDATE customer_plans SET `+storedPlan.Columns("", " = ?")+`, product_id = ?, search = ?, updated_at = ?
+			WHERE company_id = ? AND id = ?`, append(storedPlan.Values(&change.After),
+			sqldb.RefTo(change.After.Product.ID), text.Fold(change.After.Name), tx.Now().UnixMicro(), tx.Company.ID, change.After.ID)...)
 	}
 	if err != nil {
 		return err
@@ -112,7 +116,10 @@ func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *produ
 		before = nil
 		change.after.ID, err = insertProduct(ctx, tx, change.after)
 	} else {
-		err = updateProduct(ctx, tx, change.after)
+		err = tx.Do(ctx, `
+			UPDATE products SET `+storedProduct.Columns("", " = ?")+`, search = ?, updated_at = ?
+			WHERE company_id = ? AND id = ?`, append(storedProduct.Values(&change.after),
+			text.Fold(change.after.Name), tx.Now().UnixMicro(), tx.Company.ID, change.after.ID)...)
 	}
 	if err != nil {
 		return err

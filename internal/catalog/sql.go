@@ -66,13 +66,6 @@ func insertPlan(ctx context.Context, tx account.Tx, plan Plan) (int64, error) {
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
 }
 
-func updatePlan(ctx context.Context, tx account.Tx, plan Plan) error {
-	return tx.Do(ctx, `
-		UPDATE customer_plans SET `+storedPlan.Columns("", " = ?")+`, product_id = ?, search = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`, append(storedPlan.Values(&plan),
-		sqldb.RefTo(plan.Product.ID), text.Fold(plan.Name), tx.Now().UnixMicro(), tx.Company.ID, plan.ID)...)
-}
-
 var productSelect = `SELECT p.id, p.created_at, ` + storedProduct.Columns("p.", "") + ` FROM products p`
 
 func scanProduct(row sqldb.Row) (product Product, err error) {
@@ -103,12 +96,6 @@ func insertProduct(ctx context.Context, tx account.Tx, product Product) (int64, 
 	return sqldb.Value[int64](ctx, tx, `
 		INSERT INTO products (company_id, search, created_at, updated_at, `+storedProduct.Columns("", "")+`)
 		VALUES `+sqldb.Tuples(1, len(values))+` RETURNING id`, values...)
-}
-
-func updateProduct(ctx context.Context, tx account.Tx, product Product) error {
-	return tx.Do(ctx, `
-		UPDATE products SET `+storedProduct.Columns("", " = ?")+`, search = ?, updated_at = ? WHERE company_id = ? AND id = ?`,
-		append(storedProduct.Values(&product), text.Fold(product.Name), tx.Now().UnixMicro(), tx.Company.ID, product.ID)...)
 }
 
 // where fits both tables: a company has few plans and products, so its rows are

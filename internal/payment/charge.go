@@ -279,7 +279,8 @@ func (j *charging) reserve(ctx context.Context, tx *sqldb.Tx) (step, error) {
 	case j.payer.CpfCnpj != "" && wanted.computable() && j.service.computes(j.setup):
 		// Its money counts for the day on which it came.
 		change.after.dueTerms, change.after.payableOn = wanted.byDue().String(), civil.Date{}
-		change.after.ExpiresAt = wanted.lastInstant()
+		// The end of the last day on which such a charge can be paid.
+		change.after.ExpiresAt = wanted.invoice.DueOn.AddDays(dueDays + 1).Start(wanted.company.Zone)
 	}
 	if j.code == authorisingCode {
 		if err := j.reserveAuthorisation(ctx, tx, &change.after); err != nil {

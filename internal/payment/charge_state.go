@@ -332,11 +332,6 @@ func (o owed) computable() bool {
 	return varies && o.invoice.Received == 0 && !due.On.Before(o.today())
 }
 
-// lastInstant is the end of the last day on which such a charge can be paid.
-func (o owed) lastInstant() time.Time {
-	return o.invoice.DueOn.AddDays(dueDays + 1).Start(o.company.Zone)
-}
-
 // fits reports whether a charge asks for what is to pay now, and no longer than
 // that is right. The terms may have changed since it was made.
 func (o owed) fits(charge charge) bool {

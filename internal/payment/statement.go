@@ -124,7 +124,13 @@ func (s *Service) matching(ctx context.Context, actor account.Actor, credits []s
 		return nil, err
 	}
 	first, last := credits[0].On.AddDays(-nearDays), credits[len(credits)-1].On.AddDays(nearDays)
-	m.payments, err = unstatedPayments(ctx, s.db, actor.Company.ID, first, last)
+	// Payments that count and that no line of a statement was booked as.
+	m.payments, err = sqldb.All(ctx, s.db, rows.Into(func(paid *statementPayment) []any {
+		return []any{&paid.id, &paid.customerID, &paid.customerName, (*int64)(&paid.amount), &paid.paidOn}
+	}), `SELECT p.id, p.customer_id, p.customer_name, p.amount_cents, p.paid_on FROM payments p
+		WHERE p.company_id = ? AND p.paid_on >= ? AND p.paid_on <= ? AND p.status <> 'dismissed' AND NOT EXISTS (
+			SELECT 1 FROM statement_lines l WHERE l.company_id = p.company_id AND l.payment_id = p.id)
+		ORDER BY p.paid_on, p.id`, actor.Company.ID, first, last)
 	m.nameCustomers()
 	return m, err
 }
@@ -151,7 +157,13 @@ func (m *matching) nameCustomers() {
 func (s *Service) knownLines(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, credits []statement.Line,
 ) (map[int]bool, error) {
-	booked, err := bookedLines(ctx, querier, actor.Company.ID, credits[0].On, credits[len(credits)-1].On)
+	// Lines that were booked for these days and were not undone.
+	booked, err := sqldb.All(ctx, querier, rows.Into(func(line *bookedLine) []any {
+		return []any{&line.on, (*int64)(&line.amount), &line.account, &line.bankID, &line.paymentID, &line.note}
+	}), `SELECT l.line_on, l.amount_cents, l.account, l.bank_id, p.payment_id, p.note
+		FROM statement_lines l JOIN payments p ON p.company_id = l.company_id AND p.id = l.payment_id
+		WHERE l.company_id = ? AND l.line_on >= ? AND l.line_on <= ? AND p.status <> 'dismissed'
+		ORDER BY l.line_on, l.amount_cents, l.occurrence`, actor.Company.ID, credits[0].On, credits[len(credits)-1].On)
 	if err != nil {
 		return nil, err
 	}
@@ -304,18 +316,6 @@ func statementPaymentOf(line statement.Line, invoice billing.Invoice) Payment {
 	}
 }
 
-// bookedLines are the lines that were booked for some days, and were not undone.
-func bookedLines(
-	ctx context.Context, querier sqldb.Querier, companyID int64, first, last civil.Date,
-) ([]bookedLine, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(line *bookedLine) []any {
-		return []any{&line.on, (*int64)(&line.amount), &line.account, &line.bankID, &line.paymentID, &line.note}
-	}), `SELECT l.line_on, l.amount_cents, l.account, l.bank_id, p.payment_id, p.note
-		FROM statement_lines l JOIN payments p ON p.company_id = l.company_id AND p.id = l.payment_id
-		WHERE l.company_id = ? AND l.line_on >= ? AND l.line_on <= ? AND p.status <> 'dismissed'
-		ORDER BY l.line_on, l.amount_cents, l.occurrence`, companyID, first, last)
-}
-
 // insertBookedLine writes that a line was booked as a payment; false: another
 // transaction has just booked one of the same occurrence.
 func insertBookedLine(ctx context.Context, tx account.Tx, line statedLine, payment Payment) (first bool, err error) {
@@ -364,17 +364,4 @@ func chargesByTxID(
 		charges[strings.ToLower(charge.reference)] = charge
 	}
 	return charges, err
-}
-
-// unstatedPayments are the payments of some days that count and that no line of a
-// statement was booked as.
-func unstatedPayments(
-	ctx context.Context, querier sqldb.Querier, companyID int64, first, last civil.Date,
-) ([]statementPayment, error) {
-	return sqldb.All(ctx, querier, rows.Into(func(paid *statementPayment) []any {
-		return []any{&paid.id, &paid.customerID, &paid.customerName, (*int64)(&paid.amount), &paid.paidOn}
-	}), `SELECT p.id, p.customer_id, p.customer_name, p.amount_cents, p.paid_on FROM payments p
-		WHERE p.company_id = ? AND p.paid_on >= ? AND p.paid_on <= ? AND p.status <> 'dismissed' AND NOT EXISTS (
-			SELECT 1 FROM statement_lines l WHERE l.company_id = p.company_id AND l.payment_id = p.id)
-		ORDER BY p.paid_on, p.id`, companyID, first, last)
 }

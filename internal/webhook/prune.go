@@ -39,13 +39,6 @@ type walks struct {
 	deliveries, events walk
 }
 
-func newWalks() *walks {
-	return &walks{
-		deliveries: walk{read: oldDeliveries, remove: removeDeliveries, kind: "delivery.pruned"},
-		events:     walk{read: oldEvents, remove: removeEvents, kind: "event.pruned"},
-	}
-}
-
 // Prune removes history that is older than it is kept, in small steps.
 func (s *Service) Prune(ctx context.Context) error {
 	s.walks.Lock()

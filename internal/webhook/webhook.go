@@ -87,7 +87,10 @@ func New(
 		box:     box,
 		gate:    gate,
 		options: options,
-		walks:   newWalks(),
+		walks: &walks{
+			deliveries: walk{read: oldDeliveries, remove: removeDeliveries, kind: "delivery.pruned"},
+			events:     walk{read: oldEvents, remove: removeEvents, kind: "event.pruned"},
+		},
 		sender: sender.New(sender.Config{
 			DB:     db,
 			Box:    box,

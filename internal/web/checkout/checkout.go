@@ -56,17 +56,12 @@ func Register(mux *http.ServeMux, payments *payment.Service, now func() time.Tim
 		"POST /pay/{code}/instead":   e.exchange(payments.PayInstead),
 		"POST /pay/{code}/authorise": e.exchange(payments.PayAndAuthorise),
 	} {
-		mux.Handle(pattern, ours.Handler(discreet(handlerFunc)))
+		// The codes of pages stay out of the log: a code is all that is needed to see a customer's debt.
+		mux.Handle(pattern, ours.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			web.ExchangeOf(r.Context()).Path = "/pay/…"
+			handlerFunc.ServeHTTP(w, r)
+		})))
 	}
-}
-
-// discreet keeps the codes of pages out of the log: a code is all that is needed
-// to see a customer's debt.
-func discreet(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		web.ExchangeOf(r.Context()).Path = "/pay/…"
-		next.ServeHTTP(w, r)
-	})
 }
 
 // content is what a page shows.

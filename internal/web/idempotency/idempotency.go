@@ -201,16 +201,11 @@ func (t ticket) mark(ctx context.Context, tx *sqldb.Tx, recordID int64) error {
 	return err
 }
 
-// tryAgain holds for answers that say so: a failure of ours, or a change that
-// was made at the same moment.
-func tryAgain(status int) bool {
-	return status >= http.StatusInternalServerError || status == http.StatusConflict
-}
-
 func (t ticket) finish(ctx context.Context, answer Stored) error {
 	sealed := t.service.box.Seal(answer.Body, t.context())
 	return t.service.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if tryAgain(answer.Status) {
+		// A failure of ours, or a change that was made at the same moment: the answer says to try again.
+		if answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusConflict {
 			return release(ctx, tx, t)
 		}
 		return store(ctx, tx, t, answer.Status, sealed)
