@@ -56,23 +56,7 @@ func (a *App) Handler() http.Handler {
 		Sandbox:     a.Sandbox,
 	})
 	mux.Handle("/mcp", agent.Handler(apiServer, a.Accounts.MayWrite))
-	mux.Handle("/", panel.New(panel.Deps{
-		DB:        a.DB,
-		Accounts:  a.Accounts,
-		Catalog:   a.Catalog,
-		Customers: a.Customers,
-		Intake:    a.Intake,
-		Billing:   a.Billing,
-		Dashboard: a.Dashboard,
-		Webhooks:  a.Webhooks,
-		Payments:  a.Payments,
-		Resellers: a.Resellers,
-		Reminders: a.Reminders,
-		Privacy:   a.Privacy,
-		PublicURL: a.Config.PublicURL,
-		Reach:     a.Config.Reach(),
-		Sandbox:   a.Sandbox,
-	}))
+	mux.Handle("/", a.panel())
 	rest := named(mux)
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.isPublicHTTPS() && r.URL.Scheme == "" { // no proxy that we trust says otherwise
@@ -91,6 +75,27 @@ func (a *App) Handler() http.Handler {
 		rest.ServeHTTP(w, r)
 	})
 	return web.Observe(web.Forwarded(root, a.Config.TrustedProxies), a.Log, web.NewMetrics(reg))
+}
+
+// panel answers the web panel.
+func (a *App) panel() http.Handler {
+	return panel.New(panel.Deps{
+		DB:        a.DB,
+		Accounts:  a.Accounts,
+		Catalog:   a.Catalog,
+		Customers: a.Customers,
+		Intake:    a.Intake,
+		Billing:   a.Billing,
+		Dashboard: a.Dashboard,
+		Webhooks:  a.Webhooks,
+		Payments:  a.Payments,
+		Resellers: a.Resellers,
+		Reminders: a.Reminders,
+		Privacy:   a.Privacy,
+		PublicURL: a.Config.PublicURL,
+		Reach:     a.Config.Reach(),
+		Sandbox:   a.Sandbox,
+	})
 }
 
 // registry has the metrics of the program and of all its rooms.

@@ -11,7 +11,6 @@ import (
 	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/money"
-	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -252,11 +251,7 @@ func (s *Service) Live(ctx context.Context, actor account.Actor) (Live, error) {
 	if err != nil {
 		return Live{}, err
 	}
-	return sqldb.One(ctx, s.db, rows.Into(func(live *Live) []any {
-		return []any{&live.Charges, (*int64)(&live.Amount)}
-	}), `SELECT COUNT(*), CAST(COALESCE(SUM(amount_cents), 0) AS BIGINT) FROM charges
-		WHERE company_id = ? AND state IN ('reserved', 'pending') AND gateway_id = ? AND expires_at > ?`,
-		setup.CompanyID, setup.ID, s.db.Now().UnixMicro())
+	return liveCharges(ctx, s.db, setup, s.db.Now())
 }
 
 // TryGateway asks the provider of a draft whether its options work, and keeps

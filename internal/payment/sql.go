@@ -183,3 +183,12 @@ func customerOfCode(ctx context.Context, querier sqldb.Querier, code string) (co
 	}), `SELECT company_id, customer_id FROM customer_pages WHERE code = ? /* every company_id */`, code)
 	return ids[0], ids[1], sqldb.Found(err, "page")
 }
+
+// liveCharges reads only those that are open, which have an index of their own.
+func liveCharges(ctx context.Context, querier sqldb.Querier, setup Setup, now time.Time) (Live, error) {
+	return sqldb.One(ctx, querier, rows.Into(func(live *Live) []any {
+		return []any{&live.Charges, (*int64)(&live.Amount)}
+	}), `SELECT COUNT(*), CAST(COALESCE(SUM(amount_cents), 0) AS BIGINT) FROM charges
+		WHERE company_id = ? AND state IN ('reserved', 'pending') AND gateway_id = ? AND expires_at > ?`,
+		setup.CompanyID, setup.ID, now.UnixMicro())
+}
