@@ -110,30 +110,28 @@ type importer struct {
 	prices  map[string]money.Cents // of plans that have to be made, by their folded names
 }
 
-// batches walks rows some at a time, without those that are passed over. Those
-// before an error come before it.
+// batches walks rows some at a time, without those that are passed over. The last
+// batch may be empty. Rows before an error come before it.
 func (im *importer) batches(ctx context.Context, rows Rows) iter.Seq2[[]sheet.Row, error] {
 	today := im.actor.Today(im.service.db.Now())
 	return func(yield func([]sheet.Row, error) bool) {
 		var batch []sheet.Row
-		flush := func() bool {
-			full := batch
-			batch = nil
-			return len(full) == 0 || yield(full, ctx.Err())
-		}
 		for row, err := range rows() {
 			if err != nil {
-				_ = flush() && yield(nil, err)
+				_ = yield(batch, ctx.Err()) && yield(nil, err)
 				return
 			}
-			if im.passed[row.Line] {
-				continue
+			if !im.passed[row.Line] {
+				batch = append(batch, complete(row, today))
 			}
-			if batch = append(batch, complete(row, today)); len(batch) == importBatch && !flush() {
-				return
+			if len(batch) == importBatch {
+				if !yield(batch, ctx.Err()) {
+					return
+				}
+				batch = nil
 			}
 		}
-		flush()
+		yield(batch, ctx.Err())
 	}
 }
 

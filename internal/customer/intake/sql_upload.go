@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carteira/internal/account"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/rows"
 	"carteira/internal/platform/sqldb"
@@ -29,13 +30,11 @@ func insertUpload(ctx context.Context, tx account.Tx, upload Upload) (int64, err
 func uploadByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (Upload, error) {
 	upload, err := sqldb.One(ctx, querier, func(row sqldb.Row) (upload Upload, err error) {
 		var choices, outcome string
-		var created, updated int64
 		err = row.Scan(&upload.ID, &upload.Name, &upload.content, &choices, (*string)(&upload.State), &outcome,
-			&created, &updated)
+			(*civil.Instant)(&upload.CreatedAt), (*civil.Instant)(&upload.updatedAt))
 		if err != nil {
 			return upload, err
 		}
-		upload.CreatedAt, upload.updatedAt = time.UnixMicro(created), time.UnixMicro(updated)
 		return upload, errors.Join(json.Unmarshal([]byte(choices), &upload.Choices),
 			json.Unmarshal([]byte(outcome), &upload.Outcome))
 	},

@@ -27,10 +27,8 @@ func decode(r io.Reader) (io.Reader, error) {
 	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
 		_, err := reader.Discard(3)
 		return reader, err
-	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(reader), nil
-	case isUTF16(start, 0):
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")), isUTF16(start, 0):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(reader), nil
 	case isUTF16(start, 1):
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(reader), nil
 	case workbook.Is(start):

@@ -74,10 +74,7 @@ func Open(r io.Reader) (*Reader, error) {
 	reader.csv.Comma = found.comma
 	reader.csv.FieldsPerRecord = -1
 	reader.csv.ReuseRecord = true
-	if err := reader.readHeader(found, start); err != nil {
-		return nil, err
-	}
-	return reader, nil
+	return reader, reader.readHeader(found, start)
 }
 
 // readHeader reads the names of the columns, which stand after some records
