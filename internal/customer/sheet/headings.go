@@ -140,14 +140,13 @@ var wordings = []struct {
 	field       string
 	words, with []string
 }{
-	{"data_de_vencimento", list("vencimento, vencto, vencim, vcto, venc, validade, dia"),
-		list("plano, mensalidade, fatura, boleto, contrato, assinatura, proximo, prox, pagamento, pgto")},
-	{"value", list("valor, vlr, vl, preco, mensalidade"),
-		list("plano, pacote, assinatura, contrato, mensal, mes, pagar")},
-	{"plan", list("plano, pacote, modalidade, velocidade"),
-		list("nome, tipo, internet, servico, contratado, contratada, mega, mb, mbps")},
-	{"whatsapp", list("telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap"),
-		list("contato, principal, movel, ddd, numero, n, 1, 2, responsavel, cobranca")},
+	{"data_de_vencimento", list("vencimento, vencto, vencim, vcto, venc, validade, dia"), list("plano, mensalidade, fatura, " +
+		"boleto, contrato, assinatura, proximo, prox, pagamento, pgto")},
+	{"value", list("valor, vlr, vl, preco, mensalidade"), list("plano, pacote, assinatura, contrato, mensal, mes, pagar")},
+	{"plan", list("plano, pacote, modalidade, velocidade"), list("nome, tipo, internet, servico, contratado, contratada, " +
+		"mega, mb, mbps")},
+	{"whatsapp", list("telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap"), list("contato, principal, movel, ddd, " +
+		"numero, n, 1, 2, responsavel, cobranca")},
 	{"email", list("email, mail"), list("contato, principal, responsavel, cobranca")},
 	{"cpf_cnpj", list("cpf, cnpj"), list("documento, numero, n")},
 	{"name", list("nome, razao"), list("social, completo, fantasia, empresa")},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"carteira/internal/platform/address"
@@ -267,15 +266,15 @@ func readDate(value string) (civil.Date, error) {
 	serial, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
 	switch {
 	case len(parts) == 3:
-		return dateOf(parts[0], parts[1], parts[2])
+		return civil.FromParts(parts[0], parts[1], parts[2])
 	case err == nil && serial > firstSerial && serial < lastSerial:
 		return workbook.Day(int(serial)), nil
 	case len(value) != len("31122027") || text.Digits(value) != value:
 		return civil.Date{}, civil.ErrSyntax
 	case strings.HasPrefix(value, "20") && value[4:6] <= "12":
-		return dateOf(value[:4], value[4:6], value[6:])
+		return civil.FromParts(value[:4], value[4:6], value[6:])
 	}
-	return dateOf(value[:2], value[2:4], value[4:])
+	return civil.FromParts(value[:2], value[2:4], value[4:])
 }
 
 // The serials by which spreadsheets store days, from 2000 to 2099: a cell that lost
@@ -283,30 +282,6 @@ func readDate(value string) (civil.Date, error) {
 const firstSerial, lastSerial = 36525, 73051
 
 func isDateSeparator(r rune) bool { return r == '/' || r == '-' || r == '.' }
-
-var months = list("jan, fev, mar, abr, mai, jun, jul, ago, set, out, nov, dez")
-
-// dateOf is the day of three parts, of which the year may come first. Two digits are a year from 2000 to 2099: no due
-// date is of another century, and a rule that looks at today's date would read one file in two ways.
-func dateOf(day, month, year string) (civil.Date, error) {
-	if len(day) == len("2027") {
-		day, year = year, day
-	}
-	if len(year) == 2 {
-		year = "20" + year
-	}
-	if name := text.Fold(month); len(name) >= 3 {
-		month = strconv.Itoa(1 + slices.Index(months, name[:3]))
-	}
-	var numbers [3]int
-	for n, part := range []string{year, month, day} {
-		var err error
-		if numbers[n], err = strconv.Atoi(part); err != nil || numbers[n] == 0 {
-			return civil.Date{}, civil.ErrSyntax
-		}
-	}
-	return civil.New(numbers[0], time.Month(numbers[1]), numbers[2])
-}
 
 // dayWords are what people write around a day of the month.
 var dayWords = list("todo, dia, vence, no, de, cada, do, mes")
@@ -333,7 +308,7 @@ func NearDay(cell string, today civil.Date) (due civil.Date, reading string) {
 		return due, "is a day of the month: the next one was taken"
 	case 2:
 		for year := today.Year() - 1; year <= today.Year()+1; year++ {
-			due, err := dateOf(parts[0], parts[1], strconv.Itoa(year))
+			due, err := civil.FromParts(parts[0], parts[1], strconv.Itoa(year))
 			if err == nil && due.Sub(today) <= clearly && today.Sub(due) <= clearly {
 				return due, "has no year: the nearest such day was taken"
 			}

@@ -24,22 +24,13 @@ func parseDate(value string) (civil.Date, bool) {
 	}
 	value = strings.NewReplacer(".", "/", "-", "/").Replace(value)
 	parts := strings.Split(value, "/")
-	switch {
-	case len(parts) == 1 && len(value) == 8:
-		parts = []string{value[6:], value[4:6], value[:4]}
-	case len(parts) == 3 && len(parts[0]) == 4:
-		parts[0], parts[2] = parts[2], parts[0]
-	case len(parts) == 3 && len(parts[2]) == 2:
-		parts[2] = "20" + parts[2]
-	case len(parts) != 3:
+	if len(parts) == 1 && len(value) == 8 {
+		parts = []string{value[:4], value[4:6], value[6:]}
+	}
+	if len(parts) != 3 {
 		return civil.Date{}, false
 	}
-	for at := range 2 {
-		if len(parts[at]) == 1 {
-			parts[at] = "0" + parts[at]
-		}
-	}
-	on, err := civil.Parse(parts[2] + "-" + parts[1] + "-" + parts[0])
+	on, err := civil.FromParts(parts[0], parts[1], parts[2])
 	return on, err == nil
 }
 

@@ -9,10 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 	_ "time/tzdata" // a container or a Windows machine may have no zone files of its own
+
+	"carteira/internal/platform/text"
 )
 
 // The first and last year of the calendar: earlier or later ones are slips of the keyboard, never due dates.
@@ -227,6 +231,30 @@ func ParseBR(text string) (Date, error) {
 		return Parse(text)
 	}
 	return fromDigits(text[6:], text[3:5], text[:2])
+}
+
+var months = strings.Fields("jan fev mar abr mai jun jul ago set out nov dez")
+
+// FromParts is the day of three parts as people write them: 1, dez and 27. The year may come first, where it has four
+// digits. Two digits are a year from 2000 to 2099: a rule that looks at today's date would read one file in two ways.
+func FromParts(day, month, year string) (Date, error) {
+	if len(day) == len("2027") {
+		day, year = year, day
+	}
+	if len(year) == 2 {
+		year = "20" + year
+	}
+	if name := text.Fold(month); len(name) >= 3 {
+		month = strconv.Itoa(1 + slices.Index(months, name[:3]))
+	}
+	var numbers [3]int
+	for n, part := range []string{year, month, day} {
+		var err error
+		if numbers[n], err = strconv.Atoi(part); err != nil || numbers[n] == 0 {
+			return Date{}, ErrSyntax
+		}
+	}
+	return New(numbers[0], time.Month(numbers[1]), numbers[2])
 }
 
 // MustParse is Parse for days written in the program; it panics where Parse refuses.

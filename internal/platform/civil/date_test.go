@@ -73,6 +73,32 @@ func TestParseBR(t *testing.T) {
 	}
 }
 
+func TestPartsOfADayAreReadAsPeopleWriteThem(t *testing.T) {
+	tests := []struct {
+		day, month, year, want string
+		err                    error
+	}{
+		{"1", "2", "2027", "2027-02-01", nil},
+		{"31", "12", "27", "2027-12-31", nil},
+		{"2027", "12", "31", "2027-12-31", nil},
+		{"31", "Dezembro", "2027", "2027-12-31", nil},
+		{"1", "MARÇO", "27", "2027-03-01", nil},
+		{"29", "02", "2027", "", ErrNoSuchDay},
+		{"1", "13", "2027", "", ErrNoSuchDay},
+		{"1", "1", "127", "", ErrYear},
+		{"0", "1", "2027", "", ErrSyntax},
+		{"1", "xyz", "2027", "", ErrSyntax},
+		{"", "1", "2027", "", ErrSyntax},
+		{"1º", "1", "2027", "", ErrSyntax},
+	}
+	for _, tt := range tests {
+		got, err := FromParts(tt.day, tt.month, tt.year)
+		if got.String() != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("FromParts(%q, %q, %q) = %q, %v; want %q, %v", tt.day, tt.month, tt.year, got, err, tt.want, tt.err)
+		}
+	}
+}
+
 func TestMustParsePanicsOnWhatParseRefuses(t *testing.T) {
 	defer func() {
 		if recover() == nil {
