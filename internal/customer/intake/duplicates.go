@@ -56,10 +56,10 @@ func (im *importer) findDuplicates(ctx context.Context, all []*candidate) (kept 
 		send(im.options.Duplicate, alike)
 		if len(alike) > 0 {
 			im.total.Duplicates++
-		}
-		if skips && len(alike) > 0 {
-			im.passed[candidate.row.Line] = true
-			continue
+			if skips {
+				im.passed[candidate.row.Line] = true
+				continue
+			}
 		}
 		for _, likeness := range candidate.alike {
 			if len(im.met) < maxRemembered {

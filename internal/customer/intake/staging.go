@@ -84,9 +84,6 @@ func (st *stage) show() {
 	st.hiddenFrom, st.hiddenTo = noStage.hiddenFrom, noStage.hiddenTo
 }
 
-// giveUp begins to delete the customers.
-func (st *stage) giveUp() { st.phase, st.next = discarding, st.hiddenFrom }
-
 // chunk takes the next ids of a step. After the last the stage is free.
 func (st *stage) chunk(size int64) (from, to int64) {
 	from, to = st.next, min(st.next+size-1, st.last)
@@ -199,7 +196,7 @@ func (s *stager) settleSome(ctx context.Context, size int64) error {
 // discard deletes customers who were never visible, and what was made for them.
 func (s *stager) discard(ctx context.Context) error {
 	if s.stage.phase == staging {
-		s.stage.giveUp()
+		s.stage.phase, s.stage.next = discarding, s.stage.hiddenFrom
 	}
 	for s.stage.phase == discarding {
 		err := s.step(ctx, func(tx *sqldb.Tx, st *stage) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -229,20 +230,13 @@ func (s *Service) CheckUpload(ctx context.Context, actor account.Actor, id int64
 }
 
 func (u *Upload) choose(choices Choices) error {
-	if len(choices.Fields) != len(u.Choices.Fields) {
+	unknown := func(field string) bool { return field != "" && !sheet.IsField(field) }
+	switch {
+	case len(choices.Fields) != len(u.Choices.Fields) || slices.ContainsFunc(choices.Fields, unknown):
 		return fault.Field("columns", "every column must be named or passed over")
-	}
-	named := map[string]bool{}
-	for _, field := range choices.Fields {
-		if field != "" && !sheet.IsField(field) {
-			return fault.Field("columns", "every column must be named or passed over")
-		}
-		named[field] = true
-	}
-	if !named["name"] {
+	case !slices.Contains(choices.Fields, "name"):
 		return fault.Field("columns", "one column must be the customer's name")
-	}
-	if choices.AreaCode != "" && !phone.IsArea(choices.AreaCode) {
+	case choices.AreaCode != "" && !phone.IsArea(choices.AreaCode):
 		return fault.Field("area_code", "must be an area code of two digits that exists in Brazil")
 	}
 	u.Choices = choices

@@ -96,12 +96,10 @@ func addTo(groups []Group, problem Problem) []Group {
 	n := slices.IndexFunc(groups, func(group Group) bool {
 		return group.Field == problem.Field && group.Reason == problem.Reason && group.Value == value
 	})
-	switch {
-	case n >= 0:
-	case len(groups) == maxGroups:
-		n = maxGroups - 1
-	default:
+	if n < 0 && len(groups) < maxGroups {
 		groups = append(groups, Group{Field: problem.Field, Value: value, Reason: problem.Reason})
+	}
+	if n < 0 {
 		n = len(groups) - 1
 	}
 	groups[n].Count++
