@@ -11,6 +11,7 @@ import (
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/taxid"
 	"carteira/internal/platform/text"
+	"carteira/internal/platform/workbook"
 )
 
 // kind is a field that is known by its values.
@@ -53,19 +54,10 @@ func isData(record []string) bool {
 	})
 }
 
-// letter is what spreadsheets call a column: A to Z, AA and so on.
-func letter(n int) string {
-	name := string(rune('A' + n%26))
-	if n >= 26 {
-		return letter(n/26-1) + name
-	}
-	return name
-}
-
 // isLetters finds the header that the lines left out of a file without one are given.
 func isLetters(record []string) bool {
 	for n, heading := range record[:min(2, len(record))] {
-		if heading != letter(n) {
+		if heading != workbook.ColumnName(n) {
 			return false
 		}
 	}
@@ -77,7 +69,7 @@ func guessColumns(start []byte, comma rune, count int) []Column {
 	cells := make([][]string, count)
 	for _, record := range beginning(start, comma, 30) {
 		for n, cell := range record[:min(count, len(record))] {
-			if cell = tidy(cell); cell != "" && cell != letter(n) {
+			if cell = tidy(cell); cell != "" && cell != workbook.ColumnName(n) {
 				cells[n] = append(cells[n], cell)
 			}
 		}
@@ -88,7 +80,7 @@ func guessColumns(start []byte, comma rune, count int) []Column {
 		if taken[field] && field != "whatsapp" {
 			field = ""
 		}
-		columns[n], taken[field] = Column{letter(n), field}, true
+		columns[n], taken[field] = Column{workbook.ColumnName(n), field}, true
 	}
 	nameColumns(columns, cells)
 	return columns

@@ -69,7 +69,7 @@ func index() (map[string]string, []string) {
 	byKey := map[string]string{}
 	for _, column := range headings {
 		for _, name := range column.names {
-			byKey[key(name)] = column.field
+			byKey[text.Words(name)] = column.field
 		}
 	}
 	return byKey, slices.Sorted(maps.Keys(byKey))
@@ -124,7 +124,7 @@ func fieldOf(heading string) (field string, known bool) {
 		}
 		return "", false
 	}
-	if field, known = fields[key(heading)]; known {
+	if field, known = fields[text.Words(heading)]; known {
 		return field, true
 	}
 	if before, _, remarked := strings.Cut(heading, "("); remarked && before != "" {
@@ -158,7 +158,7 @@ var fillers = list("de, do, da, dos, das, o, a, e, em, no, na, para, p, com, r, 
 
 // guessed is the field that the words of a heading say; "": none.
 func guessed(heading string) string {
-	words := strings.Fields(key(heading))
+	words := strings.Fields(text.Words(heading))
 	for _, wording := range wordings {
 		own := false
 		if !slices.ContainsFunc(words, func(word string) bool {
@@ -199,7 +199,7 @@ func columnsOf(header []string) []Column {
 
 // called reports whether a column of a field has one of some names.
 func (c Column) called(field string, names ...string) bool {
-	return c.Field == field && slices.Contains(names, key(c.Heading))
+	return c.Field == field && slices.Contains(names, text.Words(c.Heading))
 }
 
 // sharedField is the field of a heading with several parts, between slashes, that are all names of it.
@@ -209,19 +209,13 @@ func sharedField(heading string) (field string, known bool) {
 		return "", false
 	}
 	for i, part := range parts {
-		of, ok := fields[key(part)]
+		of, ok := fields[text.Words(part)]
 		if !ok || of == "" || i > 0 && of != field {
 			return "", false
 		}
 		field = of
 	}
 	return field, true
-}
-
-// key is what two spellings of a heading have in common: their folded words.
-func key(heading string) string {
-	punctuation := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	return strings.Join(strings.FieldsFunc(text.Fold(heading), punctuation), " ")
 }
 
 // maxPreface is how many records may stand before the one that names the columns: a title, the company's name, a date,

@@ -172,7 +172,7 @@ func knows(heading string) bool {
 }
 
 func suggestion(heading string) string {
-	if near := text.Near(key(heading), spellings); near != "" {
+	if near := text.Near(text.Words(heading), spellings); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

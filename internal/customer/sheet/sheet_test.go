@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"carteira/internal/platform/civil"
+	"carteira/internal/platform/text"
 )
 
 // read returns the rows of a file as `line field=value …` and the error that
@@ -146,10 +147,10 @@ func TestNoTwoFieldsShareAHeading(t *testing.T) {
 	of := map[string]string{}
 	for _, column := range headings {
 		for _, name := range column.names {
-			if other, taken := of[key(name)]; taken && other != column.field {
+			if other, taken := of[text.Words(name)]; taken && other != column.field {
 				t.Errorf("%q is a heading of %q and of %q", name, column.field, other)
 			}
-			of[key(name)] = column.field
+			of[text.Words(name)] = column.field
 		}
 	}
 }

@@ -24,7 +24,7 @@ const (
 	identifier
 )
 
-// headings are what columns are called, folded and without punctuation.
+// headings are what columns are called, as text.Words leaves them.
 var headings = map[column][]string{
 	date: {
 		"data", "date", "dt", "data lancamento", "data do lancamento", "data movimento", "data mov", "data movimentacao",
@@ -117,7 +117,7 @@ func delimiter(content string) rune {
 func columnsOf(cells []string) []column {
 	columns := make([]column, len(cells))
 	for n, cell := range cells {
-		kind := columnsByHeading[heading(cell)]
+		kind := columnsByHeading[text.Words(cell)]
 		if kind <= amount && slices.Contains(columns, kind) { // the first date is the movement's
 			kind = unknown
 		}
@@ -128,12 +128,6 @@ func columnsOf(cells []string) []column {
 		return nil
 	}
 	return columns
-}
-
-// heading is a cell as headings are compared.
-func heading(cell string) string {
-	letters := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
-	return strings.Join(strings.FieldsFunc(text.Fold(cell), letters), " ")
 }
 
 // lineOf makes a line of a row. A row without a date is none: banks end a file with

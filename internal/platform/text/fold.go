@@ -45,6 +45,12 @@ func Fold(text string) string {
 	return out.String()
 }
 
+// Words are the folded words of a text one space apart, without punctuation.
+func Words(text string) string {
+	punctuation := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(Fold(text), punctuation), " ")
+}
+
 // Lower makes spellings equal that differ only in case, or in how an accent was typed (one character or two).
 func Lower(s string) string { return norm.NFC.String(strings.ToLower(s)) }
 

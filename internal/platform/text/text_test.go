@@ -74,6 +74,16 @@ func checkFold(t *testing.T, text string) {
 	}
 }
 
+func TestWordsLeavePunctuationOut(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", " - ": "", "Código:": "codigo", "Valor (R$)": "valor r", "data_de_vencimento": "data de vencimento", "Nº\tCPF": "no cpf",
+	} {
+		if got := Words(in); got != want {
+			t.Errorf("Words(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestLower(t *testing.T) {
 	tests := []struct{ a, b string }{
 		{"ANA", "ana"},

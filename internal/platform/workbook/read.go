@@ -274,6 +274,15 @@ func columnOf(ref string) int {
 	return column - 1
 }
 
+// ColumnName is what spreadsheets call the column of a number from 0: A to Z, AA and so on.
+func ColumnName(column int) string {
+	name := string(rune('A' + column%26))
+	if column >= 26 {
+		return ColumnName(column/26-1) + name
+	}
+	return name
+}
+
 func (b *Book) text(cell cell) string {
 	switch cell.Type {
 	case "s":

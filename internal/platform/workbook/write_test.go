@@ -67,3 +67,14 @@ func TestWorkbookIsReadAsItWasWritten(t *testing.T) {
 		t.Errorf("a walk that fails: %v", err)
 	}
 }
+
+func TestColumnsAreCalledByLetters(t *testing.T) {
+	for column, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 27: "AB", 701: "ZZ", 702: "AAA"} {
+		if got := ColumnName(column); got != want {
+			t.Errorf("column %d is called %s, want %s", column, got, want)
+		}
+		if got := columnOf(want + "12"); got != column && column < maxColumns {
+			t.Errorf("%s12 is in column %d, want %d", want, got, column)
+		}
+	}
+}
