@@ -25,7 +25,6 @@ type candidate struct {
 	faults fault.Fields
 	left   fault.Fields // why values of the row are left out
 	alike  []customer.Likeness
-	priced bool // has an own price because the row's amount is not the plan's
 }
 
 // problems lists what is wrong, under the names that the row has: a plan that
@@ -46,7 +45,7 @@ func (c *candidate) problems(faults fault.Fields) (list []Problem) {
 // warnings lists what was left out of the row.
 func (c *candidate) warnings() []Problem {
 	list := append(c.problems(c.row.Warnings), c.problems(c.left)...)
-	if c.priced {
+	if c.OwnPrice.Own && c.Plan.ID != 0 {
 		list = append(list, c.problem("price", c.OwnPrice.String(), "differs from the plan's price: it becomes the customer's own"))
 	}
 	return list
@@ -99,7 +98,7 @@ func (im *importer) readRow(candidate *candidate, on *catalogCache, now time.Tim
 	if err != nil {
 		return err
 	}
-	candidate.Customer, candidate.priced = made, draft.differs
+	candidate.Customer = made
 	return draft.Problems.With(refused).With(more).Err()
 }
 
@@ -111,7 +110,6 @@ type rowDraft struct {
 	customer.Draft
 	plan, product input.Opt[string]
 	amount        input.Opt[money.Cents]
-	differs       bool // pays another price than the plan's
 }
 
 // draft reads the row as a form. What the sheet has refused is not checked

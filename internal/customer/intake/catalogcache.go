@@ -145,7 +145,10 @@ func (s *catalogCache) choose(draft *rowDraft) (refused fault.Fields, err error)
 			return refused, err
 		}
 	}
-	s.ownPrice(draft)
+	// The amount of a row is its own price: customer.Draft drops one that is the plan's.
+	if draft.amount.HasValue() && draft.PlanID.HasValue() && !draft.OwnPrice.HasValue() {
+		draft.OwnPrice = draft.amount
+	}
 	if name := draft.product.Value; name != "" && !draft.ProductID.Given() {
 		found := s.products.called(name, func(product catalog.Product) bool { return product.Active })
 		bad := draft.Problems.Any() || !refused.Empty()
@@ -171,20 +174,4 @@ func (s *catalogCache) choosePlan(draft *rowDraft, refused *fault.Fields) (err e
 	wanted := catalog.Plan{ID: s.plans.newID(), Name: name, Value: usual, Period: monthly, Active: true}
 	draft.PlanID, err = s.plans.choose(found, wanted, bad, refused)
 	return err
-}
-
-// ownPrice gives a row its own price where its amount is not the plan's. A price
-// that is the plan's is none: it would stay behind when the plan's changes.
-func (s *catalogCache) ownPrice(draft *rowDraft) {
-	plan, chosen := s.plans.byID[draft.PlanID.Value]
-	if !chosen {
-		return
-	}
-	if amount, priced := draft.amount.Get(); priced && !draft.OwnPrice.HasValue() {
-		draft.OwnPrice = input.Some(amount)
-	}
-	if price, own := draft.OwnPrice.Get(); own && price == plan.Value {
-		draft.OwnPrice = input.Opt[money.Cents]{}
-	}
-	draft.differs = draft.OwnPrice.HasValue()
 }

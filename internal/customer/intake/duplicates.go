@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"carteira/internal/customer"
-	"carteira/internal/platform/text"
 )
 
 // maxRemembered bounds the memory that duplicates take, with the logins and keys: 100,000 rows have at most that much,
@@ -26,7 +25,7 @@ func (c *candidate) likenesses() []customer.Likeness {
 	list := []customer.Likeness{{Field: "whatsapp", Value: c.Whatsapp}, {Field: "cpf_cnpj", Value: c.CpfCnpj}}
 	// A date that the plan gave says nothing: every row without one has it.
 	if c.row.Values[dueField] != "" && c.row.Faults.Get(dueField) == nil && c.Name != "" {
-		list = append(list, customer.Likeness{Field: "name", Value: c.DueOn.String() + " " + text.Searchable(text.Fold(c.Name))})
+		list = append(list, customer.Likeness{Field: "name", Value: c.DueOn.String() + " " + customer.FoldedName(c.Name)})
 	}
 	return list
 }
