@@ -124,10 +124,10 @@ func (im *importer) writeStaged(ctx context.Context, rows Rows) (outcome, error)
 			return im.finish(ctx, tx, out)
 		})
 	}
-	if errors.Is(err, errTakenOver) {
+	switch {
+	case errors.Is(err, errTakenOver):
 		return out, err
-	}
-	if err != nil {
+	case err != nil:
 		return out, errors.Join(err, stager.discard(context.WithoutCancel(ctx)))
 	}
 	crashpoint.Here("import-shown")

@@ -23,24 +23,21 @@ type kind struct {
 // kinds are in the order in which they are tried, the surest first.
 var kinds = []kind{
 	{"email", func(cell string) bool { return strings.Contains(cell, "@") }},
-	{"data_de_vencimento", func(cell string) bool {
-		_, err := spellDate(cell)
-		return err == nil && strings.ContainsFunc(cell, isDateSeparator)
-	}},
-	{"cpf_cnpj", func(cell string) bool {
-		_, err := taxid.Parse(cell)
-		return err == nil
-	}},
+	{"data_de_vencimento", func(cell string) bool { return strings.ContainsFunc(cell, isDateSeparator) && reads(spellDate, cell) }},
+	{"cpf_cnpj", func(cell string) bool { return reads(taxid.Parse, cell) }},
 	{"address.cep", regexp.MustCompile(`^\d{5}-\d{3}$`).MatchString},
 	{"whatsapp", func(cell string) bool {
 		_, err := Phones{}.spell(cell)
 		return err == nil || errors.Is(err, phone.ErrNinth) || errors.Is(err, phone.ErrNoArea)
 	}},
-	{"value", func(cell string) bool {
-		_, err := spellAmount(cell)
-		return err == nil && strings.ContainsAny(cell, ",.$") // bare digits may be anything
-	}},
+	// Bare digits may be anything.
+	{"value", func(cell string) bool { return strings.ContainsAny(cell, ",.$") && reads(spellAmount, cell) }},
 	{"address.street", regexp.MustCompile(`(?i)^(rua|r\.|av\.?|avenida|travessa|praça|estrada|rodovia|alameda)\s`).MatchString},
+}
+
+func reads(spell func(string) (string, error), cell string) bool {
+	_, err := spell(cell)
+	return err == nil
 }
 
 // isData finds a first record that is a customer: the file names no columns.

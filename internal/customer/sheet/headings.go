@@ -93,13 +93,9 @@ func IsField(name string) bool {
 
 // Optional reports whether a value that cannot be read may be left out: not the name, and nothing that decides what
 // is charged and when. A customer without the due date would get one that was never chosen.
-func Optional(field string) bool {
-	switch field {
-	case "name", "data_de_vencimento", "plan", "plan_id", "value", "price", "product", "product_id":
-		return false
-	}
-	return true
-}
+func Optional(field string) bool { return !slices.Contains(needed, field) }
+
+var needed = list("name, data_de_vencimento, plan, plan_id, value, price, product, product_id")
 
 // customPrefix begins the headings of a company's own fields: custom.MAC.
 const customPrefix = "custom."

@@ -87,22 +87,15 @@ func (p Phones) spell(value string) (spelling, error) {
 		_, err = p.complete(pieces[0])
 	}
 	for _, piece := range pieces {
-		if spelled, err := p.complete(withoutWords(piece)); err == nil {
+		if spelled, err := p.complete(letters.ReplaceAllString(piece, "")); err == nil {
 			return spelling{spelled.value, "has words with the number, which were left out"}, nil
 		}
 	}
 	return spelling{}, err
 }
 
-// withoutWords leaves what a number can be made of: 0xx35 98765-4321 (esposa) has more.
-func withoutWords(piece string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || r == ':' {
-			return -1
-		}
-		return r
-	}, piece)
-}
+// letters are what people write with a number that is none of it: 0xx35 98765-4321 (esposa).
+var letters = regexp.MustCompile(`[\pL:]`)
 
 // best is the cell to take of those that have a phone: the first mobile number, or else the first that can be read.
 func (p Phones) best(cells []string) string {
@@ -290,9 +283,8 @@ var dayWords = list("todo, dia, vence, no, de, cada, do, mes")
 // 10 de cada mês) is the next such day. A day without its year (10/11, 10/nov) is the nearest one, and none where that of
 // another year is less than twice as far: a wrong year is a customer who is not billed for months.
 func NearDay(cell string, today civil.Date) (due civil.Date, reading string) {
-	words := slices.DeleteFunc(strings.Fields(text.Fold(cell)), func(word string) bool {
-		return slices.Contains(dayWords, word)
-	})
+	around := func(word string) bool { return slices.Contains(dayWords, word) }
+	words := slices.DeleteFunc(strings.Fields(text.Fold(cell)), around)
 	if len(words) == 2 && text.Digits(words[1]) != "" { // two days, perhaps
 		return due, ""
 	}
