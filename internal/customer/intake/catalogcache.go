@@ -98,11 +98,12 @@ func (s *shelf[T]) choose(found []T, wanted T, bad bool, refused *fault.Fields) 
 // newID is the id of something that a check keeps in the cache alone: negative, as no row's is.
 func (s *shelf[T]) newID() int64 { return int64(-1 - len(s.byID)) }
 
+// insertion makes a plan or product in a transaction.
+type insertion[T any] = func(context.Context, account.Tx, T) (T, error)
+
 // adder makes what rows name and the company lacks, where that is chosen: a check,
 // which writes nothing, keeps it in the cache alone.
-func adder[T any](
-	ctx context.Context, im *importer, querier sqldb.Querier, add func(context.Context, account.Tx, T) (T, error),
-) func(T) (T, error) {
+func adder[T any](ctx context.Context, im *importer, querier sqldb.Querier, add insertion[T]) func(T) (T, error) {
 	tx, writes := querier.(*sqldb.Tx)
 	switch {
 	case !im.options.CreateMissing:

@@ -353,10 +353,9 @@ func (out *outcome) join(more outcome) {
 }
 
 func send(receive func(Problem), problems []Problem) {
-	if receive == nil {
-		return
-	}
 	for _, problem := range problems {
-		receive(problem)
+		if receive != nil {
+			receive(problem)
+		}
 	}
 }

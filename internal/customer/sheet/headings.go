@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -63,17 +62,16 @@ var headings = []struct {
 
 func list(names string) []string { return strings.Split(names, ", ") }
 
-var fields, spellings = index()
-
-func index() (map[string]string, []string) {
+// fields has the field of each name.
+var fields = func() map[string]string {
 	byKey := map[string]string{}
 	for _, column := range headings {
 		for _, name := range column.names {
 			byKey[text.Words(name)] = column.field
 		}
 	}
-	return byKey, slices.Sorted(maps.Keys(byKey))
-}
+	return byKey
+}()
 
 // Fields lists what a column can be. Those of custom are unlimited, because
 // the company chooses their names.

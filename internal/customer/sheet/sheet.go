@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -172,7 +173,7 @@ func knows(heading string) bool {
 }
 
 func suggestion(heading string) string {
-	if near := text.Near(text.Words(heading), spellings); near != "" {
+	if near := text.Near(text.Words(heading), slices.Sorted(maps.Keys(fields))); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
