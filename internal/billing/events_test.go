@@ -1,12 +1,7 @@
 package billing
 
 import (
-	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,16 +9,9 @@ import (
 
 	"carteira/internal/customer"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/goldentest"
 	"carteira/test/kit/openapitest"
 	"carteira/test/kit/sqldbtest"
-)
-
-var rewrite = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// What is random in an event: its id and the customer's UUID.
-var (
-	eventID = regexp.MustCompile(`evt_[0-9A-Z]{26}`)
-	uuid    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 )
 
 func TestEventsAreAsIntegratorsKnowThem(t *testing.T) {
@@ -103,19 +91,5 @@ func (w *world) wantEvent(t *testing.T, n int, name string) {
 	t.Helper()
 	body := w.bodies(t)[n]
 	openapitest.New(t).Event([]byte(body))
-	body = eventID.ReplaceAllString(body, "evt_00000000000000000000000000")
-	body = uuid.ReplaceAllString(body, "00000000-0000-4000-8000-000000000000")
-	var got bytes.Buffer
-	must(t, json.Indent(&got, []byte(body), "", "  "))
-	got.WriteByte('\n')
-
-	file := filepath.Join("testdata", name+".golden.json")
-	if *rewrite {
-		must(t, os.WriteFile(file, got.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	must(t, err)
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", file, got.Bytes(), want)
-	}
+	goldentest.Want(t, name, body, goldentest.IDs)
 }

@@ -2,15 +2,11 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
-	"flag"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -18,30 +14,24 @@ import (
 
 	"carteira/internal/event"
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/goldentest"
 	"carteira/test/kit/openapitest"
 	"carteira/test/kit/sqldbtest"
 )
 
-var rewrite = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// chances are what no two runs have alike, and what golden files have instead:
-// the last is the jitter of a minute.
-var chances = []struct {
-	pattern *regexp.Regexp
-	instead string
-}{
-	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`), "00000000-0000-4000-8000-000000000000"},
-	{regexp.MustCompile(`evt_[0-9A-Z]{26}`), "evt_00000000000000000000000000"},
-	{regexp.MustCompile(`whsec_[0-9A-Za-z]{40}`), "whsec_0000000000000000000000000000000000000000"},
-	{regexp.MustCompile(`/signup/[0-9A-Za-z]{20}"`), `/signup/00000000000000000000"`},
-	{regexp.MustCompile(`/password/[0-9A-Za-z_-]{43}"`), `/password/0000000000000000000000000000000000000000000"`},
-	{regexp.MustCompile(`"duration_ms":[0-9]+`), `"duration_ms":0`},
-	{regexp.MustCompile(`/pay/[0-9A-Za-z]{24}"`), `/pay/000000000000000000000000"`},
-	{regexp.MustCompile(`pix\.example\.com/qr/v2/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`), `pix.example.com/qr/v2/00000000000000000000000000${1}0000"`},
-	{regexp.MustCompile(`pix\.example\.com/rec/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`), `pix.example.com/rec/00000000000000000000000000${1}0000"`},
-	{regexp.MustCompile(`iVBORw0KGgo[^"]+"`), `iVBORw0KGgo="`},
-	{regexp.MustCompile(`("next_attempt_at":"2026-01-31T09:01:0)[0-9]`), "${1}0"},
-}
+// chances are what answers have besides ids that no two runs have alike. The last line
+// is the jitter of a minute.
+var chances = append(goldentest.Chances{
+	{`whsec_[0-9A-Za-z]{40}`, "whsec_0000000000000000000000000000000000000000"},
+	{`/signup/[0-9A-Za-z]{20}"`, `/signup/00000000000000000000"`},
+	{`/password/[0-9A-Za-z_-]{43}"`, `/password/0000000000000000000000000000000000000000000"`},
+	{`"duration_ms":[0-9]+`, `"duration_ms":0`},
+	{`/pay/[0-9A-Za-z]{24}"`, `/pay/000000000000000000000000"`},
+	{`pix\.example\.com/qr/v2/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`, `pix.example.com/qr/v2/00000000000000000000000000${1}0000"`},
+	{`pix\.example\.com/rec/[0-9A-Za-z]{26}(.*6304)[0-9A-F]{4}"`, `pix.example.com/rec/00000000000000000000000000${1}0000"`},
+	{`iVBORw0KGgo[^"]+"`, `iVBORw0KGgo="`},
+	{`("next_attempt_at":"2026-01-31T09:01:0)[0-9]`, "${1}0"},
+}, goldentest.IDs...)
 
 // Both databases must give the same bytes, which the golden files hold.
 func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
@@ -65,28 +55,9 @@ func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
 			if answer.status != http.StatusOK {
 				t.Errorf("%s: %d %s", name, answer.status, answer.body)
 			}
-			wantGolden(t, name, answer.body)
+			goldentest.Want(t, name, answer.body, chances)
 		}
 	})
-}
-
-func wantGolden(t *testing.T, name, body string) {
-	t.Helper()
-	var got bytes.Buffer
-	for _, chance := range chances {
-		body = chance.pattern.ReplaceAllString(body, chance.instead)
-	}
-	must(t, json.Indent(&got, []byte(body), "", "  "))
-	got.WriteByte('\n')
-	file := filepath.Join("testdata", name+".golden.json")
-	if *rewrite {
-		must(t, os.WriteFile(file, got.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	must(t, err)
-	if got.String() != string(want) {
-		t.Errorf("%s: got\n%swant\n%s", file, got.String(), want)
-	}
 }
 
 // operations is one request for each operation of the document, as its examples
