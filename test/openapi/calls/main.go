@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"os"
 
-	"carteira/test/openapi/gen/goclient"
+	"carteira/test/openapi/gen/carteira"
 )
 
 func main() {
@@ -18,7 +18,7 @@ func main() {
 }
 
 func call(ctx context.Context) error {
-	api, err := goclient.NewClientWithResponses(os.Getenv("BASE"), goclient.WithRequestEditorFn(
+	api, err := carteira.NewClientWithResponses(os.Getenv("BASE"), carteira.WithRequestEditorFn(
 		func(_ context.Context, req *http.Request) error {
 			req.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))
 			return nil
@@ -27,7 +27,7 @@ func call(ctx context.Context) error {
 		return err
 	}
 	plan := int64(1)
-	made, err := api.CreateCustomerWithResponse(ctx, &goclient.CreateCustomerParams{}, goclient.NewCustomer{Name: "José", PlanId: &plan})
+	made, err := api.CreateCustomerWithResponse(ctx, &carteira.CreateCustomerParams{}, carteira.NewCustomer{Name: "José", PlanId: &plan})
 	if err != nil || made.JSON200 == nil {
 		return fmt.Errorf("create: %w: %s", err, made.Body)
 	}
@@ -36,11 +36,11 @@ func call(ctx context.Context) error {
 		return fmt.Errorf("read: %w: %s", err, read.Body)
 	}
 	search := "jose"
-	list, err := api.ListCustomersWithResponse(ctx, &goclient.ListCustomersParams{Search: &search})
+	list, err := api.ListCustomersWithResponse(ctx, &carteira.ListCustomersParams{Search: &search})
 	if err != nil || list.JSON200 == nil || list.JSON200.Meta.Total != 1 {
 		return fmt.Errorf("list: %w: %s", err, list.Body)
 	}
-	refused, err := api.CreateCustomerWithResponse(ctx, &goclient.CreateCustomerParams{}, goclient.NewCustomer{})
+	refused, err := api.CreateCustomerWithResponse(ctx, &carteira.CreateCustomerParams{}, carteira.NewCustomer{})
 	if err != nil || refused.JSON422 == nil || refused.JSON422.Message == "" {
 		return fmt.Errorf("refuse: %w: %s", err, refused.Body)
 	}
