@@ -114,7 +114,13 @@ type importer struct {
 // batches walks rows some at a time, without those that are passed over. The last
 // batch may be empty. Rows before an error come before it.
 func (im *importer) batches(ctx context.Context, rows Rows) iter.Seq2[[]sheet.Row, error] {
-	today := im.actor.Today(im.service.db.Now())
+	size, today := importBatch, im.actor.Today(im.service.db.Now())
+	// PostgreSQL plans the check of a foreign key once, at the first batch. In a table of
+	// few rows it takes any index that begins with the company, and reads all of it for
+	// each later row.
+	if im.service.db.Engine() == sqldb.Postgres {
+		size *= 4
+	}
 	return func(yield func([]sheet.Row, error) bool) {
 		var batch []sheet.Row
 		for row, err := range rows() {
@@ -125,7 +131,7 @@ func (im *importer) batches(ctx context.Context, rows Rows) iter.Seq2[[]sheet.Ro
 			if !im.passed[row.Line] {
 				batch = append(batch, complete(row, today))
 			}
-			if len(batch) == importBatch {
+			if len(batch) == size {
 				if !yield(batch, ctx.Err()) {
 					return
 				}

@@ -169,8 +169,7 @@ func (s *stager) settle(ctx context.Context) error {
 			continue
 		default:
 			failures = append(failures, fmt.Errorf("after the import of customer %d: %w", s.stage.next, err))
-			err := s.step(ctx, func(_ *sqldb.Tx, st *stage) error { st.chunk(1); return nil })
-			if err != nil {
+			if err := s.step(ctx, func(_ *sqldb.Tx, st *stage) error { st.chunk(1); return nil }); err != nil {
 				return errors.Join(append(failures, err)...)
 			}
 			size = importBatch
