@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type demoLife struct {
 	until   time.Time
 	joined  int
 	sold    []reseller.Plan // what resellers subscribe to
+	owed    []int64         // invoices that are not paid before the present
 }
 
 // The days before the present on which something of the demo begins.
@@ -40,6 +42,8 @@ const (
 	leavesAfter = 20  // days without paying after which a customer is let go
 	demoPayHour = 10 * time.Hour
 	demoStep    = 5 // days between those on which people do something
+	owedSince   = 9 // the first invoices that are still owed fell due; demoOwed of them
+	demoOwed    = 3
 )
 
 func (l *demoLife) live() error {
@@ -157,6 +161,7 @@ func (l *demoLife) payDay(day civil.Date) error {
 	for _, invoice := range open {
 		late, pays := habit(int(invoice.Customer.ID), int(invoice.ID))
 		switch {
+		case l.owes(invoice):
 		case !pays && day.Sub(invoice.DueOn) >= leavesAfter:
 			err = l.leave(invoice.Customer.ID)
 		case pays && day.Sub(invoice.DueOn) >= late:
@@ -167,6 +172,16 @@ func (l *demoLife) payDay(day civil.Date) error {
 		}
 	}
 	return nil
+}
+
+// owes keeps some invoices of the last days open, so that a demo has customers who are
+// late on whatever day it is made.
+func (l *demoLife) owes(invoice billing.Invoice) bool {
+	ago := l.actor.Today(l.until).Sub(invoice.DueOn)
+	if len(l.owed) < demoOwed && ago > 0 && ago <= owedSince && invoice.Customer.ID > faithful {
+		l.owed = append(l.owed, invoice.ID)
+	}
+	return slices.Contains(l.owed, invoice.ID)
 }
 
 // faithful is up to which id customers always pay. On whatever day a demo is made, its
