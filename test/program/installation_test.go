@@ -62,7 +62,7 @@ func install(t *testing.T, engine sqldb.Engine) *installation {
 	return installOn(t, engine, sqldbtest.URL)
 }
 
-// installEmpty makes an installation whose database has no table yet.
+// installEmpty makes an installation that has no table in its database yet.
 func installEmpty(t *testing.T, engine sqldb.Engine) *installation {
 	t.Helper()
 	return installOn(t, engine, sqldbtest.Empty)

@@ -35,7 +35,7 @@ func EachEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 	}
 }
 
-// Lives are the seeds, of a count, whose histories a model test lives on an engine: each
+// Lives are the seeds, of a count, that a model test makes histories of on an engine: each
 // seed on one, for what happens in it is the same on either. `make year` lives all on both.
 func Lives(engine sqldb.Engine, count uint64) (seeds []uint64) {
 	both := os.Getenv("CARTEIRA_TEST_MONTHS") != ""
