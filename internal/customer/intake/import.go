@@ -324,11 +324,9 @@ func (im *importer) finish(ctx context.Context, tx *sqldb.Tx, out outcome) error
 	if err := account.AskDayWork(ctx, tx, im.actor.Company.ID); err != nil {
 		return err
 	}
-	return account.WriteAudit(ctx, im.actor.In(tx), account.AuditEntry{
-		Action: string(customer.ActionImported),
-		Record: "customer",
-		After:  account.AuditFields{"customers": out.good},
-	})
+	after := account.AuditFields{"customers": out.good}
+	entry := account.AuditEntry{Action: string(customer.ActionImported), Record: "customer", After: after}
+	return account.WriteAudit(ctx, im.actor.In(tx), entry)
 }
 
 // outcome is what became of some rows.

@@ -15,6 +15,7 @@ import (
 	"carteira/internal/platform/phone"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/platform/workbook"
+	"carteira/internal/platform/worker"
 )
 
 // MaxUpload is the largest file that can be uploaded: about a hundred thousand
@@ -97,12 +98,8 @@ func (s *Service) SaveUpload(ctx context.Context, actor account.Actor, name stri
 	if err != nil {
 		return Upload{}, fault.Field("file", err.Error())
 	}
-	upload := Upload{
-		Name:    name,
-		State:   UploadNew,
-		content: content,
-		Choices: Choices{ImportOptions: ImportOptions{LeaveOut: true, SkipDuplicates: true, Invoices: true}},
-	}
+	choices := Choices{ImportOptions: ImportOptions{LeaveOut: true, SkipDuplicates: true, Invoices: true}}
+	upload := Upload{Name: name, State: UploadNew, content: content, Choices: choices}
 	for _, column := range file.Columns {
 		upload.Choices.Fields = append(upload.Choices.Fields, column.Field)
 	}
@@ -299,7 +296,11 @@ func (s *Service) runUpload(ctx context.Context, actor account.Actor, upload Upl
 	var lines atomic.Int64
 	over := make(chan Upload)
 	go func() {
-		done, err := s.Import(ctx, actor, upload.rows(func(int) { lines.Add(1) }), options)
+		var done Imported
+		err := worker.Guard(ctx, func() (err error) {
+			done, err = s.Import(ctx, actor, upload.rows(func(int) { lines.Add(1) }), options)
+			return err
+		})
 		over <- upload.ended(out, done, err)
 	}()
 	for pulse := time.Tick(uploadPulse); ; {

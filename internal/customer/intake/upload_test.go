@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +44,28 @@ func checked(t *testing.T, service *intake.Service, actor account.Actor) intake.
 		t.Fatalf("checked %+v, %v", upload, err)
 	}
 	return upload
+}
+
+// An import in the background ends no process: whatever it panics over, it has failed.
+func TestUploadOverWhichTheProgramPanicsFails(t *testing.T) {
+	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		_, there, actor, db, _ := twoProcesses(t, engine)
+		log := &event.Log{}
+		log.Watch(func(context.Context, *sqldb.Tx, event.Event) error { panic("of a test") })
+		here := intakeOf(db, log)
+		upload := checked(t, here, actor)
+		upload.Choices.Events = true
+		upload, err := here.CheckUpload(t.Context(), actor, upload.ID, upload.Choices)
+		if err == nil {
+			err = here.StartUpload(t.Context(), actor, upload.ID, false)
+		}
+		for err == nil && (upload.State == intake.UploadNew || upload.State == intake.UploadRunning) {
+			upload, err = there.Upload(t.Context(), actor, upload.ID)
+		}
+		if err != nil || upload.State != intake.UploadFailed || upload.Outcome.Done.Imported != 0 {
+			t.Errorf("%+v, %v", upload, err)
+		}
+	})
 }
 
 func TestUploadIsImportedOnceHoweverOftenItIsStarted(t *testing.T) {
