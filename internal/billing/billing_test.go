@@ -311,7 +311,8 @@ func (w *world) wantTrueLedger(t *testing.T) {
 				WHERE company_id = ? AND status IN ('applied', 'partial', 'refunded', 'credit') AND provider <> 'credit'
 				UNION ALL
 				SELECT r.refunded_on, p.paid_via, p.plan_id, p.product_id, 0, -r.amount_cents
-				FROM payment_refunds r JOIN payments p ON p.id = r.payment_id WHERE r.company_id = ?
+				FROM payment_refunds r JOIN payments p ON p.id = r.payment_id
+				WHERE r.company_id = ? AND p.status NOT IN ('review', 'dismissed')
 			) AS moved GROUP BY 1`, w.actor.Company.ID, w.actor.Company.ID))
 	}
 	var here tally.Filter

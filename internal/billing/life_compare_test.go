@@ -90,7 +90,7 @@ func (l *life) compareInvoices() {
 			id: invoice.ID, of: b.of, generated: invoice.Generated, status: invoice.Status, amount: invoice.Amount, dueOn: invoice.DueOn, date: invoice.IssuedFor, planID: invoice.Plan.ID,
 			product: invoice.Product.ID, paidOn: invoice.PaidOn, renewal: invoice.renewal, issuedFor: b.issuedFor, withdrawn: invoice.Withdrawn,
 			edited: invoice.Edited, superseded: invoice.Superseded, received: invoice.Received, forgiven: invoice.Forgiven, settled: invoice.Settled,
-			own: invoice.OwnDiscount, lost: invoice.WrittenOff, lostOn: invoice.WrittenOffOn, cost: due{invoice.LateFee, invoice.LateInterest, invoice.Discount},
+			own: invoice.OwnDiscount, given: invoice.Given, takenOff: invoice.TakenOff, lost: invoice.WrittenOff, lostOn: invoice.WrittenOffOn, cost: due{invoice.LateFee, invoice.LateInterest, invoice.Discount},
 		}
 		if got != *b || invoice.Customer.ID != b.of.id || periodOf(b.issuedFor) != invoice.Period {
 			l.t.Errorf("invoice of customer %d: %+v for %v\nwant of %d: %+v for %v",
@@ -131,9 +131,7 @@ func periodOf(offer *offer) civil.Period {
 func (l *life) compareMoney() {
 	l.t.Helper()
 	got := texts(l.t, l.w.db, `
-		SELECT id || ' ' || amount_cents || ' ' || refunded_cents || ' ' || paid_on ||
-			CASE WHEN status IN ('applied', 'partial', 'refunded') THEN '' WHEN status = 'credit' THEN ' credit' ELSE ' does not count' END
-		FROM payments ORDER BY id`)
+		SELECT id || ' ' || amount_cents || ' ' || refunded_cents || ' ' || paid_on || ' ' || status FROM payments ORDER BY id`)
 	ids, err := sqldb.Values[int64](l.t.Context(), l.w.db, `SELECT id FROM payments ORDER BY id`)
 	must(l.t, err)
 	var want []string
@@ -141,14 +139,7 @@ func (l *life) compareMoney() {
 		if n < len(ids) {
 			deposit.id = ids[n] // PostgreSQL gives the number of a refused one to none
 		}
-		line := fmt.Sprintf("%d %d %d %v", deposit.id, deposit.amount, deposit.back, deposit.on)
-		switch {
-		case deposit.credit:
-			line += " credit"
-		case !deposit.counts:
-			line += " does not count"
-		}
-		want = append(want, line)
+		want = append(want, fmt.Sprintf("%d %d %d %v %s", deposit.id, deposit.amount, deposit.back, deposit.on, deposit.status()))
 	}
 	if !slices.Equal(got, want) {
 		l.t.Errorf("payments %q\nwant     %q", got, want)
@@ -165,6 +156,22 @@ func (l *life) compareMoney() {
 	if !maps.Equal(days, l.received) {
 		l.t.Errorf("received %v\nwant     %v", days, l.received)
 	}
+}
+
+func (d *deposit) status() PaymentStatus {
+	switch {
+	case d.waits:
+		return PaymentReview
+	case d.credit:
+		return PaymentCredit
+	case !d.counts:
+		return PaymentDismissed
+	case d.back == d.amount:
+		return PaymentRefunded
+	case d.completed:
+		return PaymentApplied
+	}
+	return PaymentPartial
 }
 
 // wantRenewals compares how many customers were renewed, month by month.

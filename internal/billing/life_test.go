@@ -33,6 +33,7 @@ type life struct {
 	last      string // what was done last
 	atOnce    bool   // what was done last was done by several processes at once
 	shut      bool   // what was done last was refused, since it would change a closed day
+	recent    int64  // the invoice that something was done to last
 }
 
 // crowd is how many customers there are at most, so that each has a history.
@@ -219,6 +220,8 @@ var deeds = []deed{
 	{"again", 5, func(life *life, _ *person) { life.payAgain() }},
 	{"credit", 4, func(life *life, _ *person) { life.useCredit() }},
 	{"undo payment", 5, func(life *life, _ *person) { life.undoPayment() }},
+	{"wait", 4, func(life *life, _ *person) { life.keepForDecision() }},
+	{"decide", 5, func(life *life, _ *person) { life.decide() }},
 	{"close", 4, func(life *life, _ *person) { life.closeBooks() }},
 	{"settings", 5, func(life *life, _ *person) { life.changeSettings() }},
 	{"plan's value", 3, func(life *life, _ *person) { life.repricePlan() }},
@@ -302,17 +305,29 @@ func (l *life) createSomebody() {
 }
 
 func (l *life) renewByHand(person *person) {
-	invoice := pick(l.random, account.RenewInvoices)
-	_, err := l.w.Renew(l.t.Context(), l.w.actor, person.id, ReadRenewal(values("invoice", string(invoice))))
-	l.wantRefused(l.renewWith(person, invoice), err)
+	invoice, periods := pick(l.random, account.RenewInvoices), max(1, l.random.IntN(5)-1)
+	_, err := l.w.Renew(l.t.Context(), l.w.actor, person.id, ReadRenewal(values("invoice", string(invoice), "periods", fmt.Sprint(periods))))
+	before, refused := l.copied(), ""
+	for n := 0; n < periods && refused == ""; n++ {
+		refused = l.renewWith(person, invoice)
+	}
+	if refused != "" { // all of them or none
+		l.model = before
+	}
+	l.wantRefused(refused, err)
 }
 
 func (l *life) changeDate(person *person) {
 	to := *person
 	to.dueOn = l.date()
 	to.ownDay = to.dueOn.Day()
-	l.w.update(l.t, person.id, "data_de_vencimento", to.dueOn.String())
+	draft := customer.ReadChanges(values("data_de_vencimento", to.dueOn.String()))
+	draft.LeaveOverdue = l.random.IntN(3) == 0
+	_, err := l.w.customers.Update(l.t.Context(), l.w.actor, person.id, draft)
+	must(l.t, err)
+	l.leaves = draft.LeaveOverdue
 	l.change(person, to)
+	l.leaves = false
 }
 
 func (l *life) changePlan(person *person) {
@@ -376,7 +391,13 @@ func (l *life) editSome() {
 	if len(l.bills) == 0 {
 		return
 	}
-	bill := pick(l.random, l.bills)
+	bill := l.oneBill()
+	if l.random.IntN(6) == 0 {
+		off := 1 + money.Cents(l.random.Int64N(int64(bill.amount)))
+		_, err := l.w.Edit(l.t.Context(), l.w.actor, bill.id, ReadEditOff(values("off", off.String(), "off_reason", "atraso")))
+		l.wantRefused(l.takeOff(bill, off), err)
+		return
+	}
 	to, pairs := change{amount: bill.amount, dueOn: bill.dueOn}, []string{"description", fmt.Sprint("d", l.random.IntN(3))}
 	if l.random.IntN(2) == 0 {
 		to.amount = 1 + money.Cents(l.random.IntN(9000))
@@ -411,193 +432,6 @@ func (l *life) wantRefused(field string, err error) {
 func (l *life) issueAgain(person *person) {
 	_, err := l.w.Create(l.t.Context(), l.w.actor, person.id, ReadExtra(values("renews", "true")))
 	l.wantRefused(l.reissue(person), err)
-}
-
-// changeStatus changes the status of an invoice, or tries to.
-func (l *life) changeStatus() {
-	if len(l.bills) == 0 {
-		return
-	}
-	bill := pick(l.random, l.bills)
-	to := pick(l.random, []Status{Paid, Paid, Paid, Paid, Open, Open, Cancelled})
-	if to == Paid && bill.status == Open {
-		l.payByHand(bill)
-		return
-	}
-	asked := []string{"status", to.String()}
-	if to == Cancelled && l.random.IntN(2) == 0 {
-		asked = append(asked, "money", pick(l.random, []string{MoneyRefund, MoneyCredit}))
-	}
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(asked...)))
-	switch {
-	case bill.status == to:
-		l.wantRefused("", err)
-	case bill.status == Open && to == Cancelled && bill.received > 0 && len(asked) == 2:
-		wantField(l.t, err, "money")
-	case bill.status == Open && to == Cancelled && bill.received > 0:
-		l.wantRefused("", err)
-		bill.status, bill.withdrawn, bill.lost, bill.lostOn = to, "", 0, civil.Date{}
-		l.giveBack(bill, asked[3])
-	case bill.status == Paid && to == Open:
-		l.wantIf(l.undo(bill), err)
-	case bill.status == Cancelled && to == Open && !bill.superseded, bill.status == Open && to == Cancelled:
-		l.wantRefused("", err)
-		bill.status, bill.withdrawn, bill.lost, bill.lostOn = to, "", 0, civil.Date{}
-	default:
-		wantField(l.t, err, "status")
-	}
-}
-
-func (l *life) wantIf(done bool, err error) {
-	l.t.Helper()
-	l.wantRefused(map[bool]string{true: "", false: "status"}[done], err)
-}
-
-func (l *life) payByHand(bill *bill) {
-	e := entry{on: l.today, byPerson: true, renew: l.random.IntN(8) > 0}
-	if l.random.IntN(3) == 0 {
-		e.on = l.today.AddDays(-l.random.IntN(40))
-	}
-	e.amount = l.rest(bill, e.on)
-	switch l.random.IntN(4) {
-	case 0: // less
-		e.amount = 1 + money.Cents(l.random.Int64N(int64(bill.amount)))
-		e.difference = pick(l.random, []Difference{"", DifferencePartial, DifferencePartial, DifferenceDiscount, DifferenceWriteOff})
-	case 1: // more
-		e.amount = min(money.Max, e.amount+500)
-	}
-	e.amount = max(1, e.amount)
-	if e.difference == DifferenceWriteOff && l.random.IntN(2) == 0 {
-		e.amount = 0 // no more will come
-	}
-	_, err := l.w.SetStatus(l.t.Context(), l.w.actor, bill.id, ReadStatusChange(values(
-		"status", Paid.String(), "paid_at", e.on.String(), "renew", fmt.Sprint(e.renew),
-		"amount", e.amount.String(), "difference", string(e.difference), "note", "visto no caixa")))
-	if e.amount == 0 && bill.received == 0 {
-		l.wantRefused("", err)
-		bill.status, bill.lost, bill.lostOn = Cancelled, bill.amount, e.on
-		return
-	}
-	if !l.receive(bill, e) {
-		wantField(l.t, err, "difference")
-		return
-	}
-	l.wantRefused("", err)
-}
-
-// payByGateway pays an open invoice at an instant that has passed.
-func (l *life) payByGateway() {
-	if len(l.bills) == 0 {
-		return
-	}
-	bill := pick(l.random, l.bills)
-	if bill.status != Open {
-		return
-	}
-	paidAt := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
-	rest := max(1, l.rest(bill, l.w.actor.Today(paidAt)))
-	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
-		_, err := l.w.ReceiveTx(l.t.Context(), l.w.actor.In(tx), Receipt{Renew: true, Payment: Payment{
-			InvoiceID: bill.id, Provider: "woovi", Via: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Amount: rest, PaidAt: paidAt,
-		}})
-		return err
-	}))
-	on := l.w.actor.Today(paidAt)
-	l.receive(bill, entry{amount: rest, on: l.openDay(on), asOf: on, renew: true})
-}
-
-// refundSome gives a payment back, or a part of it, as a gateway or a person reports it.
-func (l *life) refundSome() {
-	if len(l.money) == 0 {
-		return
-	}
-	deposit := pick(l.random, l.money)
-	if !deposit.counts && !deposit.credit || deposit.back == deposit.amount || deposit.spent {
-		return
-	}
-	amount := deposit.amount - deposit.back
-	if l.random.IntN(2) == 0 {
-		amount = 1 + money.Cents(l.random.Int64N(int64(amount)))
-	}
-	effect := pick(l.random, []Effect{"", "", EffectReopen, EffectDiscount})
-	if l.random.IntN(2) == 0 {
-		l.refundByHand(deposit, amount, effect)
-		return
-	}
-	at := l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour)
-	l.w.refund(l.t, Refund{PaymentID: deposit.id, Amount: amount, RefundID: fmt.Sprint("r", l.random.Uint64()), At: at, Effect: effect})
-	if !deposit.bill.paidOn.IsZero() && !deposit.bill.paidOn.After(l.settings.ClosedThrough) {
-		effect = EffectDiscount // the day on which it was paid is closed
-	}
-	l.refund(deposit, amount, l.openDay(l.w.actor.Today(at)), effect)
-}
-
-func (l *life) refundByHand(deposit *deposit, amount money.Cents, effect Effect) {
-	on := l.today.AddDays(-l.random.IntN(40))
-	_, err := l.w.RefundPayment(l.t.Context(), l.w.actor, deposit.id, ReadRefund(values(
-		"amount", amount.String(), "refunded_on", on.String(), "effect", string(effect), "note", "devolvido")))
-	switch there := slices.Contains(l.people, deposit.bill.of); {
-	case on.Before(deposit.on):
-		wantField(l.t, err, "refunded_on")
-	case deposit.credit && there && amount > deposit.bill.of.credit:
-		wantField(l.t, err, "amount")
-	default:
-		l.wantRefused("", err)
-		l.refund(deposit, amount, on, effect)
-	}
-}
-
-// undoPayment takes one payment back, or tries to.
-func (l *life) undoPayment() {
-	if len(l.money) == 0 {
-		return
-	}
-	deposit := pick(l.random, l.money)
-	_, err := l.w.UndoPayment(l.t.Context(), l.w.actor, deposit.id)
-	if !slices.Contains(l.people, deposit.bill.of) {
-		if err == nil {
-			l.t.Error("a payment of a deleted customer was undone")
-		}
-		return
-	}
-	l.wantRefused(l.undoOne(deposit), err)
-}
-
-// payAgain has money come for an invoice, which must be paid already.
-func (l *life) payAgain() {
-	if len(l.bills) == 0 {
-		return
-	}
-	bill := pick(l.random, l.bills)
-	on := l.today.AddDays(-l.random.IntN(40))
-	amount := 1 + money.Cents(l.random.Int64N(2*int64(bill.amount)))
-	_, err := l.w.ReceiveAgain(l.t.Context(), l.w.actor, bill.id, ReadAgain(values("amount", amount.String(), "paid_at", on.String())))
-	if bill.status != Paid {
-		wantField(l.t, err, "status")
-		return
-	}
-	l.wantRefused("", err)
-	l.money = append(l.money, &deposit{id: int64(len(l.money) + 1), bill: bill, amount: amount, on: on, byPerson: true, credit: true})
-	l.received[on] += amount
-	l.addCredit(bill.of, amount)
-}
-
-// useCredit pays an invoice with credit, or tries to.
-func (l *life) useCredit() {
-	if len(l.bills) == 0 {
-		return
-	}
-	bill := pick(l.random, l.bills)
-	_, err := l.w.UseCredit(l.t.Context(), l.w.actor, bill.id)
-	switch {
-	case bill.status == Paid || bill.status == Cancelled:
-		wantField(l.t, err, "status")
-	case bill.of.credit <= 0:
-		wantField(l.t, err, "credit")
-	default:
-		must(l.t, err)
-		l.spend(bill)
-	}
 }
 
 func (l *life) date() civil.Date {

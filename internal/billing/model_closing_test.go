@@ -31,7 +31,7 @@ func (m *model) copied() *model {
 	}
 	depositOf := func(d *deposit) *deposit {
 		clone := *d
-		clone.bill = billOf(d.bill)
+		clone.bill, clone.early = billOf(d.bill), slices.Clone(d.early)
 		return &clone
 	}
 	out := *m

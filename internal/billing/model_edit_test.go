@@ -40,6 +40,21 @@ func (m *model) edit(bill *bill, to change) (refused string) {
 	return ""
 }
 
+// takeOff gives a discount that counts now. It names the field that it refuses.
+func (m *model) takeOff(bill *bill, off money.Cents) (refused string) {
+	amount := bill.amount - off
+	switch {
+	case bill.status != Open:
+		return "status"
+	case amount <= bill.received:
+		return "off"
+	case bill.own.Given && bill.own.Amount >= amount:
+		return "discount"
+	}
+	bill.amount, bill.takenOff, bill.edited = amount, bill.takenOff+off, true
+	return ""
+}
+
 // reissue issues the invoice of a person's due date again. It names the field
 // that it refuses.
 func (m *model) reissue(person *person) (refused string) {

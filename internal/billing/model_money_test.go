@@ -2,11 +2,35 @@ package billing
 
 import (
 	"slices"
+	"time"
 
 	"carteira/internal/event"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/money"
 )
+
+// deposit is money that came.
+type deposit struct {
+	id        int64
+	bill      *bill
+	amount    money.Cents
+	back      money.Cents
+	on        civil.Date
+	byPerson  bool
+	completed bool // the invoice was paid with it
+	counts    bool
+	credit    bool // it is the person's credit, and for no invoice
+	spent     bool // credit paid it
+	waits     bool // for a decision, and does not count before
+	at        time.Time
+	early     []early // what went back before it counted
+}
+
+// early is money that went back on a day.
+type early struct {
+	on     civil.Date
+	amount money.Cents
+}
 
 // entry is money that is reported.
 type entry struct {
@@ -16,7 +40,8 @@ type entry struct {
 	byPerson   bool
 	difference Difference
 	renew      bool
-	spent      bool // of credit
+	spent      bool     // of credit
+	waited     *deposit // that is there already; nil: one that comes now
 }
 
 // receive books money for an open invoice. It reports false for less than is to
@@ -30,24 +55,29 @@ func (m *model) receive(bill *bill, entry entry) bool {
 		return false
 	}
 	costs := m.due(bill, entry.asOf)
-	if entry.amount > 0 {
-		m.money = append(m.money, &deposit{
-			id: int64(len(m.money) + 1), bill: bill, amount: entry.amount, on: entry.on, byPerson: entry.byPerson, counts: true, spent: entry.spent,
-		})
-		if !entry.spent {
-			m.received[entry.on] += entry.amount
-		}
+	came := entry.waited
+	if came == nil && entry.amount > 0 {
+		came = &deposit{id: int64(len(m.money) + 1), amount: entry.amount, byPerson: entry.byPerson, spent: entry.spent}
+		m.money = append(m.money, came)
+	}
+	if came != nil {
+		came.bill, came.counts = bill, true
+		m.begin(came, entry.on)
 		bill.received += entry.amount
 	}
 	if entry.amount < rest && entry.difference == DifferencePartial {
 		return true
 	}
-	if entry.amount > 0 {
-		m.money[len(m.money)-1].completed = true
+	if came != nil {
+		came.completed = true
 	}
 	bill.forgiven = max(0, rest-entry.amount)
-	if entry.difference == DifferenceWriteOff && bill.forgiven > 0 {
+	switch {
+	case bill.forgiven == 0:
+	case entry.difference == DifferenceWriteOff:
 		bill.lost, bill.lostOn = bill.forgiven, entry.on
+	default:
+		bill.given = bill.forgiven
 	}
 	bill.cost, bill.settled = costs, bill.received
 	bill.status, bill.paidOn = Paid, entry.on
@@ -62,6 +92,22 @@ func (m *model) receive(bill *bill, entry entry) bool {
 		bill.renewal.to = person.dueOn
 	}
 	return true
+}
+
+// begin has money begin to count among what came on a day, with what went back of
+// it already: that not before it came.
+func (m *model) begin(came *deposit, on civil.Date) {
+	came.on, came.waits = on, false
+	if came.spent {
+		return
+	}
+	m.received[on] += came.amount
+	for _, back := range came.early {
+		if back.on.Before(on) {
+			back.on = on
+		}
+		m.received[back.on] -= back.amount
+	}
 }
 
 // undo takes back the payment that completed an invoice. It reports false where
@@ -145,7 +191,7 @@ func (m *model) reopen(bill *bill) {
 			deposit.completed = false
 		}
 	}
-	bill.status, bill.paidOn, bill.forgiven, bill.settled, bill.cost = Open, civil.Date{}, 0, 0, due{}
+	bill.status, bill.paidOn, bill.forgiven, bill.given, bill.settled, bill.cost = Open, civil.Date{}, 0, 0, 0, due{}
 	bill.lost, bill.lostOn = 0, civil.Date{}
 	if bill.superseded {
 		bill.status = Cancelled
@@ -171,6 +217,10 @@ func (m *model) reopen(bill *bill) {
 // and opens the invoice when all of a payment goes back.
 func (m *model) refund(deposit *deposit, amount money.Cents, on civil.Date, effect Effect) {
 	deposit.back += amount
+	if deposit.waits {
+		deposit.early = append(deposit.early, early{on, amount})
+		return
+	}
 	m.received[on] -= amount
 	bill, credit := deposit.bill, deposit.credit
 	if credit {

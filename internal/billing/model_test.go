@@ -25,6 +25,7 @@ type model struct {
 	told     []string                 // events: name, customer and, where it has one, the due date
 	renewed  map[string]map[int64]int // how often
 	received map[civil.Date]money.Cents
+	leaves   bool // an overdue invoice stays where it is when a date moves
 }
 
 type person struct {
@@ -77,22 +78,10 @@ type bill struct {
 	settled    money.Cents // what had come when it was paid
 	cost       due         // what it cost when it was paid
 	own        OwnDiscount
+	given      money.Cents // of forgiven: a discount by hand
+	takenOff   money.Cents // a discount by hand that lowered the amount
 	lost       money.Cents // written off
 	lostOn     civil.Date
-}
-
-// deposit is money that came.
-type deposit struct {
-	id        int64
-	bill      *bill
-	amount    money.Cents
-	back      money.Cents
-	on        civil.Date
-	byPerson  bool
-	completed bool // the invoice was paid with it
-	counts    bool
-	credit    bool // it is the person's credit, and for no invoice
-	spent     bool // credit paid it
 }
 
 type offer struct {
@@ -241,14 +230,15 @@ func (m *model) change(person *person, to person) {
 		return
 	}
 	m.tell(event.CustomerUpdated, person, civil.Date{})
-	if bill := m.billFor(person, was.dueOn); bill != nil && bill.follows() {
+	stays := func(bill *bill) bool { return m.leaves && bill.status == Open && bill.dueOn.Before(m.today) }
+	if bill := m.billFor(person, was.dueOn); bill != nil && bill.follows() && !stays(bill) {
 		m.follow(bill, was)
 	}
 	if !m.goesOn(was.dueOn) {
 		return
 	}
 	for _, bill := range m.bills { // the further ones
-		if bill.of != person || !bill.generated || bill.superseded || !bill.date.After(was.dueOn) || bill.date == person.dueOn || !bill.follows() {
+		if bill.of != person || !bill.generated || bill.superseded || !bill.date.After(was.dueOn) || bill.date == person.dueOn || !bill.follows() || stays(bill) {
 			continue
 		}
 		if was.dueOn != person.dueOn {
