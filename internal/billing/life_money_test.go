@@ -266,10 +266,17 @@ func (l *life) keepForDecision() {
 		at: l.w.clock.Now().Add(-time.Duration(l.random.IntN(50)) * time.Hour),
 	}
 	came.on = l.w.actor.Today(came.at)
+	if l.random.IntN(2) == 0 {
+		came.amount = max(1, l.rest(bill, came.on))
+	}
+	if l.random.IntN(3) == 0 { // a part of it has gone back
+		came.back = 1 + money.Cents(l.random.Int64N(int64(came.amount)))
+		came.early = []early{{came.on, came.back}}
+	}
 	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
 		_, err := l.w.KeepTx(l.t.Context(), l.w.actor.In(tx), Payment{
 			Provider: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Via: "woovi", InvoiceID: bill.id, CustomerID: bill.of.id,
-			Amount: came.amount, Currency: Real, PaidAt: came.at,
+			Amount: came.amount, Refunded: came.back, Currency: Real, PaidAt: came.at,
 		})
 		return err
 	}))
