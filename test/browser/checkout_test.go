@@ -70,7 +70,7 @@ func TestCheckoutTurnsToPaidByItself(t *testing.T) {
 	if bottom := ask(b, chromedp.Evaluate[float64](`document.querySelector("[data-copy]").getBoundingClientRect().bottom`)); bottom > 640 {
 		t.Errorf("on a phone the button that copies the code ends at %.0f", bottom)
 	}
-	b.do(chromedp.Click(chromedp.CSS("details.narrow-only summary")))
+	b.hit(chromedp.Click(chromedp.CSS("details.narrow-only summary")))
 	b.do(chromedp.Poll[chromedp.Void](`document.querySelector("details.narrow-only .scan img").naturalWidth > 0`))
 	b.see("Válido até")
 	b.picture(t, axe, "checkout-open")

@@ -32,8 +32,7 @@ func (b *tab) click(sel string) {
 	css := chromedp.CSS(sel)
 	b.settle()
 	b.find(chromedp.WaitVisible(css))
-	b.settle()
-	b.do(chromedp.Click(css, chromedp.NodeVisible))
+	b.hit(chromedp.Click(css, chromedp.NodeVisible))
 }
 
 // menu opens a page from the menu, as a person does.

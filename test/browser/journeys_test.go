@@ -125,13 +125,13 @@ func TestCustomerIsCreatedFoundRenewedAndDeleted(t *testing.T) {
 	b.see("Sem conexão", "João da Silva")
 	b.do(chromedp.Evaluate[chromedp.Void](`window.fetch = window.answered; 0`))
 
-	b.do(chromedp.Click(chromedp.CSS("td .name")))
+	b.hit(chromedp.Click(chromedp.CSS("td .name")))
 	b.see("Avança o vencimento")
 	b.click("details.dots > summary")
 	b.do(chromedp.WaitVisible(chromedp.CSS("details.dots[open] a")), drawn)
 	b.press("Excluir")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog[open] #ask")))
-	b.do(chromedp.Click(chromedp.CSS("dialog[open] [data-cancel]"))) // the page itself has a button to cancel the customer
+	b.hit(chromedp.Click(chromedp.CSS("dialog[open] [data-cancel]"))) // the page itself has a button to cancel the customer
 	b.do(chromedp.WaitNotPresent(chromedp.CSS("dialog[open]")))
 	b.press("Excluir")
 	b.see("Excluir João da Silva?")
@@ -198,10 +198,10 @@ func TestWebhookIsMadeTestedSwitchedOffAndTurnedOnAgain(t *testing.T) {
 	b.see("O webhook foi ligado")
 	b.visit("/webhooks/1")
 	b.see("Ligado", "customer.created")
-	b.do(chromedp.Click(chromedp.CSS(".list tbody tr:nth-child(1) a.name"), chromedp.NodeVisible))
-	b.do(chromedp.Click(chromedp.CSS("dialog a[rel=next]"), chromedp.NodeVisible))
+	b.hit(chromedp.Click(chromedp.CSS(".list tbody tr:nth-child(1) a.name"), chromedp.NodeVisible))
+	b.hit(chromedp.Click(chromedp.CSS("dialog a[rel=next]"), chromedp.NodeVisible))
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog a[rel=prev]")))
-	b.do(chromedp.Click(chromedp.CSS("dialog [data-cancel]")))
+	b.hit(chromedp.Click(chromedp.CSS("dialog [data-cancel]")))
 	b.do(chromedp.WaitVisible(chromedp.CSS(".list tbody tr:nth-child(1) a.name:focus"))) // from where it was opened
 	b.click(".list tbody tr:nth-child(1) button")
 	b.see("Foi entregue.")
@@ -236,8 +236,9 @@ func (b *tab) importCustomers() {
 	b.see("Qual coluna é qual", "Assinante", "11987650001")
 	b.picture(t, rules(t), "import-columns")
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#c-0").value = "name"; 0`))
-	b.do(chromedp.Click(chromedp.CSS("#f-create_missing")), chromedp.Click(chromedp.CSS("#f-keep_going")))
-	b.do(chromedp.Click(chromedp.CSS("#f-leave_out"))) // ticked unless one says otherwise
+	b.hit(chromedp.Click(chromedp.CSS("#f-create_missing")))
+	b.hit(chromedp.Click(chromedp.CSS("#f-keep_going")))
+	b.hit(chromedp.Click(chromedp.CSS("#f-leave_out"))) // ticked unless one says otherwise
 	b.press("Verificar o arquivo")
 	b.do(chromedp.WaitReady(chromedp.CSS("#f-create_missing[checked]")))
 	b.stood = ""

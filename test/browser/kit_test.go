@@ -71,6 +71,7 @@ func run(m *testing.M) int {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(filepath.Join(dir, "profile")),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "pt-BR"), chromedp.Flag("accept-lang", "pt-BR"),
+		chromedp.Flag("allow-pre-commit-input", true),                              // input before the first frame counts
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page loads nothing from elsewhere
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -373,9 +374,29 @@ func (b *tab) press(text string) {
 	b.stood = ask(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
 	named := chromedp.Search(fmt.Sprintf(`(//dialog | //main)//*[self::button or self::a][contains(normalize-space(.), %q)]`, text))
 	b.find(chromedp.WaitVisible(named))
+	b.hit(chromedp.Click(named, chromedp.NodeVisible))
+}
+
+// hit clicks until the page has received the click. One that comes while a busy
+// machine still scrolls the page, or has drawn nothing of it, reaches nothing.
+func (b *tab) hit(click chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
 	b.settle()
-	b.steady()
-	b.do(chromedp.Click(named, chromedp.NodeVisible))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		b.steady()
+		ask(b, chromedp.Evaluate[int](`received = false; document.addEventListener("click", (e) => {
+			received = e.target.closest("a, button, input, summary, label") !== null
+		}, {capture: true, once: true}); 0`))
+		b.do(click)
+		// Scripts of the next page, or of none, have not set it.
+		missed, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`typeof received !== "undefined" && !received`))
+		if err != nil || !missed || b.scriptless {
+			return
+		}
+	}
+	b.t.Fatal("no click reaches what is pressed")
 }
 
 // steady waits until the page has stopped scrolling, as after an address with a
