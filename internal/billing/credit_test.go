@@ -32,7 +32,7 @@ func (w *world) review(t *testing.T, invoice Invoice, amount money.Cents) int64 
 		id, err = w.KeepTx(t.Context(), w.actor.In(tx), Payment{
 			Provider: "woovi", PaymentID: "twice", Via: "woovi", InvoiceID: invoice.ID, CustomerID: invoice.Customer.ID,
 			Amount: amount, Currency: Real, PaidAt: tx.Now().Add(-time.Hour),
-		})
+		}, time.Time{})
 		return err
 	}))
 	return id

@@ -189,13 +189,15 @@ func (s *Service) recordPayment(ctx context.Context, tx account.Tx, change payme
 }
 
 // KeepTx records money that does not count before a person decides about it.
-// The invoice need not exist any more. It returns the number of the payment.
-func (s *Service) KeepTx(ctx context.Context, tx account.Tx, payment Payment) (int64, error) {
+// The invoice need not exist any more. What went back of it did so at refundedAt; zero:
+// now. It returns the number of the payment.
+func (s *Service) KeepTx(ctx context.Context, tx account.Tx, payment Payment, refundedAt time.Time) (int64, error) {
 	payment.PaidAt = payment.PaidAt.In(tx.Company.Zone)
 	payment.Status, payment.PaidOn = PaymentReview, tx.Today(payment.PaidAt)
 	change := paymentChange{after: payment}
 	if payment.Refunded > 0 {
-		change.refund = &refundRow{id: "first", amount: payment.Refunded, at: payment.PaidAt, on: payment.PaidOn}
+		change.refund = &refundRow{id: "first", amount: payment.Refunded, at: refundedAt}
+		change.refund.date(tx.Actor, tx.Now())
 	}
 	err := s.applyPayment(ctx, tx, &change)
 	return change.after.ID, err

@@ -269,15 +269,17 @@ func (l *life) keepForDecision() {
 	if l.random.IntN(2) == 0 {
 		came.amount = max(1, l.rest(bill, came.on))
 	}
+	var refundedAt time.Time
 	if l.random.IntN(3) == 0 { // a part of it has gone back
 		came.back = 1 + money.Cents(l.random.Int64N(int64(came.amount)))
-		came.early = []early{{came.on, came.back}}
+		refundedAt = came.at.Add(time.Duration(l.random.Int64N(1 + int64(l.w.clock.Now().Sub(came.at)))))
+		came.early = []early{{l.openDay(l.w.actor.Today(refundedAt)), came.back}}
 	}
 	must(l.t, l.w.db.Write(l.t.Context(), func(tx *sqldb.Tx) error {
 		_, err := l.w.KeepTx(l.t.Context(), l.w.actor.In(tx), Payment{
 			Provider: "woovi", PaymentID: fmt.Sprint("w", len(l.money)), Via: "woovi", InvoiceID: bill.id, CustomerID: bill.of.id,
 			Amount: came.amount, Refunded: came.back, Currency: Real, PaidAt: came.at,
-		})
+		}, refundedAt)
 		return err
 	}))
 	l.money = append(l.money, came)

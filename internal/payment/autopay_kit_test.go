@@ -26,6 +26,8 @@ type debited struct {
 	by        *mandated
 	amount    money.Cents
 	on        civil.Date
+	first     civil.Date // for which it was announced
+	number    int
 	attempts  int
 	waiting   bool
 	cancelled bool
@@ -178,7 +180,7 @@ func (f *fake) Announce(ctx context.Context, order Debit) (DebitReport, error) {
 		if by == nil || by.State != AuthorisationActive {
 			return DebitReport{}, &Refusal{Reason: "the payer has not authorised"}
 		}
-		known = &debited{by: by, amount: order.Amount, on: order.On, waiting: true}
+		known = &debited{by: by, amount: order.Amount, on: order.On, first: order.On, number: len(f.accounts.debits) + 1, waiting: true}
 		known.Ref = Ref{Reference: order.Reference, ID: fmt.Sprintf("de_%d", len(f.accounts.debits)+1)}
 		f.accounts.debits[order.Reference] = known
 	}

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/billing"
 	"carteira/internal/customer"
 	"carteira/internal/platform/input"
+	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/sqldbtest"
 )
@@ -30,6 +31,9 @@ type life struct {
 	heard   []tell // callbacks that were sent, to be repeated
 	off     bool   // the contract has no PIX Automático
 	strange int    // callbacks of the other company that were sent
+	stays   []stay
+	backs   map[string][]time.Time // when the bank gave parts of a payment back
+	given   map[string]money.Cents // what had gone back when a person last recorded a refund, with that
 }
 
 // Whatever happens to one customer in whatever order: the money of each invoice
@@ -37,7 +41,7 @@ type life struct {
 func TestRandomHistoriesOfOneCustomerPayEachInvoiceOnce(t *testing.T) {
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		for _, seed := range sqldbtest.Lives(engine, 4) {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) { newLife(t, engine, seed).live(60) })
+			t.Run(fmt.Sprint(seed), func(t *testing.T) { newLife(t, engine, seed).live(150) })
 		}
 	})
 }
@@ -50,6 +54,7 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
 	l := &life{
 		t: t, random: rand.New(rand.NewPCG(seed, 17)), setup: setup,
 		processes: []*world{first, first.process(t)}, autopay: customer.AutopayNone,
+		stays: []stay{{zone: first.actor.Company.Zone}}, backs: map[string][]time.Time{}, given: map[string]money.Cents{},
 	}
 	l.customer = first.subscriber(t, dueOn).Customer.ID
 	stranger := *first
@@ -60,44 +65,66 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
 
 func (l *life) world() *world { return l.processes[l.random.IntN(len(l.processes))] }
 
-// deeds are the actions that can happen.
+// deeds are the actions that can happen, and how often: time passes and money comes, so
+// that there is something to go wrong.
 var deeds = []struct {
-	name string
-	do   func(l *life)
+	name   string
+	weight int
+	do     func(l *life)
 }{
-	{"ask", (*life).ask},
-	{"ask again", (*life).ask},
-	{"authorise", (*life).authorise},
-	{"authorise soon", (*life).authorise},
-	{"refuse", (*life).refuse},
-	{"payer ends", (*life).payerEnds},
-	{"company ends", (*life).companyEnds},
-	{"code", (*life).code},
-	{"code that authorises", (*life).authorisingCode},
-	{"pay a code", (*life).payCode},
-	{"pay by hand", (*life).payByHand},
-	{"reopen", (*life).reopen},
-	{"cost another amount", (*life).edit},
-	{"refund", (*life).refund},
-	{"payer strikes a debit out", func(l *life) { l.processes[0].bank.strikesOut() }},
-	{"contract without debits", func(l *life) { l.contract(false) }},
-	{"contract with debits", func(l *life) { l.contract(true) }},
-	{"another company's callbacks", (*life).strangersCallbacks},
-	{"no money", func(l *life) { l.processes[0].bank.withoutMoney(l.random.IntN(2) == 0) }},
-	{"lose answers", (*life).loseAnswers},
-	{"callbacks", (*life).callbacks},
-	{"a day", func(l *life) { l.pass(24 * time.Hour) }},
-	{"two days", func(l *life) { l.pass(48 * time.Hour) }},
-	{"a week", func(l *life) { l.pass(7 * 24 * time.Hour) }},
-	{"hours", func(l *life) { l.pass(7 * time.Hour) }},
+	{"ask", 4, (*life).ask},
+	{"authorise", 6, (*life).authorise},
+	{"refuse", 1, (*life).refuse},
+	{"payer ends", 1, (*life).payerEnds},
+	{"company ends", 1, (*life).companyEnds},
+	{"code", 1, (*life).code},
+	{"code that authorises", 1, (*life).authorisingCode},
+	{"pay a code", 4, (*life).payCode},
+	{"pay by hand", 1, (*life).payByHand},
+	{"reopen", 1, (*life).reopen},
+	{"cost another amount", 1, (*life).edit},
+	{"refund", 3, (*life).refund},
+	{"refund by hand", 2, (*life).refundByHand},
+	{"pay again", 2, (*life).payAgain},
+	{"decide", 4, (*life).decide},
+	{"move the due date", 2, (*life).moveDue},
+	{"move an invoice", 1, (*life).moveInvoice},
+	{"another time zone", 1, (*life).moveZone},
+	{"bank moves a debit", 2, (*life).moveDebit},
+	{"payer strikes a debit out", 1, func(l *life) { l.processes[0].bank.strikesOut() }},
+	{"contract without debits", 1, func(l *life) { l.contract(false) }},
+	{"contract with debits", 1, func(l *life) { l.contract(true) }},
+	{"another company's callbacks", 1, (*life).strangersCallbacks},
+	{"no money", 2, func(l *life) { l.processes[0].bank.withoutMoney(l.random.IntN(2) == 0) }},
+	{"lose answers", 2, (*life).loseAnswers},
+	{"callbacks", 2, (*life).callbacks},
+	{"a day", 8, func(l *life) { l.pass(24 * time.Hour) }},
+	{"two days", 6, func(l *life) { l.pass(48 * time.Hour) }},
+	{"a week", 5, func(l *life) { l.pass(7 * 24 * time.Hour) }},
+	{"hours", 3, func(l *life) { l.pass(7 * time.Hour) }},
+}
+
+// deed chooses one at random.
+func (l *life) deed() (name string, do func(l *life)) {
+	total := 0
+	for _, deed := range deeds {
+		total += deed.weight
+	}
+	at := l.random.IntN(total)
+	for _, deed := range deeds {
+		if at -= deed.weight; at < 0 {
+			return deed.name, deed.do
+		}
+	}
+	panic("there is no such deed")
 }
 
 func (l *life) live(steps int) {
 	l.t.Helper()
 	for range steps {
-		deed := deeds[l.random.IntN(len(deeds))]
-		l.log = append(l.log, deed.name)
-		deed.do(l)
+		name, do := l.deed()
+		l.log = append(l.log, name)
+		do(l)
 		l.wantOneWayToPay()
 		if l.random.IntN(2) == 0 {
 			l.settle()
@@ -108,8 +135,11 @@ func (l *life) live(steps int) {
 	}
 	l.processes[0].bank.loseAnswers("", nil)
 	l.contract(true)
-	l.settle()
+	l.askAll()
 	l.wantBooks()
+	l.wantLedger()
+	l.wantDebits()
+	l.wantSums()
 	l.wantFailuresOfOthers()
 	if l.t.Failed() {
 		l.t.Fatalf("after %v", l.log)
@@ -133,6 +163,9 @@ func (l *life) settle() {
 	}
 	world.wantAutopay(l.t, l.customer, l.autopay)
 	l.wantOneWayToPay()
+	world.exec(l.t, `UPDATE charges SET next_check_at = 1 WHERE claim = '' AND state = 'pending' AND debit_on <> ''`)
+	world.work(l.t)
+	l.wantFollowed()
 }
 
 // contract changes whether the company's contract has PIX Automático.
@@ -307,22 +340,6 @@ func (l *life) code() {
 	}
 }
 
-func (l *life) payCode() {
-	l.code()
-	bank := l.processes[0].bank
-	bank.change(func(order *held) {
-		if order.state == StatePending && order.ExpiresAt.After(bank.clock.Now()) && order.payer.Name == "Bia Reis" {
-			order.state = StatePaid
-			order.payments = append(order.payments, Received{
-				ID: "E2E-" + order.reference, Amount: order.amount, Currency: "BRL", At: bank.clock.Now(),
-			})
-		}
-	})
-	bank.mu.Lock()
-	defer bank.mu.Unlock()
-	bank.authorisePaid()
-}
-
 func (l *life) payByHand() {
 	world := l.world()
 	if invoice, found := l.one(billing.Open); found {
@@ -344,18 +361,6 @@ func (l *life) edit() {
 		_, err := world.invoices.Edit(l.t.Context(), world.actor, invoice.ID,
 			billing.ReadEdit(values("total_amount", fmt.Sprintf("%d.00", 20+l.random.IntN(20)))))
 		must(l.t, err)
-	}
-}
-
-func (l *life) refund() {
-	bank := l.processes[0].bank
-	bank.mu.Lock()
-	defer bank.mu.Unlock()
-	for _, debit := range bank.accounts.debits {
-		for i := range debit.payments {
-			debit.payments[i].Refunded = debit.payments[i].Amount
-			return
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package payment
 
 import (
-	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
 )
 
@@ -38,28 +37,11 @@ func (l *life) wantOneWayToPay() {
 	}
 }
 
-// wantBooks wants every payment of the bank in the ledger once, and what an
-// invoice has received to be what counts for it.
+// wantBooks wants money that waits to be shown to a person, and no invoice to be paid
+// twice.
 func (l *life) wantBooks() {
 	l.t.Helper()
 	world := l.processes[0]
-	var came money.Cents
-	world.bank.change(func(order *held) {
-		for _, received := range order.payments {
-			came += received.Amount
-		}
-	})
-	world.bank.mu.Lock()
-	for _, debit := range world.bank.accounts.debits {
-		for _, received := range debit.payments {
-			came += received.Amount
-		}
-	}
-	world.bank.mu.Unlock()
-	kept := world.count(l.t, `SELECT COALESCE(SUM(amount_cents), 0) FROM payments WHERE provider = 'fake'`)
-	if money.Cents(kept) != came {
-		l.t.Errorf("%s are in the ledger, %s came", money.Cents(kept), came)
-	}
 	unsettled := world.count(l.t, `SELECT COUNT(*) FROM payments p WHERE p.provider = 'fake' AND p.status = 'review'
 		AND NOT EXISTS (SELECT 1 FROM payment_reviews r WHERE r.company_id = p.company_id AND r.payment_id = p.id)`)
 	if unsettled != 0 {

@@ -98,6 +98,28 @@ func TestReviewMayBeAPartialPayment(t *testing.T) {
 	})
 }
 
+// A part that went back before the payment was seen is a minus on its own day, once a
+// person has the payment count.
+func TestPartThatWentBackBeforeItWasSeenIsAMinusOnItsDay(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.invoice(t)
+		world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3500)
+		world.clock.Advance(48 * time.Hour) // 2 February
+		at := world.clock.Now()
+		world.bank.change(func(order *held) { order.payments[0].Refunded, order.payments[0].RefundedAt = 1000, at })
+		world.later(t, 24*time.Hour)
+		reviews := world.wantReviews(t, ReasonRefunded)
+		_, err := world.Decide(t.Context(), world.actor,
+			Decision{ReviewID: reviews[0].ID, Resolution: Applied, Difference: billing.DifferencePartial})
+		must(t, err)
+		for on, want := range map[string]money.Cents{"2026-01-31": 3500, "2026-02-02": -1000, "2026-02-03": 0} {
+			if got := world.received(t, on); got != want {
+				t.Errorf("%s were received on %s, want %s", got, on, want)
+			}
+		}
+	})
+}
+
 func TestRefundThatAGatewayReportsTakesThePaymentBack(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		invoice := world.invoice(t)

@@ -230,7 +230,7 @@ type paymentChange struct {
 	action        paymentAction
 	before, after Payment
 	reason        Reason           // why a person has to decide: opens a review
-	refundedAt    time.Time        // when the money went back, of a payment.refunded; zero: now
+	refundedAt    time.Time        // when money went back; zero: now
 	review        Review           // the decided review, of a payment.reviewed
 	receipt       *billing.Receipt // with it the payment counts from now on; nil: it does not
 	stated        *statedLine      // the line of a bank statement that it is booked from; nil: none
@@ -267,7 +267,7 @@ func (s *Service) writeLedger(ctx context.Context, tx account.Tx, change *paymen
 	case change.action == paymentReviewed:
 		err = s.billing.DismissTx(ctx, tx, change.after.Number)
 	default:
-		change.after.Number, err = s.billing.KeepTx(ctx, tx, change.after.ledger())
+		change.after.Number, err = s.billing.KeepTx(ctx, tx, change.after.ledger(), change.refundedAt)
 	}
 	return err
 }

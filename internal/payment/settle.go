@@ -178,6 +178,7 @@ func (s *settlement) received(received Received, invoice *billing.Invoice, charg
 		reason: s.judge(received, invoice, charge),
 	}
 	change.after.PaidAt = paidAt(received.At, charge, now)
+	change.refundedAt = received.wentBack(change.after.PaidAt)
 	if change.reason == "" {
 		change.receipt = &billing.Receipt{
 			Payment: change.after.ledger(),
@@ -203,13 +204,20 @@ func paidAt(reported time.Time, charge charge, now time.Time) time.Time {
 func refund(known Payment, received Received) paymentChange {
 	change := paymentChange{action: paymentRefunded, before: known, after: known}
 	change.after.Refund = min(received.Refunded, known.Amount)
-	if received.RefundedAt.After(known.PaidAt) {
-		change.refundedAt = received.RefundedAt.Truncate(time.Microsecond)
-	}
+	change.refundedAt = received.wentBack(known.PaidAt)
 	if !known.Applied() {
 		change.reason = ReasonRefunded
 	}
 	return change
+}
+
+// wentBack is when the newest part of a payment went back, as the gateway says; zero: it
+// does not say, or says what cannot be true.
+func (r Received) wentBack(paidAt time.Time) time.Time {
+	if !r.RefundedAt.After(paidAt) {
+		return time.Time{}
+	}
+	return r.RefundedAt.Truncate(time.Microsecond)
 }
 
 // judge says why a payment does not pay the invoice by itself; "" when it does.
