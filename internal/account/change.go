@@ -288,10 +288,10 @@ func auditUser(ctx context.Context, tx Tx, change *userChange) error {
 	}
 	entry := AuditEntry{Action: string(change.action), Record: "user", ID: change.after.ID, Name: change.after.Name}
 	if change.before.ID != 0 {
-		entry.Before = userFields.Audit(&change.before.User)
+		entry.Before = UserFields.Audit(&change.before.User)
 	}
 	if change.action != UserRemoved {
-		entry.After = userFields.Audit(&change.after.User)
+		entry.After = UserFields.Audit(&change.after.User)
 	}
 	return WriteAudit(ctx, tx, entry)
 }
@@ -316,10 +316,10 @@ type tokenChange struct {
 func (s *Service) applyToken(ctx context.Context, tx Tx, change *tokenChange) (err error) {
 	entry := AuditEntry{Action: string(change.action), Record: "token", Name: change.token.Name}
 	if change.action == TokenDeleted {
-		entry.Before = tokenFields.Audit(&change.token)
+		entry.Before = TokenFields.Audit(&change.token)
 		err = deleteToken(ctx, tx, change.token.ID)
 	} else {
-		entry.After = tokenFields.Audit(&change.token)
+		entry.After = TokenFields.Audit(&change.token)
 		change.token.CreatedAt = tx.Now()
 		change.token.ID, err = insertToken(ctx, tx.Tx, change.token, change.hash)
 	}

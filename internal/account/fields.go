@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,8 +111,9 @@ func companyAudit(profile *Profile) AuditFields {
 	return shown
 }
 
-// userFields are the fields of a user. How a role is stored is said by storedRole.
-var userFields = Table[User, UserDraft]{
+// UserFields are the fields of a user. How a role is stored is said by storedRole.
+var UserFields = Table[User, UserDraft]{
+	{Name: "id", At: func(user *User) any { return &user.ID }, Except: InAudit},
 	Drafted("name", "name", func(u *User, d *UserDraft) (*string, *input.Opt[string]) { return &u.Name, &d.Name }, Line(maxName)),
 	Drafted("email", "email", func(u *User, d *UserDraft) (*string, *input.Opt[string]) {
 		return &u.Email, &d.Email
@@ -118,16 +121,15 @@ var userFields = Table[User, UserDraft]{
 	Drafted("role", "", func(u *User, d *UserDraft) (*Role, *input.Opt[Role]) { return &u.Role, &d.Role }, OneOf(Roles...)),
 }
 
-// tokenFields are the fields of a token that its maker chooses.
-var tokenFields = Table[Token, NewToken]{
+// TokenFields are the fields of a token.
+var TokenFields = Table[Token, NewToken]{
+	{Name: "id", At: func(token *Token) any { return &token.ID }, Except: InAudit},
 	{Name: "name", Column: "name", At: func(token *Token) any { return &token.Name }},
+	{Name: "created_at", At: func(token *Token) any { return &token.CreatedAt }, Except: InAudit},
+	{Name: "last_used_at", At: func(token *Token) any { return &token.LastUsedAt }, Except: InAudit},
 	{Name: "scope", Column: "scope", At: func(token *Token) any { return &token.Scope }},
-	{Name: "expires_at", At: func(token *Token) any { return &token.ExpiresAt }, Show: func(token *Token) any {
-		if token.ExpiresAt.IsZero() {
-			return nil
-		}
-		return token.ExpiresAt.UTC().Format(time.RFC3339)
-	}},
+	{Name: "expires_at", At: func(token *Token) any { return &token.ExpiresAt }},
+	{Name: "made_by", At: func(token *Token) any { return &token.Maker }, Except: InAudit | InRecord},
 }
 
 // Field is a field of the record T, which a draft D may set. Its line in the Table of
@@ -139,12 +141,23 @@ type Field[T, D any] struct {
 	Show   func(*T) any // what people see of it; nil: the value
 	Label  string       // on pages
 	Flag   string       // what the command line says of its flag; "": it has none
+	Except Place        // where it is not shown, though it has a name
 
 	read func(*input.Form, *D)
 	to   func(*D, *T)
 }
 
-// Table is the fields of a record: columns, audit log, the reading of drafts and
+// Place is where the fields of a record are shown.
+type Place uint8
+
+// The places.
+const (
+	InAudit  Place = 1 << iota
+	InRecord       // its JSON in the API and of commands
+	InLists        // the columns of commands that list such records
+)
+
+// Table is the fields of a record: columns, audit log, JSON, the reading of drafts and
 // what they change are made of it. Tests name the fields that it lacks.
 type Table[T, D any] []Field[T, D]
 
@@ -187,11 +200,19 @@ func (f Field[T, D]) Shown(show func(*T) any) Field[T, D] {
 	return f
 }
 
-// Audited gives the field another name in the audit log; "": it is not there.
+// Not keeps the field out of some places.
+func (f Field[T, D]) Not(places Place) Field[T, D] {
+	f.Except = places
+	return f
+}
+
+// Audited gives the field another name in the audit log.
 func (f Field[T, D]) Audited(name string) Field[T, D] {
 	f.Name = name
 	return f
 }
+
+func (f Field[T, D]) in(place Place) bool { return f.Name != "" && f.Except&place == 0 }
 
 // Of is the field of a record as people see it.
 func (f Field[T, D]) Of(record *T) any {
@@ -236,21 +257,34 @@ func (t Table[T, D]) Stored() (list rows.Fields[T]) {
 	return list
 }
 
+// In are the names and values that a place shows of a record.
+func (t Table[T, D]) In(place Place, record *T) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, field := range t {
+			if field.in(place) && !yield(field.Name, field.Of(record)) {
+				return
+			}
+		}
+	}
+}
+
 // Audit is a record as the audit log shows it.
 func (t Table[T, D]) Audit(record *T) AuditFields {
-	shown := make(AuditFields, len(t))
-	for _, field := range t {
-		if field.Name != "" {
-			shown[field.Name] = field.Of(record)
+	shown := AuditFields(maps.Collect(t.In(InAudit, record)))
+	for name, value := range shown {
+		if at, ok := value.(time.Time); ok && at.IsZero() {
+			shown[name] = nil
+		} else if ok {
+			shown[name] = at.UTC().Format(time.RFC3339)
 		}
 	}
 	return shown
 }
 
-// Differ reports whether two states of a record differ in a field that has a name.
+// Differ reports whether two states of a record differ in a field of the audit log.
 func (t Table[T, D]) Differ(before, after *T) bool {
 	return slices.ContainsFunc(t, func(field Field[T, D]) bool {
-		return field.Name != "" && !reflect.DeepEqual(field.At(before), field.At(after))
+		return field.in(InAudit) && !reflect.DeepEqual(field.At(before), field.At(after))
 	})
 }
 

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"iter"
 	"reflect"
 	"testing"
 	"time"
@@ -120,12 +121,28 @@ func wantAudited[T any](t *testing.T, blank func() T, audit func(*T) AuditFields
 
 func TestEveryFieldIsAuditedWhenItChanges(t *testing.T) {
 	wantAudited(t, func() Profile { return Profile{Company: Company{Zone: time.UTC}} }, companyAudit)
-	wantAudited(t, func() User { return User{} }, userFields.Audit)
-	wantAudited(t, func() Token { return Token{} }, tokenFields.Audit)
+	wantAudited(t, func() User { return User{} }, UserFields.Audit)
+	wantAudited(t, func() Token { return Token{} }, TokenFields.Audit)
+}
+
+func TestEveryFieldIsInTheJSONOfItsRecord(t *testing.T) {
+	housetest.EveryFieldShows(t, func(user *User) iter.Seq2[string, any] { return UserFields.In(InRecord, user) }, map[string]string{
+		"CompanyID": "a company reads its own",
+		"CreatedAt": "lists have it, behind the second factor",
+	})
+	housetest.EveryFieldShows(t, func(token *Token) iter.Seq2[string, any] { return TokenFields.In(InRecord, token) }, map[string]string{
+		"CompanyID": "a company reads its own",
+		"MadeBy":    "people know users by name",
+		"Maker":     "lists have it: a program that reads its own token may not know users",
+	})
+	housetest.EveryFieldShows(t, func(token *Token) iter.Seq2[string, any] { return TokenFields.In(InLists, token) }, map[string]string{
+		"CompanyID": "a company reads its own",
+		"MadeBy":    "people know users by name",
+	})
 }
 
 func TestEveryFieldOfADraftIsSet(t *testing.T) {
-	housetest.EveryDraftFieldSets(t, userFields, UserDraft{Name: input.Some("Ana"), Email: input.Some("ana@example.com"), Role: input.Some(RoleStaff)})
+	housetest.EveryDraftFieldSets(t, UserFields, UserDraft{Name: input.Some("Ana"), Email: input.Some("ana@example.com"), Role: input.Some(RoleStaff)})
 	housetest.EveryDraftFieldSets(t, CompanyFields, CompanyDraft{
 		Name: input.Some("Rede"), Whatsapp: input.Some("5511987654321"), CpfCnpj: input.Some("1"), Address: input.Some("Rua A"),
 		Email: input.Some("a@example.com"), Level: input.Some(LevelUser), Zone: input.Some(time.UTC), RenewFrom: input.Some(FromToday),

@@ -81,7 +81,7 @@ func scanUser(row sqldb.Row) (user User, err error) {
 	return user, err
 }
 
-var storedToken = tokenFields.Stored()
+var storedToken = TokenFields.Stored()
 
 // accessColumns are what scanToken reads.
 var accessColumns = `id, company_id, created_at, last_used_at, expires_at, made_by,

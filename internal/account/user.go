@@ -52,7 +52,7 @@ func ReadNewUser(in *input.Form) UserDraft {
 	in.Require("email")
 	in.Require("role")
 	draft := UserDraft{Email: in.Email("email")}
-	userFields.Read(in, &draft)
+	UserFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -62,7 +62,7 @@ func ReadUserChanges(in *input.Form) UserDraft {
 	in.MustNotClear("name")
 	in.MustNotClear("role")
 	var draft UserDraft
-	userFields.Read(in, &draft)
+	UserFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -71,7 +71,7 @@ func ReadUserChanges(in *input.Form) UserDraft {
 // once.
 func (s *Service) CreateUser(ctx context.Context, actor Actor, draft UserDraft) (User, string, error) {
 	made := User{CompanyID: actor.Company.ID}
-	userFields.To(&draft, &made)
+	UserFields.To(&draft, &made)
 	if err := draft.Problems.With(missing(made, draft.Problems)).Err(); err != nil {
 		return User{}, "", err
 	}
@@ -97,7 +97,7 @@ func missing(user User, found input.Problems) (refused fault.Fields) {
 	if found.Any() {
 		return refused
 	}
-	for _, field := range userFields {
+	for _, field := range UserFields {
 		if fmt.Sprint(field.Of(&user)) == "" {
 			refused.Add(field.Name, "is required")
 		}
@@ -118,7 +118,7 @@ func (s *Service) UpdateUser(ctx context.Context, actor Actor, userID int64, dra
 		}
 		change = userChange{UserUpdated, before, before}
 		draft.Email = input.Opt[string]{}
-		userFields.To(&draft, &change.after.User)
+		UserFields.To(&draft, &change.after.User)
 		if err := draft.Problems.Err(); err != nil {
 			return err
 		}

@@ -128,11 +128,11 @@ func (s *Service) applyProduct(ctx context.Context, tx account.Tx, change *produ
 }
 
 func auditedPlan(plan *Plan) account.Audited {
-	return account.Audited{ID: plan.ID, Name: plan.Name, Fields: planFields.Audit(plan)}
+	return account.Audited{ID: plan.ID, Name: plan.Name, Fields: PlanFields.Audit(plan)}
 }
 
 func auditedProduct(product *Product) account.Audited {
-	return account.Audited{ID: product.ID, Name: product.Name, Fields: productFields.Audit(product)}
+	return account.Audited{ID: product.ID, Name: product.Name, Fields: ProductFields.Audit(product)}
 }
 
 // DeletePlan deletes a plan that neither a customer nor an invoice has.

@@ -44,8 +44,8 @@ var settled = map[string]string{
 
 func TestEveryFieldIsAuditedAndComparedWhenItChanges(t *testing.T) {
 	const complaint = "is missing in the table of its record, so its change is neither written nor audited"
-	housetest.EachField(t, fullPlan(), settled, func(plan Plan) bool { return seen(planFields, plan) }, complaint)
-	housetest.EachField(t, fullProduct(), settled, func(product Product) bool { return seen(productFields, product) }, complaint)
+	housetest.EachField(t, fullPlan(), settled, func(plan Plan) bool { return seen(PlanFields, plan) }, complaint)
+	housetest.EachField(t, fullProduct(), settled, func(product Product) bool { return seen(ProductFields, product) }, complaint)
 }
 
 func seen[T, D any](fields account.Table[T, D], record T) bool {
@@ -54,11 +54,11 @@ func seen[T, D any](fields account.Table[T, D], record T) bool {
 }
 
 func TestEveryFieldOfADraftIsSet(t *testing.T) {
-	housetest.EveryDraftFieldSets(t, planFields, PlanDraft{
+	housetest.EveryDraftFieldSets(t, PlanFields, PlanDraft{
 		Name: input.Some("Mensal"), Value: input.Some(money.Cents(3500)), Period: input.Some(civil.Period{Unit: civil.Month, Count: 1}),
 		ProductID: input.Some[int64](1), Active: input.Some(true),
 	})
-	housetest.EveryDraftFieldSets(t, productFields, ProductDraft{
+	housetest.EveryDraftFieldSets(t, ProductFields, ProductDraft{
 		Name: input.Some("Fibra"), Description: input.Some("300 Mbit/s"), Active: input.Some(true),
 	})
 }

@@ -35,8 +35,9 @@ type PlanDraft struct {
 	Problems input.Problems // what the form had wrong
 }
 
-// planFields are the fields of a plan. A change that differs in none of them is none.
-var planFields = account.Table[Plan, PlanDraft]{
+// PlanFields are the fields of a plan. A change that differs in none of them is none.
+var PlanFields = account.Table[Plan, PlanDraft]{
+	{Name: "id", At: func(p *Plan) any { return &p.ID }, Except: account.InAudit},
 	account.Drafted("name", "name", func(p *Plan, d *PlanDraft) (*string, *input.Opt[string]) {
 		return &p.Name, &d.Name
 	}, account.Line(maxName)),
@@ -50,7 +51,8 @@ var planFields = account.Table[Plan, PlanDraft]{
 	{Column: "period_count", At: func(p *Plan) any { return &p.Period.Count }},
 	account.Drafted("product_id", "", func(p *Plan, d *PlanDraft) (*int64, *input.Opt[int64]) {
 		return &p.Product.ID, &d.ProductID
-	}, (*input.Form).ID).Audited("product").Shown(func(p *Plan) any { return p.Product.Name }),
+	}, (*input.Form).ID).Audited("product").Shown(func(p *Plan) any { return p.Product.Name }).
+		Not(account.InRecord | account.InLists),
 	account.Drafted("active", "active", func(p *Plan, d *PlanDraft) (*bool, *input.Opt[bool]) {
 		return &p.Active, &d.Active
 	}, (*input.Form).Bool),
@@ -78,7 +80,7 @@ func ReadPlanChanges(in *input.Form) PlanDraft {
 
 func readPlan(in *input.Form) (draft PlanDraft) {
 	in.Ignore("id", "period_label", "product", "customers_count", "created_at")
-	planFields.Read(in, &draft)
+	PlanFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -117,7 +119,7 @@ const maxPeriodCount = 1 << 20
 func (d PlanDraft) to(ctx context.Context, tx account.Tx, plan *Plan) error {
 	var refused fault.Fields
 	before := plan.Product
-	planFields.To(&d, plan)
+	PlanFields.To(&d, plan)
 	if plan.Name == "" {
 		refused.Add("name", "must not be empty")
 	}
@@ -170,7 +172,7 @@ func (s *Service) UpdatePlan(ctx context.Context, actor account.Actor, id int64,
 			return err
 		}
 		change = PlanChange{Action: ActionUpdated, Before: before, After: before}
-		if err := draft.to(ctx, tx, &change.After); err != nil || !planFields.Differ(&change.Before, &change.After) {
+		if err := draft.to(ctx, tx, &change.After); err != nil || !PlanFields.Differ(&change.Before, &change.After) {
 			return err
 		}
 		return s.applyPlan(ctx, tx, &change)

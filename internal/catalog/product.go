@@ -29,8 +29,9 @@ type ProductDraft struct {
 	Problems input.Problems // what the form had wrong
 }
 
-// productFields are the fields of a product.
-var productFields = account.Table[Product, ProductDraft]{
+// ProductFields are the fields of a product.
+var ProductFields = account.Table[Product, ProductDraft]{
+	{Name: "id", At: func(p *Product) any { return &p.ID }, Except: account.InAudit},
 	account.Drafted("name", "name", func(p *Product, d *ProductDraft) (*string, *input.Opt[string]) {
 		return &p.Name, &d.Name
 	}, account.Line(maxName)),
@@ -57,14 +58,14 @@ func ReadProductChanges(in *input.Form) ProductDraft {
 
 func readProduct(in *input.Form) (draft ProductDraft) {
 	in.Ignore("id", "customers_count", "created_at")
-	productFields.Read(in, &draft)
+	ProductFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
 
 // to sets what the draft gives.
 func (d ProductDraft) to(product *Product) error {
-	productFields.To(&d, product)
+	ProductFields.To(&d, product)
 	if product.Name == "" {
 		return fault.Field("name", "must not be empty")
 	}
@@ -101,7 +102,7 @@ func (s *Service) UpdateProduct(ctx context.Context, actor account.Actor, id int
 		}
 		change = productChange{action: ActionUpdated, before: before, after: before}
 		err = draft.to(&change.after)
-		if err != nil || !productFields.Differ(&change.before, &change.after) {
+		if err != nil || !ProductFields.Differ(&change.before, &change.after) {
 			return err
 		}
 		return s.applyProduct(ctx, tx, &change)

@@ -11,8 +11,8 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// The columns of planFields and productFields.
-var storedPlan, storedProduct = planFields.Stored(), productFields.Stored()
+// The columns of PlanFields and ProductFields.
+var storedPlan, storedProduct = PlanFields.Stored(), ProductFields.Stored()
 
 var planSelect = `SELECT p.id, COALESCE(p.product_id, 0), COALESCE(r.name, ''), p.created_at, ` + storedPlan.Columns("p.", "") + `
 	FROM customer_plans p LEFT JOIN products r ON r.company_id = p.company_id AND r.id = p.product_id`

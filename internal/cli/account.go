@@ -104,15 +104,8 @@ func tokenCommand() *cobra.Command {
 			func(ctx context.Context, c call) (any, error) {
 				return c.done("deleted", c.Accounts.DeleteToken(ctx, c.actor, c.id()))
 			}),
-		list(command{short: "List a company's tokens"}, "ID,NAME,CREATED AT,LAST USED AT,SCOPE,EXPIRES AT,MADE BY",
-			func(ctx context.Context, c call) ([]account.Token, error) { return c.Accounts.Tokens(ctx, c.actor) },
-			func(c call, token account.Token) []any {
-				zone := c.actor.Company.Zone
-				return []any{
-					token.ID, token.Name, when(token.CreatedAt, zone), when(token.LastUsedAt, zone), string(token.Scope),
-					when(token.ExpiresAt, zone), token.Maker,
-				}
-			}))
+		listOf(command{short: "List a company's tokens"}, account.TokenFields,
+			func(ctx context.Context, c call) ([]account.Token, error) { return c.Accounts.Tokens(ctx, c.actor) }))
 }
 
 // userCommand is the way back in for a company if its only owner has lost the
@@ -140,12 +133,10 @@ func userCommand() *cobra.Command {
 		}, func(ctx context.Context, c call) (any, error) {
 			return c.done("removed", c.Accounts.RemoveUser(ctx, c.actor, c.id(), c.in.Bool("keep_tokens").Value))
 		}),
-		list(command{short: "List a company's users"}, "ID,NAME,EMAIL,ROLE,SECOND FACTOR,CREATED AT",
+		list(command{short: "List a company's users"}, columns(account.UserFields)+",SECOND FACTOR,CREATED AT",
 			func(ctx context.Context, c call) ([]account.Person, error) { return c.Accounts.Users(ctx, c.actor) },
 			func(c call, person account.Person) []any {
-				return []any{
-					person.ID, person.Name, person.Email, person.Role, person.SecondFactor,
-					when(person.CreatedAt, c.actor.Company.Zone),
-				}
+				return append(row(c, account.UserFields, &person.User), person.SecondFactor,
+					when(person.CreatedAt, c.actor.Company.Zone))
 			}))
 }

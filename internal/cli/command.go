@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -126,6 +127,39 @@ func list[T any](
 		}
 		return printList(c.cmd, records, columns, func(record T) []any { return row(c, record) })
 	})
+}
+
+// listOf is list with the columns of the table of the records.
+func listOf[T, D any](
+	d command, fields account.Table[T, D], find func(ctx context.Context, c call) ([]T, error),
+) *cobra.Command {
+	return list(d, columns(fields), find, func(c call, record T) []any { return row(c, fields, &record) })
+}
+
+// columns are those of a table, as list takes them.
+func columns[T, D any](fields account.Table[T, D]) string {
+	var names []string
+	for name := range fields.In(account.InLists, new(T)) {
+		names = append(names, strings.ToUpper(strings.ReplaceAll(name, "_", " ")))
+	}
+	return strings.Join(names, ",")
+}
+
+func row[T, D any](c call, fields account.Table[T, D], record *T) (values []any) {
+	for _, value := range fields.In(account.InLists, record) {
+		if at, ok := value.(time.Time); ok {
+			value = when(at, c.actor.Company.Zone)
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+// shown prints a record by its table.
+func shown[T, D any](fields account.Table[T, D]) func(T, error) (any, error) {
+	return func(record T, err error) (any, error) {
+		return maps.Collect(fields.In(account.InRecord, &record)), err
+	}
 }
 
 // addFlags makes a flag of each line: its name, with ! where it must be given, :int,

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"carteira/internal/account"
 	"carteira/internal/platform/fault"
 	"carteira/internal/platform/input"
 	"carteira/internal/reminder"
@@ -47,30 +47,14 @@ func ruleCommand() *cobra.Command {
 			func(ctx context.Context, c call) (any, error) {
 				return c.done("deleted", c.Reminders.DeleteRule(ctx, c.actor, c.id()))
 			}),
-		list(command{short: "List a company's rules"}, "ID,NAME,ACTIVE,WHEN,PLAN ID,PRODUCT ID,STATUS,CHANNELS,TEMPLATE ID",
-			func(ctx context.Context, c call) ([]reminder.Rule, error) { return c.Reminders.Rules(ctx, c.actor) },
-			func(_ call, rule reminder.Rule) []any {
-				return []any{
-					rule.ID, rule.Name, rule.Active, rule.When(), rule.PlanID, rule.ProductID, rule.Status,
-					ids(rule.Channels), rule.TemplateID,
-				}
-			}))
+		listOf(command{short: "List a company's rules"}, reminder.RuleFields,
+			func(ctx context.Context, c call) ([]reminder.Rule, error) { return c.Reminders.Rules(ctx, c.actor) }))
 }
 
 func showRule(rule reminder.Rule, err error) (any, error) {
-	return map[string]any{
-		"id": rule.ID, "name": rule.Name, "active": rule.Active, "on": rule.On, "offset_days": rule.OffsetDays,
-		"hour": reminder.Clock(rule.Minute), "plan_id": rule.PlanID, "product_id": rule.ProductID,
-		"status": rule.Status, "channels": rule.Channels, "template_id": rule.TemplateID,
-	}, err
-}
-
-func ids(list []int64) string {
-	texts := make([]string, len(list))
-	for i, id := range list {
-		texts[i] = strconv.FormatInt(id, 10)
-	}
-	return strings.Join(texts, ",")
+	record := maps.Collect(reminder.RuleFields.In(account.InRecord, &rule))
+	record["channels"] = rule.Channels
+	return record, err
 }
 
 func templateCommand() *cobra.Command {
@@ -119,14 +103,9 @@ func variableHelp() string {
 }
 
 func showTemplate(template reminder.Template, err error) (any, error) {
-	return map[string]any{
-		"id": template.ID, "name": template.Name, "subject": template.Subject, "text": template.Text,
-		"whatsapp_name":     template.Approved.Name,
-		"whatsapp_language": template.Approved.Language,
-		"whatsapp_params":   template.Approved.Params,
-		"whatsapp_header":   template.Approved.Header,
-		"whatsapp_button":   template.Approved.Button,
-	}, err
+	record := maps.Collect(reminder.TemplateFields.In(account.InRecord, &template))
+	record["whatsapp_params"] = template.Approved.Params
+	return record, err
 }
 
 func channelCommand() *cobra.Command {
@@ -163,26 +142,22 @@ func channelCommand() *cobra.Command {
 				return c.done("deleted", c.Reminders.DeleteChannel(ctx, c.actor, c.id()))
 			}),
 		opened(command{use: "kinds", short: "List the kinds of channels and their options"}, printKinds),
-		list(command{short: "List a company's channels"}, "ID,KIND,NAME,ACTIVE,PER MINUTE,OPTIONS",
+		list(command{short: "List a company's channels"}, columns(reminder.ChannelFields)+",OPTIONS",
 			func(ctx context.Context, c call) ([]reminder.Channel, error) {
 				return c.Reminders.Channels(ctx, c.actor)
 			},
-			func(_ call, channel reminder.Channel) []any {
-				return []any{
-					channel.ID, channel.Kind, channel.Name, channel.Active, channel.PerMinute, optionList(channel.Options),
-				}
+			func(c call, channel reminder.Channel) []any {
+				return append(row(c, reminder.ChannelFields, &channel), optionList(channel.Options))
 			}))
 }
 
 func channelJSON(channel reminder.Channel, shown map[string]string) any {
-	fields := map[string]any{
-		"id": channel.ID, "kind": channel.Kind, "name": channel.Name, "active": channel.Active,
-		"per_minute": channel.PerMinute, "options": channel.Options,
-	}
+	record := maps.Collect(reminder.ChannelFields.In(account.InRecord, &channel))
+	record["options"] = channel.Options
 	if len(shown) > 0 {
-		fields["secrets"] = shown
+		record["secrets"] = shown
 	}
-	return fields
+	return record
 }
 
 func optionList(options map[string]string) string {

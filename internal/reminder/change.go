@@ -39,7 +39,7 @@ func (s *Service) applyRule(ctx context.Context, tx account.Tx, change change[Ru
 }
 
 func auditedRule(rule *Rule) account.Audited {
-	return account.Audited{ID: rule.ID, Name: rule.Name, Fields: ruleFields.Audit(rule)}
+	return account.Audited{ID: rule.ID, Name: rule.Name, Fields: RuleFields.Audit(rule)}
 }
 
 // applyTemplate writes a template.
@@ -64,7 +64,7 @@ func (s *Service) applyTemplate(ctx context.Context, tx account.Tx, change chang
 }
 
 func auditedTemplate(template *Template) account.Audited {
-	return account.Audited{ID: template.ID, Name: template.Name, Fields: templateFields.Audit(template)}
+	return account.Audited{ID: template.ID, Name: template.Name, Fields: TemplateFields.Audit(template)}
 }
 
 // applyChannel writes a channel with its secrets, which are sealed under its
@@ -94,7 +94,7 @@ func (s *Service) applyChannel(
 }
 
 func auditedChannel(channel *Channel) account.Audited {
-	fields := channelFields.Audit(channel)
+	fields := ChannelFields.Audit(channel)
 	for name, value := range channel.Options {
 		fields[name] = value
 	}

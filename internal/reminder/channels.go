@@ -123,7 +123,7 @@ func (s *Service) kindOfChannel(ctx context.Context, actor account.Actor, channe
 func readChannel(in *input.Form, kind Kind) ChannelDraft {
 	in.Ignore("id", "created_at", "updated_at", "options")
 	draft := ChannelDraft{Kind: kind.Name, Options: map[string]input.Opt[string]{}}
-	channelFields.Read(in, &draft)
+	ChannelFields.Read(in, &draft)
 	for _, option := range kind.Options {
 		if len(option.Choices) > 0 {
 			draft.Options[option.Name] = in.Choice(option.Name, option.Choices...)
@@ -137,7 +137,7 @@ func readChannel(in *input.Form, kind Kind) ChannelDraft {
 
 // to sets what is given, options and secrets by the list of the kind.
 func (d ChannelDraft) to(channel *Channel, kind Kind, secrets map[string]string) {
-	channelFields.To(&d, channel)
+	ChannelFields.To(&d, channel)
 	for _, option := range kind.Options {
 		into, given := channel.Options, d.Options[option.Name]
 		if option.Secret {

@@ -8,10 +8,9 @@ import (
 	"carteira/internal/platform/input"
 )
 
-// The tables below say each field of a rule, a template and a channel once: its
-// column, its line in the audit log, and how a draft is read and sets it.
-
-var ruleFields = account.Table[Rule, RuleDraft]{
+// RuleFields are the fields of a rule.
+var RuleFields = account.Table[Rule, RuleDraft]{
+	{Name: "id", At: func(rule *Rule) any { return &rule.ID }, Except: account.InAudit},
 	account.Drafted("name", "name", func(r *Rule, d *RuleDraft) (*string, *input.Opt[string]) {
 		return &r.Name, &d.Name
 	}, account.Line(100)),
@@ -20,13 +19,14 @@ var ruleFields = account.Table[Rule, RuleDraft]{
 	}, account.NotNull((*input.Form).Bool)),
 	account.Drafted("on", "occasion", func(r *Rule, d *RuleDraft) (*Occasion, *input.Opt[Occasion]) {
 		return &r.On, &d.On
-	}, account.OneOf(OnDue, OnPaid)),
+	}, account.OneOf(OnDue, OnPaid)).Not(account.InLists),
 	account.Drafted("offset_days", "offset_days", func(r *Rule, d *RuleDraft) (*int, *input.Opt[int]) {
 		return &r.OffsetDays, &d.OffsetDays
-	}, account.NotNull(account.Number(-maxOffset, maxOffset))),
+	}, account.NotNull(account.Number(-maxOffset, maxOffset))).Not(account.InLists),
 	account.Drafted("hour", "minute", func(r *Rule, d *RuleDraft) (*int, *input.Opt[int]) {
 		return &r.Minute, &d.Minute
-	}, readClock).Shown(func(rule *Rule) any { return Clock(rule.Minute) }),
+	}, readClock).Shown(func(rule *Rule) any { return Clock(rule.Minute) }).Not(account.InLists),
+	{Name: "when", Show: func(rule *Rule) any { return rule.When() }, Except: account.InAudit | account.InRecord},
 	account.Drafted("plan_id", "", func(r *Rule, d *RuleDraft) (*int64, *input.Opt[int64]) {
 		return &r.PlanID, &d.PlanID
 	}, (*input.Form).ID),
@@ -44,7 +44,9 @@ var ruleFields = account.Table[Rule, RuleDraft]{
 	}, (*input.Form).ID),
 }
 
-var templateFields = account.Table[Template, TemplateDraft]{
+// TemplateFields are the fields of a template.
+var TemplateFields = account.Table[Template, TemplateDraft]{
+	{Name: "id", At: func(template *Template) any { return &template.ID }, Except: account.InAudit},
 	account.Drafted("name", "name", func(t *Template, d *TemplateDraft) (*string, *input.Opt[string]) {
 		return &t.Name, &d.Name
 	}, account.NotNull(account.Line(100))),
@@ -71,9 +73,10 @@ var templateFields = account.Table[Template, TemplateDraft]{
 	}, account.Line(maxParam)),
 }
 
-// channelFields are those that all kinds of channels have. The options of a kind are
+// ChannelFields are those that all kinds of channels have. The options of a kind are
 // in its description.
-var channelFields = account.Table[Channel, ChannelDraft]{
+var ChannelFields = account.Table[Channel, ChannelDraft]{
+	{Name: "id", At: func(channel *Channel) any { return &channel.ID }, Except: account.InAudit},
 	{Name: "kind", Column: "kind", At: func(channel *Channel) any { return &channel.Kind }},
 	account.Drafted("name", "name", func(c *Channel, d *ChannelDraft) (*string, *input.Opt[string]) {
 		return &c.Name, &d.Name

@@ -1,6 +1,7 @@
 package reminder
 
 import (
+	"iter"
 	"reflect"
 	"testing"
 	"time"
@@ -12,12 +13,12 @@ import (
 )
 
 func TestEveryFieldOfADraftIsSet(t *testing.T) {
-	housetest.EveryDraftFieldSets(t, ruleFields, RuleDraft{
+	housetest.EveryDraftFieldSets(t, RuleFields, RuleDraft{
 		Name: input.Some("Lembrete"), Active: input.Some(true), On: input.Some(OnPaid), OffsetDays: input.Some(-3), Minute: input.Some(540),
 		PlanID: input.Some(int64(1)), ProductID: input.Some(int64(1)), Status: input.Some(customer.Expired),
 		Channels: input.Some([]int64{3, 5}), TemplateID: input.Some(int64(1)),
 	})
-	housetest.EveryDraftFieldSets(t, templateFields, TemplateDraft{
+	housetest.EveryDraftFieldSets(t, TemplateFields, TemplateDraft{
 		Name: input.Some("Lembrete"), Subject: input.Some("Oi"), Text: input.Some("Oi"), WhatsappName: input.Some("oi"),
 		WhatsappLanguage: input.Some("pt_BR"), WhatsappParams: input.Some([]string{"a"}), WhatsappHeader: input.Some("a"),
 		WhatsappButton: input.Some("a"),
@@ -100,14 +101,23 @@ func TestEveryFieldIsAuditedWhenItChanges(t *testing.T) {
 	wantAudited(t, auditedChannel)
 }
 
+func TestEveryFieldOfARuleIsInItsJSONAndInLists(t *testing.T) {
+	exceptions := map[string]string{"CreatedAt": "the audit log has it", "UpdatedAt": "the audit log has it"}
+	for _, place := range []account.Place{account.InRecord, account.InLists} {
+		housetest.EveryFieldShows(t, func(rule *Rule) iter.Seq2[string, any] { return RuleFields.In(place, rule) }, exceptions,
+			OnPaid, []int64{3, 5}, customer.Expired)
+	}
+}
+
 // A field without a column has to be in the statements by hand: a new one is not.
 func TestFieldsWithoutAColumnAreKnown(t *testing.T) {
 	for name, missing := range map[string][]string{
-		"rule": unstored(ruleFields), "template": unstored(templateFields), "channel": unstored(channelFields),
+		"rule": unstored(RuleFields), "template": unstored(TemplateFields), "channel": unstored(ChannelFields),
 	} {
 		want := map[string][]string{
-			"rule":     {"plan_id", "product_id", "channels"},                     // null or a list: sql_rules.go
-			"template": {"whatsapp_params", "whatsapp_header", "whatsapp_button"}, // together in one column: encodeGaps
+			"rule":     {"id", "when", "plan_id", "product_id", "channels"},             // null or a list: sql.go
+			"template": {"id", "whatsapp_params", "whatsapp_header", "whatsapp_button"}, // together in one column: encodeGaps
+			"channel":  {"id"},
 		}
 		if !reflect.DeepEqual(missing, want[name]) {
 			t.Errorf("%s: without a column of their own: %v, want %v", name, missing, want[name])

@@ -35,7 +35,7 @@ var (
 	neededOfDue  = []string{"offset_days", "hour"} // of a rule on OnDue
 )
 
-// ReadNewRule reads a new rule from the fields of ruleFields.
+// ReadNewRule reads a new rule from the fields of RuleFields.
 func ReadNewRule(in *input.Form) RuleDraft {
 	for _, name := range neededOfRule {
 		in.Require(name)
@@ -61,7 +61,7 @@ func ReadRuleChanges(in *input.Form) RuleDraft {
 func readRule(in *input.Form) RuleDraft {
 	in.Ignore("id", "created_at", "updated_at")
 	var draft RuleDraft
-	ruleFields.Read(in, &draft)
+	RuleFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -101,7 +101,7 @@ func readIDs(in *input.Form, name string) input.Opt[[]int64] {
 // to sets what is given. A receipt goes out when the money has come: what a form
 // says of its day is passed over.
 func (d RuleDraft) to(rule *Rule) {
-	ruleFields.To(&d, rule)
+	RuleFields.To(&d, rule)
 	if rule.On == OnPaid {
 		rule.OffsetDays, rule.Minute, rule.Status = 0, 0, ""
 	}

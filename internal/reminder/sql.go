@@ -39,7 +39,7 @@ func saveQuiet(ctx context.Context, tx account.Tx, quiet Quiet) error {
 		tx.Company.ID, quiet.From, quiet.To, tx.Now().UnixMicro())
 }
 
-var storedChannel = channelFields.Stored()
+var storedChannel = ChannelFields.Stored()
 
 var channelColumns = `id, options, secrets, failures, problem, problem_at, next_at, created_at, updated_at, callback_key, verify_token,
 	heard_at, ` + storedChannel.Columns("", "")
@@ -119,7 +119,7 @@ type sealedSecrets struct {
 	sealed               string
 }
 
-var storedTemplate = templateFields.Stored()
+var storedTemplate = TemplateFields.Stored()
 
 var templateColumns = `id, whatsapp_params, created_at, updated_at, ` + storedTemplate.Columns("", "")
 
@@ -180,7 +180,7 @@ func moveTry(ctx context.Context, tx account.Tx, to moved) error {
 		to.at.UnixMicro(), to.late.UnixMicro(), tx.Company.ID, to.id)
 }
 
-var storedRule = ruleFields.Stored()
+var storedRule = RuleFields.Stored()
 
 var ruleColumns = `id, COALESCE(plan_id, 0), COALESCE(product_id, 0), channels, cursor_on, cursor_id, plan_at, created_at, updated_at,
 	round, ` + storedRule.Columns("", "")

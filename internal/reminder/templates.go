@@ -64,7 +64,7 @@ type TemplateDraft struct {
 	Problems input.Problems
 }
 
-// ReadNewTemplate reads a new template from the fields of templateFields.
+// ReadNewTemplate reads a new template from the fields of TemplateFields.
 func ReadNewTemplate(in *input.Form) TemplateDraft {
 	in.Require("name")
 	in.Require("text")
@@ -82,7 +82,7 @@ func ReadTemplateChanges(in *input.Form) TemplateDraft {
 func ReadTemplate(in *input.Form) TemplateDraft {
 	in.Ignore("id", "created_at", "updated_at")
 	var draft TemplateDraft
-	templateFields.Read(in, &draft)
+	TemplateFields.Read(in, &draft)
 	draft.Problems = in.Problems()
 	return draft
 }
@@ -119,7 +119,7 @@ func readParams(in *input.Form, name string) input.Opt[[]string] {
 
 // to sets what is given. Name and text are never emptied.
 func (d TemplateDraft) to(template *Template) {
-	templateFields.To(&d, template)
+	TemplateFields.To(&d, template)
 	template.Approved.Language = cmp.Or(template.Approved.Language, "pt_BR")
 }
 

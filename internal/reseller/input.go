@@ -254,10 +254,10 @@ var planFields = account.Table[Plan, PlanDraft]{
 	}, account.Period).Shown(func(p *Plan) any { return p.Period.String() }),
 	account.Drafted("period_unit", "period_unit", func(p *Plan, d *PlanDraft) (*civil.Unit, *input.Opt[civil.Unit]) {
 		return &p.Period.Unit, &d.PeriodUnit
-	}, account.OneOf(civil.Day, civil.Week, civil.Month, civil.Year)).Audited(""),
+	}, account.OneOf(civil.Day, civil.Week, civil.Month, civil.Year)).Not(account.InAudit),
 	account.Drafted("period_count", "period_count", func(p *Plan, d *PlanDraft) (*int, *input.Opt[int]) {
 		return &p.Period.Count, &d.PeriodCount
-	}, account.NotNull(account.Number(1, civil.MaxCount))).Audited(""),
+	}, account.NotNull(account.Number(1, civil.MaxCount))).Not(account.InAudit),
 	account.Drafted("trial_days", "trial_days", func(p *Plan, d *PlanDraft) (*int, *input.Opt[int]) {
 		return &p.TrialDays, &d.TrialDays
 	}, account.NotNull(account.Number(0, maxTrialDays))),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"carteira/internal/account"
@@ -26,18 +27,24 @@ func (s *Server) account(ctx context.Context, call *call) (web.Answer, error) {
 		if owner.ID == 0 {
 			object.Null("user")
 		} else {
-			object.Object("user", func(object *web.Object) { writeUser(object, owner) })
+			object.Object("user", fields(account.UserFields.In(account.InRecord, &owner), company.Zone))
 		}
 		object.Object("company", func(object *web.Object) { writeCompany(object, company, call.today) })
-		object.Object("token", func(object *web.Object) { writeToken(object, token, company.Zone) })
+		object.Object("token", fields(account.TokenFields.In(account.InRecord, &token), company.Zone))
 	})}, nil
 }
 
-func writeUser(object *web.Object, user account.User) {
-	object.Int("id", user.ID)
-	object.String("name", user.Name)
-	object.String("email", user.Email)
-	object.String("role", string(user.Role))
+// fields writes what the table of a record shows.
+func fields(shown iter.Seq2[string, any], zone *time.Location) func(*web.Object) {
+	return func(object *web.Object) {
+		for name, value := range shown {
+			if at, ok := value.(time.Time); ok {
+				object.Time(name, at, zone)
+			} else {
+				object.Data(name, web.JSON(value))
+			}
+		}
+	}
 }
 
 func writeCompany(object *web.Object, company account.Company, today civil.Date) {
@@ -50,15 +57,6 @@ func writeCompany(object *web.Object, company account.Company, today civil.Date)
 	object.Date("expires_at", company.Subscription.ExpiresOn)
 	object.Data("functions", web.JSON(company.Subscription.Functions.Names()))
 	object.Date("books_closed_through", company.Settings.ClosedThrough)
-}
-
-func writeToken(object *web.Object, token account.Token, zone *time.Location) {
-	object.Int("id", token.ID)
-	object.String("name", token.Name)
-	object.Time("created_at", token.CreatedAt, zone)
-	object.Time("last_used_at", token.LastUsedAt, zone)
-	object.String("scope", string(token.Scope))
-	object.Time("expires_at", token.ExpiresAt, zone)
 }
 
 // advanceTime is how long a call waits for the clock to arrive; it is shorter

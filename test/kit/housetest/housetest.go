@@ -4,6 +4,8 @@
 package housetest
 
 import (
+	"iter"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,6 +132,18 @@ func fillPlain(target reflect.Value, name string, n int) bool {
 		return false
 	}
 	return true
+}
+
+// EveryFieldShows fails for every exported field of a record that changes nothing in
+// what its table shows in the places of the test, but for the exceptions. Fill makes
+// the record, with the samples.
+func EveryFieldShows[T any](tb testing.TB, shown func(*T) iter.Seq2[string, any], exceptions map[string]string, samples ...any) {
+	tb.Helper()
+	var full, blank T
+	Fill(tb, &full, samples...)
+	EachField(tb, full, exceptions, func(record T) bool {
+		return !reflect.DeepEqual(maps.Collect(shown(&blank)), maps.Collect(shown(&record)))
+	}, "is its line missing in fields.go?")
 }
 
 // EveryDraftFieldSets fails for every field of a draft that changes nothing in the
