@@ -68,7 +68,7 @@ func (s *Service) tellOwners(ctx context.Context, tx Tx, but int64, notice Notic
 		return nil
 	}
 	owners, err := sqldb.All(ctx, tx, scanStored, `
-		SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.role = 'owner' ORDER BY u.id`, tx.Company.ID)
+		SELECT `+storedColumns+` FROM users u WHERE u.company_id = ? AND u.role = 'owner' ORDER BY u.id`, tx.Company.ID)
 	if err != nil {
 		return err
 	}

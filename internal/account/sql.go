@@ -72,13 +72,7 @@ func lockCompany(ctx context.Context, tx *sqldb.Tx, id int64) (Company, error) {
 
 func ownerOf(ctx context.Context, querier sqldb.Querier, companyID int64) (User, error) {
 	return sqldb.Find(ctx, querier, "user", scanUser, `
-		SELECT id, company_id, name, email, role, created_at FROM users
-		WHERE company_id = ? AND role = 'owner' ORDER BY id LIMIT 1`, companyID)
-}
-
-func scanUser(row sqldb.Row) (user User, err error) {
-	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt))
-	return user, err
+		SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.role = 'owner' ORDER BY u.id LIMIT 1`, companyID)
 }
 
 var storedToken = TokenFields.Stored()

@@ -12,15 +12,14 @@ import (
 
 func visitByHash(ctx context.Context, querier sqldb.Querier, hash []byte) (Visit, error) {
 	visit, err := sqldb.One(ctx, querier, func(row sqldb.Row) (visit Visit, err error) {
-		user, session := &visit.User, &visit.Session
-		err = ScanCompany(row, &visit.Actor.Company, &user.ID, &user.Name, &user.Email, (*string)(&user.Role),
-			(*civil.Instant)(&user.CreatedAt), &session.ID, &session.pending, &session.Address, &session.Agent,
-			(*civil.Instant)(&session.CreatedAt), (*civil.Instant)(&session.SeenAt), (*civil.Instant)(&session.ExpiresAt),
-			(*civil.Instant)(&session.ProvedAt))
-		user.CompanyID, session.UserID = visit.Actor.Company.ID, user.ID
+		session := &visit.Session
+		err = ScanCompany(row, &visit.Actor.Company, userPlaces(&visit.User, &session.ID, &session.pending, &session.Address,
+			&session.Agent, (*civil.Instant)(&session.CreatedAt), (*civil.Instant)(&session.SeenAt),
+			(*civil.Instant)(&session.ExpiresAt), (*civil.Instant)(&session.ProvedAt))...)
+		session.UserID = visit.User.ID
 		visit.Actor.UserID, visit.Actor.Role, visit.Actor.Name = visit.User.ID, visit.User.Role, visit.User.Name
 		return visit, err
-	}, `SELECT `+CompanyColumns+`, u.id, u.name, u.email, `+roleColumn+`, u.created_at,
+	}, `SELECT `+CompanyColumns+`, `+userColumns+`,
 			s.id, s.pending, s.address, s.agent, s.created_at, s.seen_at, s.expires_at, s.proved_at
 		FROM sessions s JOIN users u ON u.id = s.user_id AND u.company_id = s.company_id JOIN companies c ON c.id = s.company_id
 		WHERE s.hash = ?`, hash)

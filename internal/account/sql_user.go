@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -33,12 +34,28 @@ func storedRole(role Role) (string, bool) {
 	return string(role), false
 }
 
-const userColumns = `u.id, u.company_id, u.name, u.email, ` + roleColumn + `, u.created_at, u.password_hash, u.totp,
-	u.totp_pending, u.totp_step, u.email_confirmed_at`
+// storedOfUser are the columns of UserFields.
+var storedOfUser = UserFields.Stored()
+
+// userColumns are what scanUser reads of a user u.
+var userColumns = `u.id, u.company_id, ` + roleColumn + `, u.created_at, ` + storedOfUser.Columns("u.", "")
+
+// userPlaces are where userColumns go, and after them what the caller adds.
+func userPlaces(user *User, more ...any) []any {
+	own := []any{&user.ID, &user.CompanyID, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt)}
+	return slices.Concat(own, storedOfUser.Places(user), more)
+}
+
+func scanUser(row sqldb.Row) (user User, err error) {
+	err = row.Scan(userPlaces(&user)...)
+	return user, err
+}
+
+var storedColumns = userColumns + `, u.password_hash, u.totp, u.totp_pending, u.totp_step, u.email_confirmed_at`
 
 func scanStored(row sqldb.Row) (user storedUser, err error) {
-	err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt),
-		&user.passwordHash, &user.totp, &user.totpPending, &user.totpLast, &user.confirmedAt)
+	err = row.Scan(userPlaces(&user.User,
+		&user.passwordHash, &user.totp, &user.totpPending, &user.totpLast, &user.confirmedAt)...)
 	return user, err
 }
 
@@ -46,27 +63,28 @@ func scanStored(row sqldb.Row) (user storedUser, err error) {
 // companies.
 func userByEmail(ctx context.Context, querier sqldb.Querier, key string) (storedUser, error) {
 	return sqldb.One(ctx, querier, scanStored,
-		`SELECT `+userColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`, key)
+		`SELECT `+storedColumns+` FROM users u WHERE u.email_key = ? /* every company_id */`, key)
 }
 
 func userByID(ctx context.Context, querier sqldb.Querier, companyID, id int64) (storedUser, error) {
 	return sqldb.Find(ctx, querier, "user", scanStored,
-		`SELECT `+userColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`, companyID, id)
+		`SELECT `+storedColumns+` FROM users u WHERE u.company_id = ? AND u.id = ?`, companyID, id)
 }
 
 func lockUser(ctx context.Context, tx *sqldb.Tx, companyID, id int64) (storedUser, error) {
-	return sqldb.Find(ctx, tx, "user", scanStored, `SELECT `+userColumns+` FROM users u WHERE u.company_id = ?
+	return sqldb.Find(ctx, tx, "user", scanStored, `SELECT `+storedColumns+` FROM users u WHERE u.company_id = ?
 		AND u.id = ? {for update}`, companyID, id)
 }
 
 // insertUser returns 0 when the address is taken.
 func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, error) {
 	role, attendant := storedRole(user.Role)
+	values := append([]any{
+		user.CompanyID, text.Lower(user.Email), user.passwordHash, role, attendant, tx.Now().UnixMicro(), tx.Now().UnixMicro(),
+	}, storedOfUser.Values(&user.User)...)
 	id, err := sqldb.Value[int64](ctx, tx, `
-		INSERT INTO users (company_id, name, email, email_key, password_hash, role, attendant, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-		user.CompanyID, user.Name, user.Email, text.Lower(user.Email), user.passwordHash,
-		role, attendant, tx.Now().UnixMicro(), tx.Now().UnixMicro())
+		INSERT INTO users (company_id, email_key, password_hash, role, attendant, created_at, updated_at, `+storedOfUser.Columns("", "")+`)
+		VALUES `+sqldb.Tuples(1, len(values))+` ON CONFLICT DO NOTHING RETURNING id`, values...)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return 0, nil
 	}
@@ -77,12 +95,11 @@ func insertUser(ctx context.Context, tx *sqldb.Tx, user storedUser) (int64, erro
 func updateUser(ctx context.Context, tx *sqldb.Tx, user storedUser) error {
 	role, attendant := storedRole(user.Role)
 	return tx.Do(ctx, `
-		UPDATE users SET name = ?, email = ?, email_key = ?, role = ?, attendant = ?, password_hash = ?, totp = ?, totp_pending = ?,
-			totp_step = ?, email_confirmed_at = ?, updated_at = ?
-		WHERE company_id = ? AND id = ?`,
-		user.Name, user.Email, text.Lower(user.Email), role, attendant, user.passwordHash,
-		user.totp, user.totpPending, user.totpLast,
-		user.confirmedAt, tx.Now().UnixMicro(), user.CompanyID, user.ID)
+		UPDATE users SET `+storedOfUser.Columns("", " = ?")+`, email_key = ?, role = ?, attendant = ?, password_hash = ?, totp = ?,
+			totp_pending = ?, totp_step = ?, email_confirmed_at = ?, updated_at = ?
+		WHERE company_id = ? AND id = ?`, append(storedOfUser.Values(&user.User),
+		text.Lower(user.Email), role, attendant, user.passwordHash, user.totp, user.totpPending, user.totpLast,
+		user.confirmedAt, tx.Now().UnixMicro(), user.CompanyID, user.ID)...)
 }
 
 func insertPasswordLink(ctx context.Context, tx *sqldb.Tx, user User, link newPasswordLink) error {
@@ -118,12 +135,10 @@ func deleteLinks(ctx context.Context, tx *sqldb.Tx, user User, purpose purpose) 
 func addressLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (AddressLink, error) {
 	return sqldb.Find(ctx, querier, "link", func(row sqldb.Row) (link AddressLink, err error) {
 		var about purpose
-		user := &link.User
-		err = row.Scan(&user.ID, &user.CompanyID, &user.Name, &user.Email, (*string)(&user.Role), (*civil.Instant)(&user.CreatedAt),
-			(*string)(&about), &link.Restores)
+		err = row.Scan(userPlaces(&link.User, (*string)(&about), &link.Restores)...)
 		link.Release = about == forRelease
 		return link, err
-	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, l.purpose, l.email
+	}, `SELECT `+userColumns+`, l.purpose, l.email
 		FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
 		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('confirm', 'release', 'restore') /* every company_id */`,
 		hash, now.UnixMicro())
@@ -132,7 +147,7 @@ func addressLink(ctx context.Context, querier sqldb.Querier, hash []byte, now ti
 // userByLink finds a user by what the link proves; the company follows from it.
 func userByLink(ctx context.Context, querier sqldb.Querier, hash []byte, now time.Time) (storedUser, error) {
 	return sqldb.Find(ctx, querier, "link", scanStored, `
-		SELECT `+userColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
+		SELECT `+storedColumns+` FROM password_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
 		WHERE l.hash = ? AND l.expires_at > ? AND l.purpose IN ('password', 'invitation',
 		'reset') /* every company_id */`, hash, now.UnixMicro())
 }
@@ -165,7 +180,7 @@ func countRecovery(ctx context.Context, querier sqldb.Querier, companyID, userID
 // factorsSealedBefore finds what is not sealed with a key.
 func factorsSealedBefore(ctx context.Context, querier sqldb.Querier, keyID string) ([]storedUser, error) {
 	current := "v1." + keyID + ".%"
-	return sqldb.All(ctx, querier, scanStored, `SELECT `+userColumns+` FROM users u
+	return sqldb.All(ctx, querier, scanStored, `SELECT `+storedColumns+` FROM users u
 		WHERE u.totp <> '' AND u.totp NOT LIKE ? OR u.totp_pending <> ''
 		AND u.totp_pending NOT LIKE ? /* every company_id */`, current, current)
 }

@@ -22,10 +22,9 @@ type Person struct {
 // Users lists the company's users, oldest first.
 func (s *Service) Users(ctx context.Context, actor Actor) ([]Person, error) {
 	return sqldb.All(ctx, s.db, func(row sqldb.Row) (person Person, err error) {
-		err = row.Scan(&person.ID, &person.CompanyID, &person.Name, &person.Email, (*string)(&person.Role),
-			(*civil.Instant)(&person.CreatedAt), &person.Ready, &person.SecondFactor, (*civil.Instant)(&person.SeenAt))
+		err = row.Scan(userPlaces(&person.User, &person.Ready, &person.SecondFactor, (*civil.Instant)(&person.SeenAt))...)
 		return person, err
-	}, `SELECT u.id, u.company_id, u.name, u.email, `+roleColumn+`, u.created_at, u.password_hash <> '', u.totp <> '',
+	}, `SELECT `+userColumns+`, u.password_hash <> '', u.totp <> '',
 			COALESCE((SELECT max(s.seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), 0)
 		FROM users u WHERE u.company_id = ? ORDER BY u.id`, actor.Company.ID)
 }
