@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"carteira/internal/platform/civil"
@@ -45,11 +46,13 @@ type UserDraft struct {
 	Problems input.Problems // what the form had wrong
 }
 
-// ReadNewUser reads the fields name, email and role of a new user.
+var neededOfUser = []string{"name", "email", "role"}
+
+// ReadNewUser reads a new user from the fields of UserFields.
 func ReadNewUser(in *input.Form) UserDraft {
-	in.Require("name")
-	in.Require("email")
-	in.Require("role")
+	for _, name := range neededOfUser {
+		in.Require(name)
+	}
 	draft := UserDraft{Email: in.Email("email")}
 	UserFields.Read(in, &draft)
 	draft.Problems = in.Problems()
@@ -96,9 +99,9 @@ func missing(user User, found input.Problems) (refused fault.Fields) {
 	if found.Any() {
 		return refused
 	}
-	for _, field := range UserFields {
-		if fmt.Sprint(field.Of(&user)) == "" {
-			refused.Add(field.Name, "is required")
+	for name, value := range UserFields.In(InRecord, &user) {
+		if slices.Contains(neededOfUser, name) && fmt.Sprint(value) == "" {
+			refused.Add(name, "is required")
 		}
 	}
 	return refused
