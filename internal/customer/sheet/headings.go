@@ -14,53 +14,61 @@ import (
 	"carteira/internal/platform/text"
 )
 
-// headings are what a column may be called, by field, in the order in which
-// people think of fields. They are compared without regard to case, accents and
-// punctuation: Código, codigo and CÓDIGO: are one. plan, product and value are
-// not fields of the API's form: a file names plans and products instead of
-// giving their ids, and says what a new plan costs. price is what the customer
-// pays in place of that.
-var headings = []struct {
-	field string
-	names []string
-}{
-	{"name", list("name, nome, cliente, nome completo, nome do cliente, razão social, nome fantasia, assinante, aluno, " +
-		"nome do assinante, nome do aluno, contratante, customer, customer name, client, full name, sobrenome, " +
-		"last name, surname")},
-	{"whatsapp", list("whatsapp, telefone, celular, fone, tel, cel, zap, whats, wpp, phone, contato, número de telefone, " +
-		"telefone celular, telefone 1, celular 1, fone 1, telefone principal, número do whatsapp, " +
-		"ddd telefone, ddd e telefone, ddd, whats app, phone number, mobile")},
-	{"email", list("email, e-mail, mail, endereço de e-mail, correio eletrônico, e-mail principal")},
-	{"usuario", list("usuario, usuário, username, user, login, nome de usuário")},
-	{"data_de_vencimento", list("data_de_vencimento, due_date, vencimento, data vencimento, dt vencimento, dt venc, data venc, " +
-		"vence em, vence, validade, data de validade, expira em, próximo vencimento, data do vencimento, venc")},
-	{"plan", list("plan, plano, plan name, nome do plano, pacote, plano contratado")},
-	{"value", list("value, valor, preço, mensalidade, valor do plano, valor mensal, valor da mensalidade, amount, vlr, " +
-		"vl mensalidade, vlr mensal, valor r$")},
-	{"product", list("product, produto, product name, nome do produto, serviço")},
-	{"notes", list("notes, observações, observação, obs, notas, anotações, comentários, observações gerais, anotação")},
-	{"external_id", list("external_id, código, id externo, código externo, código do cliente, id do cliente, matrícula, cód, " +
-		"cód cliente")},
-	{"plan_id", list("plan_id, id do plano, código do plano")},
-	{"product_id", list("product_id, id do produto, código do produto")},
-	{"price", list("price, preço próprio, valor próprio, preço especial, valor especial, preço do cliente, " +
-		"valor combinado")},
-	{"cpf_cnpj", list("cpf_cnpj, cpf, cnpj, cpf ou cnpj, documento, cpf do cliente, cnpj da empresa, nº cpf, nº do cpf, " +
-		"nº cnpj, doc")},
-	{"address.cep", list("address.cep, cep, código postal")},
-	{"address.street", list("address.street, endereço, logradouro, rua, avenida, endereço completo, end, street")},
-	{"address.number", list("address.number, número, nº, num, número da casa, nro")},
-	{"address.complement", list("address.complement, complemento, compl, apto, apartamento, bloco")},
-	{"address.district", list("address.district, bairro, distrito")},
-	{"address.city", list("address.city, cidade, município, localidade, city")},
-	{"address.state", list("address.state, uf, estado")},
-	// Of the record, and not a form's: a file that came from the API may have
-	// them. Its id is not here: in a file from another program it is that
-	// program's key, and leaving it out deserves a warning.
-	{"", list("uuid, status, created_at, updated_at")},
+// headings are what a column may be called, by field, in the order in which people think of fields. They are compared
+// without regard to case, accents and punctuation: Código, codigo and CÓDIGO: are one. plan, product and value are
+// not fields of the API's form: a file names plans and products instead of giving their ids, and says what a new plan
+// costs. price is what the customer pays in place of that. The last line has what a file from the API may have and no
+// form takes; id is not there: in a file from another program it is that program's key, and leaving it out deserves a
+// warning.
+var headings = namings(`
+	name: name, nome, cliente, nome completo, nome do cliente, razão social, nome fantasia, assinante, aluno,
+		nome do assinante, nome do aluno, contratante, customer, customer name, client, full name, sobrenome,
+		last name, surname
+	whatsapp: whatsapp, telefone, celular, fone, tel, cel, zap, whats, wpp, phone, contato, número de telefone, ddd,
+		mobile, telefone celular, telefone 1, celular 1, fone 1, telefone principal, número do whatsapp, ddd telefone,
+		ddd e telefone, whats app, phone number
+	email: email, e-mail, mail, endereço de e-mail, correio eletrônico, e-mail principal
+	usuario: usuario, usuário, username, user, login, nome de usuário
+	data_de_vencimento: data_de_vencimento, due_date, vencimento, data vencimento, dt vencimento, dt venc, data venc,
+		venc, vence em, vence, validade, data de validade, expira em, próximo vencimento, data do vencimento
+	plan: plan, plano, plan name, nome do plano, pacote, plano contratado
+	value: value, valor, preço, mensalidade, valor do plano, valor mensal, valor da mensalidade, amount, vlr,
+		vl mensalidade, vlr mensal, valor r$
+	product: product, produto, product name, nome do produto, serviço
+	notes: notes, observações, observação, obs, notas, anotações, comentários, observações gerais, anotação
+	external_id: external_id, código, id externo, código externo, código do cliente, id do cliente, matrícula, cód,
+		cód cliente
+	plan_id: plan_id, id do plano, código do plano
+	product_id: product_id, id do produto, código do produto
+	price: price, preço próprio, valor próprio, preço especial, valor especial, preço do cliente, valor combinado
+	cpf_cnpj: cpf_cnpj, cpf, cnpj, cpf ou cnpj, documento, cpf do cliente, cnpj da empresa, nº cpf, nº do cpf,
+		nº cnpj, doc
+	address.cep: address.cep, cep, código postal
+	address.street: address.street, endereço, logradouro, rua, avenida, endereço completo, end, street
+	address.number: address.number, número, nº, num, número da casa, nro
+	address.complement: address.complement, complemento, compl, apto, apartamento, bloco
+	address.district: address.district, bairro, distrito
+	address.city: address.city, cidade, município, localidade, city
+	address.state: address.state, uf, estado
+	: uuid, status, created_at, updated_at`)
+
+// naming is what names a field, and what may be with it in a heading.
+type naming struct {
+	field       string
+	names, with []string
 }
 
-func list(names string) []string { return strings.Split(names, ", ") }
+// namings reads lines of "field: names | with". A line that ends with a comma goes on in the next.
+func namings(text string) (all []naming) {
+	for line := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(text), ",\n", ", ")) {
+		field, names, _ := strings.Cut(line, ":")
+		names, with, _ := strings.Cut(names, "|")
+		all = append(all, naming{strings.TrimSpace(field), list(names), list(with)})
+	}
+	return all
+}
+
+func list(text string) []string { return strings.Split(strings.Join(strings.Fields(text), " "), ", ") }
 
 // fields has the field of each name.
 var fields = func() map[string]string {
@@ -130,25 +138,20 @@ func fieldOf(heading string) (field string, known bool) {
 // wordings are what a heading may be made of beyond the names above: a word of the field, and words that change nothing
 // about it. Tel. Celular, Dt. Vencto and Vl. Mensal are no names, but say what they are; Valor pago has a word that
 // says it is something else.
-var wordings = []struct {
-	field       string
-	words, with []string
-}{
-	{"data_de_vencimento", list("vencimento, vencto, vencim, vcto, venc, validade, dia"), list("plano, mensalidade, fatura, " +
-		"boleto, contrato, assinatura, proximo, prox, pagamento, pgto")},
-	{"value", list("valor, vlr, vl, preco, mensalidade"), list("plano, pacote, assinatura, contrato, mensal, mes, pagar")},
-	{"plan", list("plano, pacote, modalidade, velocidade"), list("nome, tipo, internet, servico, contratado, contratada, " +
-		"mega, mb, mbps")},
-	{"whatsapp", list("telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap"), list("contato, principal, movel, ddd, " +
-		"numero, n, 1, 2, responsavel, cobranca")},
-	{"email", list("email, mail"), list("contato, principal, responsavel, cobranca")},
-	{"cpf_cnpj", list("cpf, cnpj"), list("documento, numero, n")},
-	{"name", list("nome, razao"), list("social, completo, fantasia, empresa")},
-}
+var wordings = namings(`
+	data_de_vencimento: vencimento, vencto, vencim, vcto, venc, validade, dia | plano, mensalidade, fatura,
+		boleto, contrato, assinatura, proximo, prox, pagamento, pgto
+	value: valor, vlr, vl, preco, mensalidade | plano, pacote, assinatura, contrato, mensal, mes, pagar
+	plan: plano, pacote, modalidade, velocidade | nome, tipo, internet, servico, contratado, contratada, mega, mb, mbps
+	whatsapp: telefone, tel, fone, celular, cel, whatsapp, whats, wpp, zap | contato, principal, movel,
+		ddd, numero, n, 1, 2, responsavel, cobranca
+	email: email, mail | contato, principal, responsavel, cobranca
+	cpf_cnpj: cpf, cnpj | documento, numero, n
+	name: nome, razao | social, completo, fantasia, empresa`)
 
 // fillers may be in any heading.
-var fillers = list("de, do, da, dos, das, o, a, e, em, no, na, para, p, com, r, rs, dt, data, dia, cliente, clientes, " +
-	"assinante, aluno, titular, contratante, atual")
+var fillers = list(`de, do, da, dos, das, o, a, e, em, no, na, para, p, com, r, rs, dt, data, dia, cliente, clientes,
+	assinante, aluno, titular, contratante, atual`)
 
 // guessed is the field that the words of a heading say; "": none.
 func guessed(heading string) string {
@@ -156,7 +159,7 @@ func guessed(heading string) string {
 	for _, wording := range wordings {
 		own := false
 		if !slices.ContainsFunc(words, func(word string) bool {
-			of := slices.Contains(wording.words, word)
+			of := slices.Contains(wording.names, word)
 			own = own || of
 			return !of && !slices.Contains(wording.with, word) && !slices.Contains(fillers, word)
 		}) && own {
@@ -279,8 +282,8 @@ func knownHeadings(record []string) int {
 }
 
 // totals are the words with which the sums under a table begin, as text.Fold leaves them.
-var totals = list("total, totais, total geral, subtotal, sub-total, sub total, soma, total de clientes, " +
-	"total de registros, total de linhas, quantidade, quantidade total, valor total, qtd, qtde")
+var totals = list(`total, totais, total geral, subtotal, sub-total, sub total, soma, total de clientes,
+	total de registros, total de linhas, quantidade, quantidade total, valor total, qtd, qtde`)
 
 // isSum finds a line that sums up others. It begins with one of those words, perhaps with a number behind it, and has
 // but numbers after it; or it has amounts in the columns of amounts and nothing else. A gym called Total Fitness stays a

@@ -55,8 +55,8 @@ func tidy(cell string) string {
 
 // absent are the words by which people say that there is nothing, compared as text.Fold leaves them. They apply only
 // to columns with a fixed spelling: a customer's notes may well be a dash.
-var absent = list("-, --, ---, x, n/a, #n/d, #n/a, null, nulo, nao, nao tem, nao possui, nao informado, nao informou, " +
-	"sem, sem email, sem e-mail, sem telefone, sem cpf, indefinido")
+var absent = list(`-, --, ---, x, n/a, #n/d, #n/a, null, nulo, nao, nao tem, nao possui, nao informado, nao informou,
+	sem, sem email, sem e-mail, sem telefone, sem cpf, indefinido`)
 
 func isAbsent(cell string) bool { return slices.Contains(absent, text.Fold(cell)) }
 
