@@ -330,25 +330,21 @@ type Kept struct {
 	Rows  []map[string]string `json:"rows"`
 }
 
-// KeptRows is how a room reads what it keeps about a person in one table.
-type KeptRows struct {
-	Table   string
-	Columns string // names with spaces between them
-	Text    string // a statement that selects TextColumns(Columns)
-	Args    []any
-}
-
-// ReadKept reads what a room keeps, table by table. What is null or empty is left out.
-func ReadKept(ctx context.Context, querier sqldb.Querier, tables ...KeptRows) ([]Kept, error) {
-	kept := make([]Kept, len(tables))
-	for n, table := range tables {
-		names := strings.Fields(table.Columns)
+// ReadKept reads what a room keeps about a person by statements with the same arguments, each SELECT of plain columns
+// FROM one table. What is null or empty is left out.
+func ReadKept(ctx context.Context, querier sqldb.Querier, args []any, statements ...string) ([]Kept, error) {
+	kept := make([]Kept, len(statements))
+	for n, statement := range statements {
+		columns, from, _ := strings.Cut(strings.TrimPrefix(statement, "SELECT "), "FROM ")
+		names := strings.Fields(strings.ReplaceAll(columns, ",", " "))
+		texts := "CAST(" + strings.Join(names, " AS TEXT), CAST(") + " AS TEXT) "
+		table, _, _ := strings.Cut(from, " ")
 		rows, err := sqldb.All(ctx, querier, func(row sqldb.Row) (map[string]string, error) { return keptRow(row, names) },
-			table.Text, table.Args...)
+			strings.Replace(statement, columns, texts, 1), args...)
 		if err != nil {
 			return nil, err
 		}
-		kept[n] = Kept{table.Table, rows}
+		kept[n] = Kept{table, rows}
 	}
 	return kept, nil
 }
@@ -369,15 +365,6 @@ func keptRow(from sqldb.Row, names []string) (map[string]string, error) {
 		}
 	}
 	return row, nil
-}
-
-// TextColumns is what a statement selects so that ReadKept can read it.
-func TextColumns(columns string) string {
-	casts := strings.Fields(columns)
-	for i, name := range casts {
-		casts[i] = "CAST(" + name + " AS TEXT)"
-	}
-	return strings.Join(casts, ", ")
 }
 
 // readable turns microseconds of a column that ends in _at into a time.

@@ -275,8 +275,8 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 	return secret.HashPassword(ctx, password)
 }
 
-// readTaxID reads the company's CPF or CNPJ without its punctuation.
-func readTaxID(in *input.Form, name string) input.Opt[string] {
+// TaxID reads a CPF or CNPJ without its punctuation.
+func TaxID(in *input.Form, name string) input.Opt[string] {
 	line := in.Line(name, 40)
 	if !line.HasValue() {
 		return line

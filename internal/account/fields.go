@@ -26,7 +26,7 @@ var CompanyFields = Table[Company, CompanyDraft]{
 	}, (*input.Form).Phone).Called("WhatsApp", "number that its resellers see"),
 	Drafted("cpf_cnpj", "cpf_cnpj", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
 		return &c.CpfCnpj, &d.CpfCnpj
-	}, readTaxID).Called("CPF or CNPJ", ""),
+	}, TaxID).Called("CPF or CNPJ", ""),
 	Drafted("address", "address", func(c *Company, d *CompanyDraft) (*string, *input.Opt[string]) {
 		return &c.Address, &d.Address
 	}, Line(maxName)).Called("Address", ""),

@@ -263,35 +263,17 @@ func (s *Service) HoldTx(ctx context.Context, tx account.Tx, invoiceID int64, fr
 	return s.apply(ctx, tx, &change)
 }
 
-const (
-	keptInvoices = "id status amount_cents description due_on paid_at paid_on paid_via note created_at updated_at"
-	keptPayments = `id provider payment_id paid_via invoice_id customer_name amount_cents
-		paid_at paid_on status note created_at`
-	keptRefunds = "id payment_id amount_cents refunded_on note created_at"
-)
-
-// refundsOfCustomer are the refunds of a customer's payments.
-const refundsOfCustomer = `company_id = ? AND payment_id IN (SELECT id FROM payments WHERE company_id = ? AND customer_id = ?)`
-
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	about := []any{actor.Company.ID, subject.CustomerID}
-	return account.ReadKept(ctx, querier,
-		account.KeptRows{
-			Table: "invoices", Columns: keptInvoices, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptInvoices) + ` FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		},
-		account.KeptRows{
-			Table: "payments", Columns: keptPayments, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptPayments) + ` FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		},
-		account.KeptRows{
-			Table: "payment_refunds", Columns: keptRefunds, Args: []any{actor.Company.ID, actor.Company.ID, subject.CustomerID},
-			Text: `SELECT ` + account.TextColumns(keptRefunds) + ` FROM payment_refunds WHERE ` + refundsOfCustomer + ` ORDER BY id`,
-		},
-	)
+	return account.ReadKept(ctx, querier, []any{actor.Company.ID, subject.CustomerID},
+		`SELECT id, status, amount_cents, description, due_on, paid_at, paid_on, paid_via, note, created_at, updated_at
+			FROM invoices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		`SELECT id, provider, payment_id, paid_via, invoice_id, customer_name, amount_cents, paid_at, paid_on, status, note, created_at
+			FROM payments WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		`SELECT id, payment_id, amount_cents, refunded_on, note, created_at FROM payment_refunds r WHERE company_id = ? AND EXISTS (
+			SELECT 1 FROM payments p WHERE p.company_id = r.company_id AND p.id = r.payment_id AND p.customer_id = ?) ORDER BY id`)
 }
 
 // EraseTx takes what is said of the customer out of the audit lines of invoices
@@ -311,7 +293,8 @@ func (s *Service) EraseTx(ctx context.Context, tx account.Tx, subject account.Da
 		}
 	}
 	return errors.Join(
-		tx.Do(ctx, `UPDATE payment_refunds SET note = '' WHERE `+refundsOfCustomer, tx.Company.ID, tx.Company.ID, subject.CustomerID),
+		tx.Do(ctx, `UPDATE payment_refunds SET note = '' WHERE company_id = ? AND payment_id IN (
+			SELECT id FROM payments WHERE company_id = ? AND customer_id = ?)`, tx.Company.ID, tx.Company.ID, subject.CustomerID),
 		tx.Do(ctx, `UPDATE payments SET customer_name = '', note = '' WHERE company_id = ? AND customer_id = ?`,
 			tx.Company.ID, subject.CustomerID))
 }

@@ -18,7 +18,6 @@ import (
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/money"
 	"carteira/internal/platform/sqldb"
-	"carteira/internal/platform/taxid"
 )
 
 // Draft is what a caller wants a customer to be: a change leaves alone what is
@@ -94,7 +93,7 @@ func readDraft(in *input.Form) Draft {
 		DueOn:     in.Date("data_de_vencimento"),
 		PlanID:    in.ID("plan_id"),
 		ProductID: in.ID("product_id"),
-		CpfCnpj:   readTaxID(in, "cpf_cnpj"),
+		CpfCnpj:   account.TaxID(in, "cpf_cnpj"),
 		Address:   readAddress(in, "address"),
 		OwnPrice:  in.Money("price"),
 		Custom:    readCustom(in, "custom"),
@@ -262,19 +261,6 @@ const (
 	maxCustomName = 60
 	maxCustomText = 500
 )
-
-func readTaxID(in *input.Form, name string) input.Opt[string] {
-	line := in.Line(name, 40)
-	if !line.HasValue() {
-		return line
-	}
-	number, err := taxid.Parse(line.Value)
-	if err != nil {
-		in.Refuse(name, err.Error())
-		return input.Opt[string]{}
-	}
-	return input.Some(number)
-}
 
 // readTexts reads an object of texts as one field. What read refuses is not given.
 func readTexts[T any](in *input.Form, name string, read func(map[string]string) (T, bool)) (field input.Opt[T]) {

@@ -42,7 +42,7 @@ func ReadFilter(in *input.Form) Filter {
 		DueFrom:    in.Date("due_from").Value,
 		DueTo:      in.Date("due_to").Value,
 		ExternalID: in.Line("external_id", maxName).Value,
-		CpfCnpj:    readTaxID(in, "cpf_cnpj").Value,
+		CpfCnpj:    account.TaxID(in, "cpf_cnpj").Value,
 		Figure:     readFigure(in),
 	}
 }

@@ -185,32 +185,17 @@ func (s *Service) AddCreditTx(
 	return change.After, err
 }
 
-const keptColumns = `id uuid name whatsapp email usuario external_id cpf_cnpj address custom notes
-	due_on own_day plan_id product_id price_cents cancelled_at cancel_reason autopay credit_cents created_at created_on updated_at name_key`
-
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	about := []any{actor.Company.ID, subject.CustomerID}
-	return account.ReadKept(ctx, querier,
-		account.KeptRows{
-			Table: "customers", Columns: keptColumns, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptColumns) + ` FROM customers WHERE company_id = ? AND id = ? AND ` + Visible,
-		},
-		account.KeptRows{
-			Table: "customer_texts", Columns: "text", Args: about,
-			Text: `SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`,
-		},
-		account.KeptRows{
-			Table: "customer_expiries", Columns: "due_on", Args: about,
-			Text: `SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
-		},
-		account.KeptRows{
-			Table: "customer_renewals", Columns: "month n", Args: about,
-			Text: `SELECT month, CAST(n AS TEXT) FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`,
-		},
-	)
+	return account.ReadKept(ctx, querier, []any{actor.Company.ID, subject.CustomerID},
+		`SELECT id, uuid, name, whatsapp, email, usuario, external_id, cpf_cnpj, address, custom, notes, due_on, own_day, plan_id,
+			product_id, price_cents, cancelled_at, cancel_reason, autopay, credit_cents, created_at, created_on, updated_at, name_key
+			FROM customers WHERE company_id = ? AND id = ? AND `+Visible,
+		`SELECT text FROM customer_texts WHERE company_id = ? AND id = ?`,
+		`SELECT due_on FROM customer_expiries WHERE company_id = ? AND customer_id = ? ORDER BY due_on`,
+		`SELECT month, n FROM customer_renewals WHERE company_id = ? AND customer_id = ? ORDER BY month`)
 }
 
 // EraseTx deletes a customer without saying who it was: neither the event nor

@@ -45,24 +45,11 @@ func otherSpelling(phone string) string {
 	return ""
 }
 
-// searchTerms are what a text must contain: the term itself, or its digits when
-// it is punctuated like a phone.
-func searchTerms(search string) []listing.Term {
-	term := text.Searchable(text.Fold(search))
-	if term == "" {
-		return nil
-	}
-	spellings := listing.Term{term}
-	if strings.Trim(term, "0123456789+-.()/ ") == "" {
-		if digits := dialled(text.Digits(term)); digits != "" && digits != term {
-			spellings = append(spellings, digits)
-		}
-	}
-	return []listing.Term{spellings}
-}
+func searchTerms(search string) []listing.Term { return listing.TermsOf(search, dialled) }
 
-// dialled drops the zeros that people in Brazil dial before an area code.
-func dialled(digits string) string {
+// dialled is a number without the zeros that people in Brazil dial before an area code.
+func dialled(typed string) string {
+	digits := text.Digits(typed)
 	if len(digits) >= 11 {
 		return strings.TrimLeft(digits, "0")
 	}

@@ -219,40 +219,18 @@ func (s *Service) customerVisit(ctx context.Context, code string) (customerVisit
 	return visit, err
 }
 
-const keptCharges = "id provider invoice_id customer_name reference gateway_ref amount_cents state created_at updated_at"
-
-// The code of a page is no fact about the customer, and opens it.
-const keptPages = "created_at"
-
-const keptAuthorisations = `id provider reference gateway_ref journey account every state ended_by reason
-	created_at updated_at`
-
-// The file itself is shown in the panel.
-const keptNotices = "id invoice_id kind created_at"
-
-// KeptAbout lists what this room keeps about a customer.
+// KeptAbout lists what this room keeps about a customer. The code of a page is no fact about the customer, and opens
+// it; the file of a notice is shown in the panel.
 func (s *Service) KeptAbout(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	about := []any{actor.Company.ID, subject.CustomerID}
-	return account.ReadKept(ctx, querier,
-		account.KeptRows{
-			Table: "charges", Columns: keptCharges, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptCharges) + ` FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		},
-		account.KeptRows{
-			Table: "customer_pages", Columns: keptPages, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptPages) + ` FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
-		},
-		account.KeptRows{
-			Table: "authorisations", Columns: keptAuthorisations, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptAuthorisations) + ` FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		},
-		account.KeptRows{
-			Table: "paid_notices", Columns: keptNotices, Args: about,
-			Text: `SELECT ` + account.TextColumns(keptNotices) + ` FROM paid_notices WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		},
-	)
+	return account.ReadKept(ctx, querier, []any{actor.Company.ID, subject.CustomerID},
+		`SELECT id, provider, invoice_id, customer_name, reference, gateway_ref, amount_cents, state, created_at, updated_at
+			FROM charges WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		`SELECT created_at FROM customer_pages WHERE company_id = ? AND customer_id = ?`,
+		`SELECT id, provider, reference, gateway_ref, journey, account, every, state, ended_by, reason, created_at, updated_at
+			FROM authorisations WHERE company_id = ? AND customer_id = ? ORDER BY id`,
+		`SELECT id, invoice_id, kind, created_at FROM paid_notices WHERE company_id = ? AND customer_id = ? ORDER BY id`)
 }
 
 // EraseTx takes the customer's name off charges, and the bank account off

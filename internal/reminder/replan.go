@@ -238,18 +238,13 @@ func ParseMark(text string) Mark {
 	return Mark{MessageID: messageID, Key: parts[2], Number: number}
 }
 
-const keptColumns = "id due_on status reason channel_id address subject body sent_at arrival arrival_at created_at"
-
 // KeptAbout lists what this room keeps about a customer.
 func (s *Service) KeptAbout(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	return account.ReadKept(ctx, querier,
-		account.KeptRows{
-			Table: "reminder_messages", Columns: keptColumns, Args: []any{actor.Company.ID, subject.CustomerID},
-			Text: `SELECT ` + account.TextColumns(keptColumns) + ` FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`,
-		},
-	)
+	return account.ReadKept(ctx, querier, []any{actor.Company.ID, subject.CustomerID},
+		`SELECT id, due_on, status, reason, channel_id, address, subject, body, sent_at, arrival, arrival_at, created_at
+			FROM reminder_messages WHERE company_id = ? AND customer_id = ? ORDER BY id`)
 }
 
 // EraseTx removes every message to a customer, those that were sent too.

@@ -80,7 +80,7 @@ func (s *Service) Walk(ctx context.Context, actor account.Actor, filter Filter, 
 
 // query is what the table is asked for. The counter knows the total of any filter.
 func (s *Service) query(ctx context.Context, actor account.Actor, filter Filter) (listing.Query, error) {
-	query := listing.Query{CompanyID: actor.Company.ID, Search: searchTerms(filter.Search)}
+	query := listing.Query{CompanyID: actor.Company.ID, Search: listing.TermsOf(filter.Search, text.Digits)}
 	var days []day
 	if filter.Level != "" || filter.Status != "" {
 		var err error
@@ -257,20 +257,4 @@ func (f Filter) standing(where *sqldb.Where, days []day, lastDay string) {
 		return "(" + in + " AND " + span + ")", append(zones, today...)
 	})
 	where.And(cond, args...)
-}
-
-// searchTerms are what a text must contain: the term itself, or its digits when
-// it is punctuated like a phone.
-func searchTerms(search string) []listing.Term {
-	term := text.Searchable(text.Fold(search))
-	if term == "" {
-		return nil
-	}
-	spellings := listing.Term{term}
-	if strings.Trim(term, "0123456789+-.()/ ") == "" {
-		if digits := text.Digits(term); digits != "" && digits != term {
-			spellings = append(spellings, digits)
-		}
-	}
-	return []listing.Term{spellings}
 }

@@ -112,8 +112,6 @@ func (s *Service) removeAll(ctx context.Context, tx *sqldb.Tx, walk *walk, old m
 	return nil
 }
 
-const keptEvents = "event_id name occurred_at body"
-
 // aboutPerson finds the events that bear the uuid of a customer.
 func aboutPerson(subject account.DataSubject) string {
 	return `%"uuid":"` + subject.UUID + `"%`
@@ -123,12 +121,8 @@ func aboutPerson(subject account.DataSubject) string {
 func (s *Service) KeptAbout(
 	ctx context.Context, querier sqldb.Querier, actor account.Actor, subject account.DataSubject,
 ) ([]account.Kept, error) {
-	return account.ReadKept(ctx, querier,
-		account.KeptRows{
-			Table: "events", Columns: keptEvents, Args: []any{actor.Company.ID, aboutPerson(subject)},
-			Text: `SELECT ` + account.TextColumns(keptEvents) + ` FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`,
-		},
-	)
+	return account.ReadKept(ctx, querier, []any{actor.Company.ID, aboutPerson(subject)},
+		`SELECT event_id, name, occurred_at, body FROM events WHERE company_id = ? AND body LIKE ? ORDER BY id`)
 }
 
 // EraseTx removes the events about a customer, those that wait to be sent too, with

@@ -7,6 +7,7 @@ import (
 
 	"carteira/internal/account"
 	"carteira/internal/event"
+	"carteira/internal/platform/civil"
 	"carteira/internal/platform/listing"
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook/sender"
@@ -225,21 +226,13 @@ func setSecret(ctx context.Context, tx account.Tx, id int64, sealed string) erro
 }
 
 func updateWebhook(ctx context.Context, tx account.Tx, webhook Webhook) error {
-	var disabled sqldb.Ref
-	var oldUntil int64
-	if !webhook.oldUntil.IsZero() {
-		oldUntil = webhook.oldUntil.UnixMicro()
-	}
-	if !webhook.DisabledAt.IsZero() {
-		disabled = sqldb.RefTo(webhook.DisabledAt.UnixMicro())
-	}
 	return tx.Do(ctx, `
 		UPDATE webhooks SET url = ?, description = ?, events = ?, active = ?, failures = ?, disabled_at = ?, notice = ?, updated_at = ?,
 			retry_refused = ?, secret = ?, old_secret = ?, old_until = ?
 		WHERE company_id = ? AND id = ?`,
 		webhook.URL, webhook.Description, joinEvents(webhook.Events), webhook.Active,
-		webhook.Failures, disabled, webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused,
-		webhook.sealed, webhook.oldSealed, oldUntil, tx.Company.ID, webhook.ID)
+		webhook.Failures, sqldb.RefTo(civil.Micros(webhook.DisabledAt)), webhook.Notice, tx.Now().UnixMicro(), webhook.RetryRefused,
+		webhook.sealed, webhook.oldSealed, civil.Micros(webhook.oldUntil), tx.Company.ID, webhook.ID)
 }
 
 // removeWebhook removes it with its history. Attempts go after their deliveries:

@@ -29,9 +29,11 @@ package listing
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"carteira/internal/platform/input"
 	"carteira/internal/platform/sqldb"
+	"carteira/internal/platform/text"
 )
 
 // Table is a table that can be listed.
@@ -82,6 +84,21 @@ type Texts struct {
 
 // Term is a text that must be contained, as it is or in another spelling.
 type Term []string
+
+// TermsOf are what a text must contain for a search: what was typed, or its number when it is punctuated like a phone.
+func TermsOf(search string, number func(typed string) string) []Term {
+	term := text.Searchable(text.Fold(search))
+	if term == "" {
+		return nil
+	}
+	spellings := Term{term}
+	if strings.Trim(term, "0123456789+-.()/ ") == "" {
+		if digits := number(term); digits != "" && digits != term {
+			spellings = append(spellings, digits)
+		}
+	}
+	return []Term{spellings}
+}
 
 // Query is what is wanted of a table.
 type Query struct {
