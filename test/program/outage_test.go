@@ -206,7 +206,8 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 	eventually(t, "the first is recorded", func() bool {
 		return count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`) == 1
 	})
-	const held = laneCap - 1 // of the four that were claimed the first is answered
+	// Of the four that were claimed the first is answered. On a machine that stalls, the others are claimed anew, and one more.
+	const held = laneCap - 1
 	for range held {
 		select {
 		case <-arrived:
@@ -223,7 +224,7 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 	said("delivery attempt not recorded", held)
 	said("deliveries cannot be claimed", 2)
 	underWay := claimedEvents(t, db)
-	if n := count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'pending'`); n != imported-1 || len(underWay) != held {
+	if n := count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'pending'`); n != imported-1 || len(underWay) < held || len(underWay) > laneCap {
 		t.Errorf("%d are pending and %d under way", n, len(underWay))
 	}
 	wire.mend()
