@@ -84,6 +84,7 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 		Webhooks: webhooks,
 		Sandbox:  sandboxOf(t, db),
 	})
+	server.Pages = pages()
 	mux := http.NewServeMux()
 	page.Register(mux)
 	mux.HandleFunc("POST /preferences", page.Prefer)
@@ -92,6 +93,9 @@ func newOffice(t *testing.T, engine sqldb.Engine) *office {
 	t.Cleanup(served.Close)
 	return &office{server, clock, served.URL, bank, mails}
 }
+
+// pages are parsed once for all offices: each office has a test of its own, which is short.
+var pages = sync.OnceValue(func() *page.Set { return New(kit.Deps{}).Pages })
 
 var testCAs = sync.OnceValue(func() *x509.CertPool {
 	server := httptest.NewTLSServer(nil)
