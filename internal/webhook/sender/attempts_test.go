@@ -3,6 +3,7 @@ package sender_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 	"carteira/internal/webhook/sender"
+	"carteira/test/kit/housetest"
 	"carteira/test/kit/webhooktest"
 )
 
@@ -528,6 +530,9 @@ func TestDeletionDoesNotDisturbWhatHappens(t *testing.T) {
 // What could not be recorded is sent again when its claim has run out.
 func TestEngineGoesOnAfterTheDatabaseFailed(t *testing.T) {
 	webhooktest.Each(t, func(t *testing.T, world *webhooktest.World) {
+		log := &housetest.Log{}
+		world.Log = slog.New(slog.NewTextHandler(log, nil))
+		world = world.Another()
 		receiver := webhooktest.NewReceiver(t)
 		id, _ := world.Subscribe(receiver.URL, event.InvoicePaid)
 		ids := world.Happen(1, event.InvoicePaid)
@@ -544,10 +549,10 @@ func TestEngineGoesOnAfterTheDatabaseFailed(t *testing.T) {
 		if delivery := world.History(id)[0]; len(delivery.Attempts) != 1 || delivery.Attempts[0].Number != 2 {
 			t.Errorf("%+v", delivery)
 		}
-		world.Exec(`ALTER TABLE callback_secrets RENAME TO mislaid`) // so that nothing can be claimed
+		world.Exec(`ALTER TABLE webhooks RENAME COLUMN secret TO mislaid`) // so that nothing can be claimed
 		world.Happen(3, event.InvoicePaid)
-		time.Sleep(50 * time.Millisecond)
-		world.Exec(`ALTER TABLE mislaid RENAME TO callback_secrets`)
+		webhooktest.Eventually(t, "a claim failed", func() bool { return strings.Contains(log.String(), "cannot be claimed") })
+		world.Exec(`ALTER TABLE webhooks RENAME COLUMN mislaid TO secret`)
 		webhooktest.Eventually(t, "the rest was sent", func() bool { return world.Count(id)[webhook.Delivered] == 4 })
 	})
 }
