@@ -135,11 +135,21 @@ func serverURL(tb testing.TB) string {
 	return server
 }
 
+// servant is the connection that makes and removes databases. It lasts as long as the process of the tests: to
+// connect takes as long as to make a database.
+var servant struct {
+	sync.Mutex
+	conn *pgx.Conn
+}
+
 func onServer(tb testing.TB, statement string) {
 	tb.Helper()
-	conn := connectServer(tb)
-	defer closeConn(tb, conn)
-	execute(tb, conn, statement)
+	servant.Lock()
+	defer servant.Unlock()
+	if servant.conn == nil || servant.conn.IsClosed() {
+		servant.conn = connectServer(tb)
+	}
+	execute(tb, servant.conn, statement)
 }
 
 func connectServer(tb testing.TB) *pgx.Conn {
