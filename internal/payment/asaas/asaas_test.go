@@ -44,11 +44,7 @@ func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 }
 
 func TestAsaasPassesTheSuite(t *testing.T) {
-	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
-		t.Helper()
-		b, _ := bench(t)
-		return b
-	})
+	gatewaytest.Run(t, gatewaytest.Only(bench))
 }
 
 // The page of a charge has PIX, boleto and card on it.

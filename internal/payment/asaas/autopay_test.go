@@ -27,11 +27,7 @@ func debitBench(t *testing.T) (*gatewaytest.DebitBench, *double) {
 }
 
 func TestAsaasPassesTheSuiteOfDebits(t *testing.T) {
-	gatewaytest.RunDebits(t, func(t *testing.T) *gatewaytest.DebitBench {
-		t.Helper()
-		bench, _ := debitBench(t)
-		return bench
-	})
+	gatewaytest.RunDebits(t, gatewaytest.Only(debitBench))
 }
 
 func TestGatewayWithAutopayStillPassesTheSuiteOfCharges(t *testing.T) {

@@ -27,11 +27,7 @@ func debitBench(t *testing.T) (*gatewaytest.DebitBench, *double) {
 }
 
 func TestWooviPassesTheSuiteOfDebits(t *testing.T) {
-	gatewaytest.RunDebits(t, func(t *testing.T) *gatewaytest.DebitBench {
-		t.Helper()
-		bench, _ := debitBench(t)
-		return bench
-	})
+	gatewaytest.RunDebits(t, gatewaytest.Only(debitBench))
 }
 
 func TestAccountWithoutAutopayHasNoDebitor(t *testing.T) {

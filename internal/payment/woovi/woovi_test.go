@@ -36,11 +36,7 @@ func bench(t *testing.T) (*gatewaytest.Bench, *double) {
 }
 
 func TestWooviPassesTheSuite(t *testing.T) {
-	gatewaytest.Run(t, func(t *testing.T) *gatewaytest.Bench {
-		t.Helper()
-		b, _ := bench(t)
-		return b
-	})
+	gatewaytest.Run(t, gatewaytest.Only(bench))
 }
 
 // Woovi may turn down a wrong AppID with the status of an unknown charge.

@@ -86,6 +86,15 @@ func Order(n int, amount money.Cents) payment.Order {
 	}
 }
 
+// Only makes benches for a suite, without the doubles that tests of one gateway move by hand.
+func Only[Bench, Double any](open func(t *testing.T) (Bench, Double)) func(t *testing.T) Bench {
+	return func(t *testing.T) Bench {
+		t.Helper()
+		bench, _ := open(t)
+		return bench
+	}
+}
+
 // Run runs the suite; open makes a fresh bench for each part.
 func Run(t *testing.T, open func(t *testing.T) *Bench) {
 	t.Helper()
