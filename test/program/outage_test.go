@@ -1,8 +1,6 @@
 package program
 
 import (
-	"io"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -11,86 +9,15 @@ import (
 
 	"carteira/internal/platform/sqldb"
 	"carteira/test/kit/pgserver"
+	"carteira/test/kit/sqldbtest"
 )
-
-// wire is what lies between the program and its database, and can be cut.
-type wire struct {
-	t       *testing.T
-	to      string
-	address string
-
-	mu     sync.Mutex
-	closed func()
-	conns  []net.Conn
-}
-
-func newWire(t *testing.T, to string) *wire {
-	t.Helper()
-	w := &wire{t: t, to: to, address: "127.0.0.1:0"}
-	w.mend()
-	t.Cleanup(w.cut)
-	return w
-}
-
-// mend lets connections through, at the same address as before.
-func (w *wire) mend() {
-	w.t.Helper()
-	listener, err := net.Listen("tcp", w.address)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.address = listener.Addr().String()
-	w.closed = func() { _ = listener.Close() }
-	go func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			w.join(near)
-		}
-	}()
-}
-
-func (w *wire) join(near net.Conn) {
-	far, err := net.Dial("tcp", w.to)
-	if err != nil {
-		_ = near.Close()
-		return
-	}
-	w.mu.Lock()
-	w.conns = append(w.conns, near, far)
-	w.mu.Unlock()
-	for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
-		go func() {
-			_, _ = io.Copy(pair[0], pair[1])
-			_ = pair[0].Close()
-		}()
-	}
-}
-
-// cut breaks every connection and refuses new ones.
-func (w *wire) cut() {
-	w.closed()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, conn := range w.conns {
-		_ = conn.Close()
-	}
-	w.conns = nil
-}
 
 // wire puts a wire before the database, and returns the setting of those who
 // are to use it.
-func (in *installation) wire() (wire *wire, setting string) {
+func (in *installation) wire() (wire *sqldbtest.Wire, setting string) {
 	in.t.Helper()
-	address, err := url.Parse(in.url)
-	if err != nil {
-		in.t.Fatal(err)
-	}
-	wire = newWire(in.t, address.Host)
-	address.Host = wire.address
-	return wire, "CARTEIRA_DATABASE_URL=" + address.String()
+	wire = sqldbtest.NewWire(in.t, in.url)
+	return wire, "CARTEIRA_DATABASE_URL=" + wire.URL
 }
 
 func TestServerOutlivesItsDatabase(t *testing.T) {
@@ -112,14 +39,14 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 		if got := ready(); got != 200 {
 			t.Fatalf("/readyz: %d", got)
 		}
-		wire.cut()
+		wire.Cut()
 		for _, a := range over(t, []*server{s}, c.token, writers, func(client *client, i int) (answer, error) {
 			if i%2 == 0 {
 				return client.send("GET", "/customers", nil)
 			}
 			return client.send("POST", "/customers", map[string]any{"name": "Bia"}, "Idempotency-Key", strings.Repeat("b", i))
 		}) {
-			if a.status != 503 || a.header.Get("Retry-After") == "" || a.Success || strings.Contains(string(a.body), wire.address) {
+			if a.status != 503 || a.header.Get("Retry-After") == "" || a.Success || strings.Contains(string(a.body), wire.Address) {
 				t.Errorf("outage %d: %d with %v: %s", outage, a.status, a.header, a.body)
 			}
 		}
@@ -129,7 +56,7 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 		if got := s.get("/healthz").status; got != 200 {
 			t.Errorf("/healthz without a database: %d", got)
 		}
-		wire.mend()
+		wire.Mend(t)
 		eventually(t, "/readyz is green again", func() bool { return ready() == 200 })
 		for range writers {
 			c.want(200, "GET", "/customers", nil)
@@ -215,7 +142,7 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 			t.Fatal("nothing comes")
 		}
 	}
-	wire.cut()
+	wire.Cut()
 	release()
 	said := func(text string, times int) {
 		t.Helper()
@@ -227,7 +154,7 @@ func TestDeliveriesOutliveTheDatabase(t *testing.T) {
 	if n := count(t, db, `SELECT count(*) FROM deliveries WHERE status = 'pending'`); n != imported-1 || len(underWay) < held || len(underWay) > laneCap {
 		t.Errorf("%d are pending and %d under way", n, len(underWay))
 	}
-	wire.mend()
+	wire.Mend(t)
 	// Half a minute later the claims of what could not be recorded have run out.
 	execute(t, db, `UPDATE delivery_lanes SET until = 0`)
 	eventually(t, "all is delivered", func() bool {

@@ -2,14 +2,10 @@ package api
 
 import (
 	"bytes"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"path"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"carteira/internal/event"
@@ -123,80 +119,19 @@ func TestInternalFailureTellsNothing(t *testing.T) {
 }
 
 func TestServiceIsUnavailableWhileTheDatabaseIsAway(t *testing.T) {
-	wire := newWire(t, sqldbtest.URL(t, sqldb.Postgres))
-	caller := limitedService(t, wire.url, plenty+1).newCaller(t) // nothing but the test asks the database
+	wire := sqldbtest.NewWire(t, sqldbtest.URL(t, sqldb.Postgres))
+	caller := limitedService(t, wire.URL, plenty+1).newCaller(t) // nothing but the test asks the database
 	for _, op := range operations() {
-		wire.cut()
+		wire.Cut()
 		answer := caller.call(t, op.Method, op.Path, string(op.Body)).want(t, 503, "temporarily unavailable; try again in a moment")
 		if answer.header.Get("Retry-After") != "1" {
 			t.Errorf("%s: Retry-After %q", op.OperationID, answer.header.Get("Retry-After"))
 		}
-		wire.mend(t)
+		wire.Mend(t)
 		if answer := caller.call(t, http.MethodGet, "/account", ""); answer.status != 200 {
 			t.Fatalf("after %s, with the database back: %d %s", op.OperationID, answer.status, answer.body)
 		}
 	}
-}
-
-// wire connects the service and PostgreSQL, and can be cut.
-type wire struct {
-	url, address, server string
-	mu                   sync.Mutex
-	listener             net.Listener
-	ends                 []net.Conn
-}
-
-func newWire(t *testing.T, databaseURL string) *wire {
-	t.Helper()
-	address, err := url.Parse(databaseURL)
-	must(t, err)
-	w := &wire{address: "127.0.0.1:0", server: address.Host}
-	w.mend(t)
-	address.Host = w.address
-	w.url = address.String()
-	t.Cleanup(w.cut)
-	return w
-}
-
-func (w *wire) mend(t *testing.T) {
-	t.Helper()
-	listener, err := net.Listen("tcp", w.address)
-	must(t, err)
-	w.mu.Lock()
-	w.listener, w.address = listener, listener.Addr().String()
-	w.mu.Unlock()
-	go func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			w.join(near)
-		}
-	}()
-}
-
-func (w *wire) join(near net.Conn) {
-	far, err := net.Dial("tcp", w.server)
-	if err != nil {
-		_ = near.Close()
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ends = append(w.ends, near, far)
-	go func() { _, _ = io.Copy(near, far) }()
-	go func() { _, _ = io.Copy(far, near) }()
-}
-
-func (w *wire) cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_ = w.listener.Close()
-	for _, end := range w.ends {
-		_ = end.Close()
-	}
-	w.ends = nil
 }
 
 var firstID = regexp.MustCompile(`/[0-9]+`)
