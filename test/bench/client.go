@@ -29,6 +29,22 @@ func dial(ctx context.Context, addr string) (*client, error) {
 	return &client{conn, make([]byte, 256<<10)}, nil
 }
 
+// called starts a process on a dataset and dials it; stop ends both.
+func called(
+	ctx context.Context, start func(context.Context, *dataset) (*process, error), set *dataset,
+) (dialled *client, stop func(), err error) {
+	process, err := start(ctx, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	dialled, err = dial(ctx, process.addr)
+	if err != nil {
+		process.stop()
+		return nil, nil, err
+	}
+	return dialled, func() { dialled.close(); process.stop() }, nil
+}
+
 func (c *client) close() { _ = c.conn.Close() }
 
 var (

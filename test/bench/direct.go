@@ -50,16 +50,11 @@ func (b *bench) startDirect(ctx context.Context, set *dataset) (*process, error)
 }
 
 func (b *bench) capture(ctx context.Context, set *dataset) error {
-	process, err := b.startProduct(ctx, set)
+	client, stop, err := called(ctx, b.startProduct, set)
 	if err != nil {
 		return err
 	}
-	defer process.stop()
-	client, err := dial(ctx, process.addr)
-	if err != nil {
-		return err
-	}
-	defer client.close()
+	defer stop()
 	for i, requests := range []requests{firstPage(set, 0), readOne(set, 0), create(set, 0)} {
 		body, err := client.do(requests())
 		if err != nil {

@@ -126,16 +126,11 @@ func (b *bench) startPocketBase(ctx context.Context, dataset *dataset) (*process
 
 // verifyPocket sees that PocketBase answers with what the product answers.
 func (b *bench) verifyPocket(ctx context.Context, dataset *dataset) error {
-	process, err := b.startPocketBase(ctx, dataset)
+	client, stop, err := called(ctx, b.startPocketBase, dataset)
 	if err != nil {
 		return err
 	}
-	defer process.stop()
-	client, err := dial(ctx, process.addr)
-	if err != nil {
-		return err
-	}
-	defer client.close()
+	defer stop()
 	body, err := client.do(pocketFirstPage(dataset, 0)())
 	if err != nil {
 		return err

@@ -89,16 +89,11 @@ func (d *dataset) seed(ctx context.Context) (err error) {
 // verify asks the product for the pages at both ends. The seed writes tables that
 // are not its own, and must notice when the product has changed its mind about them.
 func (b *bench) verify(ctx context.Context, d *dataset) error {
-	process, err := b.startProduct(ctx, d)
+	client, stop, err := called(ctx, b.startProduct, d)
 	if err != nil {
 		return err
 	}
-	defer process.stop()
-	client, err := dial(ctx, process.addr)
-	if err != nil {
-		return err
-	}
-	defer client.close()
+	defer stop()
 	for _, page := range []int{1, d.size / pageSize} {
 		body, err := client.do(get(&d.listed, "/customers?page="+strconv.Itoa(page)))
 		if err != nil {
