@@ -167,7 +167,8 @@ func TestNewDatabaseNeedsNoExtension(t *testing.T) {
 
 func TestDatabaseFromBeforeTheFirstReleaseIsRefusedInWords(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		run(t, db, "UPDATE schema_migrations SET name = '0001_foundation.sql', hash = 'old' WHERE version = 1")
+		run(t, db, "DELETE FROM schema_migrations")
+		run(t, db, "INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (1, '0001_foundation.sql', 0, 'old')")
 		run(t, db, "INSERT INTO schema_migrations (version, name, applied_at, hash) VALUES (2, '0002_invoices.sql', 0, 'old')")
 		if err := db.Migrate(t.Context()); !errors.Is(err, sqldb.ErrOlder) {
 			t.Errorf("got %v, want ErrOlder", err)
