@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // Standby starts a streaming standby of s, with a folder and a port of its own.
@@ -28,12 +29,22 @@ func (s *Server) copyFrom(ctx context.Context, primary *Server) error {
 	return output(backup)
 }
 
-// Synchronous makes commits of s wait for a standby. It must follow already.
+// Synchronous makes commits of s wait for a standby, from its return on. It must
+// follow already. A server takes its time to read settings anew: once the sender of
+// its log has, the checkpointer has been asked to, and does so before it makes a
+// checkpoint.
 func (s *Server) Synchronous(ctx context.Context) error {
-	if err := s.Exec(ctx, "ALTER SYSTEM SET synchronous_standby_names = '*'"); err != nil {
+	if err := s.Exec(ctx, "ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"); err != nil {
 		return err
 	}
-	return s.Exec(ctx, "SELECT pg_reload_conf()")
+	const check = "SELECT 1 / count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')"
+	for err := s.Exec(ctx, check); err != nil; err = s.Exec(ctx, check) {
+		if ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return s.Exec(ctx, "CHECKPOINT")
 }
 
 // Promote ends the recovery of a standby and returns when it takes writes.
