@@ -33,6 +33,7 @@ type life struct {
 	strange int    // callbacks of the other company that were sent
 	stays   []stay
 	backs   map[string][]time.Time // when the bank gave parts of a payment back
+	over    map[int64]int          // the last debit of an invoice when it was known that one had ended, by the invoice
 	given   map[string]money.Cents // what had gone back when a person last recorded a refund, with that
 }
 
@@ -54,7 +55,7 @@ func newLife(t *testing.T, engine sqldb.Engine, seed uint64) *life {
 	l := &life{
 		t: t, random: rand.New(rand.NewPCG(seed, 17)), setup: setup,
 		processes: []*world{first, first.process(t)}, autopay: customer.AutopayNone,
-		stays: []stay{{zone: first.actor.Company.Zone}}, backs: map[string][]time.Time{}, given: map[string]money.Cents{},
+		stays: []stay{{zone: first.actor.Company.Zone}}, backs: map[string][]time.Time{}, given: map[string]money.Cents{}, over: map[int64]int{},
 	}
 	l.customer = first.subscriber(t, dueOn).Customer.ID
 	stranger := *first
@@ -90,12 +91,12 @@ var deeds = []struct {
 	{"move the due date", 2, (*life).moveDue},
 	{"move an invoice", 1, (*life).moveInvoice},
 	{"another time zone", 1, (*life).moveZone},
-	{"bank moves a debit", 2, (*life).moveDebit},
+	{"bank moves a debit", 6, (*life).moveDebit},
 	{"payer strikes a debit out", 1, func(l *life) { l.processes[0].bank.strikesOut() }},
 	{"contract without debits", 1, func(l *life) { l.contract(false) }},
 	{"contract with debits", 1, func(l *life) { l.contract(true) }},
 	{"another company's callbacks", 1, (*life).strangersCallbacks},
-	{"no money", 2, func(l *life) { l.processes[0].bank.withoutMoney(l.random.IntN(2) == 0) }},
+	{"no money", 4, func(l *life) { l.processes[0].bank.withoutMoney(l.random.IntN(2) == 0) }},
 	{"lose answers", 2, (*life).loseAnswers},
 	{"callbacks", 2, (*life).callbacks},
 	{"a day", 8, func(l *life) { l.pass(24 * time.Hour) }},
@@ -121,6 +122,8 @@ func (l *life) deed() (name string, do func(l *life)) {
 
 func (l *life) live(steps int) {
 	l.t.Helper()
+	l.ask()
+	l.authorise()
 	for range steps {
 		name, do := l.deed()
 		l.log = append(l.log, name)
