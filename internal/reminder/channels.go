@@ -287,9 +287,14 @@ func (s *Service) DeleteChannel(ctx context.Context, actor account.Actor, channe
 		if err != nil {
 			return err
 		}
-		err = refuseUsed(ctx, tx, "channel", func(rule Rule) bool { return slices.Contains(rule.Channels, channelID) })
+		list, err := rules(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
+		}
+		for _, rule := range list {
+			if slices.Contains(rule.Channels, channelID) {
+				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this channel", rule.ID, rule.Name))
+			}
 		}
 		err = tx.Do(ctx, `
 			UPDATE reminder_messages SET status = 'skipped', reason = ?, claim = '', updated_at = ?

@@ -176,15 +176,6 @@ func (s *Service) DeleteRule(ctx context.Context, actor account.Actor, ruleID in
 	})
 }
 
-// refuseUsed refuses to delete what a rule uses.
-func refuseUsed(ctx context.Context, tx account.Tx, what string, uses func(Rule) bool) error {
-	list, err := rules(ctx, tx, tx.Company.ID)
-	if n := slices.IndexFunc(list, uses); err == nil && n >= 0 {
-		err = fault.Conflict(fmt.Sprintf("rule %d, %s, uses this %s", list[n].ID, list[n].Name, what))
-	}
-	return err
-}
-
 // checkRule holds a rule against what the company has, and refuses all that
 // does not fit.
 func (s *Service) checkRule(ctx context.Context, tx account.Tx, rule Rule) error {

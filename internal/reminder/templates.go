@@ -232,9 +232,14 @@ func (s *Service) DeleteTemplate(ctx context.Context, actor account.Actor, templ
 		if err != nil {
 			return err
 		}
-		err = refuseUsed(ctx, tx, "template", func(rule Rule) bool { return rule.TemplateID == templateID })
+		list, err := rules(ctx, tx, actor.Company.ID)
 		if err != nil {
 			return err
+		}
+		for _, rule := range list {
+			if rule.TemplateID == templateID {
+				return fault.Conflict(fmt.Sprintf("rule %d, %s, uses this template", rule.ID, rule.Name))
+			}
 		}
 		if err := checkRounds(ctx, tx, templateID); err != nil {
 			return err
