@@ -79,13 +79,14 @@ func (b *bank) atBank() (lists []*[]Received) {
 	return slices.DeleteFunc(lists, func(list *[]Received) bool { return len(*list) == 0 })
 }
 
-// somePayments are the payments of a charge or a debit; nil: none has come.
-func (l *life) somePayments(bank *bank) *[]Received {
-	lists := bank.atBank()
-	if len(lists) == 0 {
-		return nil
+// withPayments has change treat the payments of a charge or a debit at the bank, if any came.
+func (l *life) withPayments(change func(list *[]Received, now time.Time)) {
+	bank := l.processes[0].bank
+	bank.mu.Lock()
+	defer bank.mu.Unlock()
+	if lists := bank.atBank(); len(lists) > 0 {
+		change(lists[l.random.IntN(len(lists))], bank.clock.Now())
 	}
-	return lists[l.random.IntN(len(lists))]
 }
 
 // payCode has the payer pay a code. The bank may name the payment twice, or have given a
@@ -116,45 +117,35 @@ func (l *life) payCode() {
 
 // payAgain has a payer pay once more what is paid, or the bank name one payment twice.
 func (l *life) payAgain() {
-	bank := l.processes[0].bank
-	bank.mu.Lock()
-	defer bank.mu.Unlock()
-	list := l.somePayments(bank)
-	if list == nil {
-		return
-	}
-	again := (*list)[0]
-	if l.random.IntN(2) == 0 {
-		again = Received{ID: fmt.Sprintf("%s-again-%d", again.ID, len(*list)), Amount: again.Amount, Currency: "BRL", At: bank.clock.Now()}
-	}
-	*list = append(*list, again)
+	l.withPayments(func(list *[]Received, now time.Time) {
+		again := (*list)[0]
+		if l.random.IntN(2) == 0 {
+			again = Received{ID: fmt.Sprintf("%s-again-%d", again.ID, len(*list)), Amount: again.Amount, Currency: "BRL", At: now}
+		}
+		*list = append(*list, again)
+	})
 }
 
 // refund has the bank give a payment back, or a part of it. Each of its days may be the
 // one on which the gateway says it did.
 func (l *life) refund() {
-	bank := l.processes[0].bank
-	bank.mu.Lock()
-	defer bank.mu.Unlock()
-	list := l.somePayments(bank)
-	if list == nil {
-		return
-	}
-	back := (*list)[0]
-	left := back.Amount - back.Refunded
-	if left <= 0 {
-		return
-	}
-	if l.random.IntN(2) == 0 {
-		left = 1 + money.Cents(l.random.Int64N(int64(left)))
-	}
-	back.Refunded, back.RefundedAt = back.Refunded+left, bank.clock.Now()
-	l.backs[back.ID] = append(l.backs[back.ID], back.RefundedAt)
-	for n := range *list {
-		if (*list)[n].ID == back.ID {
-			(*list)[n] = back
+	l.withPayments(func(list *[]Received, now time.Time) {
+		back := (*list)[0]
+		left := back.Amount - back.Refunded
+		if left <= 0 {
+			return
 		}
-	}
+		if l.random.IntN(2) == 0 {
+			left = 1 + money.Cents(l.random.Int64N(int64(left)))
+		}
+		back.Refunded, back.RefundedAt = back.Refunded+left, now
+		l.backs[back.ID] = append(l.backs[back.ID], now)
+		for n := range *list {
+			if (*list)[n].ID == back.ID {
+				(*list)[n] = back
+			}
+		}
+	})
 }
 
 // refundByHand has a person record that a part of a payment went back.
@@ -294,14 +285,14 @@ func (l *life) wantDebits() {
 		invoices[reference], ended[id] = id, ended[id] || known
 		return err
 	}))
-	for id := range ended {
-		if _, before := l.over[id]; ended[id] && !before {
+	for id, known := range ended {
+		if _, before := l.over[id]; known && !before {
 			l.over[id] = len(world.bank.accounts.debits)
 		}
 	}
 	for _, debit := range slices.SortedFunc(maps.Values(world.bank.accounts.debits), func(a, b *debited) int { return a.number - b.number }) {
 		id := invoices[debit.Reference]
-		if last, known := l.over[id]; known && debit.number > last {
+		if newest, known := l.over[id]; known && debit.number > newest {
 			l.t.Errorf("invoice %d is debited once more, by %s", id, debit.Reference)
 		}
 		last := debit.first.AddDays(retryDays)
