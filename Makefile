@@ -106,7 +106,8 @@ bench: ## measure the real server, durable, on both databases (BENCHARGS=…)
 soak: ## 500 hostile receivers together with 500 healthy ones, on both databases (short: BENCHARGS='-lanes 60 -rounds 1')
 	$(WITHPG) --durable -- go run ./test/bench -soak $(BENCHARGS)
 
-# CI lives through some months of the same; these are the whole.
+# CI lives through some months of the same, each life on one database; these are the whole.
+year: export CARTEIRA_TEST_BOTH = true
 year: ## a sandbox's two years against the model over HTTP, and a year by the hour against one at once (minutes)
 	CARTEIRA_TEST_MONTHS=24 $(WITHPG) -- go test -timeout 60m -run TestYearsInASandboxAreWhatTheModelSays $(TESTARGS) ./test/program
 	CARTEIRA_TEST_MONTHS=12 $(WITHPG) -- go test -timeout 60m -run TestAdvancingLeaves $(TESTARGS) ./internal/app

@@ -113,7 +113,7 @@ func (s *subscriber) live(phases []phase, dies, point string) {
 // attempt fails, the second one pays.
 func TestDeathAtEveryPointOfADebitIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n, point := range [][2]string{
+	for _, point := range [][2]string{
 		{"ask", "authorisation-reserved"},
 		{"ask", "authorisation-asked"},
 		{"authorise", "authorisation-claimed"},
@@ -128,7 +128,7 @@ func TestDeathAtEveryPointOfADebitIsMadeGood(t *testing.T) {
 		{"debit", "debit-retried"},
 	} {
 		t.Run(point[1], func(t *testing.T) {
-			dealtDatabase(t, n, func(t *testing.T, in *installation) {
+			dealtDatabase(t, func(t *testing.T, in *installation) {
 				bia := in.subscriber()
 				bia.live(phases, point[0], point[1])
 				for text, want := range map[string]int64{
@@ -153,9 +153,9 @@ func TestDeathAtEveryPointOfADebitIsMadeGood(t *testing.T) {
 // debited by it any more.
 func TestDeathAtEveryPointOfAnEndIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n, point := range []string{"authorisation-claimed", "authorisation-ended", "charge-cancelled"} {
+	for _, point := range []string{"authorisation-claimed", "authorisation-ended", "charge-cancelled"} {
 		t.Run(point, func(t *testing.T) {
-			dealtDatabase(t, n, func(t *testing.T, in *installation) {
+			dealtDatabase(t, func(t *testing.T, in *installation) {
 				bia := in.subscriber()
 				bia.live(ending, "end", point)
 				for text, want := range map[string]int64{
@@ -208,7 +208,7 @@ var paying = []phase{
 // there is one charge and one authorisation.
 func TestDeathAtEveryPointOfACodeThatAuthorisesIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n, point := range [][2]string{
+	for _, point := range [][2]string{
 		{"code", "charge-reserved"},
 		{"code", "charge-created"},
 		{"code", "charge-adopted"},
@@ -216,7 +216,7 @@ func TestDeathAtEveryPointOfACodeThatAuthorisesIsMadeGood(t *testing.T) {
 		{"pay", "after-settlement-commit"},
 	} {
 		t.Run(point[1], func(t *testing.T) {
-			dealtDatabase(t, n, func(t *testing.T, in *installation) {
+			dealtDatabase(t, func(t *testing.T, in *installation) {
 				bia := in.subscriber()
 				bia.live(paying, point[0], point[1])
 				for text, want := range map[string]int64{
@@ -254,9 +254,9 @@ var exchanging = []phase{
 // the code pays and the debit does not.
 func TestDeathWhileACodeTakesThePlaceOfADebitIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n, point := range []string{"charge-cancelled", "charge-reserved", "charge-created", "charge-adopted"} {
+	for _, point := range []string{"charge-cancelled", "charge-reserved", "charge-created", "charge-adopted"} {
 		t.Run(point, func(t *testing.T) {
-			dealtDatabase(t, n, func(t *testing.T, in *installation) {
+			dealtDatabase(t, func(t *testing.T, in *installation) {
 				bia := in.subscriber()
 				bia.live(exchanging, "instead", point)
 				for text, want := range map[string]int64{

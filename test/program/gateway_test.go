@@ -318,7 +318,7 @@ func (t *till) wantSettledInTime() {
 // the process dies, the next one finds the charge and settles it, once.
 func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n, point := range []struct {
+	for _, point := range []struct {
 		name string
 		made int // charges at the gateway when it died
 		paid int64
@@ -333,7 +333,7 @@ func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
 		{name: "after-settlement-commit", made: 1, paid: 1},
 	} {
 		t.Run(point.name, func(t *testing.T) {
-			dealtDatabase(t, n, func(t *testing.T, in *installation) {
+			dealtDatabase(t, func(t *testing.T, in *installation) {
 				till := in.till(newBank(t))
 				till.dieAt(point.name)
 				db := in.open()

@@ -43,16 +43,14 @@ func eachDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
 	})
 }
 
-// dealtDatabase runs the n-th case of a list on one engine, in turns: for cases that differ
-// in what the program does, and not in what its database does.
-func dealtDatabase(t *testing.T, n int, test func(t *testing.T, in *installation)) {
+// dealtDatabase runs test on a fresh installation of one engine, in parallel with other tests.
+func dealtDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
 	t.Helper()
 	t.Parallel()
-	engine := sqldb.SQLite
-	if n%2 == 1 {
-		engine = sqldb.Postgres
-	}
-	t.Run(string(engine), func(t *testing.T) { test(t, install(t, engine)) })
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
+		t.Helper()
+		test(t, install(t, engine))
+	})
 }
 
 // install makes an installation. Its PostgreSQL is migrated: a copy takes a fraction of

@@ -10,7 +10,7 @@ import (
 )
 
 func TestCustomerIsAskedForAutopayAndItIsEndedFromTheRecord(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		ana.get(path).want(t, http.StatusOK, "PIX Automático", "Não pedido", "Pedir por código", "Pedir pelo banco do cliente")
@@ -24,7 +24,7 @@ func TestCustomerIsAskedForAutopayAndItIsEndedFromTheRecord(t *testing.T) {
 }
 
 func TestCustomersBankIsAskedFromTheRecord(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		desk := ana.colleague(account.RoleAttendant)
@@ -52,7 +52,7 @@ func TestCustomersBankIsAskedFromTheRecord(t *testing.T) {
 }
 
 func TestRecordSaysWhichJourneysTheGatewayHas(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		office.bank.journeys = []payment.Journey{payment.JourneyCode}
@@ -65,7 +65,7 @@ func TestRecordSaysWhichJourneysTheGatewayHas(t *testing.T) {
 }
 
 func TestListOfAutopayIsForEverybodyWhoSeesCustomers(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		ana.get("/payments/autopay").want(t, http.StatusOK, "Nenhum pedido ainda")

@@ -72,7 +72,7 @@ func (p *person) undone(answer answer) answer {
 }
 
 func TestAllOverdueInvoicesArePaidAtOnceAndUndone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 7)
 		all := []string{"action", "pay", "all", "1", "of", "overdue=true", "back", "/invoices?overdue=true"}
@@ -90,7 +90,7 @@ func TestAllOverdueInvoicesArePaidAtOnceAndUndone(t *testing.T) {
 }
 
 func TestRenewalPlanAndCancellationOfManyAreUndone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.debtors(ids["plans"], 3)
@@ -131,7 +131,7 @@ func TestRenewalPlanAndCancellationOfManyAreUndone(t *testing.T) {
 }
 
 func TestUndoingIsForTheOneWhoDidItAndForAWhile(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		path := fmt.Sprintf("/customers/%d", ids["customers"])
@@ -147,7 +147,7 @@ func TestUndoingIsForTheOneWhoDidItAndForAWhile(t *testing.T) {
 }
 
 func TestUndoingLeavesWhatWasChangedSince(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		path := fmt.Sprintf("/customers/%d", ids["customers"])
@@ -159,7 +159,7 @@ func TestUndoingLeavesWhatWasChangedSince(t *testing.T) {
 }
 
 func TestReminderIsSentToAllOverdue(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 3)
 		all := []string{"action", "remind", "all", "1", "of", "overdue=true", "back", "/invoices?overdue=true"}
@@ -175,7 +175,7 @@ func TestReminderIsSentToAllOverdue(t *testing.T) {
 }
 
 func TestReminderWithoutAChannelLeadsToTheQueue(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia", "")
 		answer := person.post("/invoices/bulk", "action", "remind", "id", fmt.Sprint(invoice.ID))
@@ -187,7 +187,7 @@ func TestReminderWithoutAChannelLeadsToTheQueue(t *testing.T) {
 }
 
 func TestUsualSetIsOneClick(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.follow("/messages/usual").want(t, http.StatusOK, "Regras ligadas: 5.", "3 dias antes", "10 dias depois", "Hoje: 1 cliente.",
@@ -199,7 +199,7 @@ func TestUsualSetIsOneClick(t *testing.T) {
 }
 
 func TestPaymentIsRegisteredFromTheListAndUndone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
 		list := person.owed(1)
@@ -233,7 +233,7 @@ func (p *person) received(day string) money.Cents {
 // Undoing the payment of the rest leaves the part that came before; undoing a part
 // takes that part back.
 func TestUndoTakesBackThePaymentThatItIsFor(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
 		list := person.owed(1)
@@ -259,7 +259,7 @@ func TestUndoTakesBackThePaymentThatItIsFor(t *testing.T) {
 // Months that are paid with the renewal are booked, each with its invoice, and
 // undone together, whether an invoice was out before or not.
 func TestRenewalByMonthsThatAreBookedIsUndoneWhole(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		plan := fmt.Sprint(person.fill()["plans"])
 		for _, due := range []string{"2026-01-10", "2026-06-10", ""} {
@@ -302,7 +302,7 @@ func (p *person) owes(id int64) string {
 }
 
 func TestListsLeadBackAndToNeighbours(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 3)
 		row := regexp.MustCompile(`href="(/customers/\d+\?list=[^"]+at=2)"`).FindStringSubmatch(person.get("/customers?search=Devedor").body)
@@ -317,7 +317,7 @@ func TestListsLeadBackAndToNeighbours(t *testing.T) {
 }
 
 func TestChipsAndTotalsOfLists(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 3)
 		person.get("/invoices").want(t, http.StatusOK, "4 faturas · R$ 140,00", "Este mês", `href="/invoices?overdue=true"`)
@@ -332,7 +332,7 @@ func TestChipsAndTotalsOfLists(t *testing.T) {
 }
 
 func TestOldestDebtComesFirst(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 2)
 		person.follow("/customers/new", "name", "Muito antigo", "plan_id", "1", "data_de_vencimento", "2025-11-10")
@@ -358,7 +358,7 @@ func TestOldestDebtComesFirst(t *testing.T) {
 }
 
 func TestMoneyThatCameAgainIsCreditAndPaysAnInvoice(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
 		list := person.owed(1)
@@ -384,7 +384,7 @@ func TestMoneyThatCameAgainIsCreditAndPaysAnInvoice(t *testing.T) {
 }
 
 func TestForecastIsShownWithItsRows(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/payments/forecast").want(t, http.StatusOK, "Nada vence nos próximos 30 dias", "Previsão")
 		person.get("/payments/forecast/rows?of=planned").want(t, http.StatusOK, "Nada previsto", "Ainda não emitidas")
@@ -411,7 +411,7 @@ func TestForecastIsShownWithItsRows(t *testing.T) {
 }
 
 func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 2)
 		list := person.owed(2)
@@ -440,7 +440,7 @@ func TestMonthForTheAccountantIsShownExportedAndClosed(t *testing.T) {
 // What can be undone is offered for ten minutes where the deed is shown, once, and
 // no longer when it was undone or its record was changed since.
 func TestUndoIsOfferedWhereTheDeedIsShown(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		path, button := fmt.Sprintf("/customers/%d", ids["customers"]), `action="/undo"`
@@ -479,7 +479,7 @@ func TestUndoIsOfferedWhereTheDeedIsShown(t *testing.T) {
 
 // Undoing a payment is not offered to be undone, and work over many says so.
 func TestUndoIsOfferedForWhatComesBackWholly(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		invoice, path, button := fmt.Sprintf("/invoices/%d", ids["invoices"]), fmt.Sprintf("/customers/%d", ids["customers"]), `action="/undo"`

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPlanAndProductThatNobodyHasAreDeleted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		product, err := person.Catalog.CreateProduct(t.Context(), person.actor, catalog.ReadNewProduct(values("name", "Fibar")))
@@ -38,7 +38,7 @@ func TestPlanAndProductThatNobodyHasAreDeleted(t *testing.T) {
 }
 
 func TestPlanOfAMessageRuleIsNotDeleted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		plan, err := person.Catalog.CreatePlan(t.Context(), person.actor, catalog.ReadNewPlan(values("name", "Anual", "value", "350.00", "period", "1year")))

@@ -11,7 +11,7 @@ import (
 
 // The steps stay after an import, and go one by one as they are done or hidden.
 func TestFirstStepsStayUntilDoneOrHidden(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 8)
 		person.get("/").want(t, http.StatusOK, "Para começar", "CNPJ ou CPF da empresa", "Multa e juros", `value="whatsapp"`, `value="logo"`, "Para fazer hoje")
@@ -27,7 +27,7 @@ func TestFirstStepsStayUntilDoneOrHidden(t *testing.T) {
 
 // What is done by itself is found once, and then not asked for again.
 func TestFirstStepsThatAreDoneAreWrittenDown(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		office.Reach = config.Reachable
 		person.debtors(person.fill()["plans"], 1)

@@ -13,7 +13,7 @@ import (
 // After saving a plan, the page lists the customers that do not follow, and
 // offers to change them too.
 func TestSavedPlanSaysWhoFollows(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		plan := person.debtor("Ana", "11987654320").Plan.ID
 		path := fmt.Sprintf("/plans/%d", plan)

@@ -41,7 +41,7 @@ func (p *person) sendGateway(file []byte, fields ...string) answer {
 }
 
 func TestCertificateIsChosenAsAFile(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/payments/gateways/bank").want(t, http.StatusOK, `enctype="multipart/form-data"`, `name="file_certificate" accept=".p12"`, "Ou escolha o arquivo")
 		person.get("/payments/gateways/pixkey").want(t, http.StatusOK).lacks(t, "multipart", `type="file"`)
@@ -73,7 +73,7 @@ func TestCertificateIsChosenAsAFile(t *testing.T) {
 
 // The question who is signed in keeps what was sent, the file too.
 func TestChosenFileOutlivesTheQuestionForAProof(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.clock.Advance(account.ProofLife)
 		sealed := base64.StdEncoding.EncodeToString([]byte("p12 of the bank"))

@@ -12,7 +12,7 @@ import (
 )
 
 func TestErrorsOfWhoIsSignedInKeepTheFrame(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		for path, status := range map[string]int{"/customers/999999": 404, "/nowhere": 404, "/customers/x": 404} {
 			ana.get(path).want(t, status, `aria-label="Menu principal"`, "Esta página não existe")
@@ -64,7 +64,7 @@ func TestWrongCodeIsNotTypedAgain(t *testing.T) {
 }
 
 func TestCustomerWhoIsThereAlreadyIsPointedOut(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.follow("/customers/new", "name", "Bia", "whatsapp", "(11) 98765-4321")
 		ana.follow("/customers/new", "name", "Caio", "cpf_cnpj", "529.982.247-25")
@@ -91,7 +91,7 @@ func TestAuditLogNamesWhatBecameOfAnInvoice(t *testing.T) {
 // After a payment is undone the history of the customer does not end with the
 // renewal that it brought.
 func TestHistoryOfACustomerHasThePaymentAndItsUndoing(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ids := ana.fill()
 		invoice, path := fmt.Sprintf("/invoices/%d", ids["invoices"]), fmt.Sprintf("/customers/%d", ids["customers"])

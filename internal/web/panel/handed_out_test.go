@@ -16,7 +16,7 @@ import (
 // Whatever leaves the program as a file or a secret asks who it is, and is in the
 // audit log, once.
 func TestWhatIsHandedOutIsProvedAndAudited(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		for _, route := range office.table() {
@@ -63,7 +63,7 @@ func TestCellsWithACommaAreQuoted(t *testing.T) {
 }
 
 func TestSigningInAgainEndsTheFormerSession(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		sessions := func() int {
 			list, err := office.Accounts.Sessions(t.Context(), person.actor)

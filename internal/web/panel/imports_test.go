@@ -40,7 +40,7 @@ func (p *person) idOf(location string) (id int64) {
 
 // Who is late in the list is late here: home has them to charge as soon as they are imported.
 func TestLateOnesOfAListCanBeChargedAtOnce(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		location := person.upload("a.csv", "nome;celular;vencimento;plano;valor\nAna;11987650001;10/01/2026;Mensal;79,90\n").location
 		person.follow(location, "column", "name", "column", "whatsapp", "column", "data_de_vencimento", "column", "plan", "column", "value", "fix", "create_missing", "invoices", "true")
@@ -60,7 +60,7 @@ const fileWithDuplicates = "Assinante,Celular,Obs\n" +
 	"\"Fabio\" x,,\n"
 
 func TestCustomersWhoSeemToBeThereAreShownAndCanBeLeftOut(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		first := person.upload("a.csv", "nome;celular\nAna;11987650001\n").location
 		person.follow(first, "column", "name", "column", "whatsapp").want(t, http.StatusOK, "Importar 1 cliente").lacks(t, "/rejected")
@@ -110,7 +110,7 @@ func wantRejected(t *testing.T, got, want [][]string) {
 }
 
 func TestDownloadedLinesCanBeUploadedAgain(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		location := person.upload("a.csv", "nome;celular\n-Ana;+1\n").location
 		person.follow(location, "column", "name", "column", "whatsapp").want(t, http.StatusOK, "/rejected")
@@ -124,7 +124,7 @@ func TestDownloadedLinesCanBeUploadedAgain(t *testing.T) {
 
 // One pass: what is wrong has a button each, and what was chosen stays chosen.
 func TestImportIsMendedButtonByButton(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)

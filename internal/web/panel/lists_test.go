@@ -45,7 +45,7 @@ func lists(ids map[string]int64) map[string][2]string {
 }
 
 func TestEveryListHasDaysATotalAndAFile(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		for path, list := range lists(ana.fill()) {
 			shown := ana.get(path).want(t, http.StatusOK, "Este mês", "Mês passado", "Hoje", `href="`+list[0]+`?"`)
@@ -78,7 +78,7 @@ func TestEveryListHasDaysATotalAndAFile(t *testing.T) {
 }
 
 func TestPaymentsAreFilteredAndAddedUp(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.useBank()
 		invoice := ana.debtor("=Bia", "")
@@ -107,7 +107,7 @@ func TestPaymentsAreFilteredAndAddedUp(t *testing.T) {
 }
 
 func TestRecordsOfListsLeadBackAndToTheirNeighbours(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ids := ana.fill()
 		for n := range 2 {

@@ -40,7 +40,7 @@ func (a answer) plain() string {
 // role, the record of another company and one that does not exist get the same
 // bytes, and nothing of the other company is changed.
 func TestForeignRecordsAreAnsweredLikeMissingOnes(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		victim, stranger := office.owner(t, "ana@example.com"), office.owner(t, "stranger@example.com")
 		ids := victim.fill()
 		people := map[string]*person{

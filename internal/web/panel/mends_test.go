@@ -12,7 +12,7 @@ import (
 // What a gateway lacks is said in the reader's language, and leads to the field of
 // the customer or to the option of the gateway.
 func TestRefusalOfAGatewayLeadsToWhatMendsIt(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.useBank()
 		invoice := person.debtor("Bia", "")

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMenuSaysHowMuchWaits(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/customers").want(t, http.StatusOK).lacks(t, `class="count"`)
 		person.fill() // one payment for review
@@ -39,7 +39,7 @@ func TestBadgeOfManyDoesNotSayHowManyMore(t *testing.T) {
 }
 
 func TestUsersHaveAMenuOfTheirOwn(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/").want(t, http.StatusOK, `popovertarget="me"`, `<span class="face" aria-hidden="true">A</span>`,
 			"ana@example.com", `href="/profile"`, `action="/logout"`, `name="theme" value="dark"`)
@@ -47,7 +47,7 @@ func TestUsersHaveAMenuOfTheirOwn(t *testing.T) {
 }
 
 func TestNextPlanCanBeMadeAtOnce(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		plan := []string{"name", "Anual", "value", "1.200,00", "period_count", "1", "period_unit", "year"}
 		if led := person.post("/plans/new", append(plan, "another", "yes")...).location; led != "/plans/new" {
@@ -65,7 +65,7 @@ func TestNextPlanCanBeMadeAtOnce(t *testing.T) {
 // The head of a customer's page says what matters, and each button what comes of
 // it.
 func TestCustomersPageSaysWhatRenewingComesTo(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.get("/customers/1").want(t, http.StatusOK, "Vence em 31/01/2026", "(11) 98765-4321",
@@ -74,7 +74,7 @@ func TestCustomersPageSaysWhatRenewingComesTo(t *testing.T) {
 }
 
 func TestChargeCanBeSentByMail(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		path := "/customers/" + kit.IDText(ids["customers"])
@@ -86,7 +86,7 @@ func TestChargeCanBeSentByMail(t *testing.T) {
 
 // Who resells nothing finds the pages of resale behind their heading.
 func TestResaleIsFoldedUntilItIsUsed(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		const folded = "<details><summary>Revenda</summary>"
 		person.get("/customers").want(t, http.StatusOK, folded, `href="/resellers"`, `href="/credits"`)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestChannelOfMetaShowsWhereItsReportsGo(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		without, _, err := person.Reminders.CreateChannel(t.Context(), person.actor, person.Reminders.ReadNewChannel(values(
 			"kind", "whatsapp_cloud", "phone_number_id", "106540352242922", "token", "EAAJB")))
@@ -48,7 +48,7 @@ func (p *person) arrive(messageID int64, arrival reminder.Arrival, problem strin
 }
 
 func TestArrivalsAreShownAndFiltered(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		id := person.fill()["messages/log"]
 		if m := person.send(id); m.Status != reminder.Sent {

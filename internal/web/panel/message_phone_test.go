@@ -8,7 +8,7 @@ import (
 )
 
 func TestPhoneIsConnectedInThePanel(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.post("/profile/proof", "proof", password, "next", "/")
@@ -37,7 +37,7 @@ func TestPhoneIsConnectedInThePanel(t *testing.T) {
 
 // A channel without a phone has no page of one.
 func TestChannelWithoutAPhoneHasNoPageOfOne(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.post("/profile/proof", "proof", password, "next", "/")

@@ -9,7 +9,7 @@ import (
 )
 
 func TestPresetsFillInTheForm(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/messages/channels/new?kind=smtp").want(t, http.StatusOK, "Serviço de e-mail", "Gmail, Google Workspace", `href="/messages/channels/new?kind=smtp&amp;preset=hostinger"`)
 		person.get("/messages/channels/new?kind=smtp&preset=gmail").want(t, http.StatusOK, `value="smtp.gmail.com"`, `value="587"`, "senha de app")
@@ -21,7 +21,7 @@ func TestPresetsFillInTheForm(t *testing.T) {
 
 // A mail server that wants no password has none, and the pages say so.
 func TestMailServerWithoutPassword(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		channel, _, err := person.Reminders.CreateChannel(t.Context(), person.actor, person.Reminders.ReadNewChannel(values(
 			"kind", "smtp", "name", "Correio", "host", "93.184.215.14", "from", "ana@example.com")))

@@ -163,7 +163,7 @@ func (p *person) send(messageID int64) reminder.Message {
 }
 
 func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/messages/templates").want(t, 200, "Nenhum modelo ainda")
 		person.get("/messages/templates/new").want(t, 200, `data-insert="{primeiro_nome}"`, `data-insert="{link_pagamento}"`)
@@ -193,7 +193,7 @@ func TestTemplateIsWrittenPreviewedAndSaved(t *testing.T) {
 }
 
 func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/messages").want(t, 200, "Conecte um canal", "Escreva um modelo")
 		person.get("/messages/rules/new").want(t, 200, "Ainda não há canal")
@@ -236,7 +236,7 @@ func TestRuleIsMadeSwitchedAndDeleted(t *testing.T) {
 }
 
 func TestRuleForReceiptsIsMadeWithoutADay(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.get("/messages/rules/new").want(t, 200, `href="/messages/rules/new?on=paid"`, `name="offset_days"`).lacks(t, `name="on"`)
@@ -279,7 +279,7 @@ func overwrite(pairs []string, with ...string) []string {
 }
 
 func TestChannelIsMadeTriedAndItsSecretNeverShown(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/messages/channels").want(t, 200, "Nenhum canal ainda")
 		person.get("/messages/channels/new").want(t, 200, "WhatsApp (Meta)", "caminho oficial", "Evolution", "E-mail (SMTP)", "HTTP")
@@ -319,7 +319,7 @@ func TestSecretThatIsMadeIsShownOnce(t *testing.T) {
 func TestMessageInDoubtIsDecided(t *testing.T) {
 	for decision, said := range map[string]string{"sent": "conta como enviada", "dismiss": "foi dispensada", "resend": "enviada de novo em instantes"} {
 		t.Run(decision, func(t *testing.T) {
-			eachOffice(t, func(t *testing.T, office *office) {
+			inOffice(t, func(t *testing.T, office *office) {
 				person := office.owner(t, "ana@example.com")
 				ids := person.fill()
 				id := ids["messages/log"]
@@ -353,7 +353,7 @@ func (p *person) mood(channelID int64, mood string) {
 }
 
 func TestWhatFailedIsTriedAgainAndAFailingChannelIsTold(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.mood(ids["messages/channels"], "wild")
@@ -386,7 +386,7 @@ func TestWhatFailedIsTriedAgainAndAFailingChannelIsTold(t *testing.T) {
 }
 
 func TestCustomersPageHasItsMessagesAndStopsThem(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		path := customerPath(ids["customers"])
@@ -406,7 +406,7 @@ func TestCustomersPageHasItsMessagesAndStopsThem(t *testing.T) {
 }
 
 func TestQuietHoursAreSet(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/messages/quiet").want(t, 200, `value="21:00"`, `value="08:00"`)
 		person.post("/messages/quiet", "quiet_from", "", "quiet_to", "x").want(t, 422, "não pode ficar vazio", "hora do dia", `value="x"`)
@@ -416,7 +416,7 @@ func TestQuietHoursAreSet(t *testing.T) {
 }
 
 func TestCompanyWithoutMessagesHasNoPagesOfThem(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		lacking := func(subscription *account.Subscription) {

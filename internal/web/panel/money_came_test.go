@@ -14,7 +14,7 @@ import (
 
 // What was undone is no money that came: list, total and file leave it out.
 func TestPaymentsAreTheMoneyThatCame(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		undone, kept := person.debtor("Bia", "11987654321"), person.debtor("Caio", "11987654322")
 		person.post(fmt.Sprintf("/invoices/%d/pay", undone.ID), "amount", "35,00", "paid_via", "pix").want(t, http.StatusSeeOther)
@@ -36,7 +36,7 @@ func TestPaymentsAreTheMoneyThatCame(t *testing.T) {
 // A person who hears that a customer has paid records it on the home page, and is
 // back there.
 func TestReceivedOnTheHomePage(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia", "11987654321")
 		dialog := fmt.Sprintf("/customers/%d/received?back=/", invoice.Customer.ID)
@@ -48,7 +48,7 @@ func TestReceivedOnTheHomePage(t *testing.T) {
 }
 
 func TestReceivedInTheListAndOnTheRecord(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 1)
 		list := person.owed(1)
@@ -77,7 +77,7 @@ func TestMonthIsComparedWithTheSameDays(t *testing.T) {
 }
 
 func TestPaymentsAreSearchedOrderedByDayAndAddedUpByMeans(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.debtors(person.fill()["plans"], 2)
 		list := person.owed(2)
@@ -96,7 +96,7 @@ func TestPaymentsAreSearchedOrderedByDayAndAddedUpByMeans(t *testing.T) {
 }
 
 func TestReceiptHasWhatTheSettingsSayOfTheCompany(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		debt := person.debtor("Bia", "11987654321")
 		person.post("/settings", "contact_email", "x").want(t, http.StatusUnprocessableEntity)
@@ -110,7 +110,7 @@ func TestReceiptHasWhatTheSettingsSayOfTheCompany(t *testing.T) {
 // A refund is a row with a minus on its own day: what January's list and file say
 // stays as it was, and the totals are the month's for the accountant.
 func TestRefundIsARowOfItsOwnDay(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		bia, caio := person.debtor("Bia", "11987654321"), person.debtor("Caio", "11987654322")
 		person.follow(fmt.Sprintf("/invoices/%d/pay", bia.ID), "amount", "35,00", "paid_via", "pix", "paid_at", "2025-12-20")

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAuditLogIsFilteredByWhatItIsAbout(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.get("/settings/audit").want(t, http.StatusOK, "Plano criado", "Cliente criado", `<option value="plan">Planos</option>`)
@@ -27,7 +27,7 @@ func TestAuditLogIsFilteredByWhatItIsAbout(t *testing.T) {
 }
 
 func TestAuditLogIsFilteredByWhoAndLeadsToRecords(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.follow(fmt.Sprintf("/invoices/%d/pay", ids["invoices"]), "amount", "35,00", "via", "cash")
@@ -65,7 +65,7 @@ func TestAuditLogIsFilteredByWhoAndLeadsToRecords(t *testing.T) {
 }
 
 func TestEveryAuditLineHasAKind(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		known := map[string]bool{}
@@ -85,7 +85,7 @@ func TestEveryAuditLineHasAKind(t *testing.T) {
 }
 
 func TestCustomersFootHasWhatTheyPay(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill() // João, of 35.00
 		for name, price := range map[string]string{"Bia": "20.00", "Caio": ""} {
@@ -110,7 +110,7 @@ func TestListsCanBeSortedOnAPhone(t *testing.T) {
 }
 
 func TestSingleEditAndCancellationCanBeUndone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", person.fill()["customers"])
 		edited := person.follow(path+"/edit", "name", "João Errado", "email", "errado@example.com")
@@ -128,7 +128,7 @@ func TestSingleEditAndCancellationCanBeUndone(t *testing.T) {
 }
 
 func TestMovedDueDateAsksAboutTheOverdueInvoice(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		for choice, shown := range map[string]string{"stay": "10/01/2026", "move": "25/02/2026"} {
 			invoice := person.debtor("Bia "+choice, "")
@@ -152,7 +152,7 @@ func TestMovedDueDateAsksAboutTheOverdueInvoice(t *testing.T) {
 
 // The 28th of February may be the 31st of its months, which renewals return to.
 func TestUndoneDueDateHasItsDayOfTheMonthAgain(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		plan := fmt.Sprint(person.fill()["plans"])
 		for n, c := range []struct {
@@ -193,7 +193,7 @@ func TestUndoneDueDateHasItsDayOfTheMonthAgain(t *testing.T) {
 }
 
 func TestOverdueInvoiceGetsADiscountNow(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia", "")
 		path := fmt.Sprintf("/invoices/%d", invoice.ID)
@@ -211,7 +211,7 @@ func TestOverdueInvoiceGetsADiscountNow(t *testing.T) {
 }
 
 func TestCancelledInvoiceIsOpenedByUndo(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/invoices/%d", person.fill()["invoices"])
 		said := person.follow(path+"/status", "status", "Cancelado").want(t, http.StatusOK, "A fatura foi cancelada", "Desfazer")
@@ -222,7 +222,7 @@ func TestCancelledInvoiceIsOpenedByUndo(t *testing.T) {
 
 // What changed has the names and values of the forms, on the page and in the file.
 func TestAuditLogSaysChangesAsFormsDo(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.follow(fmt.Sprintf("/invoices/%d/edit", ids["invoices"]), "total_amount", "30,00", "due_date", "2026-02-05", "discount", "2,50")

@@ -41,7 +41,7 @@ func hidden(form string) (pairs []string) {
 }
 
 func TestCompanySeesWhoSaysToHavePaid(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/notices").want(t, http.StatusOK, "Ninguém espera por você")
 		bia, caio := person.debtor("Bia", ""), person.debtor("Caio", "")

@@ -17,7 +17,7 @@ import (
 )
 
 func TestCustomersPageIsSharedAndWithdrawnFromTheRecord(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		path := fmt.Sprintf("/customers/%d", ana.fill()["customers"])
 		ana.get(path).want(t, http.StatusOK, "Página do cliente", "Criar o link").lacks(t, "/my/")
@@ -56,7 +56,7 @@ func (p *person) sendLogo(file []byte) answer {
 }
 
 func TestLogoIsAPictureOfOurOwnMaking(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		svg := []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`)
 		ana.sendLogo(svg).want(t, http.StatusUnprocessableEntity, "deve ser uma imagem PNG ou JPEG", `value="Rede ana@example.com"`)
@@ -80,7 +80,7 @@ func TestLogoIsAPictureOfOurOwnMaking(t *testing.T) {
 }
 
 func TestColorIsSavedWithTheSettings(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.get("/settings").want(t, http.StatusOK, `type="color" value="#05694b"`)
 		ana.follow("/settings", "name", "Rede", "color", "#7A1FA2").want(t, http.StatusOK, `value="#7a1fa2"`)

@@ -55,7 +55,7 @@ func TestSignInPage(t *testing.T) {
 }
 
 func TestSetUpByTheLink(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		link, err := office.Accounts.NewSetupLink(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestSetUpByTheLink(t *testing.T) {
 }
 
 func TestCustomerPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		person.post("/customers/new", "name", "", "email", "x", "notes", "keep me", "plan_id", "77").
@@ -96,7 +96,7 @@ func TestCustomerPages(t *testing.T) {
 }
 
 func TestManyCustomersAtOnce(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		lone, err := office.Customers.Create(t.Context(), person.actor, customer.ReadNew(values("name", "Sem plano")))
@@ -118,7 +118,7 @@ func TestManyCustomersAtOnce(t *testing.T) {
 }
 
 func TestExportHasAllOfTheFilterAndNoFormula(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		var sheet strings.Builder
@@ -205,7 +205,7 @@ func (p *person) upload(name, content string) answer {
 }
 
 func TestImportByUpload(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.upload("x.csv", "").want(t, http.StatusUnprocessableEntity, "o arquivo está vazio")
@@ -244,7 +244,7 @@ func TestImportByUpload(t *testing.T) {
 }
 
 func TestInvoicePages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		invoice := fmt.Sprintf("/invoices/%d", ids["invoices"])
@@ -313,7 +313,7 @@ func TestTokenIsShownOnceAndWorks(t *testing.T) {
 }
 
 func TestWebhookPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		var headers http.Header
 		var body string
 		receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -366,7 +366,7 @@ func TestWebhookPages(t *testing.T) {
 }
 
 func TestWebhookFormHasRefusalsTriedAgain(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		const ticked = `name="retry_refused" value="true" checked`
 		wants := func(path string, on bool) {
@@ -395,7 +395,7 @@ func TestWebhookFormHasRefusalsTriedAgain(t *testing.T) {
 }
 
 func TestSettingsUsersAndProfile(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.post("/settings", "name", "", "timezone", "Mars/Base", "lead_days", "99").want(t, http.StatusUnprocessableEntity, "não pode ficar vazio", "deve estar entre 0 e 60")
 		person.follow("/settings", "name", "Rede Nova", "timezone", "America/Manaus", "lead_days", "3", "renew_on_payment", "false", "renew_from", "today", "level", "user").
@@ -481,7 +481,7 @@ func (p *person) newestPayment() int64 {
 }
 
 func TestRemovingAPersonAsksAboutTheirTokens(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ctx := t.Context()
 		for _, keep := range []string{"", "true"} {
@@ -511,7 +511,7 @@ func TestRemovingAPersonAsksAboutTheirTokens(t *testing.T) {
 }
 
 func TestFormerAddressComesBackFromItsMailbox(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		mailed := func(to string) string { // the path of the newest link in a letter to an address
 			housetest.Must(t, office.Accounts.SendMails(t.Context()))

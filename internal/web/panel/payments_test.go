@@ -45,7 +45,7 @@ func (p *person) debtor(name, phone string) billing.Invoice {
 }
 
 func TestGatewayIsSetUpInThePanel(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/payments").want(t, http.StatusOK, "Receba dos clientes por PIX", `href="/payments/gateway"`)
 		person.get("/payments/gateway").want(t, http.StatusOK, "Escolha como os clientes pagam", "Banco &amp; Cia", "Chave PIX própria")
@@ -71,7 +71,7 @@ func TestGatewayIsSetUpInThePanel(t *testing.T) {
 }
 
 func TestGatewayIsLeftWithAWarning(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.follow("/payments/gateway/clear").want(t, http.StatusOK, "nenhum gateway de pagamento está configurado")
 		person.useBank()
@@ -96,7 +96,7 @@ func TestGatewayIsLeftWithAWarning(t *testing.T) {
 }
 
 func TestFailingGatewayIsTold(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.useBank()
 		office.bank.broken = errors.New("wires were cut")
@@ -117,7 +117,7 @@ func TestFailingGatewayIsTold(t *testing.T) {
 var waLink = regexp.MustCompile(`href="(https://wa\.me/[^"]+)"`)
 
 func TestInvoiceIsChargedAndPaid(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia <Lima>", "(11) 98765-4321")
 		path, owes := fmt.Sprintf("/invoices/%d", invoice.ID), fmt.Sprintf("/customers/%d", invoice.Customer.ID)
@@ -177,7 +177,7 @@ func TestMessageOfAnOverdueInvoice(t *testing.T) {
 }
 
 func TestPagesShowWhatIsToPayAndWhy(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.useBank()
 		invoice := person.debtor("Bia", "(11) 98765-4321") // 35.00, due today
@@ -200,7 +200,7 @@ func TestPagesShowWhatIsToPayAndWhy(t *testing.T) {
 }
 
 func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
 		invoice := person.debtor("Bia", "")
@@ -225,7 +225,7 @@ func TestPixToTheOwnKeyIsConfirmedByHand(t *testing.T) {
 }
 
 func TestPersonDecidesInThePanel(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/payments/reviews").want(t, http.StatusOK, "Nada para decidir")
 		person.get("/payments/reviews?state=resolved").want(t, http.StatusOK, "Nada foi decidido ainda")
@@ -262,7 +262,7 @@ func TestPersonDecidesInThePanel(t *testing.T) {
 }
 
 func TestReceivedPaymentsGoBack(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.useBank()
 		invoice := person.debtor("Bia", "")
@@ -280,7 +280,7 @@ func TestReceivedPaymentsGoBack(t *testing.T) {
 }
 
 func TestPaymentsNeedTheFunction(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		office.exec(t, `UPDATE companies SET functions = ',api,' WHERE id = ?`, person.actor.Company.ID)
@@ -352,7 +352,7 @@ func TestTextsOfPaymentsHavePortuguese(t *testing.T) {
 // A webhook of another system stays until a person who has read its address
 // decides otherwise.
 func TestWebhookOfAnotherSystemIsAskedAbout(t *testing.T) {
-	eachOffice(t, func(t *testing.T, o *office) {
+	inOffice(t, func(t *testing.T, o *office) {
 		person := o.owner(t, "ana@example.com")
 		o.bank.webhook = "https://erp.example.com/pix"
 		asked := person.post("/payments/gateways/bank", "token", "right")
@@ -381,7 +381,7 @@ func TestWhoIsNamed(t *testing.T) {
 }
 
 func TestGatewayThatFailsItsCheckReplacesNone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
 		office.bank.broken = &payment.Refusal{Reason: "the token is not one of theirs"}

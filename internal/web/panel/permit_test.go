@@ -134,7 +134,7 @@ func TestEndedCompaniesOnlyRead(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachOffice(t, func(t *testing.T, office *office) {
+			inOffice(t, func(t *testing.T, office *office) {
 				root := office.owner(t, "ana@example.com")
 				if _, err := office.Accounts.SetCompany(t.Context(), root.actor, account.ReadCompanyDraft(values("whatsapp", "11 98765-4321"))); err != nil {
 					t.Fatal(err)

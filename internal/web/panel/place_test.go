@@ -36,7 +36,7 @@ func (a answer) rowLinks() []string {
 // The record of a payment is its invoice: previous and next walk the list of
 // payments, in its order and with its filters.
 func TestPaymentsHaveNeighboursAndAWayBack(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		for id, day := range []string{"2026-01-20", "2026-01-05", "2026-01-31"} {
 			person.post(fmt.Sprintf("/invoices/%d/pay", id+1), "paid_via", "cash", "amount", "7,00", "paid_at", day)
@@ -79,7 +79,7 @@ func TestPaymentsHaveNeighboursAndAWayBack(t *testing.T) {
 // Money that came for a customer who was deleted has no page: its row is no link,
 // and who walks the list passes it.
 func TestPaymentOfADeletedInvoiceIsPassedOver(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.fill()["invoices"] // with money for a deleted customer
 		housetest.Must(t, person.payByHand(invoice))
@@ -105,7 +105,7 @@ func TestPaymentOfADeletedInvoiceIsPassedOver(t *testing.T) {
 }
 
 func TestDeliveriesHaveNeighboursAndAWayBack(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		hook := fmt.Sprintf("/webhooks/%d", person.fill()["webhooks"])
 		for range 2 {
@@ -129,7 +129,7 @@ func TestDeliveriesHaveNeighboursAndAWayBack(t *testing.T) {
 
 // The page that answers a test is the webhook's: what it links to exists.
 func TestPageOfATestedWebhookLeadsOn(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		hook := fmt.Sprintf("/webhooks/%d", person.fill()["webhooks"])
 		for _, answer := range []answer{person.post(hook + "/test"), person.post(hook+"/replay", "since", "x")} {
@@ -141,7 +141,7 @@ func TestPageOfATestedWebhookLeadsOn(t *testing.T) {
 
 // A view of deliveries is one for all webhooks, and leads to the one at hand.
 func TestViewOfDeliveriesServesEveryWebhook(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		person.post("/webhooks/new", "url", "https://other.example/hook", "events", "customer.created")

@@ -20,7 +20,7 @@ import (
 // A session with an old proof needs a new one before it may give the account
 // away, on every such route, and what it sent is not lost.
 func TestSensitiveRoutesWantARecentProof(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		ids := person.fill()
 		known := map[string]kit.Route{}
@@ -75,7 +75,7 @@ func TestProofsCannotBeGuessed(t *testing.T) {
 }
 
 func TestSecondFactorEndsOtherSessionsAndProves(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		thief := office.visitor(t)
 		thief.signIn("ana@example.com", password)
@@ -92,7 +92,7 @@ func TestSecondFactorEndsOtherSessionsAndProves(t *testing.T) {
 
 // A change of where money goes is on the home page of all owners for a week.
 func TestHomeTellsOwnersOfAnotherGateway(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		p := office.owner(t, "ana@example.com")
 		other, staff := p.colleague(account.RoleOwner), p.colleague(account.RoleStaff)
 		const notice = "O destino do dinheiro dos seus clientes foi alterado."

@@ -17,7 +17,7 @@ import (
 )
 
 func TestDebtorsAreChargedOneAfterTheOther(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.useBank()
 		first, second := person.debtor("Bia Lima", "(11) 98765-4321"), person.debtor("Caio", "")
@@ -47,7 +47,7 @@ var queuedInvoice = regexp.MustCompile(`name="invoice" value="(\d+)"`)
 
 // The oldest debt comes first, and two who charge at the same time are not shown the same customers.
 func TestColleaguesShareAQueue(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.useBank()
 		plan, err := ana.Catalog.CreatePlan(t.Context(), ana.actor, catalog.ReadNewPlan(values("name", "Mensal", "value", "35.00", "period", "1month")))

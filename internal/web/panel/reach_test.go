@@ -11,7 +11,7 @@ import (
 )
 
 func TestUnreachableAddressIsSaidAndNotSent(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia Lima", "(11) 98765-4321")
 		person.useBank()
@@ -43,7 +43,7 @@ func TestUnreachableAddressIsSaidAndNotSent(t *testing.T) {
 
 // Without its gateway a company can still charge: the text goes without a code.
 func TestUnreachableAddressWithAFailingGateway(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		invoice := person.debtor("Bia Lima", "(11) 98765-4321")
 		person.useBank()

@@ -48,7 +48,7 @@ func (p *person) theReseller(id int64) reseller.Reseller {
 var invitation = regexp.MustCompile(`https://carteira\.example(/password/[\w-]+)`)
 
 func TestResellerIsMadeInvitedAndSignsIn(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person, plan := office.seller(t, "ana@example.com")
 		person.get("/resellers").want(t, http.StatusOK, "Nenhum revendedor ainda")
 		person.get("/resellers/new").want(t, http.StatusOK, "Revenda · 3 créditos por mês", "Você tem 100")
@@ -143,7 +143,7 @@ func TestOnlyLevelsOfThePromotionTableAreOffered(t *testing.T) {
 var agreed = regexp.MustCompile(`name="agreed" value="(\d+)"`)
 
 func TestRenewalShowsItsCostBeforeItIsDone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person, plan := office.seller(t, "ana@example.com")
 		paid, err := office.Resellers.Create(t.Context(), person.actor, reseller.ReadNewReseller(values("name", "Loja", "email", "loja@example.com", "plan_id", fmt.Sprint(plan.ID))))
 		if err != nil {
@@ -177,7 +177,7 @@ func TestRenewalShowsItsCostBeforeItIsDone(t *testing.T) {
 }
 
 func TestCreditsAreSentAndTakenBackAfterAQuestion(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person, _ := office.seller(t, "ana@example.com")
 		child := person.below("name", "Loja")
 		path := fmt.Sprintf("/resellers/%d", child.actor.Company.ID)
@@ -215,7 +215,7 @@ func TestStatementGoesBackInPages(t *testing.T) {
 }
 
 func TestSubscriptionPlanPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		root := office.owner(t, "root@example.com")
 		person := root.below()
 		person.become(account.LevelReseller, account.FunctionsOf(account.FunctionResellers, account.FunctionAPI, account.FunctionImport))

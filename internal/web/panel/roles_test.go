@@ -40,7 +40,7 @@ var attendantMay = []string{
 }
 
 func TestAttendantOpensWhatTheListSaysAndNothingElse(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		owner := office.owner(t, "ana@example.com")
 		ids, attendant := owner.fill(), owner.colleague(account.RoleAttendant)
 		before, known := owner.everything(), map[string]bool{}
@@ -73,7 +73,7 @@ func TestAttendantOpensWhatTheListSaysAndNothingElse(t *testing.T) {
 }
 
 func TestAttendantSeesNoTotalsAndNoWayToDeleteOrExport(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		owner := office.owner(t, "ana@example.com")
 		ids, attendant := owner.fill(), owner.colleague(account.RoleAttendant)
 		owner.get("/").want(t, http.StatusOK, "Recebido no mês", "Receita recorrente mensal")
@@ -91,7 +91,7 @@ func TestAttendantSeesNoTotalsAndNoWayToDeleteOrExport(t *testing.T) {
 }
 
 func TestAttendantDoesTheDaysWork(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		owner := office.owner(t, "ana@example.com")
 		ids, attendant := owner.fill(), owner.colleague(account.RoleAttendant)
 		attendant.follow("/customers/new", "name", "Bia").want(t, http.StatusOK, "Bia: cadastro criad")
@@ -124,7 +124,7 @@ func TestUseCasesRefuseAttendants(t *testing.T) {
 }
 
 func TestOwnerMakesAnAttendantAndChangesTheRole(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.post("/profile/proof", "proof", password, "next", "/settings/users")
 		ana.post("/settings/users/new", "name", "Rui", "email", "rui@example.com", "role", "attendant").want(t, http.StatusOK, "Atendente", "/password/")
@@ -140,7 +140,7 @@ func TestOwnerMakesAnAttendantAndChangesTheRole(t *testing.T) {
 }
 
 func TestCompanyAtTheTopGrantsItselfCredits(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.get("/credits").want(t, http.StatusOK, `href="/credits/grant"`)
 		ana.post("/credits/grant", "amount", "0").want(t, http.StatusUnprocessableEntity, `value="0"`, `role="alert"`)
@@ -159,7 +159,7 @@ func TestCompanyAtTheTopGrantsItselfCredits(t *testing.T) {
 }
 
 func TestHomeOfACompanyWithResellersShowsWhatEnds(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		ana := office.owner(t, "ana@example.com")
 		ana.get("/").want(t, http.StatusOK).lacks(t, "Testes que terminam")
 		ana.follow("/credits/grant", "amount", "40")

@@ -12,7 +12,7 @@ import (
 )
 
 func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.fill()
 		_, err := office.Customers.Create(t.Context(), person.actor, customer.ReadNew(values(
@@ -40,7 +40,7 @@ func TestSearchFindsCustomersInvoicesAndPages(t *testing.T) {
 }
 
 func TestHomeSaysWhatToDoFirst(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.get("/").want(t, http.StatusOK, "Para começar", "/plans/new", "Receber por PIX", "Convidar a equipe").lacks(t, "Para fazer hoje")
 		person.debtors(person.fill()["plans"], 6)

@@ -23,7 +23,7 @@ func (p *person) extra(customerID int64, amount, due string) billing.Invoice {
 }
 
 func TestInvoicesAreIssuedOnPaperWithTheCodeOfTheOwnKey(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.follow("/payments/gateways/pixkey", "key", "ana@example.com", "name", "Ana", "city", "Recife")
 		first := person.debtor("Bia", "")
@@ -54,7 +54,7 @@ func TestInvoicesAreIssuedOnPaperWithTheCodeOfTheOwnKey(t *testing.T) {
 }
 
 func TestCodeThatEndsBeforeTheDueDateIsNotPrinted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.follow("/payments/gateways/bank", "token", "abc")
 		due := person.debtor("Bia", "")
@@ -76,7 +76,7 @@ func TestCodeThatEndsBeforeTheDueDateIsNotPrinted(t *testing.T) {
 }
 
 func TestBookletOfWhoOwesNothingAndOfWhoOwesMoreThanAYear(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		first := person.debtor("Bia", "")
 		path := customerPath(first.Customer.ID) + "/slips"

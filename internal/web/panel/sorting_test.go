@@ -68,7 +68,7 @@ func sortedOffice(t *testing.T, office *office) *person {
 // Three clicks on a head: upwards, downwards, and the newest first again. The
 // filter stays.
 func TestColumnHeadsSortTheLists(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		for _, list := range []struct{ path, label, newest, upwards, downwards string }{
 			{"/customers", "Nome", "Dora, Bruno, álvaro, Carla", "álvaro, Bruno, Carla, Dora", "Dora, Carla, Bruno, álvaro"},
@@ -94,7 +94,7 @@ func TestColumnHeadsSortTheLists(t *testing.T) {
 }
 
 func TestOrderOfAListStaysOnTheWayThroughIt(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		list := person.get("/customers?sort=name&search=lima&per_page=2").want(t, http.StatusOK,
 			`name="sort" value="name"`,                            // the forms of the search and of more filters
@@ -138,7 +138,7 @@ func (a answer) names() string {
 }
 
 func TestPaymentsAreSortedByTheirDay(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		for id, day := range []string{"2026-01-20", "2026-01-05", "2026-01-31"} {
 			person.post(fmt.Sprintf("/invoices/%d/pay", id+1), "paid_via", "cash", "amount", "7,00", "paid_at", day)
@@ -161,7 +161,7 @@ func TestPaymentsAreSortedByTheirDay(t *testing.T) {
 }
 
 func TestResellersAreSortedInThePanel(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person, _ := office.seller(t, "ana@example.com")
 		for _, name := range []string{"Gama", "álamo", "Beta"} {
 			_, err := office.Resellers.Create(t.Context(), person.actor, reseller.ReadNewReseller(values("name", name, "email", "x"+name+"@example.com")))
@@ -179,7 +179,7 @@ func TestResellersAreSortedInThePanel(t *testing.T) {
 
 // Lists in the order of time have the oldest first after a click on their head.
 func TestListsOfWhatHappenedBeginAtEitherEnd(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person, _ := office.seller(t, "ana@example.com")
 		ids := person.fill()
 		for _, path := range []string{"/settings/audit", "/credits", fmt.Sprintf("/webhooks/%d", ids["webhooks"])} {

@@ -36,7 +36,7 @@ func (p *person) sendStatement(content string) answer {
 var packedField = regexp.MustCompile(`name="statement" value="([^"]+)"`)
 
 func TestStatementIsReadBookedAndUndone(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		sure, other := person.debtor("Caio Souza", "11987654321"), person.debtor("Bia Dias", "11987654322")
 		person.get("/payments").want(t, http.StatusOK, `href="/payments/statement"`)
@@ -62,7 +62,7 @@ func TestStatementIsReadBookedAndUndone(t *testing.T) {
 }
 
 func TestWhatIsNoStatementIsRefusedInWords(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.sendStatement("nome\nAna\n").want(t, http.StatusUnprocessableEntity, "o arquivo não é um extrato")
 		person.sendStatement(strings.Repeat("x", 3<<20)).want(t, http.StatusUnprocessableEntity, "não pode passar de 1 MiB")

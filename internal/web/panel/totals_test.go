@@ -46,7 +46,7 @@ func TestASearchOfManyHasItsTotal(t *testing.T) {
 	if sqldbtest.Raced {
 		t.Skip("one goroutine, and many rows")
 	}
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := office.owner(t, "ana@example.com")
 		person.crowd()
 		person.wantChosenWhole(t)

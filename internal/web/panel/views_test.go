@@ -13,7 +13,7 @@ import (
 )
 
 func TestViewsOfAListAreSavedAndDeleted(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		colleague := person.colleague(account.RoleReadOnly)
 		const address = "/customers?search=lima&sort=name&page=2"
@@ -44,7 +44,7 @@ func TestViewsOfAListAreSavedAndDeleted(t *testing.T) {
 }
 
 func TestColumnsOfAListAreChosen(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person := sortedOffice(t, office)
 		heads := func(path string) string {
 			t.Helper()
@@ -86,7 +86,7 @@ func unarranged(body string) string { return arranging.ReplaceAllString(mainOf(b
 
 // A column that is left out leaves the head and every row alike.
 func TestEveryListHasViewsAndColumns(t *testing.T) {
-	eachOffice(t, func(t *testing.T, office *office) {
+	inOffice(t, func(t *testing.T, office *office) {
 		person, _ := office.seller(t, "ana@example.com")
 		ids := person.fill()
 		head, row := regexp.MustCompile(`(?s)<thead>.*?</thead>`), regexp.MustCompile(`(?s)<tbody><tr>.*?</tr>`)

@@ -6,6 +6,7 @@ package sqldbtest
 
 import (
 	"context"
+	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,12 +36,29 @@ func EachEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 	}
 }
 
+// Dealt runs test on one engine, which the test's name decides: for what differs in the program, and not in what its
+// database does.
+func Dealt(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
+	t.Helper()
+	engine := sqldb.SQLite
+	switch sum := sha256.Sum256([]byte(t.Name())); {
+	case onBoth():
+		EachEngine(t, test)
+		return
+	case sum[0]%2 == 1:
+		engine = sqldb.Postgres
+	}
+	t.Run(string(engine), func(t *testing.T) { test(t, engine) })
+}
+
+// onBoth reports whether what is dealt between the engines runs on each.
+func onBoth() bool { return os.Getenv("CARTEIRA_TEST_BOTH") == "true" }
+
 // Lives are the seeds, of a count, that a model test makes histories of on an engine: each
-// seed on one, for what happens in it is the same on either. `make year` lives all on both.
+// seed on one, for what happens in it is the same on either.
 func Lives(engine sqldb.Engine, count uint64) (seeds []uint64) {
-	both := os.Getenv("CARTEIRA_TEST_MONTHS") != ""
 	for seed := range count {
-		if both || (seed%2 == 0) == (engine == sqldb.SQLite) {
+		if onBoth() || (seed%2 == 0) == (engine == sqldb.SQLite) {
 			seeds = append(seeds, seed)
 		}
 	}
