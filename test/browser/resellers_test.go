@@ -68,7 +68,7 @@ func TestSignupLinkBeginsATrial(t *testing.T) {
 
 	other := p.open(t)
 	other.visit(strings.TrimPrefix(link, p.url))
-	other.see("Demo Internet", "Teste grátis")
+	other.see("Demo Internet", "Teste grátis", "por mês")
 	other.picture(t, rules(t), "signup")
 	other.fill("name", "Cadastro Novo")
 	other.fill("email", "cadastro@example.com")

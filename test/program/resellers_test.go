@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -310,41 +308,5 @@ func TestInvitedOwnerSetsAPassword(t *testing.T) {
 	}
 	if page := server.get("/password/" + code); page.status != 404 {
 		t.Errorf("the link works again: %d", page.status)
-	}
-}
-
-func TestBrowserShowsTheSignupPage(t *testing.T) {
-	need(t, "chromium")
-	t.Parallel()
-	in := install(t, sqldb.SQLite)
-	server := in.serve()
-	company := in.company()
-	in.run("subscription-plan", "create", "--company", company, "--name", "Revenda", "--value", "49.90", "--credits", "1")
-	var plans []struct {
-		Link string `json:"signup_link"`
-	}
-	if err := json.Unmarshal([]byte(in.run("subscription-plan", "list", "--company", company, "--json")), &plans); err != nil || len(plans) != 1 {
-		t.Fatalf("%v: %v", plans, err)
-	}
-	_, code, _ := strings.Cut(plans[0].Link, "/signup/")
-	address := "http://" + server.address + "/signup/" + code
-	shown := browse(t, address, "--dump-dom", "--lang=pt-BR", "--accept-lang=pt-BR")
-	for _, want := range []string{"Crie sua conta", "7 dias", "R$ 49,90 por mês", `autocomplete="new-password"`} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("the page does not show %q", want)
-		}
-	}
-	if err := os.MkdirAll(artifacts, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, width := range []string{"360", "1280"} {
-		picture, err := filepath.Abs(filepath.Join(artifacts, "signup-"+width+".png"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		browse(t, address, "--accept-lang=pt-BR", "--window-size="+width+",800", "--screenshot="+picture)
-		if info, err := os.Stat(picture); err != nil || info.Size() < 5_000 {
-			t.Errorf("no picture worth the name: %v, %v", info, err)
-		}
 	}
 }
