@@ -18,7 +18,7 @@ CHROMIUM = tools/ensure chromium-headless-shell || tools/ensure chromium
 # Tests with dependencies that the program should not have are modules of their own.
 MODULES = test/acme test/browser tools/release
 WITHPG  = go run ./test/withpg
-# The linter vets with more analyzers, and 74 test programs link in two thirds of the time without what debuggers read.
+# The linter vets with more analyzers, and test programs link in two thirds of the time without what debuggers read.
 LEAN    = -vet=off -ldflags=-w
 
 # The name bears the Go version: a linter refuses code newer than the Go that built it.
@@ -156,10 +156,12 @@ vet:
 	go vet ./...
 	@for module in $(MODULES); do (set -x; go -C $$module vet ./...) || exit 1; done
 
-# A third of the linter's time, and a fifth of the compiler's and the tests', is garbage collection, unless they may have
-# more memory. The server sets the same by itself.
-vet lint test: export GOGC = 400
+# A third of the linter's time, and a fifth of the compiler's, is garbage collection, unless they may have more memory;
+# and nobody reads with a debugger what the tests compile.
+vet lint test: export GOGC = off
+vet test: export GOMEMLIMIT = 2GiB
 lint: export GOMEMLIMIT = 4GiB
+test: export GOFLAGS := $(shell go env GOFLAGS) -gcflags=all=-dwarf=false
 lint: $(LINTER) ## static analysis and the house rules of .golangci.yml
 	$(LINTER) run ./...
 	@for module in $(MODULES); do (set -x; cd $$module && ../../$(LINTER) run ./...) || exit 1; done
