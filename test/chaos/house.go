@@ -32,7 +32,7 @@ func newHouse(ctx context.Context, short bool) (*house, error) {
 	}
 	h := &house{dir: dir, binary: filepath.Join(dir, "carteira"), short: short, pace: 1, wait: recoverTimeout}
 	h.server, h.proxy = startServer, startProxy
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "crashpoints", "-o", h.binary, "carteira/cmd/carteira")
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-w", "-tags", "crashpoints", "-o", h.binary, "carteira/cmd/carteira")
 	if out, err := build.CombinedOutput(); err != nil {
 		h.close()
 		return nil, fmt.Errorf("build the program: %w\n%s", err, out)

@@ -149,7 +149,7 @@ func (l *lab) settings(url string) []string {
 // command runs a command of the program to its end.
 func (l *lab) command(args ...string) (string, error) {
 	cmd := exec.CommandContext(l.ctx, l.house.binary, args...)
-	cmd.Env = append(os.Environ(), l.settings(l.url)...)
+	cmd.Env = environment(l.settings(l.url))
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("carteira %s: %w\n%s", args[0], err, exit.Stderr)

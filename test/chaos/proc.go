@@ -26,6 +26,11 @@ type proc struct {
 
 const readyTimeout = 60 * time.Second
 
+// environment is that of a machine with these settings, without how much memory the tests may have.
+func environment(settings []string) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, settings...)
+}
+
 // launch serves with a binary and waits until /readyz is green.
 func launch(ctx context.Context, dir string, argv, env []string) (*proc, error) {
 	addr, err := freeAddress()
@@ -38,7 +43,7 @@ func launch(ctx context.Context, dir string, argv, env []string) (*proc, error) 
 	}
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(append(os.Environ(), env...), "CARTEIRA_LISTEN="+addr)
+	cmd.Env = append(environment(env), "CARTEIRA_LISTEN="+addr)
 	cmd.Stderr = log
 	// However this program ends, nothing of it stays behind.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

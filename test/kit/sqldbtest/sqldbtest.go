@@ -37,7 +37,7 @@ func EachEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 }
 
 // Dealt runs test on one engine, which the test's name decides: for what differs in the program, and not in what its
-// database does.
+// database does. CARTEIRA_TEST_BOTH=true has it run on each.
 func Dealt(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 	t.Helper()
 	engine := sqldb.SQLite
@@ -51,7 +51,6 @@ func Dealt(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 	t.Run(string(engine), func(t *testing.T) { test(t, engine) })
 }
 
-// onBoth reports whether what is dealt between the engines runs on each.
 func onBoth() bool { return os.Getenv("CARTEIRA_TEST_BOTH") == "true" }
 
 // Lives are the seeds, of a count, that a model test makes histories of on an engine: each
