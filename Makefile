@@ -52,7 +52,8 @@ test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS=
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
 
 # What waits for other programs most of the time runs in parallel with the Go tests. Browsers have the machine to themselves.
-beside: acme package openapi n8n-node
+# Node comes first: by the time that Go has its turn, the other tests have compiled what both need.
+beside: n8n-node openapi acme package
 
 acme: ## certificates from Pebble, the certificate authority that Let's Encrypt has for tests
 	go -C test/acme test $(LEAN) -timeout $(TIMEOUT) $(TESTARGS) ./...

@@ -71,6 +71,7 @@ func run(m *testing.M) int {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(filepath.Join(dir, "profile")),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "pt-BR"), chromedp.Flag("accept-lang", "pt-BR"),
+		chromedp.Flag("js-flags", "--no-opt --no-maglev"),                          // no page runs for long enough to gain
 		chromedp.Flag("allow-pre-commit-input", true),                              // input before the first frame counts
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page loads nothing from elsewhere
 	)
