@@ -38,6 +38,7 @@ demo: ## serve a seeded company on the embedded database
 	go run ./cmd/carteira demo
 
 # Green means that every test ran: one that lacks a program fails, where plain go test skips it.
+# A package waits for its databases half of the time: there are more at once than cores.
 test: export CI = true
 # As in a release, so that the packages are compiled once for the tests and for the program that they install.
 test package: export CGO_ENABLED = 0
@@ -46,7 +47,7 @@ test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS=
 	@if [ '$(PKGS)' = ./... ]; then \
 		$(MAKE) --no-print-directory beside >test/beside.log 2>&1 & beside=$$!; \
 	fi; \
-	$(WITHPG) -- go test $(LEAN) -timeout $(TIMEOUT) $(TESTARGS) $(PKGS); tests=$$?; \
+	$(WITHPG) -- go test $(LEAN) -p 3 -timeout $(TIMEOUT) $(TESTARGS) $(PKGS); tests=$$?; \
 	if [ "$$beside" ]; then wait $$beside; others=$$?; cat test/beside.log; fi; \
 	exit $$((tests ? tests : $${others:-0}))
 	@if [ '$(PKGS)' = ./... ]; then $(MAKE) --no-print-directory browser; fi
