@@ -30,7 +30,7 @@ func (s *Service) checkAuthorisations(ctx context.Context) (int, error) {
 		}
 		uses := make([]gatewayUse, len(claimed))
 		for i, known := range claimed {
-			uses[i] = gatewayUse{known.companyID, known.gatewayID, known.provider}
+			uses[i] = gatewayUse{known.companyID, known.gatewayID, known.provider, known.hintedAt}
 		}
 		return s.spaceOut(ctx, tx, uses)
 	})
@@ -72,6 +72,7 @@ func (s *Service) checkAuthorisation(ctx context.Context, claimed authorisation)
 		if a.claim != claimed.claim {
 			return errUnchanged
 		}
+		a.answered(claimed.hintedAt)
 		a.claim, a.problem, a.nextCheck = "", asideProblem, tx.Now().Add(worker.Jitter(asideFor))
 		return nil
 	})
@@ -261,6 +262,7 @@ func (s *Service) finishAuthorisation(
 		}
 		if ours || a.state == authEnding && !a.busy(tx.Now()) {
 			a.problem = publicProblem(work.setup, cause)
+			a.answered(work.known.hintedAt)
 			a.release(work.setup.Provider, tx.Now())
 		}
 		return recordGatewayHealth(ctx, tx, work.setup, cause)

@@ -240,7 +240,7 @@ func (s *Service) resolveReference(ctx context.Context, setup Setup, ref Ref) er
 	if err != nil {
 		return err
 	}
-	known.claim = "" // the gateway was asked under none
+	known.claim, known.hintedAt = "", time.Time{} // the gateway was asked under none
 	return s.settle(ctx, check{setup, known}, report)
 }
 

@@ -164,6 +164,13 @@ func (c *charge) release(provider Provider, now time.Time) {
 	c.claim, c.nextCheck = "", c.checkAt(provider, now)
 }
 
+// answered forgets the hint that a look was about. One that came meanwhile has the charge looked at again.
+func (c *charge) answered(hint time.Time) {
+	if c.hintedAt.Equal(hint) {
+		c.hintedAt = time.Time{}
+	}
+}
+
 // checkAt is when a charge must be checked again; zero: never.
 func (c charge) checkAt(provider Provider, now time.Time) time.Time {
 	switch {

@@ -33,8 +33,9 @@ type settlement struct {
 	actor   account.Actor
 	setup   Setup
 	report  Report
-	claim   string // under which the gateway was asked; empty: under none
-	stray   bool   // the report has a reference that is no charge of ours
+	claim   string    // under which the gateway was asked; empty: under none
+	hint    time.Time // because of which it was asked; zero: because of none
+	stray   bool      // the report has a reference that is no charge of ours
 }
 
 // settle records what a gateway reports of a charge, in one transaction: the
@@ -48,12 +49,12 @@ func (s *Service) settle(ctx context.Context, work check, report Report) error {
 	if slices.ContainsFunc(report.Payments, func(received Received) bool { return received.ID == "" }) {
 		return errNoPaymentID
 	}
-	st := &settlement{service: s, setup: work.setup, report: report, claim: work.charge.claim}
+	st := &settlement{service: s, setup: work.setup, report: report, claim: work.charge.claim, hint: work.charge.hintedAt}
 	if report.Reference != "" && report.Reference != work.charge.order.Reference {
 		other, err := chargeByReference(ctx, s.db, work.charge.companyID, report.Reference)
 		switch {
 		case err == nil:
-			st.claim = ""
+			st.claim, st.hint = "", time.Time{}
 			return errors.Join(st.run(ctx, other), errOtherCharge)
 		case !errors.Is(err, sqldb.ErrNotFound):
 			return err
@@ -163,6 +164,7 @@ func (s *settlement) decide(before records, now time.Time) decision {
 		after.followDebit(*s.report.debit, s.actor.Today(now), now)
 	}
 	if after.claim == s.claim || !after.busy(now) {
+		after.answered(s.hint)
 		after.release(s.setup.Provider, now)
 	}
 	after.problem = ""

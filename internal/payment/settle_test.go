@@ -2,6 +2,7 @@ package payment
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -51,6 +52,32 @@ func TestLooksOfADeadProcessAreInherited(t *testing.T) {
 		}
 		world.wantPaid(t, looked)
 		world.wantOpen(t, made)
+	})
+}
+
+// The callbacks of a gateway that many pay through come faster than the engine may look by itself. A look that was
+// lost with its process, and a payment that no callback tells of, have their turn all the same.
+func TestBusyGatewayKeepsNoChargeWaiting(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		setup, lost, silent, busy := world.setup(t), world.invoice(t), world.invoice(t), world.invoice(t)
+		for _, invoice := range []billing.Invoice{lost, silent} {
+			world.bank.pay(t, world.charged(t, invoice.ID).PixCode, 3500)
+		}
+		world.charged(t, busy.ID)
+		must(t, world.callBack(t, setup, tell{"lost", theSecret, world.only(t, lost.ID).ID, ""}))
+		claimed, err := world.claim(t.Context(), maxInFlight)
+		if err != nil || len(claimed) != 1 {
+			t.Fatalf("%d claimed, %v; the process that looks dies now", len(claimed), err)
+		}
+		ends := world.clock.Now().Add(world.lease())
+		for n := 0; world.clock.Now().Before(ends.Add(time.Second)); n++ {
+			world.clock.Advance(time.Second)
+			must(t, world.callBack(t, setup, tell{fmt.Sprint(n), theSecret, world.only(t, busy.ID).ID, ""}))
+			_, err := world.Reconcile(t.Context())
+			must(t, err)
+		}
+		world.wantPaid(t, lost)
+		world.wantPaid(t, silent)
 	})
 }
 

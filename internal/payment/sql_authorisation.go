@@ -111,15 +111,15 @@ func dueAuthorisations(ctx context.Context, querier sqldb.Querier, now time.Time
 // writes the engine's lease and no state.
 func claimAuthorisations(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Time) ([]authorisation, error) {
 	return sqldb.All(ctx, tx, scanAuthorisation, `
-		UPDATE authorisations SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
+		UPDATE authorisations SET claim = ?, next_check_at = ?, checks = checks + 1 WHERE id IN (
 			SELECT id FROM authorisations WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
 		) RETURNING `+authorisationColumns+` /* every company_id */`, id.NewCode(16), until.UnixMicro(),
 		ids, tx.Now().UnixMicro())
 }
 
-// dueAtOnce has an authorisation checked now, three times the argument, or when its
+// dueAtOnce has an authorisation checked now, four times the argument, or when its
 // worker is done with it.
-const dueAtOnce = `hinted_at = ?,
+const dueAtOnce = `hinted_at = CASE ` + hintedNow + ` END,
 	next_check_at = CASE WHEN claim <> '' AND next_check_at > ? THEN next_check_at ELSE CAST(? AS BIGINT) END`
 
 // markAuthorisation makes the authorisation that a callback names due at once. It
@@ -129,7 +129,7 @@ func markAuthorisation(ctx context.Context, tx *sqldb.Tx, setup Setup, ref Ref) 
 	return tx.Do(ctx, `
 		UPDATE authorisations SET `+dueAtOnce+`
 		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
-		now, now, now, setup.CompanyID, setup.ID, ref.Reference, ref.ID)
+		now, now, now, now, setup.CompanyID, setup.ID, ref.Reference, ref.ID)
 }
 
 // markOfGateway makes the authorisations of a gateway due, at the gateway's pace: there
@@ -148,7 +148,7 @@ func markOfCustomers(ctx context.Context, tx *sqldb.Tx, companyID int64, custome
 	return tx.Exec(ctx, `
 		UPDATE authorisations SET `+dueAtOnce+`
 		WHERE company_id = ? AND customer_id {in ?} AND state IN ('reserved', 'asked', 'active')`,
-		now, now, now, companyID, customerIDs)
+		now, now, now, now, companyID, customerIDs)
 }
 
 // stateOfCharge is the state of the charge that is to be paid for an authorisation;

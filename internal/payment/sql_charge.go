@@ -113,10 +113,11 @@ const dueChargesText = `SELECT d.id FROM (
 	ORDER BY CASE WHEN d.hinted_at > 0 THEN 0 ELSE 1 END, d.next_check_at LIMIT ? /* every company_id */`
 
 // claimCharges claims those of the charges that are still due, and returns them.
-// It writes the engine's lease and no state.
+// A hint outlives the claim: the look that answers it may be lost. It writes the
+// engine's lease and no state.
 func claimCharges(ctx context.Context, tx *sqldb.Tx, ids []int64, until time.Time) ([]charge, error) {
 	return sqldb.All(ctx, tx, scanCharge, `
-		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1, hinted_at = 0 WHERE id IN (
+		UPDATE charges SET claim = ?, next_check_at = ?, checks = checks + 1 WHERE id IN (
 			SELECT id FROM charges WHERE id {in ?} AND next_check_at <= ? {for update skip locked}
 		) RETURNING `+chargeColumns+` /* every company_id */`, id.NewCode(16), until.UnixMicro(),
 		ids, tx.Now().UnixMicro())
@@ -144,15 +145,18 @@ func markHinted(ctx context.Context, tx *sqldb.Tx, hinted hinted) (int64, error)
 	now := tx.Now().UnixMicro()
 	return tx.Exec(ctx, `
 		UPDATE charges SET
-			hinted_at = CASE WHEN state = 'paid' AND CAST(? AS BIGINT) = 0 THEN hinted_at ELSE CAST(? AS BIGINT) END,
+			hinted_at = CASE WHEN state = 'paid' AND CAST(? AS BIGINT) = 0 THEN hinted_at `+hintedNow+` END,
 			next_check_at = CASE
 				WHEN state = 'paid' AND CAST(? AS BIGINT) = 0 THEN next_check_at
 				WHEN claim <> '' AND next_check_at > ? THEN next_check_at
 				ELSE CAST(? AS BIGINT) END
 		WHERE company_id = ? AND gateway_id = ? AND (reference = ? OR gateway_ref <> '' AND gateway_ref = ?)`,
-		number(hinted.fresh), now, number(hinted.fresh), now, now, hinted.setup.CompanyID,
+		number(hinted.fresh), now, now, number(hinted.fresh), now, now, hinted.setup.CompanyID,
 		hinted.setup.ID, hinted.ref.Reference, hinted.ref.ID)
 }
+
+// hintedNow are the branches by which a hint, twice the argument, differs from one that a worker is looking into.
+const hintedNow = `WHEN hinted_at >= ? THEN hinted_at + 1 ELSE CAST(? AS BIGINT)`
 
 func number(b bool) int64 {
 	if b {
