@@ -82,6 +82,32 @@ func TestForgedCallbackIsRefused(t *testing.T) {
 	})
 }
 
+// The payment may have come after the gateway answered: a callback in the middle of a look has the charge looked at
+// once more, also one in the same instant as the callback before it.
+func TestCallbackDuringALookIsLookedIntoByItself(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		setup, invoice := world.setup(t), world.invoice(t)
+		payable := world.charged(t, invoice.ID)
+		ref := world.only(t, invoice.ID).ID
+		must(t, world.callBack(t, setup, tell{"e1", theSecret, ref, ""}))
+		claimed, err := world.claim(t.Context(), maxInFlight)
+		if err != nil || len(claimed) != 1 {
+			t.Fatalf("%d claimed, %v", len(claimed), err)
+		}
+		must(t, world.callBack(t, setup, tell{"e2", theSecret, ref, ""}))
+		world.checkCharge(t.Context(), claimed[0])
+		world.wantOpen(t, invoice)
+		world.bank.pay(t, payable.PixCode, 3500)
+		if n, err := world.Reconcile(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d looked at, %v", n, err)
+		}
+		world.wantPaid(t, invoice)
+		if n, err := world.Reconcile(t.Context()); n != 0 || err != nil {
+			t.Errorf("%d looked at after all is answered, %v", n, err)
+		}
+	})
+}
+
 func TestStormOfCallbacksPaysOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		setup, invoice, other := w.setup(t), w.invoice(t), w.invoice(t)
