@@ -49,6 +49,9 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 	g := &guard{timeouts: options.Timeouts}
 	conns := &connections{guard: g}
 	config.DialFunc = conns.dial
+	if config.ValidateConnect == nil {
+		config.ValidateConnect = takesWrites
+	}
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
 	pooling.MaxConns = int32(cmp.Or(options.MaxConns, 16)) //nolint:gosec // a few
 	pooling.BeforeConnect, pooling.AfterConnect = conns.configure, conns.prepare
@@ -66,6 +69,14 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 	}
 	querier := pgQuerier{on: pool, rewriter: &rewriter{rewrite: forPostgres}, guard: g}
 	return &postgresDB{pgQuerier: querier, pool: pool, connections: conns, troubles: troubles}, nil
+}
+
+// takesWrites passes a standby over: what it shows may be old.
+func takesWrites(ctx context.Context, conn *pgconn.PgConn) error {
+	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, conn); err != nil {
+		return fmt.Errorf("it takes no writes, as a standby: %w", err)
+	}
+	return nil
 }
 
 // oneLine takes away the lines that pgx gives to every address and way that it

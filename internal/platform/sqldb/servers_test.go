@@ -140,8 +140,7 @@ func TestFailoverToAPromotedStandbyIsFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The standby first: it must be passed over while it is one.
-	url := primary.URLAt(standby.Address(), primary.Address()) + "&target_session_attrs=read-write"
-	db := withNotes(t, openAt(t, url, sqldb.Options{Timeouts: impatient}))
+	db := withNotes(t, openAt(t, primary.URLAt(standby.Address(), primary.Address()), sqldb.Options{Timeouts: impatient}))
 	for id := range int64(5) {
 		run(t, db, "INSERT INTO notes (id, body) VALUES (?, ?)", id, "before "+string(rune('a'+id)))
 	}
