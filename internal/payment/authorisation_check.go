@@ -30,7 +30,7 @@ func (s *Service) checkAuthorisations(ctx context.Context) (int, error) {
 		}
 		uses := make([]gatewayUse, len(claimed))
 		for i, known := range claimed {
-			uses[i] = gatewayUse{known.companyID, known.gatewayID, known.provider, known.hintedAt}
+			uses[i] = gatewayUse{known.companyID, known.gatewayID, known.provider}
 		}
 		return s.spaceOut(ctx, tx, uses)
 	})

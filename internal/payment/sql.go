@@ -99,28 +99,24 @@ func pauseGateway(ctx context.Context, tx *sqldb.Tx, setup Setup, until time.Tim
 type gatewayUse struct {
 	companyID, gatewayID int64
 	provider             string
-	hinted               time.Time // by a callback; zero: we call by ourselves
 }
 
 func usesOf(charges []charge) []gatewayUse {
 	uses := make([]gatewayUse, len(charges))
 	for i, charge := range charges {
-		uses[i] = gatewayUse{charge.companyID, charge.gatewayID, charge.provider, charge.hintedAt}
+		uses[i] = gatewayUse{charge.companyID, charge.gatewayID, charge.provider}
 	}
 	return uses
 }
 
-// spaceOut delays the next checks at gateways that are called by ourselves. If callbacks
-// did so too, a gateway with many would be asked about nothing else.
+// spaceOut delays the next checks at gateways that are being called.
 func (s *Service) spaceOut(ctx context.Context, tx *sqldb.Tx, uses []gatewayUse) error {
 	if s.options.Unpaced {
 		return nil
 	}
 	waits := map[gatewayUse]time.Duration{}
 	for _, use := range uses {
-		if use.hinted.IsZero() {
-			waits[use] += max(spacing, s.providers[use.provider].Pace)
-		}
+		waits[use] += max(spacing, s.providers[use.provider].Pace)
 	}
 	for use, wait := range waits {
 		until := tx.Now().Add(wait).UnixMicro()
