@@ -167,13 +167,6 @@ func (a *authorisation) release(provider Provider, now time.Time) {
 	a.claim, a.nextCheck = "", a.checkAt(provider, now)
 }
 
-// answered is that of a charge.
-func (a *authorisation) answered(hint time.Time) {
-	if a.hintedAt.Equal(hint) {
-		a.hintedAt = time.Time{}
-	}
-}
-
 // checkAt is when an authorisation must be checked again; zero: never.
 func (a authorisation) checkAt(provider Provider, now time.Time) time.Time {
 	again := now.Add(worker.Jitter(checkDelays[min(a.checks, len(checkDelays)-1)]))

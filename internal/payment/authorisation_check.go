@@ -72,7 +72,7 @@ func (s *Service) checkAuthorisation(ctx context.Context, claimed authorisation)
 		if a.claim != claimed.claim {
 			return errUnchanged
 		}
-		a.answered(claimed.hintedAt)
+		a.hintedAt = unanswered(a.hintedAt, claimed.hintedAt)
 		a.claim, a.problem, a.nextCheck = "", asideProblem, tx.Now().Add(worker.Jitter(asideFor))
 		return nil
 	})
@@ -262,7 +262,7 @@ func (s *Service) finishAuthorisation(
 		}
 		if ours || a.state == authEnding && !a.busy(tx.Now()) {
 			a.problem = publicProblem(work.setup, cause)
-			a.answered(work.known.hintedAt)
+			a.hintedAt = unanswered(a.hintedAt, work.known.hintedAt)
 			a.release(work.setup.Provider, tx.Now())
 		}
 		return recordGatewayHealth(ctx, tx, work.setup, cause)

@@ -9,6 +9,7 @@ import (
 	"carteira/internal/customer"
 	"carteira/internal/platform/civil"
 	"carteira/internal/platform/fault"
+	"carteira/internal/platform/sqldb"
 )
 
 // The clock of these tests begins on Saturday, 31 January 2026. The debit of
@@ -95,6 +96,32 @@ func TestDebitThatFailsIsTriedAgainAndThenLeftToThePayer(t *testing.T) {
 		world.later(t, time.Hour)
 		if got := world.find(t, invoice.ID); got.Status != billing.Paid {
 			t.Errorf("%s", got.Status)
+		}
+	})
+}
+
+// As with charges: where a look that a callback asked for is lost, the next one does not wait for the gateway's pace.
+func TestLostLookAtAnAuthorisationIsNotKeptWaiting(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		invoice := world.authorised(t, dueOn)
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := markOfCustomers(t.Context(), tx, world.actor.Company.ID, []int64{invoice.Customer.ID})
+			return err
+		}))
+		var claimed []authorisation
+		must(t, world.db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+			claimed, err = claimAuthorisations(t.Context(), tx, []int64{1}, tx.Now().Add(world.lease()))
+			return err
+		}))
+		if len(claimed) != 1 {
+			t.Fatalf("%d claimed; the process that looks dies now", len(claimed))
+		}
+		world.clock.Advance(world.lease())
+		world.exec(t, `UPDATE gateways SET resume_at = ?`, world.clock.Now().Add(time.Minute).UnixMicro())
+		for _, want := range []int{1, 0} {
+			if n, err := world.checkAuthorisations(t.Context()); n != want || err != nil {
+				t.Errorf("%d looked at, %v, want %d", n, err, want)
+			}
 		}
 	})
 }

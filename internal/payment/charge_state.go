@@ -164,11 +164,12 @@ func (c *charge) release(provider Provider, now time.Time) {
 	c.claim, c.nextCheck = "", c.checkAt(provider, now)
 }
 
-// answered forgets the hint that a look was about. One that came meanwhile has the charge looked at again.
-func (c *charge) answered(hint time.Time) {
-	if c.hintedAt.Equal(hint) {
-		c.hintedAt = time.Time{}
+// unanswered is what is left of a hint after a look because of answered: nothing, unless it came meanwhile.
+func unanswered(hint, answered time.Time) time.Time {
+	if hint.Equal(answered) {
+		return time.Time{}
 	}
+	return hint
 }
 
 // checkAt is when a charge must be checked again; zero: never.

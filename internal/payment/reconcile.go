@@ -240,7 +240,7 @@ func (s *Service) finish(ctx context.Context, work check, cause error, change fu
 		if locked.claim == work.charge.claim {
 			changed := changeOf(locked)
 			change(&changed.after, tx.Now())
-			changed.after.answered(work.charge.hintedAt)
+			changed.after.hintedAt = unanswered(changed.after.hintedAt, work.charge.hintedAt)
 			changed.after.finished(work.setup, cause, tx.Now())
 			if err := s.applyCharge(ctx, tx, &changed); err != nil {
 				return err

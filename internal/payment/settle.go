@@ -164,7 +164,7 @@ func (s *settlement) decide(before records, now time.Time) decision {
 		after.followDebit(*s.report.debit, s.actor.Today(now), now)
 	}
 	if after.claim == s.claim || !after.busy(now) {
-		after.answered(s.hint)
+		after.hintedAt = unanswered(after.hintedAt, s.hint)
 		after.release(s.setup.Provider, now)
 	}
 	after.problem = ""
