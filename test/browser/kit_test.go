@@ -73,6 +73,7 @@ func run(m *testing.M) int {
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "pt-BR"), chromedp.Flag("accept-lang", "pt-BR"),
 		chromedp.Flag("js-flags", "--no-opt --no-maglev"),                          // no page runs for long enough to gain
 		chromedp.Flag("allow-pre-commit-input", true),                              // input before the first frame counts
+		chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page loads nothing from elsewhere
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -225,7 +226,8 @@ func (p *program) open(t *testing.T) *tab {
 	if p.postgres != "" {
 		b.again = "PostgreSQL"
 	}
-	b.do(chromedp.EmulateViewport(1280, 900), focused)
+	b.do(focused)
+	b.size(1280, 900, false)
 	console := chromedp.Console(ctx)
 	quiet := make(chan struct{})
 	go func() {
@@ -302,7 +304,7 @@ func (b *tab) see(texts ...string) {
 	}
 	b.stood = ""
 	for _, text := range texts {
-		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`%s && document.body.innerText.includes(%q)`, ready, text), chromedp.WithPollingTimeout(patience/2))
+		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`%s && document.body.innerText.includes(%q)`, ready, text), chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience/2))
 		b.do(func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
 			for range 100 {
 				if v, err = shown(ctx, t); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {

@@ -4,7 +4,7 @@
 // It is a module of its own, with its own package.json.
 package openapi
 
-//go:generate go tool oapi-codegen -generate types,client -package carteira -o gen/carteira/client.go ../../openapi/openapi.yaml
+//go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen -generate types,client -package carteira -o gen/carteira/client.go ../../openapi/openapi.yaml
 
 // What oapi-codegen generates imports this. It is not there when go mod tidy looks, which would drop it.
 import _ "github.com/oapi-codegen/runtime"
