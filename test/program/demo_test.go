@@ -73,19 +73,29 @@ func takeDefaultPort(t *testing.T) {
 	})
 }
 
-// One demo serves all that is asked of a running one: each makes a year of a company anew.
-func TestDemoOfNoFolder(t *testing.T) {
+// Two demos that start at once serve all that is asked of a running one: each makes a
+// year of a company anew. One that has found the port free has it from then on, while it
+// makes its company.
+func TestDemosThatStartAtOnceAllRun(t *testing.T) {
 	t.Parallel()
-	demo := startDemo(t)
-	if made := namesIn(t, demo.cmd.Dir); len(made) != 1 {
+	folder := filepath.Join(t.TempDir(), "kept")
+	passing, kept := launchDemo(t), launchDemo(t, "--data", folder)
+	for _, demo := range []*demo{passing, kept} {
+		demo.awaitPrinted()
+		if page := demo.get("/readyz"); page.status != 200 {
+			t.Errorf("%s/readyz: %d", demo.address, page.status)
+		}
+	}
+	if made := namesIn(t, passing.cmd.Dir); len(made) != 1 {
 		t.Fatalf("the temporary folder has %v while the demo runs", made)
 	}
-	t.Run("prints a call that works when pasted", demo.wantPastedCall)
-	t.Run("has lived through its past", demo.wantPast)
-	demo.interrupt()
-	if left := namesIn(t, demo.cmd.Dir); len(left) != 0 {
+	t.Run("prints a call that works when pasted", passing.wantPastedCall)
+	t.Run("has lived through its past", passing.wantPast)
+	passing.interrupt()
+	if left := namesIn(t, passing.cmd.Dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
+	t.Run("keeps the folder of --data and uses it again", func(t *testing.T) { kept.wantReused(t, folder) })
 }
 
 func (d *demo) wantPastedCall(t *testing.T) {
@@ -125,48 +135,26 @@ func (d *demo) wantPastedCall(t *testing.T) {
 	}
 }
 
-func TestDemoTakesAnotherPortWhenTheDefaultIsTaken(t *testing.T) {
-	t.Parallel()
-	takeDefaultPort(t)
-	demo := startDemo(t)
-	if demo.address == "127.0.0.1:8080" {
-		t.Fatal("the demo took a port that somebody had")
-	}
-	if page := demo.get("/readyz"); page.status != 200 {
-		t.Errorf("/readyz: %d", page.status)
-	}
-}
-
-// One that has found the port free has it from then on, while it makes its company.
-func TestDemosThatStartAtOnceAllRun(t *testing.T) {
-	t.Parallel()
-	demos := []*demo{launchDemo(t), launchDemo(t)}
-	for _, demo := range demos {
-		demo.awaitPrinted()
-	}
-	for _, demo := range demos {
-		if page := demo.get("/readyz"); page.status != 200 {
-			t.Errorf("%s/readyz: %d", demo.address, page.status)
-		}
-	}
-}
-
-func TestDemoKeepsAndReusesTheFolderOfData(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "kept")
-	first := startDemo(t, "--data", dir)
-	before := first.client(first.token).want(200, "GET", "/customers?per_page=1", nil)
-	wantReminders(t, dir)
-	first.interrupt()
-
-	second := startDemo(t, "--data", dir, "--listen", "127.0.0.1:0") // whose port it prints
-	after := second.client(first.token).want(200, "GET", "/customers?per_page=1", nil)
-	if string(after.Data) != string(before.Data) || after.Meta != before.Meta || before.Meta.Total == 0 {
-		t.Errorf("first %s\nthen %s", before.body, after.body)
-	}
-	second.interrupt()
-	if len(namesIn(t, dir)) == 0 {
+// wantReused ends a demo and starts others in its folder: while somebody has the default
+// port, and at one that the system chooses.
+func (d *demo) wantReused(t *testing.T, folder string) {
+	before := d.client(d.token).want(200, "GET", "/customers?per_page=1", nil)
+	wantReminders(t, folder)
+	d.interrupt()
+	if len(namesIn(t, folder)) == 0 {
 		t.Error("the folder was not kept")
+	}
+	takeDefaultPort(t)
+	for _, listen := range [][]string{nil, {"--listen", "127.0.0.1:0"}} { // whose port it prints
+		again := startDemo(t, append([]string{"--data", folder}, listen...)...)
+		if again.address == "127.0.0.1:8080" {
+			t.Fatal("the demo took a port that somebody had")
+		}
+		after := again.client(d.token).want(200, "GET", "/customers?per_page=1", nil)
+		if string(after.Data) != string(before.Data) || after.Meta != before.Meta || before.Meta.Total == 0 {
+			t.Errorf("first %s\nthen %s", before.body, after.body)
+		}
+		again.interrupt()
 	}
 }
 
