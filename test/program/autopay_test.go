@@ -14,19 +14,19 @@ import (
 // subscriber is a customer of a sandbox with an invoice to be debited
 // automatically.
 type subscriber struct {
-	*till
+	*installation
+	token    string
 	customer int64
 	until    string // the day when all is over
 }
 
-func (in *installation) subscriber() *subscriber {
-	in.t.Helper()
+var subscribed = newMold(func(in *installation) subscriber {
 	in.sandboxed()
 	company := in.company()
 	plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
 	in.run("gateway", "set", "--company", company, "--provider", "sandbox")
-	s := &subscriber{till: &till{installation: in, token: in.token(company)}}
-	server := s.serveMortal()
+	s := subscriber{token: in.token(company)}
+	server := in.serve()
 	day := func(days int) string { return time.Now().AddDate(0, 0, days).Format("2006-01-02") }
 	s.until = day(29)
 	s.customer = server.client(s.token).want(200, "POST", "/customers", map[string]any{
@@ -34,6 +34,13 @@ func (in *installation) subscriber() *subscriber {
 	}).customer(in.t).ID
 	server.stop()
 	return s
+})
+
+func subscriberOn(t *testing.T, engine sqldb.Engine) *subscriber {
+	t.Helper()
+	in, s := subscribed.copy(t, engine)
+	s.installation = in
+	return &s
 }
 
 func (s *subscriber) path(rest string) string {
@@ -90,22 +97,26 @@ var ending = []phase{
 // live goes through phases, and dies in one of them at a point.
 func (s *subscriber) live(phases []phase, dies, point string) {
 	s.t.Helper()
+	server := s.serveMortal()
 	for _, phase := range phases {
 		if phase.name == dies {
-			server := s.serveMortal("CARTEIRA_CRASH_AT=" + point)
-			phase.do(s, server.client(s.token))
-			s.wantDead(server.process)
+			server.stop()
+			dying := s.serveMortal("CARTEIRA_CRASH_AT=" + point)
+			phase.do(s, dying.client(s.token))
+			s.wantDead(dying.process)
 			db := s.open()
-			// Half a minute later the lease of the killed process has expired.
+			// Half a minute later the leases of the killed process have expired.
 			execute(s.t, db, `UPDATE charges SET next_check_at = 1 WHERE claim <> ''`)
 			execute(s.t, db, `UPDATE authorisations SET next_check_at = 1 WHERE claim <> ''`)
+			execute(s.t, db, `UPDATE gateways SET resume_at = 0`)
+			execute(s.t, db, driverGone)
+			server = s.serveMortal()
 		}
-		server := s.serveMortal()
 		client := server.client(s.token)
 		phase.do(s, client)
 		eventually(s.t, phase.name+" comes to its end", func() bool { return phase.over(s, client) })
-		server.stop()
 	}
+	server.stop()
 }
 
 // Wherever between the request for an authorisation and the payment of an invoice
@@ -128,8 +139,8 @@ func TestDeathAtEveryPointOfADebitIsMadeGood(t *testing.T) {
 		{"debit", "debit-retried"},
 	} {
 		t.Run(point[1], func(t *testing.T) {
-			dealtDatabase(t, func(t *testing.T, in *installation) {
-				bia := in.subscriber()
+			dealtEngine(t, func(t *testing.T, engine sqldb.Engine) {
+				bia := subscriberOn(t, engine)
 				bia.live(phases, point[0], point[1])
 				for text, want := range map[string]int64{
 					`SELECT count(*) FROM payments`:                                                     1,
@@ -140,7 +151,7 @@ func TestDeathAtEveryPointOfADebitIsMadeGood(t *testing.T) {
 					`SELECT count(*) FROM charges WHERE state IN ('reserved', 'pending', 'cancelling')`: 0,
 					`SELECT count(*) FROM sandbox_authorisations`:                                       1,
 				} {
-					if got := count(t, in.open(), text); got != want {
+					if got := count(t, bia.open(), text); got != want {
 						t.Errorf("%s: %d, want %d", text, got, want)
 					}
 				}
@@ -155,8 +166,8 @@ func TestDeathAtEveryPointOfAnEndIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"authorisation-claimed", "authorisation-ended", "charge-cancelled"} {
 		t.Run(point, func(t *testing.T) {
-			dealtDatabase(t, func(t *testing.T, in *installation) {
-				bia := in.subscriber()
+			dealtEngine(t, func(t *testing.T, engine sqldb.Engine) {
+				bia := subscriberOn(t, engine)
 				bia.live(ending, "end", point)
 				for text, want := range map[string]int64{
 					`SELECT count(*) FROM sandbox_payments`:                             0,
@@ -166,7 +177,7 @@ func TestDeathAtEveryPointOfAnEndIsMadeGood(t *testing.T) {
 					`SELECT count(*) FROM customers WHERE autopay = 'ended'`:            1,
 					`SELECT count(*) FROM events WHERE name = 'autopay.changed'`:        3,
 				} {
-					if got := count(t, in.open(), text); got != want {
+					if got := count(t, bia.open(), text); got != want {
 						t.Errorf("%s: %d, want %d", text, got, want)
 					}
 				}
@@ -216,8 +227,8 @@ func TestDeathAtEveryPointOfACodeThatAuthorisesIsMadeGood(t *testing.T) {
 		{"pay", "after-settlement-commit"},
 	} {
 		t.Run(point[1], func(t *testing.T) {
-			dealtDatabase(t, func(t *testing.T, in *installation) {
-				bia := in.subscriber()
+			dealtEngine(t, func(t *testing.T, engine sqldb.Engine) {
+				bia := subscriberOn(t, engine)
 				bia.live(paying, point[0], point[1])
 				for text, want := range map[string]int64{
 					`SELECT count(*) FROM payments`:                                                     1,
@@ -229,7 +240,7 @@ func TestDeathAtEveryPointOfACodeThatAuthorisesIsMadeGood(t *testing.T) {
 					`SELECT count(*) FROM sandbox_authorisations WHERE state = 'active'`:                1,
 					`SELECT count(*) FROM authorisations`:                                               1,
 				} {
-					if got := count(t, in.open(), text); got != want {
+					if got := count(t, bia.open(), text); got != want {
 						t.Errorf("%s: %d, want %d", text, got, want)
 					}
 				}
@@ -256,8 +267,8 @@ func TestDeathWhileACodeTakesThePlaceOfADebitIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"charge-cancelled", "charge-reserved", "charge-created", "charge-adopted"} {
 		t.Run(point, func(t *testing.T) {
-			dealtDatabase(t, func(t *testing.T, in *installation) {
-				bia := in.subscriber()
+			dealtEngine(t, func(t *testing.T, engine sqldb.Engine) {
+				bia := subscriberOn(t, engine)
 				bia.live(exchanging, "instead", point)
 				for text, want := range map[string]int64{
 					`SELECT count(*) FROM payments`:         1,
@@ -267,7 +278,7 @@ func TestDeathWhileACodeTakesThePlaceOfADebitIsMadeGood(t *testing.T) {
 					`SELECT count(*) FROM charges WHERE debit_failure <> ''`:             0,
 					`SELECT count(*) FROM sandbox_authorisations WHERE state = 'active'`: 1,
 				} {
-					if got := count(t, in.open(), text); got != want {
+					if got := count(t, bia.open(), text); got != want {
 						t.Errorf("%s: %d, want %d", text, got, want)
 					}
 				}

@@ -17,7 +17,7 @@ func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
 	defer writing.stop()
 	before := writing.names(t, 100)
 
-	restored := install(t, sqldb.SQLite)
+	restored := installBare(t, sqldb.SQLite)
 	if err := os.Mkdir(restored.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

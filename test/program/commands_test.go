@@ -14,7 +14,7 @@ import (
 )
 
 func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	eachBare(t, func(t *testing.T, in *installation) {
 		server := in.serve()
 		const next = "/setup/"
 		server.await(&server.stderr, func(text string) bool { return strings.Contains(text, next) })
@@ -40,7 +40,7 @@ func TestFirstServeMakesTheDatabaseAndSaysWhatIsNext(t *testing.T) {
 }
 
 func TestCommandsTakeEffectOnTheRunningServer(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	eachBare(t, func(t *testing.T, in *installation) {
 		server := in.serve()
 		owner := in.create("user_id", "company", "create", "--name", "Outra", "--email", "outra@example.com")
 		company := in.company()
@@ -147,14 +147,14 @@ func TestMigrateMayBeRunAtAnyTime(t *testing.T) {
 
 func TestVersionIsPrinted(t *testing.T) {
 	t.Parallel()
-	if got := install(t, sqldb.SQLite).run("version"); !regexp.MustCompile(`^carteira \S+ \w+/\w+ go1\.\S+\n$`).MatchString(got) {
+	if got := installBare(t, sqldb.SQLite).run("version"); !regexp.MustCompile(`^carteira \S+ \w+/\w+ go1\.\S+\n$`).MatchString(got) {
 		t.Errorf("version printed %q", got)
 	}
 }
 
 func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	var seen []string
 	var walk func(path []string)
 	walk = func(path []string) {
@@ -186,7 +186,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 
 func TestHelpNamesEverySetting(t *testing.T) {
 	t.Parallel()
-	help := install(t, sqldb.SQLite).run("serve", "--help")
+	help := installBare(t, sqldb.SQLite).run("serve", "--help")
 	for _, setting := range settings {
 		if !strings.Contains(help, setting.Env) {
 			t.Errorf("%s is not in the help of serve", setting.Env)

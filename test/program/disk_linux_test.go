@@ -86,7 +86,7 @@ func TestDiskThatFailsTurnsReadinessRed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := install(t, sqldb.SQLite)
+			in := installBare(t, sqldb.SQLite)
 			disk := mountDisk(t, in.dir)
 			token := in.token(in.company())
 			server := in.serve()

@@ -120,7 +120,7 @@ func TestDoctorFindsWhatIsWrongAndFixesCounts(t *testing.T) {
 
 func TestDoctorMakesNothingThatIsMissing(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	found := in.examine(1)
 	if found["database"].Verdict != "wrong" || found["data folder"].Verdict != "wrong" {
 		t.Errorf("%+v", found)
@@ -196,7 +196,7 @@ func TestServerBacksUpByItself(t *testing.T) {
 		t.Errorf("%+v", finding)
 	}
 	names, _ := filepath.Glob(filepath.Join(folder, "carteira-*.db"))
-	restored := install(t, sqldb.SQLite)
+	restored := installBare(t, sqldb.SQLite)
 	restored.run("restore", names[0], "--key", filepath.Join(in.dir, "secret.key"))
 	restored.serve().client(token).want(http.StatusOK, "GET", "/account", nil)
 }
@@ -224,7 +224,7 @@ func backedUp(t *testing.T) (in *installation, token, file string) {
 func TestRestoreBringsBackWhatWasBackedUp(t *testing.T) {
 	t.Parallel()
 	in, token, file := backedUp(t)
-	to := install(t, sqldb.SQLite)
+	to := installBare(t, sqldb.SQLite)
 	to.run("restore", file, "--key", filepath.Join(in.dir, "secret.key"))
 	for _, name := range []string{"carteira.db", "secret.key"} {
 		if info, err := os.Stat(filepath.Join(to.dir, name)); err != nil || info.Mode().Perm() != 0o600 {
@@ -245,13 +245,13 @@ func TestRestoreTakesTheKeyThatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside := install(t, sqldb.SQLite)
+	beside := installBare(t, sqldb.SQLite)
 	if err := os.Mkdir(beside.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(beside.dir, "secret.key"), string(key))
 	beside.run("restore", file)
-	environment := install(t, sqldb.SQLite)
+	environment := installBare(t, sqldb.SQLite)
 	environment.env = append(environment.env, "CARTEIRA_SECRET_KEY="+strings.TrimSpace(string(key)))
 	environment.run("restore", file)
 	environment.examine(0)
@@ -261,7 +261,7 @@ func TestRestoreRefusesBeforeItWrites(t *testing.T) {
 	t.Parallel()
 	in, _, file := backedUp(t)
 	key := filepath.Join(in.dir, "secret.key")
-	to := install(t, sqldb.SQLite)
+	to := installBare(t, sqldb.SQLite)
 	stranger := filepath.Join(t.TempDir(), "stranger.key")
 	write(t, stranger, newKey()+"\n")
 	garbage := filepath.Join(t.TempDir(), "garbage.db")

@@ -52,7 +52,7 @@ func TestCommandsOfTheDocumentsWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := install(t, "sqlite")
+			in := installBare(t, "sqlite")
 			put := append([]string{"http://127.0.0.1:8080", "http://" + in.serve().address}, paste.put...)
 			printed := in.terminal(strings.NewReplacer(put...).Replace(paste.before + strings.Join(commandsOf(t, name), "")))
 			for _, want := range paste.want {

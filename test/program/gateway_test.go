@@ -31,12 +31,12 @@ type bank struct {
 	mu       sync.Mutex
 	payments []map[string]any
 	keys     map[string]int // positions by idempotency key
-	options  []string       // of the company's gateway, besides its credentials
+	tills    *mold[till]
 }
 
 func newBank(t *testing.T) *bank {
 	t.Helper()
-	b := &bank{keys: map[string]int{}}
+	b := &bank{keys: map[string]int{}, tills: tills}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/payments", b.create)
 	mux.HandleFunc("GET /v1/payments/search", b.search)
@@ -207,10 +207,14 @@ type till struct {
 	callback string // path
 }
 
-func (in *installation) till(bank *bank) *till {
+// tills are by what the company has chosen at the bank.
+var (
+	tills      = newMold(func(in *installation) till { return openTill(in) })
+	orderTills = newMold(func(in *installation) till { return openTill(in, "--option", "api=orders") })
+)
+
+func openTill(in *installation, options ...string) (t till) {
 	in.t.Helper()
-	t := &till{installation: in, bank: bank}
-	in.env = append(in.env, "CARTEIRA_FAKE_GATEWAY="+bank.URL)
 	in.secret(bankToken, bankSecret)
 	company := in.company()
 	plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35.00", "--period", "1month")
@@ -226,13 +230,13 @@ func (in *installation) till(bank *bank) *till {
 	printed := in.run(append([]string{
 		"gateway", "set", "--company", company, "--provider", "mercadopago",
 		"--option", "access_token=@" + filepath.Join(files, "token"), "--option", "webhook_secret=@" + filepath.Join(files, "secret"),
-	}, bank.options...)...)
+	}, options...)...)
 	if err := json.Unmarshal([]byte(printed), &made); err != nil || strings.Contains(printed, bankToken) {
 		in.t.Fatalf("gateway set printed %s: %v", printed, err)
 	}
 	t.callback = made.CallbackURL[strings.Index(made.CallbackURL, "/gateways/"):]
 	t.token = in.token(company)
-	server := t.serveMortal()
+	server := in.serveMortal("CARTEIRA_FAKE_GATEWAY=http://127.0.0.1:9") // nobody is called yet
 	planID, _ := strconv.Atoi(plan)
 	due := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
 	answer := server.client(t.token).want(200, "POST", "/customers", map[string]any{"name": "Ana Lima", "email": "ana@example.com", "plan_id": planID, "data_de_vencimento": due})
@@ -246,15 +250,24 @@ func (in *installation) till(bank *bank) *till {
 	return t
 }
 
+// till makes a till that the bank charges for.
+func (b *bank) till(t *testing.T, engine sqldb.Engine) *till {
+	t.Helper()
+	in, made := b.tills.copy(t, engine)
+	in.env = append(in.env, "CARTEIRA_FAKE_GATEWAY="+b.URL)
+	made.installation, made.bank = in, b
+	return &made
+}
+
 // serveMortal serves with the binary that can be made to die at a given point
 // and to call other addresses as the gateways.
-func (t *till) serveMortal(env ...string) *server {
-	t.t.Helper()
+func (in *installation) serveMortal(env ...string) *server {
+	in.t.Helper()
 	program, err := mortal()
 	if err != nil {
-		t.t.Fatal(err)
+		in.t.Fatal(err)
 	}
-	s := &server{process: start(t.t, program, slices.Concat(t.env, env), "serve"), in: t.installation}
+	s := &server{process: start(in.t, program, slices.Concat(in.env, env), "serve"), in: in}
 	s.await(&s.stderr, func(string) bool {
 		for _, line := range s.log() {
 			if line.Msg == "serving" {
@@ -263,7 +276,7 @@ func (t *till) serveMortal(env ...string) *server {
 		}
 		return s.address != ""
 	})
-	t.t.Cleanup(func() { t.wantNoSecret(s.stdout.String() + s.stderr.String()) })
+	in.t.Cleanup(func() { in.wantNoSecret(s.stdout.String() + s.stderr.String()) })
 	return s
 }
 
@@ -333,10 +346,10 @@ func TestDeathAtEveryPointOfAPaymentIsMadeGood(t *testing.T) {
 		{name: "after-settlement-commit", made: 1, paid: 1},
 	} {
 		t.Run(point.name, func(t *testing.T) {
-			dealtDatabase(t, func(t *testing.T, in *installation) {
-				till := in.till(newBank(t))
+			dealtEngine(t, func(t *testing.T, engine sqldb.Engine) {
+				till := newBank(t).till(t, engine)
 				till.dieAt(point.name)
-				db := in.open()
+				db := till.open()
 				if n := till.bank.charges(); n != point.made {
 					t.Errorf("%d charges at the gateway", n)
 				}
@@ -389,25 +402,25 @@ func (t *till) dieAt(point string) {
 	t.wantDead(start(t.t, program, slices.Concat(t.env, []string{env}), "serve"))
 }
 
-func (t *till) wantDead(process *process) {
-	t.t.Helper()
+func (in *installation) wantDead(process *process) {
+	in.t.Helper()
 	if code := process.wait(); code != -1 {
-		t.t.Fatalf("exit code %d, want a death by signal:\n%s", code, process.stderr.String())
+		in.t.Fatalf("exit code %d, want a death by signal:\n%s", code, process.stderr.String())
 	}
 }
 
 // If its invoice was cancelled, a charge is cancelled at the gateway, whenever
 // the process dies.
 func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		till := in.till(newBank(t))
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		till := newBank(t).till(t, engine)
 		server := till.serveMortal()
 		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		server.stop()
 		server = till.serveMortal("CARTEIRA_CRASH_AT=charge-cancelled")
 		_, _ = server.client(till.token).send("POST", "/invoices/"+till.invoice+"/status", map[string]any{"status": "Cancelado"})
 		till.wantDead(server.process)
-		db := in.open()
+		db := till.open()
 		execute(t, db, `UPDATE charges SET next_check_at = 0`)
 		execute(t, db, `UPDATE gateways SET resume_at = 0`)
 		server = till.serveMortal()
@@ -423,8 +436,8 @@ func TestDeathWhileCancellingIsMadeGood(t *testing.T) {
 
 // A callback is enough: the charge does not wait for its next check.
 func TestCallbackOfTheBankSettlesWithinMoments(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		till := in.till(newBank(t))
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		till := newBank(t).till(t, engine)
 		server := till.serveMortal()
 		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		till.bank.pay()

@@ -18,8 +18,7 @@ import (
 	"carteira/test/kit/sqldbtest"
 )
 
-// installation is an empty database and the settings of the processes that use
-// it.
+// installation is a database and the settings of the processes that use it.
 type installation struct {
 	t      *testing.T
 	engine sqldb.Engine
@@ -29,44 +28,71 @@ type installation struct {
 
 	mu      sync.Mutex
 	secrets []string // what no process may ever print
+	there   founding // until it is asked for
 }
 
-// eachDatabase runs test on a fresh installation for each engine, in parallel
+// founding is what most installations begin with: a company and a token.
+type founding struct{ company, token string }
+
+var founded = newMold(func(in *installation) founding {
+	company := in.company()
+	return founding{company, in.token(company)}
+})
+
+// eachDatabase runs test on an installation of a company for each engine, in parallel
 // with other tests.
 func eachDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
+	t.Helper()
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) { test(t, install(t, engine)) })
+}
+
+// eachBare is eachDatabase without a company.
+func eachBare(t *testing.T, test func(t *testing.T, in *installation)) {
+	t.Helper()
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) { test(t, installBare(t, engine)) })
+}
+
+func eachEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 	t.Helper()
 	t.Parallel()
 	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
 		t.Helper()
 		t.Parallel()
-		test(t, install(t, engine))
+		test(t, engine)
 	})
 }
 
-// dealtDatabase runs test on a fresh installation of one engine, in parallel with other tests.
-func dealtDatabase(t *testing.T, test func(t *testing.T, in *installation)) {
+// dealtEngine runs test on one engine, in parallel with other tests.
+func dealtEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 	t.Helper()
 	t.Parallel()
-	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
-		t.Helper()
-		test(t, install(t, engine))
-	})
+	sqldbtest.Dealt(t, test)
 }
 
-// install makes an installation. Its PostgreSQL is migrated: a copy takes a fraction of
-// what migrating does.
+// install makes an installation of a company with a token, as the commands make them.
 func install(t *testing.T, engine sqldb.Engine) *installation {
 	t.Helper()
-	return installOn(t, engine, sqldbtest.URL)
+	in, there := founded.copy(t, engine)
+	in.there = there
+	return in
+}
+
+// installBare makes an installation of nobody yet. Its PostgreSQL is migrated: a copy
+// takes a fraction of what migrating does.
+func installBare(t *testing.T, engine sqldb.Engine) *installation {
+	t.Helper()
+	return installOn(t, engine, func() string { return sqldbtest.URL(t, engine) }, newKey())
 }
 
 // installEmpty makes an installation that has no table in its database yet.
 func installEmpty(t *testing.T, engine sqldb.Engine) *installation {
 	t.Helper()
-	return installOn(t, engine, sqldbtest.Empty)
+	return installOn(t, engine, func() string { return sqldbtest.Empty(t, engine) }, newKey())
 }
 
-func installOn(t *testing.T, engine sqldb.Engine, database func(testing.TB, sqldb.Engine) string) *installation {
+// installOn makes an installation on a database of PostgreSQL with the key, or in a folder
+// that is not there yet.
+func installOn(t *testing.T, engine sqldb.Engine, postgres func() string, key string) *installation {
 	t.Helper()
 	in := &installation{t: t, engine: engine, dir: filepath.Join(t.TempDir(), "data")}
 	in.env = []string{
@@ -77,8 +103,7 @@ func installOn(t *testing.T, engine sqldb.Engine, database func(testing.TB, sqld
 		in.url = "sqlite:" + filepath.Join(in.dir, "carteira.db")
 		return in
 	}
-	in.url = database(t, engine)
-	key := newKey()
+	in.url = postgres()
 	in.env = append(in.env, "CARTEIRA_DATABASE_URL="+in.url, "CARTEIRA_SECRET_KEY="+key)
 	in.secret(key, passwordOf(t, in.url))
 	return in
@@ -170,15 +195,23 @@ func (in *installation) create(field string, args ...string) string {
 	return strconv.Itoa(int(number))
 }
 
-// company makes a company and returns its id.
+// company is the id of a company: of the one that is there, or of another one.
 func (in *installation) company() string {
 	in.t.Helper()
+	if company := in.there.company; company != "" {
+		in.there.company = ""
+		return company
+	}
 	return in.create("company_id", "company", "create", "--name", "Ana Internet", "--email", rand.Text()+"@example.com")
 }
 
-// token makes a token of a company.
+// token is a token of a company: the one that is there, or another one.
 func (in *installation) token(company string) string {
 	in.t.Helper()
+	if token := in.there.token; token != "" && company == "1" {
+		in.there.token = ""
+		return token
+	}
 	token := strings.TrimSuffix(in.run("token", "create", "--company", company, "--name", "n8n"), "\n")
 	in.secret(token)
 	return token

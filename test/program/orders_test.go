@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carteira/internal/platform/sqldb"
 )
 
 // newOrderBank is a bank with a company that has chosen the orders API.
 func newOrderBank(t *testing.T) *bank {
 	t.Helper()
 	b := newBank(t)
-	b.options = []string{"--option", "api=orders"}
+	b.tills = orderTills
 	return b
 }
 
@@ -90,13 +92,13 @@ func (b *bank) cancelOrder(w http.ResponseWriter, r *http.Request) {
 // The process dies after the order was made and before it knows of it. The next
 // request gets the code of that order, and no other is made.
 func TestOrderWhoseAnswerDiedWithTheProcessIsFoundAndPaidOnce(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		till := in.till(newOrderBank(t))
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		till := newOrderBank(t).till(t, engine)
 		till.dieAt("charge-created")
 		if n := till.bank.charges(); n != 1 {
 			t.Errorf("%d orders at the gateway", n)
 		}
-		execute(t, in.open(), `UPDATE charges SET next_check_at = 0`)
+		execute(t, till.open(), `UPDATE charges SET next_check_at = 0`)
 		server := till.serveMortal()
 		answer := server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		if !strings.Contains(string(answer.body), "00020126-code-7100") {
@@ -111,8 +113,8 @@ func TestOrderWhoseAnswerDiedWithTheProcessIsFoundAndPaidOnce(t *testing.T) {
 // An application with both events chosen reports the same money twice, under two
 // ids, and each any number of times.
 func TestMoneyOfAnOrderCountsOnceWhateverCallbacksCome(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		till := in.till(newOrderBank(t))
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		till := newOrderBank(t).till(t, engine)
 		server := till.serveMortal()
 		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		till.bank.pay()
@@ -127,7 +129,7 @@ func TestMoneyOfAnOrderCountsOnceWhateverCallbacksCome(t *testing.T) {
 			}
 		}
 		till.wantSettled()
-		db := in.open()
+		db := till.open()
 		eventually(t, "every callback was looked into", func() bool {
 			return count(t, db, `SELECT count(*) FROM gateway_callbacks WHERE next_try_at IS NOT NULL`) == 0
 		})

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"carteira/internal/platform/sqldb"
 )
 
 func TestGatewayIsSetShownAndClearedWithoutTellingSecrets(t *testing.T) {
@@ -126,8 +128,8 @@ func jsonNumber(id int64) string {
 }
 
 func TestReviewsAreListedAndResolved(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		till := in.till(newBank(t))
+	eachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+		till := newBank(t).till(t, engine)
 		server := till.serveMortal()
 		server.client(till.token).want(200, "POST", "/invoices/"+till.invoice+"/pix", nil)
 		till.bank.mu.Lock()
@@ -137,7 +139,7 @@ func TestReviewsAreListedAndResolved(t *testing.T) {
 		if err := till.bank.callBack("http://" + server.address + till.callback); err != nil {
 			t.Fatal(err)
 		}
-		db := in.open()
+		db := till.open()
 		eventually(t, "the payment is put aside", func() bool { return count(t, db, `SELECT count(*) FROM payment_reviews`) == 1 })
 		var list []struct {
 			ID         int64
@@ -145,15 +147,15 @@ func TestReviewsAreListedAndResolved(t *testing.T) {
 			Amount     string
 			Resolution string
 		}
-		if err := json.Unmarshal([]byte(in.run("payment", "reviews", "--company", "1", "--json")), &list); err != nil || len(list) != 1 ||
+		if err := json.Unmarshal([]byte(till.run("payment", "reviews", "--company", "1", "--json")), &list); err != nil || len(list) != 1 ||
 			list[0].Reason != "wrong_amount" || list[0].Amount != "34.00" || list[0].Resolution != "open" {
 			t.Fatalf("%v: %+v", err, list)
 		}
-		in.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--difference", "discount", "--note", "combinado")
+		till.run("payment", "resolve", "--company", "1", "--id", jsonNumber(list[0].ID), "--resolution", "applied", "--difference", "discount", "--note", "combinado")
 		if n := count(t, db, `SELECT count(*) FROM invoices WHERE status = 'paid'`); n != 1 {
 			t.Errorf("%d paid", n)
 		}
-		if table := in.run("payment", "reviews", "--company", "1"); !strings.Contains(table, "applied") {
+		if table := till.run("payment", "reviews", "--company", "1"); !strings.Contains(table, "applied") {
 			t.Errorf("%s", table)
 		}
 		server.stop()

@@ -14,7 +14,7 @@ import (
 
 func TestServersWorkThroughPgBouncer(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.Postgres)
+	in := installBare(t, sqldb.Postgres)
 	database, err := pgserver.Start(t.Context(), pgserver.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func TestWrongCallIsRefused(t *testing.T) {
 		{"company create", `"email", "name"`},
 		{"backup", "1 arg"},
 	} {
-		in := install(t, sqldb.SQLite)
+		in := installBare(t, sqldb.SQLite)
 		wantRefusal(t, in.try(nil, strings.Fields(tt.call)...), 2, tt.want)
 		if _, err := os.Stat(in.dir); err == nil {
 			t.Errorf("%s: a data folder was made", tt.call)
@@ -87,7 +87,7 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 		"CARTEIRA_SANDBOX":  "perhaps",
 		"CARTEIRA_MAIL_URL": "mail.example.com", "CARTEIRA_MAIL_FROM": "nobody", "CARTEIRA_SANDBOX_GATEWAY": "maybe", "CARTEIRA_PIX_BANK_HOSTS": "https://bank", "CARTEIRA_SHUTDOWN_DELAY": "6m", "CARTEIRA_LOG_LEVEL": "loud", "CARTEIRA_LOG_FORMAT": "xml",
 	}
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	in.secret("hunter2")
 	for _, setting := range settings {
 		value, ok := bad[setting.Env]
@@ -109,7 +109,7 @@ func TestBadSettingIsRefusedByName(t *testing.T) {
 
 func TestSettingsThatDoNotGoTogetherAreRefused(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	wantRefusal(t, in.try([]string{"CARTEIRA_TLS_CERT=cert.pem"}, "serve"), 1, "CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together")
 	wantRefusal(t, in.try([]string{"CARTEIRA_TLS_KEY=key.pem"}, "serve"), 1, "CARTEIRA_TLS_CERT and CARTEIRA_TLS_KEY go together")
 	wantRefusal(t, in.try([]string{"CARTEIRA_TLS_CERT=cert.pem", "CARTEIRA_TLS_KEY=key.pem", "CARTEIRA_TLS_DOMAIN=example.com"}, "serve"), 1, "CARTEIRA_TLS_DOMAIN")
@@ -119,7 +119,7 @@ func TestSettingsThatDoNotGoTogetherAreRefused(t *testing.T) {
 
 func TestUnusableDataFolderIsRefused(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	tmp := t.TempDir()
 	file := filepath.Join(tmp, "file")
 	write(t, file, "not a database, and not a folder either\n")
@@ -148,7 +148,7 @@ func write(t *testing.T, path, text string) {
 
 func TestPostgresThatCannotBeUsedIsRefused(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	in.secret("hunter2")
 	address := "127.0.0.1:" + closedPort(t)
 	postgres := "CARTEIRA_DATABASE_URL=postgres://ana:hunter2@" + address + "/carteira"
@@ -224,7 +224,7 @@ func TestTakenPortIsRefused(t *testing.T) {
 }
 
 func TestWrongKeyIsRefusedAndARotatedOneIsNot(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	eachBare(t, func(t *testing.T, in *installation) {
 		first, second := newKey(), newKey()
 		in.secret(first, second)
 		with := func(keys string) []string { return []string{"CARTEIRA_SECRET_KEY=" + keys} }
@@ -250,7 +250,7 @@ func TestWrongKeyIsRefusedAndARotatedOneIsNot(t *testing.T) {
 
 func TestKeyFileThatOthersCanReadIsRefused(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	in.run("migrate")
 	file := filepath.Join(in.dir, "secret.key")
 	if err := os.Chmod(file, 0o640); err != nil {
@@ -261,7 +261,7 @@ func TestKeyFileThatOthersCanReadIsRefused(t *testing.T) {
 
 func TestLostKeyFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
-	in := install(t, sqldb.SQLite)
+	in := installBare(t, sqldb.SQLite)
 	in.run("migrate")
 	file := filepath.Join(in.dir, "secret.key")
 	if err := os.Remove(file); err != nil {

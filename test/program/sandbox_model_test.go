@@ -258,7 +258,7 @@ func modelMonths(t *testing.T) int {
 
 func TestYearsInASandboxAreWhatTheModelSays(t *testing.T) {
 	months := modelMonths(t)
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	eachBare(t, func(t *testing.T, in *installation) {
 		in.sandboxed()
 		company := in.company()
 		m := &billingModel{t: t, random: rand.New(rand.NewPCG(24, 7)), people: map[int64]*modelCustomer{}, events: map[string]int{}}

@@ -62,6 +62,10 @@ func (in *installation) sandboxed() {
 	in.env = append(in.env, "CARTEIRA_SANDBOX=on", "CARTEIRA_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8")
 }
 
+// driverGone is a quarter of a minute later, when a killed process's lease on the clock has
+// expired.
+const driverGone = `UPDATE sandbox_clock SET driver_until = 0`
+
 // The steps of docs/sandbox.md, as a stranger types them.
 func TestStepsOfTheSandboxDocumentWork(t *testing.T) {
 	need(t, "curl")
@@ -76,7 +80,7 @@ func TestStepsOfTheSandboxDocumentWork(t *testing.T) {
 			steps = append(steps, block[1])
 		}
 	}
-	in := install(t, "sqlite")
+	in := installBare(t, "sqlite")
 	in.sandboxed()
 	server, hook := in.serve(), newHook(t)
 	script := strings.NewReplacer("http://127.0.0.1:8080", "http://"+server.address, "http://127.0.0.1:9000",
@@ -115,7 +119,7 @@ func TestStepsOfTheSandboxDocumentWork(t *testing.T) {
 }
 
 func TestKilledAdvanceIsTakenUpByTheNextProcess(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	eachBare(t, func(t *testing.T, in *installation) {
 		in.sandboxed()
 		company := in.company()
 		plan := in.create("id", "plan", "create", "--company", company, "--name", "Mensal", "--value", "35", "--period", "1month")
@@ -132,12 +136,14 @@ func TestKilledAdvanceIsTakenUpByTheNextProcess(t *testing.T) {
 			return err == nil && strings.Contains(string(answer.Data), `"advancing":true`)
 		})
 		first.kill()
+		execute(t, in.open(), driverGone)
 		second := in.serve()
+		clock = second.client(token)
 		eventually(t, "the end of the advance", func() bool {
-			answer, err := second.client(token).send("GET", "/sandbox/clock", nil)
+			answer, err := clock.send("GET", "/sandbox/clock", nil)
 			return err == nil && strings.Contains(string(answer.Data), `"advancing":false`)
 		})
-		answer := second.client(token).want(200, "GET", "/customers?per_page=1&status=Vencido", nil)
+		answer := clock.want(200, "GET", "/customers?per_page=1&status=Vencido", nil)
 		if answer.Meta.Total != 20 {
 			t.Errorf("%d customers are expired, want 20: %s", answer.Meta.Total, answer.body)
 		}
@@ -153,7 +159,7 @@ func TestServeRefusesTheWrongKindOfInstallation(t *testing.T) {
 	if result.code == 0 || !strings.Contains(result.stderr, "real installation") {
 		t.Errorf("%d: %s", result.code, result.stderr)
 	}
-	other := install(t, "sqlite")
+	other := installBare(t, "sqlite")
 	other.sandboxed()
 	other.company()
 	result = other.try([]string{"CARTEIRA_SANDBOX=off"}, "serve")

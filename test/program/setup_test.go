@@ -12,7 +12,7 @@ import (
 var setupLink = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*/setup/[\w-]+`)
 
 func TestFirstRunPrintsALinkThatWorksOnce(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	eachBare(t, func(t *testing.T, in *installation) {
 		server := in.serve()
 		server.await(&server.stderr, func(text string) bool { return setupLink.MatchString(text) })
 		link := setupLink.FindString(server.stderr.String())

@@ -27,6 +27,35 @@ func newDatabase(tb testing.TB, template string) string {
 	return addressOf(tb, name)
 }
 
+// Copy is the address of a fresh database with all that a database of PostgreSQL holds, which nobody may use meanwhile.
+func Copy(tb testing.TB, address string) string {
+	tb.Helper()
+	return newDatabase(tb, nameOf(tb, address))
+}
+
+var kept []string // databases
+
+// Keep is the address of a fresh, migrated database of PostgreSQL that Drop removes, and not the end of the test.
+func Keep(tb testing.TB) string {
+	tb.Helper()
+	name := "kept_" + strings.ToLower(rand.Text())
+	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template(tb)+" STRATEGY FILE_COPY")
+	servant.Lock()
+	defer servant.Unlock()
+	kept = append(kept, name)
+	return addressOf(tb, name)
+}
+
+// Drop removes the databases of Keep, after the tests.
+func Drop() error {
+	for _, name := range kept {
+		if _, err := servant.conn.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // templateLock is the advisory lock under which processes make the template.
 const templateLock = 1129337165
 
@@ -119,6 +148,16 @@ func addressOf(tb testing.TB, database string) string {
 	}
 	address.Path = "/" + database
 	return address.String()
+}
+
+// nameOf is the name of the database of an address.
+func nameOf(tb testing.TB, address string) string {
+	tb.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.TrimPrefix(parsed.Path, "/")
 }
 
 // serverURL is where the server is. Where there is none the test is skipped,
