@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -149,38 +148,6 @@ func TestVersionIsPrinted(t *testing.T) {
 	t.Parallel()
 	if got := installBare(t, sqldb.SQLite).run("version"); !regexp.MustCompile(`^carteira \S+ \w+/\w+ go1\.\S+\n$`).MatchString(got) {
 		t.Errorf("version printed %q", got)
-	}
-}
-
-func TestEveryCommandExplainsItself(t *testing.T) {
-	t.Parallel()
-	in := installBare(t, sqldb.SQLite)
-	var seen []string
-	var walk func(path []string)
-	walk = func(path []string) {
-		seen = append(seen, strings.Join(path, " "))
-		result := in.try(nil, append(path, "--help")...)
-		if result.code != 0 || result.stderr != "" || !strings.Contains(result.stdout, "Usage:\n  carteira") {
-			t.Errorf("%v --help: exit code %d\n%s%s", path, result.code, result.stdout, result.stderr)
-		}
-		if _, list, ok := strings.Cut(result.stdout, "Available Commands:\n"); ok {
-			list, _, _ = strings.Cut(list, "\n\n")
-			for line := range strings.Lines(list) {
-				walk(append(slices.Clone(path), strings.Fields(line)[0]))
-			}
-		}
-	}
-	walk(nil)
-	for _, command := range []string{
-		"demo", "serve", "company create", "token create", "token list", "token delete", "plan create", "product create",
-		"import customers", "backup", "migrate", "version",
-	} {
-		if !slices.Contains(seen, command) {
-			t.Errorf("%q is not to be found from the help", command)
-		}
-	}
-	if made := namesIn(t, filepath.Dir(in.dir)); len(made) != 0 {
-		t.Errorf("asking for help made %v", made)
 	}
 }
 
