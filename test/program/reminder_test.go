@@ -193,8 +193,8 @@ func TestDeathLosesNoMessageToAReceiverThatKnowsThem(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"reminder-after-begin", "during-request", "reminder-after-answer"} {
 		t.Run(point, func(t *testing.T) {
-			eachDatabase(t, func(t *testing.T, in *installation) {
-				carrier := newCarrier(t)
+			dealtEngine(t, func(t *testing.T, engine sqldb.Engine) {
+				in, carrier := install(t, engine), newCarrier(t)
 				env := carrier.env(t)
 				const n = 10
 				in.messages(carrier, env, n, "--kind", "http", "--option", "url="+carrier.URL)
