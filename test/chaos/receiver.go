@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"sync"
 	"time"
+
+	"carteira/test/kit/tlstest"
 )
 
 // marked finds the name of a customer of a trial in what is sent about it, and
@@ -53,7 +55,7 @@ func newReceiver() *receiver {
 	r := &receiver{first: map[string]time.Time{}, times: map[string]int{}}
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.receive))
 	r.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who are killed
-	r.StartTLS()
+	tlstest.Start(r.Server)
 	return r
 }
 

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"carteira/test/kit/tlstest"
 )
 
 // one starts the only process and the callers.
@@ -304,7 +306,7 @@ func hostileReceiver() *httptest.Server {
 		}
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
+	tlstest.Start(server)
 	return server
 }
 

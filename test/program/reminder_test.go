@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/tlstest"
 )
 
 // carrier is a bridge to WhatsApp, or a company's own sender, that writes down
@@ -57,7 +58,7 @@ func newCarrier(t *testing.T) *carrier {
 		_, _ = io.WriteString(w, `{"key":{"id":"BAE5"},"status":"PENDING"}`)
 	}))
 	c.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who are killed
-	c.StartTLS()
+	tlstest.Start(c.Server)
 	t.Cleanup(c.Close)
 	return c
 }

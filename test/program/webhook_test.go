@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"carteira/internal/platform/sqldb"
+	"carteira/test/kit/tlstest"
 )
 
 // receiver is an integrator's server that writes down how often each event
@@ -44,7 +45,7 @@ func newReceiver(t *testing.T) *receiver {
 		time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond) // for kills to fall into
 	}))
 	r.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who are killed
-	r.StartTLS()
+	tlstest.Start(r.Server)
 	t.Cleanup(r.Close)
 	return r
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"carteira/test/kit/tlstest"
 )
 
 // Receiver records what it gets and answers as configured.
@@ -42,7 +44,7 @@ func NewReceiver(t *testing.T) *Receiver {
 	receiver := &Receiver{status: http.StatusOK}
 	receiver.Server = httptest.NewUnstartedServer(receiver)
 	receiver.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that were not needed after all
-	receiver.StartTLS()
+	tlstest.Start(receiver.Server)
 	t.Cleanup(receiver.Close)
 	return receiver
 }

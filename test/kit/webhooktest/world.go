@@ -5,11 +5,9 @@ package webhooktest
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"sync"
@@ -24,6 +22,7 @@ import (
 	"carteira/internal/platform/sqldb"
 	"carteira/internal/webhook"
 	"carteira/test/kit/sqldbtest"
+	"carteira/test/kit/tlstest"
 )
 
 // patience bounds what must end by itself; no test waits for it to pass.
@@ -85,21 +84,12 @@ func (w *World) AnotherBy(options ...sqldbtest.Option) *World {
 	other.DB = sqldbtest.Open(w.T, w.url, options...)
 	gate := outbound.NewGate([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil)
 	client := outbound.NewClient(gate, outbound.Options{
-		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, RootCAs: testCAs(), UserAgent: "Carteira/1.0",
+		Timeout: webhook.Timeout, BodyTime: webhook.BodyTime, RootCAs: tlstest.Roots(), UserAgent: "Carteira/1.0",
 	})
 	other.Events = &event.Log{}
 	other.Service = webhook.New(other.DB, other.Events, w.box, gate, client, webhook.Options{PerCompany: 100, Delays: Schedule, Log: w.Log})
 	return &other
 }
-
-// testCAs trusts the certificate of every httptest server.
-var testCAs = sync.OnceValue(func() *x509.CertPool {
-	server := httptest.NewTLSServer(nil)
-	defer server.Close()
-	pool := x509.NewCertPool()
-	pool.AddCert(server.Certificate())
-	return pool
-})
 
 // Must ends the test if something failed.
 func Must(t *testing.T, err error) {
