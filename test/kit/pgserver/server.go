@@ -239,7 +239,7 @@ func (s *Server) settings() []string {
 		"-c", "shared_buffers=128MB",
 	}
 	if !s.options.Durable {
-		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
+		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
 	}
 	for _, setting := range s.options.Settings {
 		args = append(args, "-c", setting)
