@@ -71,8 +71,8 @@ func run(m *testing.M) int {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(filepath.Join(dir, "profile")),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "pt-BR"), chromedp.Flag("accept-lang", "pt-BR"),
-		chromedp.Flag("js-flags", "--no-opt --no-maglev"),                          // no page runs for long enough to gain
-		chromedp.Flag("allow-pre-commit-input", true),                              // input before the first frame counts
+		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // no page runs for long enough to gain
+		chromedp.Flag("allow-pre-commit-input", true),     // input before the first frame counts
 		chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // a page loads nothing from elsewhere
 	)
@@ -214,7 +214,9 @@ type tab struct {
 	stood      string // what could be read when a button was last pressed
 	clicks     int    // since a journey was last counted
 	keys       int    // likewise
-	dark       bool   // as the window was last made
+	width      int64  // of the window as it was last made
+	height     int64  // likewise
+	dark       bool   // likewise
 	scriptless bool   // scripts are switched off, and no page says that it is ready
 	again      string // on what the journey runs that was pictured on the embedded database; "": on that
 }
@@ -432,6 +434,9 @@ func (b *tab) signIn(email, password string) {
 // size makes the window a phone or a screen, light or dark.
 func (b *tab) size(width, height int64, dark bool) {
 	b.t.Helper()
+	if width == b.width && height == b.height && dark == b.dark {
+		return
+	}
 	scheme := "light"
 	if dark {
 		scheme = "dark"
@@ -445,7 +450,7 @@ func (b *tab) size(width, height int64, dark bool) {
 	if b.dark != dark { // what a box holds has the new colours once it has been drawn
 		b.do(drawn)
 	}
-	b.dark = dark
+	b.width, b.height, b.dark = width, height, dark
 }
 
 // drawn waits until the page has been drawn as it is now.
