@@ -28,9 +28,9 @@ func TestCustomersBankIsAskedAndTheListHasThem(t *testing.T) {
 		t.Error("the ISPB is asked for before another bank is chosen")
 	}
 	b.choose("bank", "Outro banco, pelo ISPB")
-	b.fill("ispb", "18.23")
+	b.write("ispb", "18.23")
 	b.fill("branch", "1234-5")
-	b.fill("account", "1234567")
+	b.write("account", "1234567")
 	if got := b.value("[name=ispb]") + " " + b.value("[name=account]"); got != "1823 123456-7" {
 		t.Errorf("the masks made %q", got)
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
@@ -318,14 +319,32 @@ func (b *tab) see(texts ...string) {
 	}
 }
 
-// fill types into the field of a name, in place of its value: emptied rather
-// than selected, since the focus that typing gives may undo a selection.
+// fill puts a value in place of what the field of a name holds, as one who pastes does.
 func (b *tab) fill(name, value string) {
+	b.t.Helper()
+	sel := b.emptied(name, value)
+	b.do(chromedp.Focus(sel), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: value})
+		return err
+	}))
+}
+
+// write is fill key by key, for fields that follow what is typed.
+func (b *tab) write(name, value string) {
+	b.t.Helper()
+	sel := b.emptied(name, value)
+	b.do(chromedp.SendKeys(sel, value))
+}
+
+// emptied empties the field of a name, rather than selecting what it holds, since the focus that
+// typing gives may undo a selection.
+func (b *tab) emptied(name, value string) chromedp.CSS {
 	b.t.Helper()
 	b.keys += utf8.RuneCountInString(value)
 	b.settle()
 	sel := chromedp.CSS(fmt.Sprintf(`main [name=%q]:not([type=hidden])`, name))
-	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""; 0`, sel)), chromedp.SendKeys(sel, value))
+	b.do(chromedp.WaitVisible(sel), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""; 0`, sel)))
+	return sel
 }
 
 // set gives a field a value that is not typed, such as a date or a choice.

@@ -156,15 +156,15 @@ func TestFormsHelp(t *testing.T) {
 	owner.visit("/customers/new")
 	owner.click("main details.fold > summary")
 	for typed, want := range map[string]string{"035999991234": "(35) 99999-1234", "99999-1234": "99999-1234", "3532221234": "(35) 3222-1234"} {
-		owner.fill("whatsapp", typed)
+		owner.write("whatsapp", typed)
 		if got := owner.value("[name=whatsapp]"); got != want {
 			t.Errorf("%s is written %q, want %q", typed, got, want)
 		}
 	}
-	owner.fill("whatsapp", "11987654321")
-	owner.fill("cpf_cnpj", "52998224725")
-	owner.fill("address.cep", "01310100")
-	owner.fill("price", "1234,5")
+	owner.write("whatsapp", "11987654321")
+	owner.write("cpf_cnpj", "52998224725")
+	owner.write("address.cep", "01310100")
+	owner.write("price", "1234,5")
 	owner.fill("email", "x")
 	for field, want := range map[string]string{"whatsapp": "(11) 98765-4321", "cpf_cnpj": "529.982.247-25", "address.cep": "01310-100", "price": "1.234,50"} {
 		if got := owner.value(`[name="` + field + `"]`); got != want {

@@ -103,7 +103,7 @@ func TestCompanyIsToldWhatItMayNotDo(t *testing.T) {
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
 	b.visit("/resellers")
-	b.fill("search", "fibra") // which answers while one types
+	b.write("search", "fibra") // which answers while one types
 	b.do(chromedp.WaitVisible(chromedp.Search(`//tbody[count(tr) = 1]//a[contains(., "Casa da Fibra")]`)))
 	b.press("Casa da Fibra")
 	b.see("Assinatura")
@@ -129,9 +129,9 @@ func TestRenewalFollowsTheChoice(t *testing.T) {
 	b.menu("/resellers")
 	b.click(`a[href="/resellers/2/renew"]`)
 	b.see("Renovar, por 3 créditos")
-	b.fill("periods", "0")
+	b.write("periods", "0")
 	b.see("Períodos: ")
-	b.fill("periods", "4")
+	b.write("periods", "4")
 	b.see("Renovar, por 12 créditos")
 	b.press("Renovar, por 12 créditos")
 	b.see("Créditos gastos: 12.")
