@@ -11,7 +11,7 @@ import (
 )
 
 // queued is how many are charged one by one: the review had 198, and each is the same.
-var queued = flag.Int("queued", 12, "how many late ones the journey of the queue charges")
+var queued = flag.Int("queued", 6, "how many late ones the journey of the queue charges")
 
 // Without a channel all who are late are charged from one's own WhatsApp: one click a
 // person, and who comes back goes on where they were.

@@ -244,14 +244,16 @@ const noRules = ""
 // repeated are rows after the first ones: one template makes them.
 const repeated = `"tbody tr:nth-child(n+9)", ".plainlist > li:nth-child(n+9)"`
 
-// except is where axe does not look: at what is repeated, and at the menu, which is held with
-// the home pages: what it offers depends on the company and the person, not on the page.
-func except(name string) string {
+// scope is where axe looks: at the dialog, if one is open over a page that is held by itself. It
+// does not look at what is repeated, nor at the menu, except on the home pages: what it offers
+// depends on the company and the person, not on the page.
+func scope(name string) string {
 	parts := repeated
 	if !strings.Contains(name, "home") {
 		parts += `, ".side nav"`
 	}
-	return `{exclude: [` + parts + `].filter(what => document.querySelector(what))}`
+	return `{include: document.querySelector("dialog[open]") ?? document.documentElement,
+		exclude: [` + parts + `].filter(what => document.querySelector(what))}`
 }
 
 // lighter switches off the rules whose violations are never serious.
@@ -264,7 +266,7 @@ func (b *tab) axe(script, rules, name string) []string {
 	if !ask(b, chromedp.Evaluate[bool](`"axe" in window`)) {
 		b.do(chromedp.Evaluate[chromedp.Void](script + "; 0"))
 	}
-	found := ask(b, chromedp.Evaluate[string](`axe.run(`+except(name)+`, {
+	found := ask(b, chromedp.Evaluate[string](`axe.run(`+scope(name)+`, {
 		resultTypes: ["violations"], preload: false, rules: `+lighter+`, runOnly: `+rules+`}).then(r => JSON.stringify(r.violations))`, chromedp.EvalAwaitPromise))
 	var all []violation
 	if err := json.Unmarshal([]byte(found), &all); err != nil {
