@@ -29,20 +29,26 @@ func TestEmptyFolderLeadsToTheFirstCharge(t *testing.T) {
 
 func firstCharge(t *testing.T, p *program) {
 	p.launch("/setup/", "serve")
+	link := regexp.MustCompile(`/setup/[\w-]+`).FindString(p.printed())
 	b := p.open(t)
-	b.visit(regexp.MustCompile(`/setup/[\w-]+`).FindString(p.printed()))
+	b.visit(link)
+	b.picture(t, rules(t), "setup")
 	b.begin()
 	b.fill("name", "Rede Clara")
 	b.fill("user_name", "Ana Souza")
 	b.fill("email", email)
 	b.fill("password", password)
 	b.press("Criar a empresa")
-	b.see("A empresa está pronta")
+	b.see("A empresa está pronta", "Para começar", "Ana Souza")
+	if b.clicks > 1 {
+		t.Errorf("from the link to one's own company are %d clicks", b.clicks)
+	}
+	b.picture(t, rules(t), "home-first")
 	b.press("Crie um plano")
 	b.fill("name", "Fibra 100")
-	b.fill("value", "79,90")
+	b.fill("value", "1.079,90")
 	b.press("Salvar")
-	b.see("Fibra 100: cadastro criado.")
+	b.see("Fibra 100: cadastro criado.", "R$\u00a01.079,90", "por mês")
 	b.menu("/")
 	b.click(`main a[href="/customers/new"]`)
 	b.fill("name", "João da Silva")
@@ -65,6 +71,9 @@ func firstCharge(t *testing.T, p *program) {
 	b.see("Enviar por WhatsApp", "João da Silva")
 	b.within("from an empty folder to the first charge", 15)
 	b.picture(t, rules(t), "first-charge")
+	b.visit(link)
+	b.see("Este link não funciona mais")
+	b.picture(t, rules(t), "setup-used")
 }
 
 // theirs is a list as an owner has it after some years: 304 customers, three of them twice, a sum at the end; phones in

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,31 +47,6 @@ func newCompany(t *testing.T) (*program, *tab) {
 	b.signIn(email, password)
 	b.see("Rede Clara")
 	return p, b
-}
-
-func TestFirstRun(t *testing.T) {
-	p := start(t, "/setup/", "serve")
-	link := regexp.MustCompile(`/setup/[\w-]+`).FindString(p.printed())
-	b := p.open(t)
-	b.visit(link)
-	b.picture(t, rules(t), "setup")
-	b.begin()
-	b.fill("name", "Rede Clara")
-	b.fill("user_name", "Ana Souza")
-	b.fill("email", email)
-	b.fill("password", password)
-	b.press("Criar a empresa")
-	b.see("A empresa está pronta", "Para começar", "Ana Souza")
-	b.within("from the link to one's own company", 1)
-	b.picture(t, rules(t), "home-first")
-	b.press("Crie um plano")
-	b.fill("name", "Fibra mensal")
-	b.fill("value", "1.099,90")
-	b.press("Salvar")
-	b.see("Fibra mensal: cadastro criado.", "R$\u00a01.099,90", "por mês")
-	b.visit(link)
-	b.see("Este link não funciona mais")
-	b.picture(t, rules(t), "setup-used")
 }
 
 func TestSignInAndOut(t *testing.T) {
@@ -216,16 +190,9 @@ func sheet(t *testing.T, content string) string {
 	return file
 }
 
+// A file of three lines, of which one is wrong, is imported into a company with a plan.
 func TestCustomersAreImportedFromAFile(t *testing.T) {
 	_, b := newCompany(t)
-	b.importCustomers()
-}
-
-// importCustomers imports a file of three lines, of which one is wrong, into a
-// company with a plan.
-func (b *tab) importCustomers() {
-	t := b.t
-	t.Helper()
 	b.visit("/customers")
 	b.press("Importar")
 	b.see("Sua planilha como ela é")

@@ -123,7 +123,6 @@ func TestJourneysRunOnPostgreSQL(t *testing.T) {
 	b.signIn("demo@example.com", "demonstracao")
 	b.see("Demo Internet")
 	b.turnOnReminders()
-	b.importCustomers()
 	p.chargeAndPay(b)
 	p.attendant(b)
 	b.daysWork()
