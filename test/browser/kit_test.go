@@ -307,7 +307,7 @@ func (b *tab) see(texts ...string) {
 	}
 	b.stood = ""
 	for _, text := range texts {
-		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`%s && document.body.innerText.includes(%q)`, ready, text), chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience/2))
+		shown := chromedp.Poll[chromedp.Void](fmt.Sprintf(`%s && document.body.innerText.includes(%q)`, ready, text), chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(patience/2))
 		b.do(func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
 			for range 100 {
 				if v, err = shown(ctx, t); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") {

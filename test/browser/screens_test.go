@@ -50,6 +50,14 @@ var pages = map[string]string{
 	"profile": "/profile", "second-factor": "/profile/second-factor", "not-found": "/nowhere",
 }
 
+// twins are pages whose template is shown, with as much on it, by another page or, where a list is
+// empty, by another list. `make test` and CI, which take no pictures, leave them to that one.
+var twins = []string{
+	"customer-new", "gateway-clear", "gateway-sandbox-form", "invoices-overdue", "message-log-none", "message-rule-delete",
+	"message-template-new", "plan-delete", "plan-new", "product-new", "resellers-none", "subscription-plan-new", "user-remove",
+	"webhook-delete", "webhook-new",
+}
+
 func TestEveryPageIsAccessibleAndPictured(t *testing.T) {
 	axe := readAxe(t)
 	if err := os.MkdirAll(screens, 0o755); err != nil {
@@ -65,6 +73,9 @@ func TestEveryPageIsAccessibleAndPictured(t *testing.T) {
 	b.see("Demo Internet")
 	b.webhookWithHistory()
 	names := slices.Sorted(maps.Keys(pages))
+	if os.Getenv("CI") != "" {
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(twins, name) })
+	}
 	const tabs = 3
 	for first := range tabs {
 		t.Run(fmt.Sprintf("tab %d", first+1), func(t *testing.T) {
