@@ -48,6 +48,7 @@ func TestCustomersBankIsAskedAndTheListHasThem(t *testing.T) {
 	b.see("Autorizado desde")
 	b.press("Quem mais tem")
 	b.see("Próximo débito", "Débito que falhou", "1 cliente")
+	b.picture(t, axe, "autopays-one")
 }
 
 // The payer's page offers to pay and authorise, and takes it back.

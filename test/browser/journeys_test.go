@@ -179,6 +179,7 @@ func TestWebhookIsMadeTestedSwitchedOffAndTurnedOnAgain(t *testing.T) {
 	b.do(chromedp.WaitVisible(chromedp.CSS(".list tbody tr:nth-child(1) a.name:focus"))) // from where it was opened
 	b.click(".list tbody tr:nth-child(1) button")
 	b.see("Foi entregue.")
+	b.picture(t, rules(t), "webhook-deliveries")
 }
 
 func sheet(t *testing.T, content string) string {

@@ -460,12 +460,15 @@ func (b *tab) size(width, height int64, dark bool) {
 	if dark {
 		scheme = "dark"
 	}
-	b.do(chromedp.EmulateViewport(width, height), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
-		})
-		return chromedp.Void{}, err
-	})
+	b.do(chromedp.EmulateViewport(width, height))
+	if b.width == 0 || b.dark != dark { // it makes the page find its style anew
+		b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+			})
+			return err
+		}))
+	}
 	if b.dark != dark { // what a box holds has the new colours once it has been drawn
 		b.do(drawn)
 	}

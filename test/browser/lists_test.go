@@ -54,4 +54,5 @@ func TestListIsSortedArrangedAndSavedAsAView(t *testing.T) {
 	open()
 	b.do(chromedp.Click(chromedp.CSS(`form[action^="/views/"] button`), chromedp.NodeVisible))
 	b.see("A visão De trás para a frente foi excluída.")
+	b.picture(t, rules(t), "customers-sorted")
 }

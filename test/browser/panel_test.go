@@ -115,6 +115,7 @@ func (p *program) attendant(owner *tab) {
 	owner.picture(t, axe, "dialog-grant")
 	owner.do(chromedp.Click(chromedp.CSS("dialog form button.btn"), chromedp.NodeVisible))
 	owner.see("Os créditos foram criados.")
+	owner.picture(t, axe, "credits-granted")
 }
 
 // A list is filtered by chips, a record of it is opened, and back leads to the
@@ -139,10 +140,11 @@ func TestListsLeadBackToTheSamePlace(t *testing.T) {
 	owner.visit("/messages/log")
 	owner.do(chromedp.Click(chromedp.CSS(".list tbody tr:nth-child(1) a.name"), chromedp.NodeVisible))
 	owner.see("Mensagem para")
-	for _, path := range []string{"/resellers", "/credits", "/settings/audit"} {
+	for name, path := range map[string]string{"resellers-chips": "/resellers", "credits-chips": "/credits", "audit-chips": "/settings/audit"} {
 		owner.visit(path)
 		owner.press("Este mês")
 		owner.do(chromedp.WaitReady(chromedp.CSS(`.pill[aria-current][href*="from"], .pill[aria-current][href*="due_from"]`)))
+		owner.picture(t, axe, name)
 	}
 }
 
