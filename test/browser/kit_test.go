@@ -117,16 +117,6 @@ type program struct {
 
 var address = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
 
-// start runs a command that serves, and waits until it does. Tests that have a
-// program of their own run in parallel.
-func start(t *testing.T, ready string, args ...string) *program {
-	t.Helper()
-	t.Parallel()
-	p := &program{t: t, dir: t.TempDir()}
-	p.launch(ready, args...)
-	return p
-}
-
 // environment is where the program and its commands find their data.
 func (p *program) environment() []string {
 	env := append(os.Environ(), "CARTEIRA_DATA_DIR="+p.dir)
