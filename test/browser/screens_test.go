@@ -58,9 +58,8 @@ var twins = []string{
 	"webhook-delete", "webhook-new",
 
 	"audit-chips", "autopays-one", "barred-function", "checkout-authorise", "credits-chips", "credits-granted",
-	"customer-autopay", "customers-counted", "customers-sorted", "gateway-refused", "import-own-list", "invoice-paid",
-	"invoice-pixkey", "pay-refused", "payments-received", "phone-missing", "reseller-suspend", "resellers-chips",
-	"second-factor-asked", "second-factor-wrong", "settings-brand", "webhook-deliveries",
+	"customer-autopay", "customers-counted", "customers-sorted", "import-own-list", "invoice-paid", "pay-refused",
+	"payments-received", "reseller-suspend", "resellers-chips", "second-factor-asked",
 }
 
 // left reports whether a page is left to its twin.
