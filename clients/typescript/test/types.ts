@@ -1,5 +1,5 @@
-// What the compiler must take, and what it must refuse. It is only compiled.
-import { CarteiraClient, type Customer, type WebhookEvent } from "../src/index.js";
+// What the compiler must take, and what it must refuse. It is only compiled, by readme.mjs.
+import { CarteiraClient, type Customer, type WebhookEvent } from "carteira-client";
 
 const carteira = new CarteiraClient({ url: "https://clientes.example.com", token: "cart_" });
 
