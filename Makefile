@@ -61,13 +61,13 @@ acme: ## certificates from Pebble, the certificate authority that Let's Encrypt 
 
 openapi: ## linters and generators of others read the document, and what they generate calls the real program
 	@tools/ensure node=nodejs npm
-	@cd test/openapi && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
+	@cd test/openapi && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --prefer-offline --no-audit --no-fund; }
 	CI=true go -C test/openapi test $(LEAN) -timeout $(TIMEOUT) $(TESTARGS) .
 
 N8N_NODE = integrations/n8n-nodes-carteira
 n8n-node: ## the node for n8n is made from the document, compiled, and passes n8n's linter and its tests
 	@tools/ensure node=nodejs npm
-	@cd $(N8N_NODE) && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund; }
+	@cd $(N8N_NODE) && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --prefer-offline --no-audit --no-fund; }
 	cd $(N8N_NODE) && npm run --silent build && npm run --silent lint && npm run --silent test
 
 # Not a part of make test: the first time it installs n8n, which takes half an hour and two gigabytes outside of the tree.
