@@ -12,9 +12,11 @@ CHAOSARGS ?=
 RELEASEARGS ?=
 
 # The programs that tests need besides Go, and Debian's package where it has another name.
-PROGRAMS = chromium curl pgbouncer node=nodejs php=php-cli promtool=prometheus python3
+PROGRAMS = curl pgbouncer node=nodejs php=php-cli promtool=prometheus psql=postgresql python3
 # Journeys take half the processor's time in a Chromium without windows. Not every distribution has it.
-CHROMIUM = tools/ensure chromium-headless-shell || tools/ensure chromium
+CHROMIUM = 'chromium-headless-shell=chromium-headless-shell | chromium'
+# make test installs at once what its parts look for: each run of apt-get costs seconds by itself.
+PARTS = npm rpm $(CHROMIUM)
 # Tests with dependencies that the program should not have are modules of their own.
 MODULES = test/acme test/browser tools/release
 WITHPG  = go run ./test/withpg
@@ -43,7 +45,7 @@ test: export CI = true
 # As in a release, so that the packages are compiled once for the tests and for the program that they install.
 test package: export CGO_ENABLED = 0
 test: ## every test, on both databases (PKGS=./internal/platform/money TESTARGS='-run Parse -v')
-	@tools/ensure $(PROGRAMS)
+	@tools/ensure $(PROGRAMS) $(if $(filter ./...,$(PKGS)),$(PARTS))
 	@if [ '$(PKGS)' = ./... ]; then \
 		$(MAKE) --no-print-directory beside >test/beside.log 2>&1 & beside=$$!; \
 	fi; \
@@ -80,13 +82,13 @@ n8n: n8n-node build ## the node inside a real n8n: register, receive, page, pay,
 
 # A test waits for its page most of the time: there are more at once than cores.
 browser: ## the panel's journeys in Chromium, a picture of every page in test/artifacts/panel, axe on each
-	@$(CHROMIUM)
+	@tools/ensure $(CHROMIUM)
 	@rm -f test/artifacts/clicks.txt
 	$(WITHPG) -- go -C test/browser test $(LEAN) -timeout $(TIMEOUT) -parallel 4 $(TESTARGS) ./...
 	@if [ -f test/artifacts/clicks.txt ]; then cat test/artifacts/clicks.txt; fi
 
 pictures: ## the pictures of README and docs, anew from the demo (after a change of the pages in them)
-	@$(CHROMIUM)
+	@tools/ensure $(CHROMIUM)
 	@mkdir -p docs/pictures
 	go -C test/browser test -timeout $(TIMEOUT) -count 1 -run TestPicturesOfTheDocuments -pictures ../../docs/pictures .
 	go test -count 1 -run TestPictures ./test/documents -pictures-taken
