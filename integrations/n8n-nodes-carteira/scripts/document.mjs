@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 const file = fileURLToPath(new URL('../../../openapi/openapi.yaml', import.meta.url));
+const document = parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 });
 const methods = ['get', 'post', 'put', 'delete'];
 
 /** Every operation of the document: method, path, operationId, summary, description, parameters, body. */
 export function operations() {
-	const document = parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 });
 	const follow = (value) => dereference(document, value);
 	return Object.entries(document.paths).flatMap(([path, item]) =>
 		methods
