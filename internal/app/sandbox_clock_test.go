@@ -261,7 +261,7 @@ func trialEnd(t *testing.T) time.Time {
 }
 
 func TestAdvancingLeavesWhatAServerLeavesWhoseClockMovedByTheHour(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		leap, crawl := newTrial(t, engine, 12), newTrial(t, engine, 12)
 		leap.webhook()
 		crawl.webhook()

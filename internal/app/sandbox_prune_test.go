@@ -21,7 +21,7 @@ func (x *trial) kept(table string) int64 {
 
 // Whatever an advance has removed is among what it says has happened.
 func TestAdvanceCountsWhatItPrunes(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		x := newTrial(t, engine, 6)
 		x.webhook()
 		x.program.Config.AuditDays = 20

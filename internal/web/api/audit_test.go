@@ -12,7 +12,7 @@ import (
 )
 
 func TestCallsAreInTheAuditLogWithTheirToken(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		made := caller.create(t, `{"name":"Ana","email":"ana@example.com"}`)
 		path := fmt.Sprintf("/customers/%d", made.ID)

@@ -56,7 +56,7 @@ func (c *caller) until(t *testing.T, span time.Duration) {
 }
 
 func TestAutopayIsPlayedThroughInTheSandbox(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		path := caller.subscriber(t, "2026-02-13")
 		asked := data[autopayOf](t, caller.call(t, http.MethodPost, path+"/autopay", ""))
@@ -95,7 +95,7 @@ func TestAutopayIsPlayedThroughInTheSandbox(t *testing.T) {
 }
 
 func TestAutopayRefusesWhatItCannotDo(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		path := caller.subscriber(t, "2026-02-13") + "/autopay"
 		caller.call(t, http.MethodPost, path, `{"journey":"request"}`).want(t, 422, "ispb: is required by the journey request")
@@ -119,7 +119,7 @@ func TestAutopayRefusesWhatItCannotDo(t *testing.T) {
 }
 
 func TestAutopayOfAGatewayThatFailsIs502(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		path := caller.subscriber(t, "2026-02-13") + "/autopay"
 		_, err := caller.Payments.ConfigureGateway(t.Context(), caller.actor, caller.Payments.ReadGateway(values("provider", "broken")))

@@ -31,7 +31,7 @@ var chances = append(goldentest.Chances{
 
 // Both databases must give the same bytes, which the golden files hold.
 func TestEveryExampleOfTheDocumentIsTaken(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		for _, example := range openapitest.Examples() {
 			name := strings.TrimSuffix(example.OperationID+"-"+example.Name, "-")
@@ -72,7 +72,7 @@ func operations() []openapitest.Example {
 }
 
 func TestNoOperationIsServedWithoutAToken(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		service.newCaller(t)
 		for _, op := range operations() {
@@ -85,7 +85,7 @@ func TestNoOperationIsServedWithoutAToken(t *testing.T) {
 }
 
 func TestNoOperationIsServedOverTheLimit(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := limitedService(t, sqldbtest.URL(t, engine), 2).newCaller(t)
 		for _, remaining := range []string{"1", "0"} {
 			if answer := caller.call(t, http.MethodGet, "/account", ""); answer.status != 200 || answer.header.Get("X-Ratelimit-Remaining") != remaining {
@@ -109,7 +109,7 @@ func TestNoOperationIsServedOverTheLimit(t *testing.T) {
 
 // An unexpected failure is described in the log only.
 func TestInternalFailureTellsNothing(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.exec(t, `ALTER TABLE api_tokens RENAME TO mislaid`)
 		for _, op := range operations() {
@@ -139,7 +139,7 @@ var firstID = regexp.MustCompile(`/[0-9]+`)
 // A company that sends another's id gets, byte for byte, what it gets for one
 // that does not exist.
 func TestAnotherCompanysRecordIsAsIfItWereNot(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		owner, stranger := service.newCaller(t), service.newCaller(t)
 		owner.subscribe(t, "https://example.com/hook", event.CustomerCreated)
@@ -193,7 +193,7 @@ func (c *caller) everything(t *testing.T) (all string) {
 
 // Every operation with a body: too large, not JSON, not even an object.
 func TestBodiesAreRefusedBeforeTheyAreUsed(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","plan_id":1}`)
 		before := caller.call(t, http.MethodGet, "/customers", "").body

@@ -45,7 +45,7 @@ func (p feedPage) names() string {
 }
 
 func TestEventsAreReadAsWebhooksGotThem(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, stranger := service.newCaller(t), service.newCaller(t)
 		if page := caller.events(t, ""); page.names() != "" || page.Meta.LastID != nil || page.Meta.HasMore {
@@ -120,7 +120,7 @@ func TestEventsThatTheCallerHasAreNotSentAgain(t *testing.T) {
 }
 
 func TestTokenThatWasDeletedWhileItWaitedGetsNothing(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller := service.newCaller(t)
 		answered := make(chan answer)

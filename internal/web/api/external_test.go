@@ -22,7 +22,7 @@ type upserted struct {
 }
 
 func TestCustomerIsCreatedOrChangedByItsExternalID(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, stranger := service.newCaller(t), service.newCaller(t)
 		for _, external := range []string{"crm-1", "a/b c", "ção?#%", "invoices", "7"} {
@@ -55,7 +55,7 @@ func TestCustomerIsCreatedOrChangedByItsExternalID(t *testing.T) {
 }
 
 func TestManyAtOnceMakeOneCustomer(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		var mu sync.Mutex
 		var group sync.WaitGroup
@@ -79,7 +79,7 @@ func TestManyAtOnceMakeOneCustomer(t *testing.T) {
 }
 
 func TestPlansAndProductsAreMadeAndChanged(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, stranger := service.newCaller(t), service.newCaller(t)
 		type plan struct {

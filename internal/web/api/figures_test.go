@@ -48,7 +48,7 @@ func deletedPlace(place string) string {
 }
 
 func TestEveryFigureIsTheTotalOfTheListThatItLinksTo(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).portfolio(t)
 		tested := map[string]int64{}
 		for _, query := range []string{"", "?plan_id=1", "?plan_id=2", "?product_id=1", "?month=2026-01", "?month=2026-02&plan_id=1"} {

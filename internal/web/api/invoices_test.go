@@ -58,7 +58,7 @@ func (s *service) business(t *testing.T) *caller {
 }
 
 func TestInvoicesAreListedByEveryFilter(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).business(t)
 		for query, want := range map[string][]int64{
 			"":                                       {4, 3, 2, 1},
@@ -109,7 +109,7 @@ func (c *caller) wantInvoices(t *testing.T, path string, want ...int64) {
 }
 
 func TestInvoicesShowWhatPaysThemTodayAndWhy(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller := service.business(t) // 35.00: number 1 is eleven days late, number 3 due today
 		_, err := service.Accounts.SetCompany(t.Context(), caller.actor, account.ReadCompanyDraft(values(
@@ -174,7 +174,7 @@ func TestWrongFilterIsNamed(t *testing.T) {
 }
 
 func TestStatusChangeSaysWhatItDidToTheDueDate(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
 		paid := caller.setStatus(t, 1, `{"status":"pago"}`)
@@ -203,7 +203,7 @@ func TestStatusChangeSaysWhatItDidToTheDueDate(t *testing.T) {
 }
 
 func TestRepeatedKeyPaysOnce(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-01-31"}`)
 		pay := func() answer {
@@ -221,7 +221,7 @@ func TestRepeatedKeyPaysOnce(t *testing.T) {
 }
 
 func TestInvoicesOfAnotherCompanyDoNotExist(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		service.business(t)
 		stranger := service.newCaller(t)
@@ -243,7 +243,7 @@ func TestInvoicesOfAnotherCompanyDoNotExist(t *testing.T) {
 }
 
 func TestInvoicesLimitAttachesTheNewest(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).business(t)
 		for query, want := range map[string]string{
 			"invoices_limit=0":             "[3] [2] [4 1]",
@@ -314,7 +314,7 @@ type month struct {
 }
 
 func TestDashboardOfAMonth(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).business(t)
 		now := caller.call(t, http.MethodGet, "/dashboard", "")
 		if same := caller.call(t, http.MethodGet, "/dashboard?month=2026-01", ""); same.body != now.body {

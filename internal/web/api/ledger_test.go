@@ -53,7 +53,7 @@ func ledgerOf(t *testing.T, engine sqldb.Engine) *caller {
 }
 
 func TestPaymentsAreListedAndFiltered(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := ledgerOf(t, engine)
 		for query, want := range map[string]string{
 			"":                            "[3 2 1]",
@@ -87,7 +87,7 @@ func TestPaymentsAreListedAndFiltered(t *testing.T) {
 }
 
 func TestRefundIsBookedOnce(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := ledgerOf(t, engine)
 		for body, want := range map[string]string{
 			`{"amount":"15.01"}`:           "amount: must be more than zero and not more than the 15.00 that are left of the payment",
@@ -133,7 +133,7 @@ func TestRefundIsBookedOnce(t *testing.T) {
 }
 
 func TestInvoiceIsCreatedAndEdited(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","plan_id":1,"data_de_vencimento":"2026-02-10"}`)
 		for body, want := range map[string]string{
@@ -177,7 +177,7 @@ type invoiceAnswer struct {
 }
 
 func TestMoneyInReviewIsAppliedKeptOrDismissed(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := ledgerOf(t, engine)
 		kept := caller.reviewed(t, "apply")
 		for body, want := range map[string]string{
@@ -218,7 +218,7 @@ func TestMoneyInReviewIsAppliedKeptOrDismissed(t *testing.T) {
 // A company that moves does not move the day of its money: payment and invoice are
 // of one day before and after, and so is the event.
 func TestPaymentAndInvoiceAreOfOneDayWhereverTheCompanyMoves(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := ledgerOf(t, engine)
 		type paid struct {
 			PaidAt string `json:"paid_at"`

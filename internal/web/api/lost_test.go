@@ -12,7 +12,7 @@ import (
 // Every POST with an answer that a crash lost: a repeat is answered with the
 // record as it is, and nothing is made again.
 func TestRepeatAfterALostAnswerGivesTheRecord(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		for _, op := range operations() {
 			if op.Method != http.MethodPost {

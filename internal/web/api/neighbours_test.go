@@ -87,7 +87,7 @@ func TestShortListsHavePages(t *testing.T) {
 }
 
 func TestEventsAfterTheLatestAreThoseFromNowOn(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		if page := caller.events(t, "?after=latest"); page.names() != "" || page.Meta.LastID != nil {
 			t.Errorf("before anything happened: %+v", page)
@@ -149,7 +149,7 @@ func TestListsAreCompressedForCallersThatTakeGzip(t *testing.T) {
 }
 
 func TestInvoiceHasItsPaymentLinkWhileItCanBePaid(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","plan_id":1}`)
 		type invoice struct {

@@ -70,7 +70,7 @@ func (c *caller) invoiceID(t *testing.T) int64 {
 }
 
 func TestPixIsWhatTheSeedSays(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		path := fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t))
 		d := data[paymentData](t, caller.call(t, http.MethodPost, path, ""))
@@ -102,7 +102,7 @@ func TestPixIsWhatTheSeedSays(t *testing.T) {
 }
 
 func TestPixRefusesBeforeTheGatewayIsCalled(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		id := caller.invoiceID(t)
 		path := fmt.Sprintf("/invoices/%d/pix", id)
@@ -134,7 +134,7 @@ func TestPixRefusesBeforeTheGatewayIsCalled(t *testing.T) {
 }
 
 func TestPixOfAGatewayThatFailsIs502AndLeavesTheKeyFree(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		path := fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t))
 		_, err := caller.Payments.ConfigureGateway(t.Context(), caller.actor, caller.Payments.ReadGateway(values("provider", "broken")))
@@ -154,7 +154,7 @@ func TestPixOfAGatewayThatFailsIs502AndLeavesTheKeyFree(t *testing.T) {
 }
 
 func TestFiftyPixCallsAtOnceGetOneCharge(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		path := fmt.Sprintf("/invoices/%d/pix", caller.invoiceID(t))
 		codes := make([]string, 50)
@@ -179,7 +179,7 @@ func TestFiftyPixCallsAtOnceGetOneCharge(t *testing.T) {
 }
 
 func TestPaymentLinkLeadsToTheCheckout(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller := service.newCaller(t)
 		path := fmt.Sprintf("/invoices/%d/payment-link", caller.invoiceID(t))

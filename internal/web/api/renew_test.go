@@ -10,7 +10,7 @@ import (
 )
 
 func TestRenewalSaysWhatBecomesOfTheInvoice(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		for id, want := range []struct{ query, status string }{
 			{"", "Em aberto"}, {"?invoice=keep", "Em aberto"}, {"?invoice=paid", "Pago"}, {"?invoice=cancelled", "Cancelado"},

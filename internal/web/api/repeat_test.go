@@ -16,7 +16,7 @@ import (
 )
 
 func TestRepeatedKeyGivesTheFirstAnswer(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		const ana = `{"name":"Ana","plan_id":1}`
 		first := caller.call(t, "POST", "/customers", ana, "Idempotency-Key", "k")
@@ -53,7 +53,7 @@ func TestRepeatedKeyGivesTheFirstAnswer(t *testing.T) {
 }
 
 func TestKeyIsForPostAndHasALimit(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana"}`)
 		for _, name := range []string{"Bia", "Eva"} {
@@ -77,7 +77,7 @@ func TestKeyIsForPostAndHasALimit(t *testing.T) {
 }
 
 func TestParallelRepeatsMakeOneCustomer(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		answers := make([]answer, 10)
 		var wg sync.WaitGroup
@@ -142,7 +142,7 @@ func (c *caller) pathOf(t *testing.T, operation, documented string) string {
 
 // Every POST, while its first request is running.
 func TestRepeatOfWhatIsStillRunningIsAConflict(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		for _, op := range operations() {
 			if op.Method != http.MethodPost {

@@ -94,7 +94,7 @@ func (s *service) everyRow(t *testing.T) string {
 // Three levels below a root, a sibling and a stranger: every company tries
 // every operation on every other, and on itself.
 func TestNobodyReachesPastDirectResellers(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		root, stranger := service.newCaller(t), service.newCaller(t)
 		master := root.below(t, "master", account.LevelMaster)
@@ -170,7 +170,7 @@ func TestNobodyReachesPastDirectResellers(t *testing.T) {
 }
 
 func TestResellerIsACompanyOfItsOwn(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		root := service.newCaller(t)
 		caller := root.below(t, "beto", account.LevelUser)
@@ -220,7 +220,7 @@ func (c *caller) setFunctions(t *testing.T, functions account.Functions) {
 }
 
 func TestWithoutTheFunctionAPINothingIsServed(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.setFunctions(t, account.EveryFunction&^account.FunctionsOf(account.FunctionAPI))
 		for _, op := range operations() {
@@ -267,7 +267,7 @@ func (c *caller) routeOf(t *testing.T, method, path string) route {
 // An expired or suspended company reads everything and changes nothing, until
 // it is renewed.
 func TestExpiredAndSuspendedOnlyRead(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		root := service.newCaller(t)
 		caller := root.below(t, "beto", account.LevelReseller) // until 28 February

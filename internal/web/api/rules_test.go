@@ -13,7 +13,7 @@ import (
 )
 
 func TestAuthenticationComesBeforeEverything(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller := service.newCaller(t)
 		for _, request := range [][3]string{
@@ -59,7 +59,7 @@ func TestUnknownPathIsNotFound(t *testing.T) {
 // An id that is no positive whole number is answered like one that does not
 // exist, whatever it looks like.
 func TestOddIDIsNotFound(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","plan_id":1}`)
 		caller.create(t, `{"name":"Bia","plan_id":1}`)
@@ -161,7 +161,7 @@ func TestMalformedJSONIsToldByLineAndColumn(t *testing.T) {
 }
 
 func TestInvalidFieldsAreToldAllAtOnce(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		for body, want := range map[string]string{
 			`{"email":"ana@"}`: `{"success":false,"message":"name: is required","errors":{"name":["is required"],"email":["must be a valid e-mail address"]}}`,
@@ -182,7 +182,7 @@ func TestInvalidFieldsAreToldAllAtOnce(t *testing.T) {
 }
 
 func TestWhatWasReadCanBeSentBack(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.create(t, `{"name":"Ana","whatsapp":"11987654321","usuario":"ana","plan_id":1,"notes":"a\nb","external_id":"7"}`)
 		renewed := caller.call(t, "POST", "/customers/1/renew-due-date", "")
@@ -208,7 +208,7 @@ func TestWhatWasReadCanBeSentBack(t *testing.T) {
 }
 
 func TestInputIsLenientWhereItIsHarmless(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		got := caller.create(t, `{"name":"Ana","plan_id":"1","product_id":"","email":"","usuario":null,"whatsapp":11987654321,"data_de_vencimento":"","external_id":7}`)
 		if got.Plan == nil || got.Plan.ID != 1 || got.Email != nil || got.Usuario != nil || *got.Whatsapp != "5511987654321" || *got.DueDate != "2026-02-28" {
@@ -225,7 +225,7 @@ func TestInputIsLenientWhereItIsHarmless(t *testing.T) {
 }
 
 func TestPagingIsAdjustedAndNeverRefused(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, empty := service.newCaller(t), service.newCaller(t)
 		for range 3 {
@@ -304,7 +304,7 @@ func TestUnknownFilterValueIsRefused(t *testing.T) {
 }
 
 func TestStatusFilterIsReadLeniently(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		for i, due := range []string{"2026-02-01", "2026-01-31", "2026-01-30"} {
 			caller.create(t, fmt.Sprintf(`{"name":"%d","data_de_vencimento":%q}`, i, due))
@@ -321,7 +321,7 @@ func TestStatusFilterIsReadLeniently(t *testing.T) {
 }
 
 func TestDateTimesBearTheCompanysOffset(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		for zone, want := range map[string]string{
 			"UTC": "2026-01-31T12:00:00+00:00", "America/Noronha": "2026-01-31T10:00:00-02:00", "Asia/Kathmandu": "2026-01-31T17:45:00+05:45",
@@ -359,7 +359,7 @@ func TestRequestIDIsTheCallersIfItIsSane(t *testing.T) {
 }
 
 func TestCustomerGoesFromEndToEnd(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		made := caller.create(t, `{"name":"Ana","plan_id":1}`)
 		renewed := data[record](t, caller.call(t, "POST", "/customers/1/renew-due-date", ""))

@@ -44,7 +44,7 @@ type clockRecord struct {
 }
 
 func TestClockOfASandboxMovesForwardOnly(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		before := data[clockRecord](t, caller.call(t, http.MethodGet, "/sandbox/clock", ""))
 		if !before.Now.Equal(noon) || before.Advancing || before.From != nil {
@@ -75,7 +75,7 @@ func TestClockOfASandboxMovesForwardOnly(t *testing.T) {
 }
 
 func TestSecondAdvanceIsRefusedWhileOneIsUnderWay(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller := service.newCaller(t)
 		service.Sandbox = clock.New(service.Sandbox.Clock, slog.New(slog.DiscardHandler), nil)
@@ -92,7 +92,7 @@ func TestSecondAdvanceIsRefusedWhileOneIsUnderWay(t *testing.T) {
 }
 
 func TestReadTokenSeesTheClockAndDoesNotMoveIt(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		reader := caller.with(t, "scope", "read")
 		reader.call(t, http.MethodPost, "/sandbox/clock", `{"advance":"1 day"}`).want(t, 403, "scope: this token may only read; changes need one with the scope full")
@@ -103,7 +103,7 @@ func TestReadTokenSeesTheClockAndDoesNotMoveIt(t *testing.T) {
 }
 
 func TestMoveOfTheClockIsInTheAuditLog(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, other := service.newCaller(t), service.newCaller(t)
 		data[clockRecord](t, caller.call(t, http.MethodPost, "/sandbox/clock", `{"advance":"1 day"}`))

@@ -22,7 +22,7 @@ func (c *caller) with(t *testing.T, pairs ...string) *caller {
 
 // Every operation of the table, called with a token that may only read.
 func TestReadTokenChangesNothing(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		owner := newService(t, engine).newCaller(t)
 		owner.create(t, `{"name":"Ana","plan_id":1}`)
 		reader := owner.with(t, "scope", "read")
@@ -49,7 +49,7 @@ func TestReadTokenChangesNothing(t *testing.T) {
 }
 
 func TestTokenExpiresAtTheEndOfItsLastDay(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		owner := newService(t, engine).newCaller(t)
 		caller := owner.with(t, "expires", "2026-01-31")
 		type account struct {

@@ -56,7 +56,7 @@ func (c *caller) wantNumbers(t *testing.T, path string, want ...int64) {
 }
 
 func TestListsAreInTheOrderThatIsAskedFor(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).sortedBusiness(t)
 		for path, orders := range map[string]map[string][]int64{
 			"/customers?": {
@@ -97,7 +97,7 @@ func TestListsAreInTheOrderThatIsAskedFor(t *testing.T) {
 // Whatever changes a record that a list shows gives it a newer updated_at, so that
 // a reader who asks from the last one on misses nothing.
 func TestUpdatedSinceHasWhatChanged(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller := service.sortedBusiness(t)
 		caller.wantNumbers(t, "/invoices?updated_since=2026-01-31", 4, 3, 2)

@@ -12,7 +12,7 @@ import (
 
 // A deleted token is refused at once, also when another process deleted it.
 func TestATokenStopsAtOnceWhereverItIsDeleted(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		url := sqldbtest.URL(t, engine)
 		caller := limitedService(t, url, plenty).newCaller(t)
 		elsewhere := account.New(sqldbtest.Open(t, url), account.Config{})
@@ -25,7 +25,7 @@ func TestATokenStopsAtOnceWhereverItIsDeleted(t *testing.T) {
 }
 
 func TestATokenThatIsKnownStillExpires(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		_, plain, err := caller.Accounts.CreateToken(t.Context(), caller.actor,
 			account.ReadNewToken(values("name", "Today", "expires", "2026-01-31")))

@@ -162,7 +162,7 @@ func TestCatalogHasDescriptionAndSampleOfEveryEvent(t *testing.T) {
 }
 
 func TestCompanyHasAtMostTwoWebhooks(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, other := service.newCaller(t), service.newCaller(t)
 		const body = `{"url":"https://example.com/hook","events":["invoice.paid"]}`
@@ -266,7 +266,7 @@ func TestWebhookFieldsAreChecked(t *testing.T) {
 }
 
 func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		receiver := newReceiver(t)
 		hook := caller.subscribe(t, receiver.URL, event.CustomerCreated)
@@ -295,7 +295,7 @@ func TestSecretIsInTheAnswerToTheCreationAlone(t *testing.T) {
 }
 
 func TestUpdateChangesWhatIsSent(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		caller.subscribe(t, "https://example.com/hook", event.InvoicePaid)
 		put := func(body string) hook {
@@ -325,7 +325,7 @@ func TestUpdateChangesWhatIsSent(t *testing.T) {
 }
 
 func TestTestTellsWhatTheReceiverAnswered(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		receiver := newReceiver(t)
 		w := caller.subscribe(t, receiver.URL+"/hook", event.InvoicePaid)
@@ -378,7 +378,7 @@ func statuses(list []delivered) (all []string) {
 }
 
 func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		receiver := newReceiver(t)
 		hook := caller.subscribe(t, receiver.URL, event.CustomerCreated, event.CustomerUpdated)
@@ -431,7 +431,7 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 }
 
 func TestResendIsByDeliveryOrByEvent(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, stranger := service.newCaller(t), service.newCaller(t)
 		receiver := newReceiver(t)
@@ -481,7 +481,7 @@ func TestResendIsByDeliveryOrByEvent(t *testing.T) {
 }
 
 func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, other := service.newCaller(t), service.newCaller(t)
 		secrets := make([]string, 10)
@@ -508,7 +508,7 @@ func TestCallbackSecretStaysUntilItIsReplaced(t *testing.T) {
 }
 
 func TestSecretOfAWebhookIsReplacedOnce(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		service := newService(t, engine)
 		caller, other := service.newCaller(t), service.newCaller(t)
 		receiver := newReceiver(t)
@@ -548,7 +548,7 @@ func (r *receiver) await(t *testing.T, n int) []received {
 }
 
 func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		receiver, hooked := newReceiver(t), newReceiver(t)
 		hook := caller.subscribe(t, hooked.URL, event.InvoicePaid)
@@ -594,7 +594,7 @@ func TestNotificationOfAnInvoiceIsSentOnceToEachAddress(t *testing.T) {
 
 // Every answer of the API is as the document describes it.
 func TestEventsArriveAsDocumented(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		caller := newService(t, engine).newCaller(t)
 		receiver := newReceiver(t)
 		caller.subscribe(t, receiver.URL, webhook.Subscribable()...)

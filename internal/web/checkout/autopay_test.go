@@ -37,7 +37,7 @@ func (s *shop) reconcile(ctx context.Context) error {
 }
 
 func TestPageOfAnInvoiceThatIsDebitedSaysWhenAndGivesACodeOnRequest(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "sandbox")
 		shop.debited(t)
 		link := shop.link(t)
@@ -48,7 +48,7 @@ func TestPageOfAnInvoiceThatIsDebitedSaysWhenAndGivesACodeOnRequest(t *testing.T
 }
 
 func TestPayerCanPayAndAuthoriseTheNextOnes(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "sandbox")
 		link := shop.link(t)
 		shop.get(t, link).want(t, http.StatusOK, "Pagar e autorizar as próximas").lacks(t, "autoriza as próximas: cada uma")
@@ -66,7 +66,7 @@ func TestPayerCanPayAndAuthoriseTheNextOnes(t *testing.T) {
 }
 
 func TestPageOfAGatewayWithoutPixAutomaticoOffersNone(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine)
 		link := shop.link(t)
 		shop.get(t, link).lacks(t, "Pagar e autorizar")

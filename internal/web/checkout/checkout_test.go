@@ -179,7 +179,7 @@ func (s *shop) status(t *testing.T, status billing.Status) {
 }
 
 func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		link := shop.link(t)
 		answer := shop.get(t, link)
@@ -200,7 +200,7 @@ func TestPageShowsWhatIsOwedAndTheCode(t *testing.T) {
 }
 
 func TestPageSaysHowTheAmountComesAbout(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "sandbox")
 		shop.get(t, shop.link(t)).want(t, 200, "R$\u00a01.234,56").lacks(t, "Multa", "Desconto", "Valor da fatura")
 		_, err := shop.Accounts.SetCompany(t.Context(), shop.Actor, account.ReadCompanyDraft(housetest.Form(
@@ -246,7 +246,7 @@ func TestPageAsksNobodyElse(t *testing.T) {
 }
 
 func TestPageOfEveryOutcome(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine)
 		link := shop.link(t)
 		wantState := func(want string) {
@@ -279,7 +279,7 @@ func TestPageOfEveryOutcome(t *testing.T) {
 }
 
 func TestGatewayThatFailsCanBeTriedAgainButNotHammered(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		shop.bank.broken = true
 		link := shop.link(t)
@@ -300,7 +300,7 @@ func TestGatewayThatFailsCanBeTriedAgainButNotHammered(t *testing.T) {
 }
 
 func TestRefusedInvoiceSaysWhomToAskAndDoesNotLoop(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		shop.bank.refusal = "the payer has no e-mail"
 		link := shop.link(t)
@@ -317,7 +317,7 @@ func TestRefusedInvoiceSaysWhomToAskAndDoesNotLoop(t *testing.T) {
 }
 
 func TestSandboxIsPaidWithAPlainForm(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "sandbox")
 		link := shop.link(t)
 		shop.get(t, link).want(t, 200, "Simulação", "nenhum valor é cobrado", `method="post" action="`+strings.TrimPrefix(link, shop.url)+`/simulate"`)
@@ -364,7 +364,7 @@ func TestRealPaymentsCannotBeSimulated(t *testing.T) {
 // A plan without payments makes no charge through the payer's page either; what
 // was charged before it lost them can still be paid.
 func TestPlanWithoutPaymentsMakesNoCharge(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		link := shop.link(t)
 		shop.give(t, account.FunctionsOf(account.FunctionAPI))

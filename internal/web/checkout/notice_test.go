@@ -60,7 +60,7 @@ func screenshot(t *testing.T) []byte {
 }
 
 func TestPayerSaysToHavePaidAndNothingIsBooked(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		link := shop.link(t)
 		shop.get(t, link).want(t, 200, "Já paguei", `/paid"`)
@@ -106,7 +106,7 @@ func TestPayerSaysToHavePaidAndNothingIsBooked(t *testing.T) {
 }
 
 func TestProofsOfStrangersAreBounded(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine)
 		link := shop.link(t)
 		var huge bytes.Buffer
@@ -185,7 +185,7 @@ func TestOneProofOfAnInvoiceIsReadAtATime(t *testing.T) {
 }
 
 func TestNoticesGoWithTheirCustomer(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		shop.proof(t, shop.link(t), []byte("%PDF-1")).want(t, http.StatusOK)
 		housetest.Must(t, shop.Customers.Delete(t.Context(), shop.Actor, shop.invoice.Customer.ID))

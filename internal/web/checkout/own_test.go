@@ -39,7 +39,7 @@ func (s *shop) post(t *testing.T, address string, form url.Values, header ...str
 }
 
 func TestCustomersOwnPageLeadsToPaymentAndReceipts(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		mine := shop.ownPage(t)
 		shown := shop.get(t, mine).want(t, 200, "Olá, Ana Lima", "R$\u00a01.234,56", "05/02/2026", "Fibra 300", "Rede &lt;Clara&gt; &amp; Filhos", "Não receber mais mensagens")
@@ -68,7 +68,7 @@ func TestCustomersOwnPageLeadsToPaymentAndReceipts(t *testing.T) {
 }
 
 func TestWithdrawnPageSaysWhomToAskAndNothingElse(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		mine := shop.ownPage(t)
 		housetest.Must(t, shop.payments.WithdrawCustomerPage(t.Context(), account.Operator(shop.Actor.Company), shop.invoice.Customer.ID))
@@ -81,7 +81,7 @@ func TestWithdrawnPageSaysWhomToAskAndNothingElse(t *testing.T) {
 }
 
 func TestCustomerDecidesAboutMessagesAndTheCompanySeesWho(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine)
 		mine := shop.ownPage(t)
 		shop.post(t, mine+"/messages", url.Values{"opted_out": {"true"}}, "Sec-Fetch-Site", "cross-site").want(t, 403)
@@ -101,7 +101,7 @@ func TestCustomerDecidesAboutMessagesAndTheCompanySeesWho(t *testing.T) {
 }
 
 func TestPagesHaveTheCompanysFace(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine, "provider", "bank")
 		shop.get(t, shop.link(t)).want(t, 200).lacks(t, "/brand/", "/logo/", "wa.me")
 		var file bytes.Buffer

@@ -91,7 +91,7 @@ func wantTexts(t *testing.T, page string, texts ...string) {
 }
 
 func TestSignupPageMakesAnAccount(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		world := newSignupWorld(t, engine, map[string]string{"trial_days": "10"})
 		status, _, page := world.visit(world.path, "")
 		if status != 200 || strings.Contains(page, `<b>"Clara"`) {

@@ -24,7 +24,7 @@ func (s *shop) optedOut(t *testing.T) bool {
 
 // Programs that look through mails follow every link in them.
 func TestOpeningTheOptOutLinkOptsNobodyOut(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine)
 		link := shop.reminders.OptOutURL(shop.Actor.Company.ID, shop.invoice.Customer.ID)
 		for range 2 {
@@ -47,7 +47,7 @@ func TestOpeningTheOptOutLinkOptsNobodyOut(t *testing.T) {
 // A mail program posts by RFC 8058: as a form of either kind, without cookies, from
 // wherever it is, perhaps more than once.
 func TestOneClickOptsOut(t *testing.T) {
-	sqldbtest.EachEngine(t, func(t *testing.T, engine sqldb.Engine) {
+	sqldbtest.Dealt(t, func(t *testing.T, engine sqldb.Engine) {
 		shop := open(t, engine)
 		link := shop.reminders.OptOutURL(shop.Actor.Company.ID, shop.invoice.Customer.ID)
 		for range 2 {
