@@ -161,7 +161,7 @@ vet:
 	@for module in $(MODULES); do (set -x; go -C $$module vet ./...) || exit 1; done
 
 # A third of the linter's time, and a fifth of the compiler's, is garbage collection, unless they may have more memory;
-# and nobody reads with a debugger what the tests compile. To compile our own packages without inlining takes a quarter less,
+# and no debugger reads what the tests compile. To compile our own packages without inlining takes a quarter less,
 # and costs their tests nothing that can be measured: SQLite, where the time goes, is not ours.
 vet lint test: export GOGC = off
 vet test: export GOMEMLIMIT = 2GiB

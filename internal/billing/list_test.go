@@ -180,7 +180,7 @@ func (w *world) populate(t *testing.T, random *rand.Rand, count int) {
 	must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		return counter.Add(t.Context(), tx, w.actor.Company.ID, changes...)
 	}))
-	if w.db.Engine() == sqldb.Postgres { // whose server would, a little later
+	if w.db.Engine() == sqldb.Postgres { // as autovacuum does, which the servers of tests lack
 		must(t, w.db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), `ANALYZE`)
 			return err

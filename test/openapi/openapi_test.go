@@ -45,13 +45,25 @@ func TestLintersFindNothing(t *testing.T) {
 	run(t, nil, tool("spectral"), "lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint", document)
 }
 
-// types has openapi-typescript generate types, once: it takes seconds.
-var types = sync.OnceValue(func() error {
-	if out, err := exec.Command(tool("openapi-typescript"), document, "--output", "gen/types.ts").CombinedOutput(); err != nil {
-		return fmt.Errorf("openapi-typescript: %w: %s", err, out)
-	}
-	return nil
-})
+// types and goClient are made from the document once, because each takes seconds.
+var (
+	types    = generated(tool("openapi-typescript"), document, "--output", "gen/types.ts")
+	goClient = generated("go", "generate", ".")
+)
+
+func generated(name string, args ...string) func() error {
+	return sync.OnceValue(func() error {
+		if err := os.MkdirAll("gen/carteira", 0o755); err != nil {
+			return err
+		}
+		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), quiet...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", name, err, out)
+		}
+		return nil
+	})
+}
 
 func TestGeneratedTypeScriptCompilesAndCalls(t *testing.T) {
 	t.Parallel()
@@ -97,17 +109,6 @@ func wantPublishable(t *testing.T, client string) {
 		}
 	}
 }
-
-// goClient has oapi-codegen generate a client, once: compiling it takes long.
-var goClient = sync.OnceValue(func() error {
-	if err := os.MkdirAll("gen/carteira", 0o755); err != nil {
-		return err
-	}
-	if out, err := exec.Command("go", "generate", ".").CombinedOutput(); err != nil {
-		return fmt.Errorf("go generate: %w: %s", err, out)
-	}
-	return nil
-})
 
 func TestGeneratedGoCompilesAndCalls(t *testing.T) {
 	t.Parallel()
@@ -250,12 +251,15 @@ func (s *server) wantReady(t *testing.T) {
 	}
 }
 
+// quiet keeps programs of others from reporting to their makers, from colours and from questions.
+var quiet = []string{"REDOCLY_TELEMETRY=off", "NO_COLOR=1", "CI=true"}
+
 // run runs a program that must succeed and returns what it prints.
 func run(t *testing.T, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Env = append(cmd.Env, "REDOCLY_TELEMETRY=off", "NO_COLOR=1", "CI=true")
+	cmd.Env = append(cmd.Env, quiet...)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {

@@ -135,8 +135,8 @@ func (d *demo) wantPastedCall(t *testing.T) {
 	}
 }
 
-// wantReused ends a demo and starts others in its folder: while somebody has the default
-// port, and at one that the system chooses.
+// wantReused ends a demo and starts others in its folder: while another program has the
+// default port, and at one that the system chooses.
 func (d *demo) wantReused(t *testing.T, folder string) {
 	before := d.client(d.token).want(200, "GET", "/customers?per_page=1", nil)
 	wantReminders(t, folder)

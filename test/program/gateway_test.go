@@ -236,7 +236,7 @@ func openTill(in *installation, options ...string) (t till) {
 	}
 	t.callback = made.CallbackURL[strings.Index(made.CallbackURL, "/gateways/"):]
 	t.token = in.token(company)
-	server := in.serveMortal("CARTEIRA_FAKE_GATEWAY=http://127.0.0.1:9") // nobody is called yet
+	server := in.serveMortal("CARTEIRA_FAKE_GATEWAY=http://127.0.0.1:9") // no gateway is called yet
 	planID, _ := strconv.Atoi(plan)
 	due := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
 	answer := server.client(t.token).want(200, "POST", "/customers", map[string]any{"name": "Ana Lima", "email": "ana@example.com", "plan_id": planID, "data_de_vencimento": due})

@@ -28,15 +28,19 @@ type installation struct {
 
 	mu      sync.Mutex
 	secrets []string // what no process may ever print
-	there   founding // until it is asked for
+	founder founding // of an installation that begins with a company
 }
 
-// founding is what most installations begin with: a company and a token.
-type founding struct{ company, token string }
+// founding is what most installations begin with: a company and a token of it, each
+// handed to the first who asks.
+type founding struct {
+	company, token           string
+	companyGiven, tokenGiven bool
+}
 
 var founded = newMold(func(in *installation) founding {
 	company := in.company()
-	return founding{company, in.token(company)}
+	return founding{company: company, token: in.token(company)}
 })
 
 // eachDatabase runs test on an installation of a company for each engine, in parallel
@@ -72,12 +76,12 @@ func dealtEngine(t *testing.T, test func(t *testing.T, engine sqldb.Engine)) {
 // install makes an installation of a company with a token, as the commands make them.
 func install(t *testing.T, engine sqldb.Engine) *installation {
 	t.Helper()
-	in, there := founded.copy(t, engine)
-	in.there = there
+	in, founder := founded.copy(t, engine)
+	in.founder = founder
 	return in
 }
 
-// installBare makes an installation of nobody yet. Its PostgreSQL is migrated: a copy
+// installBare makes an installation without a company. Its PostgreSQL is migrated: a copy
 // takes a fraction of what migrating does.
 func installBare(t *testing.T, engine sqldb.Engine) *installation {
 	t.Helper()
@@ -195,22 +199,24 @@ func (in *installation) create(field string, args ...string) string {
 	return strconv.Itoa(int(number))
 }
 
-// company is the id of a company: of the one that is there, or of another one.
+// company is the id of a company: at first of the one that the installation began with,
+// then of a new one.
 func (in *installation) company() string {
 	in.t.Helper()
-	if company := in.there.company; company != "" {
-		in.there.company = ""
-		return company
+	if first := &in.founder; first.company != "" && !first.companyGiven {
+		first.companyGiven = true
+		return first.company
 	}
 	return in.create("company_id", "company", "create", "--name", "Ana Internet", "--email", rand.Text()+"@example.com")
 }
 
-// token is a token of a company: the one that is there, or another one.
+// token is a token of a company: at first the one that the installation began with, then
+// a new one.
 func (in *installation) token(company string) string {
 	in.t.Helper()
-	if token := in.there.token; token != "" && company == "1" {
-		in.there.token = ""
-		return token
+	if first := &in.founder; first.company == company && !first.tokenGiven {
+		first.tokenGiven = true
+		return first.token
 	}
 	token := strings.TrimSuffix(in.run("token", "create", "--company", company, "--name", "n8n"), "\n")
 	in.secret(token)

@@ -21,13 +21,19 @@ const serverVariable = "CARTEIRA_TEST_POSTGRES_URL"
 // removes it after the test.
 func newDatabase(tb testing.TB, template string) string {
 	tb.Helper()
-	name := "test_" + strings.ToLower(rand.Text())
-	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY")
+	name := createDatabase(tb, template)
 	tb.Cleanup(func() { onServer(tb, "DROP DATABASE "+name+" WITH (FORCE)") })
 	return addressOf(tb, name)
 }
 
-// Copy is the address of a fresh database with all that a database of PostgreSQL holds, which nobody may use meanwhile.
+func createDatabase(tb testing.TB, template string) (name string) {
+	tb.Helper()
+	name = "test_" + strings.ToLower(rand.Text())
+	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY")
+	return name
+}
+
+// Copy is the address of a fresh copy of a PostgreSQL database, to which no connection may be open.
 func Copy(tb testing.TB, address string) string {
 	tb.Helper()
 	return newDatabase(tb, nameOf(tb, address))
@@ -35,11 +41,10 @@ func Copy(tb testing.TB, address string) string {
 
 var kept []string // databases
 
-// Keep is the address of a fresh, migrated database of PostgreSQL that Drop removes, and not the end of the test.
+// Keep is the address of a fresh, migrated PostgreSQL database that outlives the test: Drop removes it.
 func Keep(tb testing.TB) string {
 	tb.Helper()
-	name := "kept_" + strings.ToLower(rand.Text())
-	onServer(tb, "CREATE DATABASE "+name+" TEMPLATE "+template(tb)+" STRATEGY FILE_COPY")
+	name := createDatabase(tb, template(tb))
 	servant.Lock()
 	defer servant.Unlock()
 	kept = append(kept, name)
@@ -150,7 +155,7 @@ func addressOf(tb testing.TB, database string) string {
 	return address.String()
 }
 
-// nameOf is the name of the database of an address.
+// nameOf is the name of the database that an address leads to.
 func nameOf(tb testing.TB, address string) string {
 	tb.Helper()
 	parsed, err := url.Parse(address)

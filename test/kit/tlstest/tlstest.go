@@ -1,7 +1,7 @@
 // Package tlstest starts test servers with a certificate of an elliptic curve. The one of
-// httptest is RSA, and signing with it takes ten times as long: whoever delivers over a
-// connection of its own each time pays for a handshake each time. The package owns the
-// certificate, which all servers of a process have, and knows no client.
+// httptest is RSA, and signing with it takes ten times as long, which a sender pays for at
+// each connection. The package owns the certificate, which all servers of a process have,
+// and knows no client.
 package tlstest
 
 import (
