@@ -25,6 +25,10 @@ import (
 
 const urlVariable = "CARTEIRA_TEST_POSTGRES_URL"
 
+// patience is how long a test may wait for a connection: on a machine with other work the program's own limit of five
+// seconds can pass. Tests of a server that is silent take it out of the URL.
+const patience = "&connect_timeout=60"
+
 func main() {
 	durable := flag.Bool("durable", false, "keep fsync and synchronous commits on, for benchmarks and kill tests")
 	flag.Usage = func() {
@@ -62,7 +66,7 @@ func run(durable bool, argv []string) (int, error) {
 	}
 	defer server.Stop()
 	fmt.Fprintln(os.Stderr, "withpg:", server)
-	if err := os.Setenv(urlVariable, server.URL()); err != nil {
+	if err := os.Setenv(urlVariable, server.URL()+patience); err != nil {
 		return 1, err
 	}
 	return follow(argv, signals)

@@ -13,7 +13,8 @@ type timeouts struct {
 	// Statement bounds a statement, and the beginning and end of a transaction;
 	// 20 seconds. A context's own deadline may be nearer.
 	Statement time.Duration
-	// Connect bounds the making of a connection to one host; 5 seconds.
+	// Connect bounds the making of a connection to one host; 5 seconds. What the
+	// database's URL says comes before it.
 	Connect time.Duration
 	// Ping bounds the question whether an idle connection still answers; 1.5
 	// seconds, less than a probe has: so a probe finds out.

@@ -47,12 +47,13 @@ func openPostgres(ctx context.Context, url string, options Options, troubles *tr
 		config.RuntimeParams["application_name"] = "carteira"
 	}
 	g := &guard{timeouts: options.Timeouts}
+	g.timeouts.Connect = cmp.Or(config.ConnectTimeout, g.timeouts.Connect) // connect_timeout of the URL
 	conns := &connections{guard: g}
 	config.DialFunc = conns.dial
 	if config.ValidateConnect == nil {
 		config.ValidateConnect = takesWrites
 	}
-	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, g.timeouts.Connect)
+	config.ConnectTimeout = g.timeouts.Connect
 	pooling.MaxConns = int32(cmp.Or(options.MaxConns, 16)) //nolint:gosec // a few
 	pooling.BeforeConnect, pooling.AfterConnect = conns.configure, conns.prepare
 	pooling.PrepareConn, pooling.ShouldPing = conns.reuse, conns.idle

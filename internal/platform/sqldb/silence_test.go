@@ -3,6 +3,8 @@ package sqldb_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/url"
 	"sync"
 	"testing"
@@ -31,8 +33,11 @@ func silenceable(t *testing.T) (*sqldb.DB, *pgserver.Proxy) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	target.Host = proxy.Address()
+	target.Host, target.RawQuery = proxy.Address(), "sslmode=disable"
 	db, err := sqldb.Open(t.Context(), target.String(), sqldb.Options{Timeouts: impatient})
+	for tries := 0; err != nil && tries < 10; tries++ { // connecting may take longer, as below
+		db, err = sqldb.Open(t.Context(), target.String(), sqldb.Options{Timeouts: impatient})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,4 +228,60 @@ func TestReadOfABackgroundTaskHasADeadlineOnBothDatabases(t *testing.T) {
 			t.Errorf("got %v, want ErrUnavailable", err)
 		}
 	})
+}
+
+// slowly lies before a server and takes a while for whatever is said to it.
+func slowly(t *testing.T, to string, pause time.Duration) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go forwardSlowly(near, to, pause)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func forwardSlowly(near net.Conn, to string, pause time.Duration) {
+	defer near.Close() //nolint:errcheck // the test has seen what it wants
+	far, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer far.Close() //nolint:errcheck // as above
+	go func() { _, _ = io.Copy(near, far) }()
+	buffer := make([]byte, 32<<10)
+	for {
+		count, err := near.Read(buffer)
+		if err != nil {
+			return
+		}
+		time.Sleep(pause)
+		_, _ = far.Write(buffer[:count])
+	}
+}
+
+func TestConnectTimeoutOfTheAddressCountsUntilTheConnectionIsReady(t *testing.T) {
+	address, err := url.Parse(sqldbtest.URL(t, sqldb.Postgres))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := 100 * time.Millisecond
+	address.Host = slowly(t, address.Host, 3*limit)
+	address.RawQuery = "sslmode=disable&connect_timeout=60"
+	hasty := impatient
+	hasty.Connect = limit
+	db, err := sqldb.Open(t.Context(), address.String(), sqldb.Options{Timeouts: hasty})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
 }
