@@ -43,7 +43,7 @@ type testCharge struct {
 func (b *testBank) payments(db *sqldb.DB, invoices *billing.Service, box *secret.Box) *payment.Service {
 	b.charges = map[string]*testCharge{}
 	return payment.New(db, invoices, box, payment.Options{
-		PublicURL: "https://carteira.example", Timeout: 5 * time.Second,
+		PublicURL: "https://carteira.example", Timeout: 2 * time.Minute, // no test comes near it, however slow the machine
 		Providers: []payment.Provider{pixkey.Provider(), {
 			Name: "bank", Title: "Banco & Cia", Flow: payment.FlowPix,
 			Options: []payment.Option{
