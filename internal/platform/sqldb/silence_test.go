@@ -251,12 +251,12 @@ func slowly(t *testing.T, to string, pause time.Duration) (address string) {
 }
 
 func forwardSlowly(near net.Conn, to string, pause time.Duration) {
-	defer near.Close() //nolint:errcheck // the test has seen what it wants
+	defer near.Close()
 	far, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
-	defer far.Close() //nolint:errcheck // as above
+	defer far.Close()
 	go func() { _, _ = io.Copy(near, far) }()
 	buffer := make([]byte, 32<<10)
 	for {
