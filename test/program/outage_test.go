@@ -1,7 +1,6 @@
 package program
 
 import (
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -74,16 +73,11 @@ func TestServerOutlivesItsDatabase(t *testing.T) {
 func TestServerGoesOnAfterItsDatabaseVanishedWithoutAWord(t *testing.T) {
 	t.Parallel()
 	in := install(t, sqldb.Postgres)
-	address, err := url.Parse(in.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy, err := pgserver.NewProxy(address.Host)
+	proxy, address, err := pgserver.ProxyBefore(in.url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	address.Host, address.RawQuery = proxy.Address(), "sslmode=disable" // and the program's own patience
 	server := in.serve("CARTEIRA_DATABASE_URL=" + address.String())
 	client := server.client(in.token(in.company()))
 	create := func() int { return client.call("POST", "/customers", map[string]any{"name": "Ana"}).status }

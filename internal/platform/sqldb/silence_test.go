@@ -3,8 +3,6 @@ package sqldb_test
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"net/url"
 	"sync"
 	"testing"
@@ -18,23 +16,26 @@ import (
 // impatient has deadlines that a test can wait for.
 var impatient = sqldb.Timeouts{Statement: 1500 * time.Millisecond, Connect: 1500 * time.Millisecond, Ping: time.Second}
 
+// proxied is the address of a database behind a proxy.
+func proxied(t *testing.T, address string) (*pgserver.Proxy, *url.URL) {
+	t.Helper()
+	proxy, way, err := pgserver.ProxyBefore(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	return proxy, way
+}
+
 // silenceable opens a database behind a proxy that can stop forwarding without
 // a word.
 func silenceable(t *testing.T) (*sqldb.DB, *pgserver.Proxy) {
 	t.Helper()
 	address := sqldbtest.URL(t, sqldb.Postgres)
 	withNotes(t, sqldbtest.Open(t, address))
-	target, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy, err := pgserver.NewProxy(target.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	target.Host, target.RawQuery = proxy.Address(), "sslmode=disable"
-	db, err := sqldb.Open(t.Context(), target.String(), sqldb.Options{Timeouts: impatient})
+	proxy, target := proxied(t, address)
+	var db *sqldb.DB
+	err := errors.New("not tried")
 	for tries := 0; err != nil && tries < 10; tries++ { // connecting may take longer, as below
 		db, err = sqldb.Open(t.Context(), target.String(), sqldb.Options{Timeouts: impatient})
 	}
@@ -230,55 +231,14 @@ func TestReadOfABackgroundTaskHasADeadlineOnBothDatabases(t *testing.T) {
 	})
 }
 
-// slowly lies before a server and takes a while for whatever is said to it.
-func slowly(t *testing.T, to string, pause time.Duration) (address string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			near, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go forwardSlowly(near, to, pause)
-		}
-	}()
-	return listener.Addr().String()
-}
-
-func forwardSlowly(near net.Conn, to string, pause time.Duration) {
-	defer near.Close()
-	far, err := net.Dial("tcp", to)
-	if err != nil {
-		return
-	}
-	defer far.Close()
-	go func() { _, _ = io.Copy(near, far) }()
-	buffer := make([]byte, 32<<10)
-	for {
-		count, err := near.Read(buffer)
-		if err != nil {
-			return
-		}
-		time.Sleep(pause)
-		_, _ = far.Write(buffer[:count])
-	}
-}
-
 func TestConnectTimeoutOfTheAddressCountsUntilTheConnectionIsReady(t *testing.T) {
-	address, err := url.Parse(sqldbtest.URL(t, sqldb.Postgres))
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit := 100 * time.Millisecond
-	address.Host = slowly(t, address.Host, 3*limit)
-	address.RawQuery = "sslmode=disable&connect_timeout=60"
+	proxy, address := proxied(t, sqldbtest.URL(t, sqldb.Postgres))
 	hasty := impatient
-	hasty.Connect = limit
+	hasty.Connect = 100 * time.Millisecond
+	proxy.Hesitate(hasty.Connect) // so that each answer takes twice as long
+	query := address.Query()
+	query.Set("connect_timeout", "60")
+	address.RawQuery = query.Encode()
 	db, err := sqldb.Open(t.Context(), address.String(), sqldb.Options{Timeouts: hasty})
 	if err != nil {
 		t.Fatal(err)

@@ -2,24 +2,28 @@ package pgserver
 
 import (
 	"net"
+	"net/url"
 	"sync"
+	"time"
 )
 
 // Proxy lies between a client and a server and can stop forwarding without a
 // word, as a network does that drops packets: connections stay open, bytes are
-// accepted, and nothing comes back.
+// accepted, and nothing comes back. It can hesitate, too.
 type Proxy struct {
 	listener net.Listener
 
 	mu     sync.Mutex
 	to     string
 	silent bool
+	pause  time.Duration
 	pairs  []*pair
 }
 
 // pair is a client's connection and the server's that belongs to it.
 type pair struct {
 	near, far net.Conn
+	pause     time.Duration
 	mu        sync.Mutex
 	silent    bool
 }
@@ -33,6 +37,23 @@ func NewProxy(to string) (*Proxy, error) {
 	proxy := &Proxy{listener: listener, to: to}
 	go proxy.accept()
 	return proxy, nil
+}
+
+// ProxyBefore forwards to the server of a URL, and returns the URL by way of it. That has
+// no connect_timeout: with a server that is silent or slow, the program's own limits count.
+func ProxyBefore(address string) (*Proxy, *url.URL, error) {
+	way, err := url.Parse(address)
+	if err != nil {
+		return nil, nil, err
+	}
+	proxy, err := NewProxy(way.Host)
+	if err != nil {
+		return nil, nil, err
+	}
+	query := way.Query()
+	query.Del("connect_timeout")
+	way.Host, way.RawQuery = proxy.Address(), query.Encode()
+	return proxy, way, nil
 }
 
 // Address is the host and port that the proxy listens on.
@@ -51,7 +72,7 @@ func (p *Proxy) accept() {
 func (p *Proxy) join(near net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	joined := &pair{near: near, silent: p.silent}
+	joined := &pair{near: near, silent: p.silent, pause: p.pause}
 	p.pairs = append(p.pairs, joined)
 	if p.silent {
 		go joined.forward(nil, near)
@@ -84,6 +105,7 @@ func (c *pair) forward(to, from net.Conn) {
 			_ = to.Close()
 			return
 		default:
+			time.Sleep(c.pause)
 			_, _ = to.Write(buffer[:count])
 		}
 	}
@@ -99,6 +121,13 @@ func (p *Proxy) Silence() {
 		pair.silent = true
 		pair.mu.Unlock()
 	}
+}
+
+// Hesitate waits before all that new connections have to say, in either direction.
+func (p *Proxy) Hesitate(pause time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pause = pause
 }
 
 // Speak forwards new connections again, to another address if one is given.
